@@ -1,0 +1,123 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The floor plan: one room a line. A room imports only rooms that stand above it; HouseTests holds the line.
+
+let house: [SwiftSetting] = [
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+]
+
+func room(_ name: String, on floor: String, uses: [String] = []) -> Target {
+    .target(
+        name: name,
+        dependencies: uses.map { .byName(name: $0) },
+        path: "Sources/\(floor)/\(name)",
+        swiftSettings: house
+    )
+}
+
+func program(_ name: String, on floor: String, uses: [String], resources: [Resource] = []) -> Target {
+    .executableTarget(
+        name: name,
+        dependencies: uses.map { .byName(name: $0) },
+        path: "Sources/\(floor)/\(name)",
+        resources: resources,
+        swiftSettings: house
+    )
+}
+
+func library(_ name: String, pkgConfig: String, apt: String) -> Target {
+    .systemLibrary(name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt])])
+}
+
+func tests(_ name: String, uses: [String], resources: [Resource] = []) -> Target {
+    .testTarget(
+        name: name,
+        dependencies: uses.map { .byName(name: $0) },
+        path: "Tests/\(name)",
+        resources: resources,
+        swiftSettings: house
+    )
+}
+
+let package = Package(
+    name: "wakebench",
+    products: [
+        .executable(name: "wakebench", targets: ["wakebench"]),
+        .library(name: "UIKit", targets: ["UIKit"]),
+        .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
+    ],
+    targets: [
+        // C libraries, and what Swift cannot import.
+        library("CSystemd", pkgConfig: "libsystemd", apt: "libsystemd-dev"),
+        library("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
+        library("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
+        .target(name: "CWakeShims", path: "Sources/C/CWakeShims"),
+
+        // Core
+        room("WakeModel", on: "Core"),
+        room("WakeRouter", on: "Core", uses: ["WakeModel"]),
+        room("WakePorts", on: "Core", uses: ["WakeModel"]),
+        room("WakeWire", on: "Core", uses: ["WakeModel"]),
+        room("WakeDevices", on: "Core", uses: ["CYAML", "WakeModel"]),
+
+        // System
+        room("WakeSystem", on: "System", uses: ["CSystemd", "CWakeShims"]),
+        room("WakeBus", on: "System", uses: ["CSystemd", "WakeSystem"]),
+        room("WakeBlueZ", on: "System", uses: ["WakeSystem", "WakeBus"]),
+        room("WakeBundles", on: "System", uses: ["WakeModel"]),
+        room("WakeProcesses", on: "System", uses: ["CWakeShims", "WakeModel", "WakePorts", "WakeSystem"]),
+        room("WakeJournal", on: "System", uses: ["CSQLite", "WakeModel", "WakePorts"]),
+
+        // EventSources
+        room(
+            "WakeBluetooth",
+            on: "EventSources",
+            uses: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeBus", "WakeBlueZ"]
+        ),
+
+        // Bench
+        room("WakeReports", on: "Bench", uses: ["WakeModel", "WakeRouter"]),
+        room(
+            "WakeBench",
+            on: "Bench",
+            uses: [
+                "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
+                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeReports",
+            ]
+        ),
+
+        // CommandLine
+        program("wakebench", on: "CommandLine", uses: ["WakeBench", "WakeReports"]),
+
+        // SDK
+        room("WakeClient", on: "SDK", uses: ["CWakeShims", "WakeWire", "WakeModel"]),
+        room("UIKit", on: "SDK", uses: ["WakeClient", "WakeWire"]),
+        room("CoreBluetooth", on: "SDK", uses: ["WakeClient", "WakeWire"]),
+
+        // Examples
+        program("HeartRate", on: "Examples", uses: ["UIKit", "CoreBluetooth"]),
+
+        // Tests
+        tests("HouseTests", uses: []),
+        tests("WakeModelTests", uses: ["WakeModel"]),
+        tests("WakeRouterTests", uses: ["WakeModel", "WakeRouter"]),
+        tests("WakeWireTests", uses: ["WakeWire"]),
+        tests("WakeDevicesTests", uses: ["WakeDevices", "WakeModel"]),
+        tests("WakeSystemTests", uses: ["WakeSystem"]),
+        tests("WakeBusTests", uses: ["WakeBus", "WakeBlueZ", "WakeSystem"]),
+        tests("WakeBundlesTests", uses: ["WakeBundles", "WakeModel"]),
+        tests("WakeProcessesTests", uses: ["WakeProcesses", "WakeSystem", "WakeModel", "WakePorts"]),
+        tests("WakeJournalTests", uses: ["WakeJournal", "WakeModel", "WakePorts"]),
+        tests(
+            "WakeBluetoothTests",
+            uses: ["WakeBluetooth", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeBus", "WakeBlueZ"]
+        ),
+        tests("WakeReportsTests", uses: ["WakeReports", "WakeModel", "WakeRouter"]),
+        tests("WakeBenchTests", uses: ["WakeBench", "WakeModel", "WakeRouter", "WakeReports", "WakeJournal"]),
+        tests("SDKTests", uses: ["WakeClient", "WakeWire", "UIKit", "CoreBluetooth"]),
+        tests("CommandLineTests", uses: ["wakebench"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,1 @@
+// The first lines of this room come next.
