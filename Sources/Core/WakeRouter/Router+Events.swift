@@ -405,6 +405,7 @@ extension Router {
             let oldest = apps[index].waiting.removeFirst()
             dismiss(oldest, of: client.app, reason: .overflow, into: &output)
         }
+        output.actions.append(.keep(client.app, event.id))
         apps[index].waiting.append(
             .init(
                 event: event.id,
@@ -502,6 +503,7 @@ extension Router {
         let index = Int(app.number)
         for item in apps[index].waiting where !item.deferred && item.slot == UInt16(slot) {
             output.actions.append(.deliver(app, manager: number, item.event, item.decision))
+            output.actions.append(.discard(app, item.event))
         }
         apps[index].waiting.removeAll { !$0.deferred && $0.slot == UInt16(slot) }
     }
@@ -514,7 +516,9 @@ extension Router {
         if apps[index].held.count >= Self.waitingLimit {
             let oldest = apps[index].held.removeFirst()
             dropUndecided(oldest.event, of: interest.client.app, reason: .overflow, into: &output)
+            output.actions.append(.discard(interest.client.app, oldest.event.id))
         }
+        output.actions.append(.keep(interest.client.app, event.id))
         apps[index].held.append(.init(event: event, interest: interest))
     }
 
@@ -548,7 +552,10 @@ extension Router {
     mutating func dropHeld(of app: AppID, into output: inout RouterOutput) {
         let held = apps[Int(app.number)].held
         apps[Int(app.number)].held.removeAll()
-        for item in held { dropUndecided(item.event, of: app, reason: .appEnded, into: &output) }
+        for item in held {
+            dropUndecided(item.event, of: app, reason: .appEnded, into: &output)
+            output.actions.append(.discard(app, item.event.id))
+        }
     }
 
     /// Decides what arrived meanwhile, in order.
@@ -557,7 +564,10 @@ extension Router {
         guard !apps[index].held.isEmpty else { return }
         let held = apps[index].held
         apps[index].held.removeAll()
-        for item in held { decide(item.event, for: item.interest, into: &output) }
+        for item in held {
+            decide(item.event, for: item.interest, into: &output)
+            output.actions.append(.discard(app, item.event.id))
+        }
     }
 
     // MARK: After a restart of the bench
