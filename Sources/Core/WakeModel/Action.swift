@@ -1,0 +1,84 @@
+/// What the owner of the router does next, in the order given.
+package enum Action: Hashable, Sendable {
+    /// Start a process of the app, and tell it the state it starts in and what it starts for.
+    case launch(AppID, generation: UInt32, state: AppState, cause: EventID, decision: DecisionID)
+    /// Let the frozen process run.
+    case thaw(AppID)
+    /// Freeze the process, then report `suspended` or `suspensionRefused`; a `thaw` in between takes it back.
+    case freeze(AppID)
+    /// Kill the process and all its children. From here on nothing more is heard of this process.
+    case kill(AppID)
+    case callback(AppID, LifecycleCallback, state: AppState)
+    /// Call the expiration handlers of these tasks (TASK-3).
+    case expireTasks(AppID, tokens: [UInt64])
+    /// Hand an event to the app. The payload is the bench's, by event.
+    case deliver(AppID, manager: ManagerNumber, EventID, DecisionID)
+    /// The event waits for the app: its payload is needed later. Followed by exactly one `discard`, some time.
+    case keep(AppID, EventID)
+    /// The event does not wait for the app any more, delivered or not.
+    case discard(AppID, EventID)
+    /// Tell a manager whether Bluetooth is on.
+    case managerState(AppID, ManagerNumber, poweredOn: Bool)
+    /// Call willRestoreState with what was preserved (BTC-6).
+    case restore(AppID, ManagerNumber, RestoredState)
+    case bluetooth(BluetoothCommand)
+    /// A request that changed nothing; recorded (TASK-6).
+    case refused(AppID, RequestFault)
+    /// A process ended (LIFE-10).
+    case exited(ExitRecord)
+    /// The app moved from one state to another (LIFE-1).
+    case moved(AppID, from: AppState, to: AppState)
+}
+
+/// What a manager gets back in willRestoreState.
+package struct RestoredState: Hashable, Sendable {
+    package var peripherals: [Peripheral]
+    /// Nil when the manager was not scanning.
+    package var scanServices: [NameID]?
+    package var scanAllowsDuplicates: Bool
+
+    package struct Peripheral: Hashable, Sendable {
+        package var name: NameID
+        package var connected: Bool
+        /// The characteristics it is subscribed to, in ascending order.
+        package var subscriptions: [AttributeHandle]
+
+        package init(name: NameID, connected: Bool, subscriptions: [AttributeHandle]) {
+            self.name = name
+            self.connected = connected
+            self.subscriptions = subscriptions
+        }
+    }
+
+    package init(peripherals: [Peripheral], scanServices: [NameID]?, scanAllowsDuplicates: Bool) {
+        self.peripherals = peripherals
+        self.scanServices = scanServices
+        self.scanAllowsDuplicates = scanAllowsDuplicates
+    }
+}
+
+/// Why a request of an app changed nothing.
+package enum RequestFault: UInt8, CaseIterable, Sendable {
+    case unknownTask
+    case duplicateTask
+    case unknownManager
+    case duplicateManager
+    case notConnected
+    case bluetoothOff
+    case notRunning
+    case tooMany
+
+    /// The word used in records.
+    package var word: String {
+        switch self {
+        case .unknownTask: "unknown-task"
+        case .duplicateTask: "duplicate-task"
+        case .unknownManager: "unknown-manager"
+        case .duplicateManager: "duplicate-manager"
+        case .notConnected: "not-connected"
+        case .bluetoothOff: "bluetooth-off"
+        case .notRunning: "not-running"
+        case .tooMany: "too-many"
+        }
+    }
+}

@@ -1,0 +1,69 @@
+/// A background mode of Info.plist's UIBackgroundModes (MODE-1).
+package enum BackgroundMode: UInt8, CaseIterable, Sendable {
+    case audio
+    case location
+    case voip
+    case newsstandContent
+    case externalAccessory
+    case bluetoothCentral
+    case bluetoothPeripheral
+    case fetch
+    case remoteNotification
+    case processing
+
+    /// The word used in Info.plist.
+    package var plistValue: String {
+        switch self {
+        case .audio: "audio"
+        case .location: "location"
+        case .voip: "voip"
+        case .newsstandContent: "newsstand-content"
+        case .externalAccessory: "external-accessory"
+        case .bluetoothCentral: "bluetooth-central"
+        case .bluetoothPeripheral: "bluetooth-peripheral"
+        case .fetch: "fetch"
+        case .remoteNotification: "remote-notification"
+        case .processing: "processing"
+        }
+    }
+
+    /// The mode for a word of Info.plist; nil for an unknown word, which has no effect (MODE-1).
+    package init?(plistValue: String) {
+        guard let mode = Self.allCases.first(where: { $0.plistValue == plistValue }) else { return nil }
+        self = mode
+    }
+}
+
+/// A set of background modes.
+package struct BackgroundModes: OptionSet, Hashable, Sendable {
+    package var rawValue: UInt16
+
+    @inlinable
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    package init(_ modes: some Sequence<BackgroundMode>) {
+        self.init(rawValue: modes.reduce(0) { $0 | 1 << $1.rawValue })
+    }
+
+    @inlinable
+    package func contains(_ mode: BackgroundMode) -> Bool { rawValue & (1 << mode.rawValue) != 0 }
+
+    /// The members in the order of MODE-1.
+    package var members: [BackgroundMode] { BackgroundMode.allCases.filter { contains($0) } }
+}
+
+/// What the router must know of an app's bundle.
+package struct AppManifest: Hashable, Sendable {
+    /// The interned CFBundleIdentifier.
+    package var bundle: NameID
+    /// The known values of UIBackgroundModes.
+    package var modes: BackgroundModes
+    /// UIApplicationExitsOnSuspend (OPT-1).
+    package var exitsOnSuspend: Bool
+
+    package init(bundle: NameID, modes: BackgroundModes, exitsOnSuspend: Bool = false) {
+        self.bundle = bundle
+        self.modes = modes
+        self.exitsOnSuspend = exitsOnSuspend
+    }
+}

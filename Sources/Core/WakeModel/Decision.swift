@@ -1,0 +1,113 @@
+/// What became of one event for one app, and why: codes and numbers only. Readers render it.
+package struct Decision: Hashable, Sendable {
+    package var id: DecisionID
+    package var at: Instant
+    package var event: EventID
+    package var kind: EventKind
+    package var subject: NameID
+    package var origin: NameID
+    package var parent: EventID
+    package var app: AppID
+    package var verdict: Verdict
+    package var reason: Reason
+    /// The rule that decided.
+    package var rule: RuleID
+    package var checks: CheckResults
+    /// The verdict had the decisive check passed; equal to `verdict` when none failed.
+    package var wouldHave: Verdict
+    /// The earlier, deferred decision that this one replaces.
+    package var supersedes: DecisionID
+    package var snapshot: AppSnapshot
+
+    @inlinable
+    package init(
+        id: DecisionID,
+        at: Instant,
+        event: EventID,
+        kind: EventKind,
+        subject: NameID,
+        origin: NameID,
+        parent: EventID,
+        app: AppID,
+        verdict: Verdict,
+        reason: Reason,
+        rule: RuleID,
+        checks: CheckResults,
+        wouldHave: Verdict,
+        supersedes: DecisionID,
+        snapshot: AppSnapshot
+    ) {
+        self.id = id
+        self.at = at
+        self.event = event
+        self.kind = kind
+        self.subject = subject
+        self.origin = origin
+        self.parent = parent
+        self.app = app
+        self.verdict = verdict
+        self.reason = reason
+        self.rule = rule
+        self.checks = checks
+        self.wouldHave = wouldHave
+        self.supersedes = supersedes
+        self.snapshot = snapshot
+    }
+}
+
+/// What the router saw of the app and the phone when it decided: the observed values of the checks.
+package struct AppSnapshot: Hashable, Sendable {
+    package var bundle: NameID = .none
+    package var state: AppState = .notRunning
+    package var stateSince: Instant = .zero
+    package var generation: UInt32 = 0
+    package var modes: BackgroundModes = []
+    /// 0 before the first end of a process.
+    package var lastExit: UInt64 = 0
+    package var lastExitCause: ExitCause = .exit
+    package var lastExitAt: Instant = .zero
+    /// The app was force-quit and no user launch or reboot has cleared it.
+    package var forceQuit: Bool = false
+    package var forceQuitAt: Instant = .zero
+    /// The user's action that set it.
+    package var forceQuitBy: EventID = .none
+    package var unlockedSinceBoot: Bool = true
+    package var unlockedAt: Instant = .zero
+    package var passcode: Bool = false
+    package var bluetoothOn: Bool = true
+    package var exitsOnSuspend: Bool = false
+    /// How the app is interested.
+    package var via: Registration = .none
+    package var restoreIdentifier: NameID = .none
+    package var registeredAt: Instant = .zero
+    /// The window of the wake that is running, or that would begin.
+    package var budgetLimit: Instant.Span = .zero
+    package var budgetUsed: Instant.Span = .zero
+
+    @inlinable
+    package init() {}
+}
+
+/// What made an app interested in an event.
+package enum Registration: UInt8, CaseIterable, Sendable {
+    case none
+    case manager
+    case scan
+    case pendingConnect
+    case connection
+    case subscription
+    case operation
+
+    /// The word used in records.
+    package var word: String {
+        switch self {
+        case .none: "none"
+        case .manager: "manager"
+        case .scan: "scan"
+        case .pendingConnect: "pending-connect"
+        case .connection: "connection"
+        case .subscription: "subscription"
+        case .operation: "operation"
+        }
+    }
+}

@@ -1,0 +1,131 @@
+/// The kinds of event that sources report.
+package enum EventKind: UInt8, CaseIterable, Sendable {
+    case bluetoothPoweredOn
+    case bluetoothPoweredOff
+    case peripheralDiscovered
+    case peripheralConnected
+    case peripheralConnectionFailed
+    case peripheralDisconnected
+    case characteristicNotified
+    case servicesDiscovered
+    case includedServicesDiscovered
+    case characteristicsDiscovered
+    case descriptorsDiscovered
+    case valueRead
+    case valueWritten
+    case notificationStateChanged
+    case descriptorRead
+    case descriptorWritten
+    case signalStrengthRead
+    case nameChanged
+    case servicesModified
+    case readyToWrite
+
+    /// The word used in records and scenarios.
+    package var word: String {
+        switch self {
+        case .bluetoothPoweredOn: "bluetooth-powered-on"
+        case .bluetoothPoweredOff: "bluetooth-powered-off"
+        case .peripheralDiscovered: "peripheral-discovered"
+        case .peripheralConnected: "peripheral-connected"
+        case .peripheralConnectionFailed: "peripheral-connection-failed"
+        case .peripheralDisconnected: "peripheral-disconnected"
+        case .characteristicNotified: "characteristic-notified"
+        case .servicesDiscovered: "services-discovered"
+        case .includedServicesDiscovered: "included-services-discovered"
+        case .characteristicsDiscovered: "characteristics-discovered"
+        case .descriptorsDiscovered: "descriptors-discovered"
+        case .valueRead: "value-read"
+        case .valueWritten: "value-written"
+        case .notificationStateChanged: "notification-state-changed"
+        case .descriptorRead: "descriptor-read"
+        case .descriptorWritten: "descriptor-written"
+        case .signalStrengthRead: "rssi-read"
+        case .nameChanged: "name-changed"
+        case .servicesModified: "services-modified"
+        case .readyToWrite: "ready-to-write"
+        }
+    }
+
+    package init?(word: String) {
+        guard let kind = Self.allCases.first(where: { $0.word == word }) else { return nil }
+        self = kind
+    }
+
+    /// The source that reports it.
+    @inlinable
+    package var source: Source { .bluetooth }
+}
+
+/// The words for where events come from.
+package enum Source: UInt8, CaseIterable, Sendable {
+    case location, bluetooth, accessory, audio, voip, push, transfer, task, system
+
+    /// The word used in records, scenarios and `--backend`.
+    package var word: String {
+        switch self {
+        case .location: "location"
+        case .bluetooth: "bluetooth"
+        case .accessory: "accessory"
+        case .audio: "audio"
+        case .voip: "voip"
+        case .push: "push"
+        case .transfer: "transfer"
+        case .task: "task"
+        case .system: "system"
+        }
+    }
+
+    package init?(word: String) {
+        guard let source = Self.allCases.first(where: { $0.word == word }) else { return nil }
+        self = source
+    }
+}
+
+/// A fact that a source reports: codes and numbers only; what the app is to read travels beside it as ``EventPayload``.
+package struct WakeEvent: Hashable, Sendable {
+    /// Given by the bench when the event is accepted; ``EventID/none`` before.
+    package var id: EventID
+    package var kind: EventKind
+    /// The handle of the attribute it is about; 0 when about none.
+    package var attribute: AttributeHandle
+    /// Not 0 when the operation failed; the payload says how.
+    package var failed: Bool
+    /// The one client it answers; nil when it is for everyone interested.
+    package var client: BluetoothClient?
+    /// The interned name of the peripheral, the same on both backends; none for the state of the adapter.
+    package var peripheral: NameID
+    /// What records call the subject, such as `heart-rate-belt/2A37`.
+    package var subject: NameID
+    /// The services in an advertisement, as interned canonical UUIDs.
+    package var services: [NameID]
+    /// Where it comes from, such as `night.yaml:31` or `bluez`.
+    package var origin: NameID
+    /// The event that led to it.
+    package var parent: EventID
+
+    @inlinable
+    package init(
+        kind: EventKind,
+        peripheral: NameID = .none,
+        attribute: AttributeHandle = 0,
+        subject: NameID = .none,
+        client: BluetoothClient? = nil,
+        failed: Bool = false,
+        services: [NameID] = [],
+        origin: NameID = .none,
+        parent: EventID = .none,
+        id: EventID = .none
+    ) {
+        self.id = id
+        self.kind = kind
+        self.attribute = attribute
+        self.failed = failed
+        self.client = client
+        self.peripheral = peripheral
+        self.subject = subject
+        self.services = services
+        self.origin = origin
+        self.parent = parent
+    }
+}

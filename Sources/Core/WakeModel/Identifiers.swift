@@ -1,0 +1,63 @@
+/// The number of an installed app. Numbers are given in order of installation and never reused in a run.
+package struct AppID: Hashable, Comparable, Sendable {
+    package var number: UInt32
+
+    /// Stands for no app, in records of events that nobody registered for.
+    package static let none = AppID(.max)
+
+    @inlinable
+    package init(_ number: UInt32) { self.number = number }
+
+    @inlinable
+    package static func < (left: AppID, right: AppID) -> Bool { left.number < right.number }
+}
+
+/// The number of an accepted event, shown as `e-000398`. 0 stands for no event.
+package struct EventID: Hashable, Comparable, Sendable {
+    package var number: UInt64
+
+    /// No event.
+    package static let none = EventID(0)
+
+    @inlinable
+    package init(_ number: UInt64) { self.number = number }
+
+    @inlinable
+    package static func < (left: EventID, right: EventID) -> Bool { left.number < right.number }
+}
+
+/// The number of a decision, shown as `d-000412`. 0 stands for no decision.
+package struct DecisionID: Hashable, Comparable, Sendable {
+    package var number: UInt64
+
+    /// No decision.
+    package static let none = DecisionID(0)
+
+    @inlinable
+    package init(_ number: UInt64) { self.number = number }
+
+    @inlinable
+    package static func < (left: DecisionID, right: DecisionID) -> Bool { left.number < right.number }
+}
+
+/// The number of a name that the bench interned: a bundle identifier, a device, a restore identifier, an origin.
+///
+/// The router compares such numbers and never sees the text. 0 stands for no name.
+package struct NameID: Hashable, Comparable, Sendable {
+    package var number: UInt32
+
+    /// No name.
+    package static let none = NameID(0)
+
+    @inlinable
+    package init(_ number: UInt32) { self.number = number }
+
+    @inlinable
+    package static func < (left: NameID, right: NameID) -> Bool { left.number < right.number }
+}
+
+/// An app's own number for a central manager, minted by the SDK, unique in its process.
+package typealias ManagerNumber = UInt32
+
+/// A GATT attribute handle: 1 to 65535; 0 stands for none.
+package typealias AttributeHandle = UInt16

@@ -1,0 +1,103 @@
+/// Anything the router can hear.
+package enum Input: Hashable, Sendable {
+    /// A deadline may have passed.
+    case timeReached
+    case phone(PhoneChange)
+    case install(AppID, AppManifest)
+    case uninstall(AppID)
+    case user(AppID, UserAction)
+    /// The system ends the app, for a cause that is not the user's.
+    case terminate(AppID, ExitCause)
+    case request(AppID, AppRequest)
+    case process(AppID, ProcessReport)
+    case event(WakeEvent)
+    /// A delivery that the app had not acknowledged when the bench died is decided again against the dead app.
+    case redeliver(AppID, WakeEvent, supersedes: DecisionID)
+    /// The bench came back after it died: every process is gone and every connection is closed.
+    case benchRestarted
+}
+
+/// What happens to the phone itself (SYS-1).
+package enum PhoneChange: UInt8, CaseIterable, Sendable {
+    case lock
+    case unlock
+    /// Off and on again: every process ends, and the first unlock is owed.
+    case reboot
+    case setPasscode
+    case removePasscode
+}
+
+/// What the user does with an app.
+package enum UserAction: UInt8, CaseIterable, Sendable {
+    /// Taps the icon: launches the app, or brings it forward.
+    case launch
+    /// Presses the home button.
+    case home
+    /// Swipes it away in the app switcher.
+    case forceQuit
+    /// Something covers the app for a while, such as a call banner: it becomes inactive.
+    case interrupt
+    /// The cover goes: it is active again.
+    case resumeActive
+}
+
+/// What an app asks of the system.
+package enum AppRequest: Hashable, Sendable {
+    /// A token minted by the SDK, unique in its process (TASK-1).
+    case beginTask(token: UInt64)
+    case endTask(token: UInt64)
+    /// The app's own word that the work of this wake is done (LIFE-11).
+    case done
+    /// `restoreIdentifier` is ``NameID/none`` for a manager without one (BTC-7).
+    case createManager(ManagerNumber, restoreIdentifier: NameID)
+    case releaseManager(ManagerNumber)
+    case scan(ManagerNumber, services: [NameID], allowDuplicates: Bool)
+    case stopScan(ManagerNumber)
+    case connect(ManagerNumber, peripheral: NameID)
+    case cancelConnection(ManagerNumber, peripheral: NameID)
+    case operate(ManagerNumber, peripheral: NameID, BluetoothOperation)
+}
+
+/// What the process host says of an app's process.
+package enum ProcessReport: Hashable, Sendable {
+    /// didFinishLaunching has returned.
+    case launched
+    /// A lifecycle callback has returned.
+    case returned(LifecycleCallback)
+    /// The process is frozen, and nothing it said forbids it.
+    case suspended
+    /// The process cannot be frozen, or spoke while it was: it runs on.
+    case suspensionRefused
+    /// The process ended by itself or by a signal that the bench did not send; a code, or a negated signal number.
+    case exited(Int64)
+    /// The executable could not be started; the errno.
+    case launchFailed(Int32)
+}
+
+/// The lifecycle callbacks of an app delegate.
+package enum LifecycleCallback: UInt8, CaseIterable, Sendable {
+    case willResignActive
+    case didEnterBackground
+    case willEnterForeground
+    case didBecomeActive
+    case willTerminate
+    /// Background tasks are about to expire (TASK-3).
+    case taskExpiration
+
+    /// The name on the wire.
+    package var word: String {
+        switch self {
+        case .willResignActive: "willResignActive"
+        case .didEnterBackground: "didEnterBackground"
+        case .willEnterForeground: "willEnterForeground"
+        case .didBecomeActive: "didBecomeActive"
+        case .willTerminate: "willTerminate"
+        case .taskExpiration: "taskExpiration"
+        }
+    }
+
+    package init?(word: String) {
+        guard let callback = Self.allCases.first(where: { $0.word == word }) else { return nil }
+        self = callback
+    }
+}

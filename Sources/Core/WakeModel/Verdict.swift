@@ -1,0 +1,225 @@
+/// What became of an event for one app (SYS-4).
+package enum Verdict: UInt8, CaseIterable, Sendable {
+    case foregroundDeliver
+    case backgroundDeliver
+    case resume
+    case relaunch
+    case `defer`
+    case coalesce
+    case drop
+    case deny
+
+    /// The word used in records and scenarios.
+    package var word: String {
+        switch self {
+        case .foregroundDeliver: "foreground-deliver"
+        case .backgroundDeliver: "background-deliver"
+        case .resume: "resume"
+        case .relaunch: "relaunch"
+        case .defer: "defer"
+        case .coalesce: "coalesce"
+        case .drop: "drop"
+        case .deny: "deny"
+        }
+    }
+
+    package init?(word: String) {
+        guard let verdict = Self.allCases.first(where: { $0.word == word }) else { return nil }
+        self = verdict
+    }
+
+    /// Whether the app gets the event now.
+    @inlinable
+    package var delivers: Bool {
+        switch self {
+        case .foregroundDeliver, .backgroundDeliver, .resume, .relaunch: true
+        case .defer, .coalesce, .drop, .deny: false
+        }
+    }
+}
+
+/// Why a verdict was given: a closed list, each owned by one rule.
+package enum Reason: UInt8, CaseIterable, Sendable {
+    case inForeground
+    case alreadyRunning
+    case resumed
+    case relaunched
+    case launching
+    case suspending
+    case forceQuit
+    case beforeFirstUnlock
+    case noRegistration
+    case modeMissing
+    case scanWithoutServices
+    case duplicateDiscovery
+    case noRestoreIdentifier
+    case notRelaunchedAfterExit
+    case bluetoothOff
+    case exitsOnSuspend
+    case managerNotCreated
+    case deliveredLater
+    case overflow
+    case registrationEnded
+    case appEnded
+    case benchRestarted
+
+    /// The word used in records, scenarios and `wakebench rules --reasons`.
+    package var word: String {
+        switch self {
+        case .inForeground: "InForeground"
+        case .alreadyRunning: "AlreadyRunning"
+        case .resumed: "Resumed"
+        case .relaunched: "Relaunched"
+        case .launching: "Launching"
+        case .suspending: "Suspending"
+        case .forceQuit: "ForceQuit"
+        case .beforeFirstUnlock: "BeforeFirstUnlock"
+        case .noRegistration: "NoRegistration"
+        case .modeMissing: "ModeMissing"
+        case .scanWithoutServices: "ScanWithoutServices"
+        case .duplicateDiscovery: "DuplicateDiscovery"
+        case .noRestoreIdentifier: "NoRestoreIdentifier"
+        case .notRelaunchedAfterExit: "NotRelaunchedAfterExit"
+        case .bluetoothOff: "BluetoothOff"
+        case .exitsOnSuspend: "ExitsOnSuspend"
+        case .managerNotCreated: "ManagerNotCreated"
+        case .deliveredLater: "DeliveredLater"
+        case .overflow: "Overflow"
+        case .registrationEnded: "RegistrationEnded"
+        case .appEnded: "AppEnded"
+        case .benchRestarted: "BenchRestart"
+        }
+    }
+
+    package init?(word: String) {
+        guard let reason = Self.allCases.first(where: { $0.word == word }) else { return nil }
+        self = reason
+    }
+
+    /// The rule that gives the reason.
+    package var rule: RuleID {
+        switch self {
+        case .inForeground: .life9
+        case .alreadyRunning, .launching, .suspending: .life11
+        case .resumed: .life4
+        case .relaunched: .launch1
+        case .forceQuit: .launch2
+        case .beforeFirstUnlock: .launch5
+        case .noRegistration: .launch6
+        case .modeMissing: .mode2
+        case .scanWithoutServices: .btc3
+        case .duplicateDiscovery: .btc4
+        case .noRestoreIdentifier: .btc6
+        case .notRelaunchedAfterExit: .btc8
+        case .bluetoothOff: .btc10
+        case .exitsOnSuspend: .opt2
+        case .managerNotCreated: .btc6
+        case .deliveredLater: .btc2
+        case .registrationEnded: .bt1
+        case .overflow, .appEnded: .sys4
+        case .benchRestarted: .sys2
+        }
+    }
+}
+
+/// One question of a decision, in the order of the rulebook; several may belong to one rule.
+package enum Check: UInt8, CaseIterable, Sendable {
+    case terminatedBySystem
+    case notForceQuit
+    case unlockedSinceBoot
+    case registered
+    case modePresent
+    case budgetLeft
+    case scanNamesServices
+    case notDuplicate
+    case restoreIdentifier
+    case exitAllowsRelaunch
+    case bluetoothOn
+    case deliveryWanted
+    case runsInBackground
+
+    /// The rule the question comes from.
+    package var rule: RuleID {
+        switch self {
+        case .terminatedBySystem: .launch1
+        case .notForceQuit: .launch2
+        case .unlockedSinceBoot: .launch5
+        case .registered: .launch6
+        case .modePresent: .mode2
+        case .budgetLeft: .btc1
+        case .scanNamesServices: .btc3
+        case .notDuplicate: .btc4
+        case .restoreIdentifier: .btc6
+        case .exitAllowsRelaunch: .btc8
+        case .bluetoothOn: .btc10
+        case .deliveryWanted: .bt1
+        case .runsInBackground: .opt2
+        }
+    }
+
+    /// The question as a statement that holds when the check passes.
+    package var statement: String {
+        switch self {
+        case .terminatedBySystem: "the app runs, or was ended by something other than a force quit"
+        case .notForceQuit: "app not force-quit by the user"
+        case .unlockedSinceBoot: "device unlocked once since boot, or no passcode set"
+        case .registered: "the app registered for this event"
+        case .modePresent: "UIBackgroundModes has the source's mode"
+        case .budgetLeft: "wake budget left"
+        case .scanNamesServices: "background scan names services"
+        case .notDuplicate: "first sighting of this peripheral in this scan"
+        case .restoreIdentifier: "restore identifier present"
+        case .exitAllowsRelaunch: "the way the app ended allows a relaunch"
+        case .bluetoothOn: "Bluetooth is on"
+        case .deliveryWanted: "delivery was not stopped by the app"
+        case .runsInBackground: "UIApplicationExitsOnSuspend is not set"
+        }
+    }
+}
+
+/// How one check came out.
+package enum CheckResult: UInt8, CaseIterable, Sendable {
+    case notEvaluated
+    case notApplicable
+    case pass
+    case fail
+
+    /// The word used in records.
+    package var word: String {
+        switch self {
+        case .notEvaluated: "not-evaluated"
+        case .notApplicable: "not-applicable"
+        case .pass: "pass"
+        case .fail: "fail"
+        }
+    }
+}
+
+/// The results of all checks of one decision, two bits each.
+package struct CheckResults: Hashable, Sendable {
+    /// Two bits a check, lowest first in the order of ``Check``.
+    package var bits: UInt64
+
+    @inlinable
+    package init(bits: UInt64 = 0) { self.bits = bits }
+
+    @inlinable
+    package subscript(check: Check) -> CheckResult {
+        get { CheckResult(rawValue: UInt8(truncatingIfNeeded: bits >> (UInt64(check.rawValue) &* 2)) & 3)! }
+        set {
+            let shift = UInt64(check.rawValue) &* 2
+            bits = bits & ~(3 << shift) | UInt64(newValue.rawValue) << shift
+        }
+    }
+
+    /// The failing checks as a mask of two bits each: both bits set where a check failed.
+    @inlinable
+    package var failingMask: UInt64 { bits & (bits >> 1) & 0x5555_5555_5555_5555 }
+
+    /// The first failing check in the order of the rulebook.
+    @inlinable
+    package var decisive: Check? {
+        let failing = failingMask
+        return failing == 0 ? nil : Check(rawValue: UInt8(failing.trailingZeroBitCount / 2))
+    }
+}
