@@ -4,9 +4,9 @@ package enum Action: Hashable, Sendable {
     case launch(AppID, generation: UInt32, state: AppState, cause: EventID, decision: DecisionID)
     /// Let the frozen process run.
     case thaw(AppID)
-    /// Freeze the process, then report `suspended` or `suspensionRefused`.
+    /// Freeze the process, then report `suspended` or `suspensionRefused`; a `thaw` in between takes it back.
     case freeze(AppID)
-    /// Kill the process and all its children, then report `killed`.
+    /// Kill the process and all its children. From here on nothing more is heard of this process.
     case kill(AppID)
     case callback(AppID, LifecycleCallback, state: AppState)
     /// Call the expiration handlers of these tasks (TASK-3).
@@ -24,6 +24,8 @@ package enum Action: Hashable, Sendable {
     case refused(AppID, RequestFault)
     /// A process ended (LIFE-10).
     case exited(ExitRecord)
+    /// The app moved from one state to another (LIFE-1).
+    case moved(AppID, from: AppState, to: AppState)
 }
 
 /// What a manager gets back in willRestoreState.

@@ -69,6 +69,8 @@ package struct AppSnapshot: Hashable, Sendable {
     /// The app was force-quit and no user launch or reboot has cleared it.
     package var forceQuit: Bool = false
     package var forceQuitAt: Instant = .zero
+    /// The user's action that set it.
+    package var forceQuitBy: EventID = .none
     package var unlockedSinceBoot: Bool = true
     package var unlockedAt: Instant = .zero
     package var passcode: Bool = false

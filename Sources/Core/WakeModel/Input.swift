@@ -11,6 +11,8 @@ package enum Input: Hashable, Sendable {
     case request(AppID, AppRequest)
     case process(AppID, ProcessReport)
     case event(WakeEvent)
+    /// A delivery that the app had not acknowledged when the bench died is decided again against the dead app.
+    case redeliver(AppID, WakeEvent, supersedes: DecisionID)
     /// The bench came back after it died: every process is gone and every connection is closed.
     case benchRestarted
 }
@@ -68,8 +70,6 @@ package enum ProcessReport: Hashable, Sendable {
     case suspensionRefused
     /// The process ended by itself or by a signal that the bench did not send; a code, or a negated signal number.
     case exited(Int64)
-    /// The process that the router had killed is gone.
-    case killed
     /// The executable could not be started; the errno.
     case launchFailed(Int32)
 }
