@@ -104,7 +104,7 @@ enum RandomModel: CaseIterable {
 
 extension SeededGenerator {
     mutating func input() -> Input {
-        switch below(10) {
+        switch below(11) {
         case 0: .timeReached
         case 1: .phone(any())
         case 2: .install(app(), manifest())
@@ -114,6 +114,7 @@ extension SeededGenerator {
         case 6: .request(app(), request())
         case 7: .process(app(), report())
         case 8: .event(wakeEvent())
+        case 9: .redeliver(app(), wakeEvent(), supersedes: DecisionID(number()))
         default: .benchRestarted
         }
     }
@@ -138,13 +139,12 @@ extension SeededGenerator {
     }
 
     mutating func report() -> ProcessReport {
-        switch below(7) {
+        switch below(6) {
         case 0: .launched
         case 1: .returned(any())
         case 2: .suspended
         case 3: .suspensionRefused
         case 4: .exited(signed())
-        case 5: .killed
         default: .launchFailed(signed())
         }
     }
@@ -279,6 +279,7 @@ extension SeededGenerator {
         snapshot.lastExitAt = instant()
         snapshot.forceQuit = flag()
         snapshot.forceQuitAt = instant()
+        snapshot.forceQuitBy = event()
         snapshot.unlockedSinceBoot = flag()
         snapshot.unlockedAt = instant()
         snapshot.passcode = flag()

@@ -34,6 +34,11 @@ extension Input: ByteCoded {
             writer.write(event)
         case .benchRestarted:
             writer.write(byte: 9)
+        case .redeliver(let app, let event, let supersedes):
+            writer.write(byte: 10)
+            writer.write(app)
+            writer.write(event)
+            writer.write(supersedes)
         }
     }
 
@@ -50,6 +55,7 @@ extension Input: ByteCoded {
         case 7: self = .process(try reader.read(), try reader.read())
         case 8: self = .event(try reader.read())
         case 9: self = .benchRestarted
+        case 10: self = .redeliver(try reader.read(), try reader.read(), supersedes: try reader.read())
         default: throw EncodingFault(.unknownValue, at: start)
         }
     }
@@ -135,10 +141,8 @@ extension ProcessReport: ByteCoded {
         case .exited(let code):
             writer.write(byte: 4)
             writer.write(code)
-        case .killed:
-            writer.write(byte: 5)
         case .launchFailed(let errno):
-            writer.write(byte: 6)
+            writer.write(byte: 5)
             writer.write(errno)
         }
     }
@@ -151,8 +155,7 @@ extension ProcessReport: ByteCoded {
         case 2: self = .suspended
         case 3: self = .suspensionRefused
         case 4: self = .exited(try reader.readInt64())
-        case 5: self = .killed
-        case 6: self = .launchFailed(try reader.readInt32())
+        case 5: self = .launchFailed(try reader.readInt32())
         default: throw EncodingFault(.unknownValue, at: start)
         }
     }
