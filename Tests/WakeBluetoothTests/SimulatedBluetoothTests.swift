@@ -174,8 +174,8 @@ struct SimulatedBluetoothTests {
     func repeating() throws {
         let air = try Air(
             plain.replacing(
-                "          - {uuid: 2A39",
-                with: "            repeat: true\n          - {uuid: 2A39"
+                "      - {uuid: 2A39",
+                with: "        repeat: true\n      - {uuid: 2A39"
             )
         )
         air.connect()
