@@ -82,7 +82,7 @@ struct PeripheralTests {
             ("- service: 180D", "- services: 180D", "unknown key 'services' in a service; expected 'service'"),
             ("properties: [notify]", "properties: [notfy]", "belt.yaml:9: unknown property 'notfy'; expected 'notify'"),
             ("properties: [notify]", "properties: [read]", "one of the two among its properties"),
-            ("            properties: [notify]\n", "", "a characteristic without 'properties'"),
+            ("        properties: [notify]\n", "", "a characteristic without 'properties'"),
             ("\"0048\"", "\"004\"", "belt.yaml:12: '004'; expected pairs of hexadecimal digits"),
             (", every: 1s}", "}", "several values without 'every'"),
             ("every: 30s, width: 1", "every: 0, width: 1", "a time longer than 0"),
@@ -93,7 +93,7 @@ struct PeripheralTests {
             ("disconnect-after: 5", "explode: 5", "unknown key 'explode' in a fault"),
             (", disconnect-after: 5", "", "a fault without an effect"),
             (
-                "            stream: true\n", "            repeat: true\n            notifications: []\n",
+                "        stream: true\n", "        repeat: true\n        notifications: []\n",
                 "a second key 'notifications'"
             ),
         ]
@@ -110,7 +110,7 @@ struct PeripheralTests {
         let text = plain.replacing("stream: true", with: "repeat: true").replacing("after: 2s, ", with: "")
             .replacing(", \"0049\"], every: 1s", with: "], every: 1s")
             .replacing(
-                "              - {after: 30s, counter: {from: 254, count: 3, every: 30s, width: 1, prefix: \"01\"}}\n",
+                "          - {after: 30s, counter: {from: 254, count: 3, every: 30s, width: 1, prefix: \"01\"}}\n",
                 with: ""
             )
         let error = #expect(throws: FileError.self) { try parse(text) }

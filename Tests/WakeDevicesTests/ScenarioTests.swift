@@ -127,8 +127,8 @@ struct ScenarioTests {
         "A wrong scenario is one line with its place and what was expected",
         arguments: [
             (
-                "scenario: night", "scenery: night",
-                "night.yaml:1: unknown key 'scenery' in a scenario; expected 'scenario'"
+                "scenario: night", "scenaro: night",
+                "night.yaml:1: unknown key 'scenaro' in a scenario; expected 'scenario'"
             ),
             ("ios13", "ios14", "night.yaml:2: unknown profile 'ios14'; expected 'ios1"),
             ("seed: 7", "seed: x", "night.yaml:3: 'x'; expected a whole number"),
@@ -167,8 +167,8 @@ struct ScenarioTests {
             ("at: 0, ", "at: 0, after: 1s, ", "night.yaml:21: 'after' beside 'at' in a step; expected one of the two"),
             ("at: 0, ", "at: 0, within: 1s, ", "'within' beside 'at'"),
             ("home: a}", "home: a, note: x}", "'note' beside 'home'"),
-            ("home: a}", "within: 5s}", "a step without something to do"),
-            ("every: 30s, ", "", "night.yaml:23: 'times' beside 'no 'every''"),
+            ("home: a}", "every: 5s, times: 2}", "a step without something to do"),
+            ("every: 30s, ", "", "night.yaml:23: 'times' without 'every'; expected the time"),
             ("characteristic: 2A37, value: \"0050\"", "characteristic: 2A37", "a step without 'value'"),
             ("belt.2, characteristic: 2A37", "belt.2, characteristic: 2A99", "unknown characteristic 2A99 of belt.2"),
             ("cause: cpu", "cause: hunger", "night.yaml:24: unknown cause 'hunger'"),
