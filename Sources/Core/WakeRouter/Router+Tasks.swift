@@ -11,6 +11,11 @@ extension Router {
             output.actions.append(.refused(app, .tooMany))
             return
         }
+        if isTaskBudgetSpent(index) {
+            // It cannot be granted: the app hears so at once, and the task holds nothing.
+            output.actions.append(.expireTasks(app, tokens: [token]))
+            return
+        }
         apps[index].tasks.append(token)
         guard apps[index].state == .background else { return }
         if apps[index].phase == .freezing {
@@ -22,6 +27,11 @@ extension Router {
         if apps[index].taskBudgetEnds == nil {
             apps[index].taskBudgetEnds = (apps[index].window?.ends ?? now).advanced(by: profile.taskBudget)
         }
+    }
+
+    private func isTaskBudgetSpent(_ index: Int) -> Bool {
+        guard apps[index].state == .background, let ends = apps[index].taskBudgetEnds else { return false }
+        return ends.since(now) <= profile.taskExpirationMargin
     }
 
     mutating func endTask(_ token: UInt64, from app: AppID, into output: inout RouterOutput) {
@@ -39,9 +49,9 @@ extension Router {
         let index = Int(app.number)
         guard apps[index].state == .background, apps[index].window != nil else { return }
         apps[index].window = nil
-        if !apps[index].tasks.isEmpty, !apps[index].tasksExpired {
-            // The budget counts from the end of the wake (TASK-8).
-            apps[index].taskBudgetEnds = now.advanced(by: profile.taskBudget)
+        if let ends = apps[index].taskBudgetEnds {
+            // A budget that counts from the end of the wake counts from here (TASK-8); none grows.
+            apps[index].taskBudgetEnds = min(ends, now.advanced(by: profile.taskBudget))
         }
         settle(app, into: &output)
     }
