@@ -21,8 +21,16 @@ struct RandomWorld {
     /// What apps asked of the radio, newest last.
     private var commands: [BluetoothCommand] = []
     /// Deliveries that no app has acknowledged.
-    private var unacknowledged: [(app: AppID, event: WakeEvent, decision: DecisionID)] = []
+    private var unacknowledged: [Delivery] = []
+    /// Deliveries that died with the bench and are to be handed in again.
+    private var lost: [Delivery] = []
     private var recentEvents: [WakeEvent] = []
+
+    private struct Delivery {
+        var app: AppID
+        var event: WakeEvent
+        var decision: DecisionID
+    }
 
     /// What the host knows of an app's process.
     private struct Process {
@@ -30,6 +38,9 @@ struct RandomWorld {
         var freezing = false
         var callbacks: [LifecycleCallback] = []
         var lastToken: UInt64 = 0
+
+        /// Whether the router waits for the host.
+        var owesAnswer: Bool { launching || freezing || !callbacks.isEmpty }
     }
 
     static let appCount = 8
@@ -82,7 +93,7 @@ struct RandomWorld {
     private mutating func step() {
         if chance.once(in: 6_000) { return flood() }
         switch chance.below(1_000) {
-        case ..<350: answer(chance.below(Self.appCount))
+        case ..<350: answerSomething()
         case ..<600: radio()
         case ..<770: request(chance.below(Self.appCount))
         case ..<840: user()
@@ -93,6 +104,7 @@ struct RandomWorld {
         case ..<984: exchangeApp()
         case ..<990: acknowledge()
         case ..<991: restart()
+        case ..<992: redeliver()
         default: hear(.timeReached)
         }
     }
@@ -160,7 +172,7 @@ struct RandomWorld {
             if let known = recentEvents.last(where: { $0.id == event }),
                 !unacknowledged.contains(where: { $0.decision == decision })
             {
-                unacknowledged.append((app, known, decision))
+                unacknowledged.append(Delivery(app: app, event: known, decision: decision))
                 if unacknowledged.count > 8 { unacknowledged.removeFirst() }
             }
         case .bluetooth(let command):
@@ -170,12 +182,20 @@ struct RandomWorld {
         }
     }
 
+    private mutating func answerSomething() {
+        let first = chance.below(Self.appCount)
+        for offset in 0..<Self.appCount where processes[(first + offset) % Self.appCount].owesAnswer {
+            return answer((first + offset) % Self.appCount)
+        }
+    }
+
     /// The host does the next thing that the router waits for.
     private mutating func answer(_ index: Int) {
         let app = AppID(UInt32(index))
         if processes[index].launching {
             guard !chance.once(in: 40) else { return hear(.process(app, .launchFailed(2))) }
             makeManagers(index)
+            if chance.once(in: 2) { subscribe(index) }
             guard processes[index].launching else { return }
             processes[index].launching = false
             hear(.process(app, .launched))
@@ -239,6 +259,16 @@ struct RandomWorld {
         }
     }
 
+    /// An app does what most do: it connects, and subscribes.
+    private mutating func subscribe(_ index: Int) {
+        let app = AppID(UInt32(index))
+        let peripheral = anyPeripheral()
+        let handle = AttributeHandle(1 + chance.below(Self.attributes))
+        hear(.request(app, .connect(1, peripheral: peripheral)))
+        hear(.event(WakeEvent(kind: .peripheralConnected, peripheral: peripheral)), isEvent: true)
+        hear(.request(app, .operate(1, peripheral: peripheral, .setNotify(handle, true))))
+    }
+
     private mutating func request(_ index: Int) {
         hear(.request(AppID(UInt32(index)), anyRequest(index)))
         if chance.once(in: 6_000) {
@@ -291,12 +321,16 @@ struct RandomWorld {
     private mutating func restart() {
         for index in processes.indices { processes[index] = Process() }
         hear(.benchRestarted, isEvent: true)
-        let lost = unacknowledged
+        lost += unacknowledged
         unacknowledged.removeAll()
-        for item in lost {
-            if chance.once(in: 4) { step() }
-            hear(.redeliver(item.app, item.event, supersedes: item.decision))
-        }
+        while lost.count > 3 || !lost.isEmpty && !chance.once(in: 6) { redeliver() }
+    }
+
+    /// Hands in one delivery again that died with the bench.
+    private mutating func redeliver() {
+        guard !lost.isEmpty else { return }
+        let item = lost.removeFirst()
+        hear(.redeliver(item.app, item.event, supersedes: item.decision))
     }
 
     // MARK: The user and the phone
@@ -361,7 +395,12 @@ struct RandomWorld {
         guard !commands.isEmpty else { return }
         switch chance.pick(commands) {
         case .connect(let client, let peripheral):
-            let kind: EventKind = chance.once(in: 8) ? .peripheralConnectionFailed : .peripheralConnected
+            let kind: EventKind =
+                switch chance.below(8) {
+                case 0: .peripheralConnectionFailed
+                case 1: .peripheralDisconnected
+                default: .peripheralConnected
+                }
             hear(
                 .event(
                     WakeEvent(kind: kind, peripheral: peripheral, client: chance.once(in: 2) ? client : nil)
@@ -374,6 +413,7 @@ struct RandomWorld {
                 isEvent: true
             )
         case .operate(let client, let peripheral, let operation):
+            if case .setNotify(let handle, true) = operation, !chance.once(in: 8) { return notify(peripheral, handle) }
             hear(
                 .event(
                     WakeEvent(
@@ -386,7 +426,12 @@ struct RandomWorld {
                 ),
                 isEvent: true
             )
-        case .scan, .stopScan, .release: break
+        case .scan(_, let services, _):
+            hear(
+                .event(WakeEvent(kind: .peripheralDiscovered, peripheral: anyPeripheral(), services: services)),
+                isEvent: true
+            )
+        case .stopScan, .release: break
         }
     }
 
@@ -426,8 +471,13 @@ struct RandomWorld {
 
     /// One characteristic notifies more often than any queue is long.
     private mutating func flood() {
-        let peripheral = anyPeripheral()
-        let attribute = AttributeHandle(1 + chance.below(Self.attributes))
+        var subscribed: (NameID, AttributeHandle)?
+        for command in commands {
+            if case .operate(_, let peripheral, .setNotify(let handle, true)) = command {
+                subscribed = (peripheral, handle)
+            }
+        }
+        guard let (peripheral, attribute) = subscribed else { return }
         for _ in 0..<1_100 where observer.violation == nil { notify(peripheral, attribute) }
     }
 }

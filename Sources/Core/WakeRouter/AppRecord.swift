@@ -24,6 +24,13 @@ struct AppRecord {
         var ends: Instant
     }
 
+    /// An open background task (TASK-1).
+    struct BackgroundTask: Equatable {
+        var token: UInt64
+        /// Its expiration handler was called, which happens once (TASK-3).
+        var expired = false
+    }
+
     /// An event that was decided and waits for the app to be able to take it.
     struct Waiting: Equatable {
         var event: EventID
@@ -84,11 +91,9 @@ struct AppRecord {
     var phase = Phase.resting
     var window: Window?
     /// The open background tasks, in order of beginning (TASK-1).
-    var tasks: [UInt64] = []
+    var tasks: [BackgroundTask] = []
     /// When the task budget ends; nil while none runs (TASK-2).
     var taskBudgetEnds: Instant?
-    /// The expiration handlers were called (TASK-3).
-    var tasksExpired = false
     /// Where the app is to be once it is launched: the user may have brought it forward, or sent it away, meanwhile.
     var launchTarget = AppState.background
     /// The user tapped the icon while the old process was ending: a new one follows, bound for ``launchTarget``.
@@ -121,9 +126,8 @@ struct AppRecord {
         var next = window?.ends
         if let ends = taskBudgetEnds, !tasks.isEmpty {
             let due =
-                tasksExpired
-                ? ends
-                : Instant(nanoseconds: max(0, ends.nanoseconds - profile.taskExpirationMargin.nanoseconds))
+                tasks.contains { !$0.expired }
+                ? Instant(nanoseconds: max(0, ends.nanoseconds - profile.taskExpirationMargin.nanoseconds)) : ends
             next = next.map { min($0, due) } ?? due
         }
         return next

@@ -87,7 +87,6 @@ extension Router {
         apps[index].phase = .running
         apps[index].window = nil
         apps[index].taskBudgetEnds = nil
-        apps[index].tasksExpired = false
         output.actions.append(.callback(app, .willEnterForeground, state: .inactive))
         activate(app, into: &output)
         deliverDeferred(to: app, into: &output)
@@ -262,7 +261,6 @@ extension Router {
         move(app, to: .suspended, into: &output)
         apps[index].phase = .resting
         apps[index].taskBudgetEnds = nil
-        apps[index].tasksExpired = false
         dropForAbsentManagers(of: app, into: &output)
         decideHeld(of: app, into: &output)
     }

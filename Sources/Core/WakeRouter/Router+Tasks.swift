@@ -3,7 +3,7 @@ import WakeModel
 extension Router {
     mutating func beginTask(_ token: UInt64, from app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
-        guard !apps[index].tasks.contains(token) else {
+        guard !apps[index].tasks.contains(where: { $0.token == token }) else {
             output.actions.append(.refused(app, .duplicateTask))
             return
         }
@@ -16,7 +16,7 @@ extension Router {
             output.actions.append(.expireTasks(app, tokens: [token]))
             return
         }
-        apps[index].tasks.append(token)
+        apps[index].tasks.append(.init(token: token))
         guard apps[index].state == .background else { return }
         if apps[index].phase == .freezing {
             // The request was on its way when the freeze began: it forbids suspension.
@@ -36,7 +36,7 @@ extension Router {
 
     mutating func endTask(_ token: UInt64, from app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
-        guard let position = apps[index].tasks.firstIndex(of: token) else {
+        guard let position = apps[index].tasks.firstIndex(where: { $0.token == token }) else {
             output.actions.append(.refused(app, .unknownTask))
             return
         }
@@ -62,11 +62,11 @@ extension Router {
         guard let ends = apps[index].taskBudgetEnds, !apps[index].tasks.isEmpty else { return }
         if ends <= now {
             end(app, cause: .watchdog, code: profile.taskTerminationCode, by: .none, into: &output)
-        } else if !apps[index].tasksExpired,
-            ends.nanoseconds - profile.taskExpirationMargin.nanoseconds <= now.nanoseconds
-        {
-            apps[index].tasksExpired = true
-            output.actions.append(.expireTasks(app, tokens: apps[index].tasks))
+        } else if ends.since(now) <= profile.taskExpirationMargin {
+            let told = apps[index].tasks.filter { !$0.expired }.map(\.token)
+            guard !told.isEmpty else { return }
+            for position in apps[index].tasks.indices { apps[index].tasks[position].expired = true }
+            output.actions.append(.expireTasks(app, tokens: told))
         }
     }
 }

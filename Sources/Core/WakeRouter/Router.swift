@@ -268,7 +268,6 @@ package struct Router {
         apps[index].window = nil
         apps[index].tasks.removeAll()
         apps[index].taskBudgetEnds = nil
-        apps[index].tasksExpired = false
         if foreground == app, apps[index].userLaunchAfterEnd == nil { foreground = nil }
         output.actions.append(
             .exited(
