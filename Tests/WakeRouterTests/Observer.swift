@@ -268,6 +268,7 @@ struct Observer {
             if known.freezing || known.state != .background { fail("LIFE-3: an app that is \(known.state) is frozen") }
             if !known.tasks.isEmpty { fail("TASK-2: an app with open tasks is frozen") }
             apps[Int(app.number)].freezing = true
+            apps[Int(app.number)].windowBegan = nil
         case .kill(let app):
             if !apps[Int(app.number)].alive { fail("a dead app is killed") }
         case .callback(let app, let callback, let state): called(Int(app.number), callback, state)

@@ -1,10 +1,15 @@
+import Foundation
 import Testing
 import WakeModel
 import WakeRouter
 
 @Suite("The random world")
 struct RandomWorldTests {
-    private static let seeds: [UInt64] = Array(1...14)
+    /// The seeds from 1; WAKEBENCH_SEEDS sets another number of them, for a longer search.
+    private static let seeds: [UInt64] = {
+        let count = ProcessInfo.processInfo.environment["WAKEBENCH_SEEDS"].flatMap { UInt64($0) } ?? 14
+        return Array(1...max(14, count))
+    }()
     private static let stepsPerSeed = 75_000
 
     @Test("LIFE-1, SYS-4: a million random inputs never reach an illegal state nor lose an event")
