@@ -348,3 +348,14 @@ extension Router {
         apps[Int(client.app.number)].managers[Int(client.slot)].isKept(profile)
     }
 }
+
+extension Router {
+    /// The restore identifiers that a fresh process of the app finds in its launch options, in order of creation.
+    package func preservedRestoreIdentifiers(of app: AppID) -> [NameID] {
+        guard isInstalled(app), profile.restoration else { return [] }
+        return apps[Int(app.number)].managers.compactMap { manager in
+            manager.inUse && !manager.attached && manager.restoreIdentifier != .none
+                ? manager.restoreIdentifier : nil
+        }
+    }
+}
