@@ -59,7 +59,7 @@ let package = Package(
         room("WakeModel", on: "Core"),
         room("WakeRouter", on: "Core", uses: ["WakeModel"]),
         room("WakePorts", on: "Core", uses: ["WakeModel"]),
-        room("WakeWire", on: "Core", uses: ["WakeModel"]),
+        room("WakeWire", on: "Core"),
         room("WakeDevices", on: "Core", uses: ["CYAML", "WakeModel"]),
 
         // System
@@ -92,7 +92,7 @@ let package = Package(
         program("wakebench", on: "CommandLine", uses: ["WakeBench", "WakeReports"]),
 
         // SDK
-        room("WakeClient", on: "SDK", uses: ["CWakeShims", "WakeWire", "WakeModel"]),
+        room("WakeClient", on: "SDK", uses: ["WakeWire"]),
         room("UIKit", on: "SDK", uses: ["WakeClient", "WakeWire"]),
         room("CoreBluetooth", on: "SDK", uses: ["WakeClient", "WakeWire"]),
 

@@ -13,7 +13,9 @@ package enum Action: Hashable, Sendable {
     case expireTasks(AppID, tokens: [UInt64])
     /// Hand an event to the app. The payload is the bench's, by event.
     case deliver(AppID, manager: ManagerNumber, EventID, DecisionID)
-    /// An event waiting for the app will not be delivered; its payload may go.
+    /// The event waits for the app: its payload is needed later. Followed by exactly one `discard`, some time.
+    case keep(AppID, EventID)
+    /// The event does not wait for the app any more, delivered or not.
     case discard(AppID, EventID)
     /// Tell a manager whether Bluetooth is on.
     case managerState(AppID, ManagerNumber, poweredOn: Bool)

@@ -109,7 +109,7 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .modeMissing: .mode2
         case .scanWithoutServices: .btc3
         case .duplicateDiscovery: .btc4
-        case .noRestoreIdentifier: .btc7
+        case .noRestoreIdentifier: .btc6
         case .notRelaunchedAfterExit: .btc8
         case .bluetoothOff: .btc10
         case .exitsOnSuspend: .opt2

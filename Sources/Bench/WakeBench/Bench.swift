@@ -1,0 +1,299 @@
+import WakeModel
+import WakePorts
+import WakeRouter
+
+/// Hears what a turn of the bench brought, after it was committed and before it is carried out.
+package protocol BenchObserver: AnyObject {
+    /// One input and all that the router made of it.
+    func observe(_ input: Input, id: EventID, origin: NameID, payload: EventPayload, output: RouterOutput, at: Instant)
+}
+
+/// The stairs: carries inputs up to the router and actions down to the doors, in one direction, on one thread.
+///
+/// An input is accepted when its turn is committed to the journal; no action leaves the bench before that.
+package final class Bench {
+    /// An input on its way to the router.
+    private struct Item {
+        var input: Input
+        var payload: EventPayload
+        var origin: NameID
+        var id: EventID
+    }
+
+    /// The payload of an event that waits for an app.
+    private struct Kept {
+        var event: WakeEvent
+        var payload: EventPayload
+        var holders: Int
+    }
+
+    /// What is to be done once the turn is committed.
+    private struct Pending {
+        var action: Action
+        var event: WakeEvent?
+        var payload: EventPayload
+    }
+
+    package private(set) var router: Router
+    package let names: NameTable
+    package let bluetooth: any BluetoothCentralPort
+    private let journal: any Journal
+    private var hosts: [any AppHost] = []
+    private var leavesTheBench: [Bool] = []
+    private var observers: [any BenchObserver] = []
+
+    private var inbox: [Item] = []
+    private var inboxHead = 0
+    private var output = RouterOutput()
+    private var pending: [Pending] = []
+    private var kept: [EventID: Kept] = [:]
+    private var journaledNames = 1
+    private var uncommitted = 0
+    private var inTransaction = false
+
+    package private(set) var now = Instant.zero
+    package private(set) var sequence: UInt64 = 0
+    package private(set) var lastEvent: UInt64 = 0
+    private var sinceSnapshot = 0
+
+    /// The most events that wait for the router; beyond it a source that cannot wait loses its oldest.
+    package static let inboxLimit = 65_536
+    /// Turns whose actions stay inside share commits of up to this many inputs.
+    package static let sharedCommit = 1_000
+    /// Inputs between two snapshots of the router.
+    package static let snapshotInterval = 10_000
+
+    package init(router: Router, names: NameTable, bluetooth: any BluetoothCentralPort, journal: any Journal) {
+        self.router = router
+        self.names = names
+        self.bluetooth = bluetooth
+        self.journal = journal
+        bluetooth.report = { [unowned self] in submit($0) }
+    }
+
+    package func add(_ observer: any BenchObserver) {
+        observers.append(observer)
+    }
+
+    /// Ties an app to the host that runs it, before it is installed.
+    package func assign(_ app: AppID, to host: any AppHost, leavesTheBench outside: Bool) {
+        precondition(Int(app.number) == hosts.count, "app numbers are given in order")
+        hosts.append(host)
+        leavesTheBench.append(outside)
+    }
+
+    /// Carries a host's words to the inbox.
+    package func listen(to host: any AppHost) {
+        host.hear = { [unowned self] app, word in hear(word, from: app) }
+    }
+
+    // MARK: Inbox
+
+    /// An event of a source.
+    package func submit(_ report: SourceReport) {
+        lastEvent += 1
+        var event = report.event
+        event.id = EventID(lastEvent)
+        enqueue(Item(input: .event(event), payload: report.payload, origin: event.origin, id: event.id))
+    }
+
+    /// Something the user, the phone or the system does; it gets an event number of its own (SYS-1).
+    package func submit(_ input: Input, origin: NameID) {
+        lastEvent += 1
+        enqueue(Item(input: input, payload: .none, origin: origin, id: EventID(lastEvent)))
+    }
+
+    private func hear(_ word: AppWord, from app: AppID) {
+        switch word {
+        case .report(let report): enqueue(Item(input: .process(app, report), payload: .none, origin: .none, id: .none))
+        case .request(let request):
+            enqueue(Item(input: .request(app, request), payload: .none, origin: .none, id: .none))
+        case .acknowledged(let event): acknowledged.append((app, event))
+        }
+    }
+
+    private var acknowledged: [(AppID, EventID)] = []
+
+    private func enqueue(_ item: Item) {
+        inbox.append(item)
+    }
+
+    /// Whether a turn has something to do at `now`.
+    package func hasWork(at now: Instant) -> Bool {
+        inboxHead < inbox.count || !acknowledged.isEmpty || (router.nextDeadline ?? .distantFuture) <= now
+    }
+
+    // MARK: Turns
+
+    /// Handles all that is there, and what comes of it at once, until the bench is quiet at `now`.
+    package func run(at now: Instant) throws(JournalError) {
+        while hasWork(at: now) { try turn(at: now) }
+    }
+
+    /// One turn: what is in the inbox now goes through the router, is committed, and is carried out.
+    private func turn(at now: Instant) throws(JournalError) {
+        self.now = max(self.now, now)
+        if !inTransaction {
+            try journal.begin()
+            inTransaction = true
+        }
+        for (app, event) in acknowledged { try journal.acknowledge(app: app, event: event) }
+        acknowledged.removeAll(keepingCapacity: true)
+        if (router.nextDeadline ?? .distantFuture) <= self.now, inboxHead == inbox.count {
+            enqueue(Item(input: .timeReached, payload: .none, origin: .none, id: .none))
+        }
+        var leaves = false
+        while inboxHead < inbox.count {
+            let item = inbox[inboxHead]
+            inboxHead += 1
+            if try handle(item) { leaves = true }
+        }
+        inbox.removeAll(keepingCapacity: true)
+        inboxHead = 0
+        if leaves || uncommitted >= Self.sharedCommit { try commit() }
+        perform()
+    }
+
+    /// Ends the transaction that is open: what was accepted so far survives the bench.
+    package func commit() throws(JournalError) {
+        guard inTransaction else { return }
+        if sinceSnapshot >= Self.snapshotInterval { try snapshot() }
+        try journal.commit()
+        inTransaction = false
+        uncommitted = 0
+    }
+
+    private func snapshot() throws(JournalError) {
+        sinceSnapshot = 0
+    }
+
+    /// Takes one input through the router and writes down all of it. Says whether an action leaves the bench.
+    private func handle(_ item: Item) throws(JournalError) -> Bool {
+        sequence += 1
+        uncommitted += 1
+        sinceSnapshot += 1
+        output.removeAll()
+        router.handle(item.input, id: item.id, at: now, into: &output)
+        while journaledNames < names.count {
+            let name = NameID(UInt32(journaledNames))
+            try journal.append(name, text: names.text(name))
+            journaledNames += 1
+        }
+        try journal.append(item.input, payload: item.payload, sequence: sequence, at: now, origin: item.origin)
+        let leaves = try collect(item)
+        for observer in observers {
+            observer.observe(
+                item.input,
+                id: item.id,
+                origin: item.origin,
+                payload: item.payload,
+                output: output,
+                at: now
+            )
+        }
+        return leaves
+    }
+
+    /// Journals what must be known after a crash, and puts the actions aside until the commit.
+    private func collect(_ item: Item) throws(JournalError) -> Bool {
+        var leaves = false
+        for action in output.actions {
+            switch action {
+            case .keep(_, let id):
+                if (kept[id]?.holders += 1) == nil, let event = item.input.event {
+                    kept[id] = Kept(event: event, payload: item.payload, holders: 1)
+                }
+            case .discard(_, let id):
+                kept[id]?.holders -= 1
+                if kept[id]?.holders == 0 { kept[id] = nil }
+            case .deliver(let app, _, let id, let decision):
+                let outside = leavesTheBench[Int(app.number)]
+                if outside {
+                    leaves = true
+                    try journal.append(
+                        Delivery(app: app, event: id, decision: decision, generation: router.generation(of: app))
+                    )
+                }
+                pend(action, id, item)
+            case .launch(let app, _, _, let cause, _):
+                if leavesTheBench[Int(app.number)] { leaves = true }
+                pend(action, cause, item)
+            case .thaw(let app), .freeze(let app), .kill(let app), .callback(let app, _, _),
+                .expireTasks(let app, _), .managerState(let app, _, _), .restore(let app, _, _):
+                if leavesTheBench[Int(app.number)] { leaves = true }
+                pending.append(Pending(action: action, event: nil, payload: .none))
+            case .bluetooth:
+                if bluetooth.backend != "simulated" { leaves = true }
+                pending.append(Pending(action: action, event: nil, payload: .none))
+            case .exited(let record): try journal.append(record)
+            case .refused, .moved: break
+            }
+        }
+        return leaves
+    }
+
+    private func pend(_ action: Action, _ id: EventID, _ item: Item) {
+        if let event = item.input.event, event.id == id {
+            pending.append(Pending(action: action, event: event, payload: item.payload))
+        } else if let kept = kept[id] {
+            pending.append(Pending(action: action, event: kept.event, payload: kept.payload))
+        } else {
+            pending.append(Pending(action: action, event: nil, payload: .none))
+        }
+    }
+
+    // MARK: Doors
+
+    private func perform() {
+        // A door may answer from inside the call; the answers wait in the inbox for the next turn.
+        let actions = pending
+        pending.removeAll(keepingCapacity: true)
+        for item in actions { perform(item) }
+    }
+
+    private func perform(_ item: Pending) {
+        switch item.action {
+        case .launch(let app, let generation, let state, _, let decision):
+            let cause = item.event.map {
+                LaunchCause(
+                    event: $0,
+                    decision: decision,
+                    restoreIdentifiers: router.preservedRestoreIdentifiers(of: app)
+                )
+            }
+            host(app).launch(app, generation: generation, state: state, cause: cause, at: now)
+        case .thaw(let app): host(app).thaw(app, at: now)
+        case .freeze(let app): host(app).freeze(app, at: now)
+        case .kill(let app): host(app).kill(app, at: now)
+        case .callback(let app, let callback, let state):
+            host(app).callback(callback, state: state, to: app, at: now)
+        case .expireTasks(let app, let tokens): host(app).expireTasks(tokens, of: app, at: now)
+        case .deliver(let app, let manager, _, let decision):
+            guard let event = item.event else {
+                preconditionFailure("decision \(decision.number) delivers an event that nobody kept")
+            }
+            host(app).deliver(
+                AppDelivery(event: event, payload: item.payload, decision: decision, manager: manager),
+                to: app,
+                at: now
+            )
+        case .managerState(let app, let manager, let on):
+            host(app).managerState(manager, poweredOn: on, to: app, at: now)
+        case .restore(let app, let manager, let state): host(app).restore(manager, state, to: app, at: now)
+        case .bluetooth(let command): bluetooth.perform(command, at: now)
+        case .keep, .discard, .exited, .refused, .moved: break
+        }
+    }
+
+    private func host(_ app: AppID) -> any AppHost { hosts[Int(app.number)] }
+}
+
+extension Input {
+    /// The event that it brings, when it brings one.
+    var event: WakeEvent? {
+        switch self {
+        case .event(let event), .redeliver(_, let event, _): event
+        case .timeReached, .phone, .install, .uninstall, .user, .terminate, .request, .process, .benchRestarted: nil
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import WakeDevices
+import WakeModel
+
+/// What `wakebench run` was asked for.
+package struct RunOptions: Sendable {
+    package enum Clock: String, CaseIterable, Sendable {
+        case virtual
+        case real
+    }
+
+    package enum FreezerWord: String, CaseIterable, Sendable {
+        case automatic
+        case cgroup2
+        case cgroup1
+        case sigstop
+    }
+
+    package var scenario: String
+    /// The words of `--backend`; they take the place of the scenario's.
+    package var backends: [BackendChoice] = []
+    /// Nil for virtual with simulated backends and real otherwise.
+    package var clock: Clock?
+    package var freezer = FreezerWord.automatic
+    package var profile: Profile?
+    package var seed: UInt64?
+    /// The run folder; made when it is not there.
+    package var out: String
+    /// Wall seconds after which an app that owes an answer counts as overrun.
+    package var patience = 10.0
+    /// Folders in which app bundles are looked for, after the scenario's own.
+    package var appFolders: [String] = []
+    /// Whether the run is journaled. A run without a journal cannot be continued after a crash.
+    package var journal = true
+    /// The Bluetooth address of the adapter to use; nil for any.
+    package var adapter: String?
+
+    package init(scenario: String, out: String) {
+        self.scenario = scenario
+        self.out = out
+    }
+}
+
+/// The exit codes of the program: a closed list, printed by `wakebench exit-codes`.
+package enum ExitCode: Int32, CaseIterable, Sendable {
+    case done = 0
+    case `internal` = 1
+    case usage = 2
+    case notFound = 3
+    case wrongState = 4
+    case verdictMismatch = 5
+    case timeout = 6
+    case expectationFailed = 7
+    case appFault = 8
+    case daemonUnreachable = 9
+    case nonDeterminism = 10
+    case invalidFile = 11
+    case environment = 12
+    case interrupted = 130
+
+    /// One line for people.
+    package var meaning: String {
+        switch self {
+        case .done: "done"
+        case .internal: "internal or unclassified error"
+        case .usage: "wrong usage, or an unknown backend, profile or freezer"
+        case .notFound: "not found: an app, a device, a run"
+        case .wrongState: "wrong state"
+        case .verdictMismatch: "a verdict other than required"
+        case .timeout: "time ran out before things settled"
+        case .expectationFailed: "an expectation of the scenario was not met"
+        case .appFault: "an app could not be started"
+        case .daemonUnreachable: "the daemon cannot be reached, or is of another version"
+        case .nonDeterminism: "a replay came out differently"
+        case .invalidFile: "an input file is invalid"
+        case .environment: "a service, device or permission is missing"
+        case .interrupted: "interrupted"
+        }
+    }
+}
+
+/// Why a command cannot be carried out: one line, and the exit code.
+package struct CommandFailure: Error, Hashable, Sendable {
+    package var code: ExitCode
+    /// One line that names the thing and the remedy.
+    package var message: String
+
+    package init(_ code: ExitCode, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}

@@ -1,0 +1,246 @@
+import WakeDevices
+import WakeModel
+import WakePorts
+import WakeRouter
+
+/// Plays a scenario's steps in time, and counts what its conditions and expectations look at.
+package final class ScenarioDriver: BenchObserver {
+    /// Carries out a verb: the run knows the bench and the devices.
+    package typealias Perform = (_ verb: Verb, _ origin: NameID) throws(SourceFailure) -> Void
+
+    /// A step that waits for something, and since when.
+    private struct Waiting {
+        var step: Int
+        var since: Instant
+        /// The decisions seen so far that fit, one count an app.
+        var counts: [Int]
+    }
+
+    /// One count of an expectation, an app at a time.
+    private struct Tally {
+        var expectation: Int
+        var app: Int
+        var count = 0
+    }
+
+    private let scenario: Scenario
+    private let origins: [NameID]
+    private var due = TimedQueue<(step: Int, round: Int)>()
+    private var waiting: [Waiting] = []
+    private var tallies: [Tally] = []
+    /// The tallies of decisions and of exits that look at an app.
+    private var talliesOf: [[Int]] = []
+    private var states: [AppState]
+    private var unfinished: Int
+    private var lastStepAt = Instant.zero
+
+    /// Why the run cannot go on, once it cannot: a `when` that did not come true.
+    package private(set) var failure: String?
+
+    package init(_ scenario: Scenario, names: NameTable) {
+        self.scenario = scenario
+        origins = scenario.steps.map { names.intern(scenario.origin(line: $0.line)) }
+        states = Array(repeating: .notRunning, count: scenario.apps.count)
+        unfinished = scenario.steps.reduce(0) { $0 + $1.times }
+        talliesOf = Array(repeating: [], count: scenario.apps.count)
+        for (number, expectation) in scenario.expectations.enumerated() {
+            for app in expectation.apps {
+                talliesOf[app].append(tallies.count)
+                tallies.append(Tally(expectation: number, app: app))
+            }
+        }
+        scheduleFixed()
+    }
+
+    private func scheduleFixed() {
+        for (number, step) in scenario.steps.enumerated() {
+            if case .at(let span) = step.trigger { schedule(number, from: Instant.zero.advanced(by: span)) }
+        }
+        if let first = scenario.steps.first { arm(0, first, at: .zero) }
+    }
+
+    /// The step before this one has happened, or the run begins.
+    private func arm(_ number: Int, _ step: Step, at now: Instant) {
+        switch step.trigger {
+        case .at: break
+        case .after(let span): schedule(number, from: now.advanced(by: span))
+        case .when(.decisions(let apps, _, _), _):
+            waiting.append(Waiting(step: number, since: now, counts: Array(repeating: 0, count: apps.count)))
+        case .when(.state, _): waiting.append(Waiting(step: number, since: now, counts: []))
+        }
+    }
+
+    private func schedule(_ number: Int, from first: Instant) {
+        let step = scenario.steps[number]
+        var at = first
+        for round in 0..<step.times {
+            due.add((number, round), at: at)
+            at = at.advanced(by: step.every)
+        }
+    }
+
+    // MARK: Time
+
+    /// The next instant at which a step is due, a condition runs out, or the run ends.
+    package var nextDeadline: Instant? {
+        let steps = due.next
+        let conditions = waiting.map(timeout).min()
+        return [steps, conditions, end].compactMap { $0 }.min()
+    }
+
+    /// When the run ends; nil while steps are still to come and the scenario names no end.
+    package var end: Instant? {
+        if let until = scenario.until { return Instant.zero.advanced(by: until) }
+        return unfinished == 0 ? lastStepAt.advanced(by: Scenario.quietTime) : nil
+    }
+
+    private func timeout(_ waiting: Waiting) -> Instant {
+        guard case .when(_, let within) = scenario.steps[waiting.step].trigger else { return .distantFuture }
+        return waiting.since.advanced(by: within)
+    }
+
+    /// Carries out what is due.
+    package func timeReached(_ now: Instant, perform: Perform) throws(SourceFailure) {
+        while failure == nil {
+            if let place = waiting.firstIndex(where: holds) {
+                let step = waiting.remove(at: place).step
+                schedule(step, from: now)
+            }
+            guard let (_, item) = due.takeDue(by: now) else { break }
+            let step = scenario.steps[item.step]
+            unfinished -= 1
+            lastStepAt = now
+            try perform(step.verb, origins[item.step])
+            if item.round == 0, item.step + 1 < scenario.steps.count {
+                arm(item.step + 1, scenario.steps[item.step + 1], at: now)
+            }
+        }
+        for item in waiting where timeout(item) <= now && failure == nil {
+            failure = "\(scenario.origin(line: scenario.steps[item.step].line)): \(missed(item))"
+        }
+    }
+
+    private func missed(_ waiting: Waiting) -> String {
+        guard case .when(let condition, let within) = scenario.steps[waiting.step].trigger else { return "" }
+        let seconds = Double(within.milliseconds) / 1_000
+        switch condition {
+        case .decisions(let apps, let filter, let count):
+            let who = apps.map { scenario.apps[$0].name }.joined(separator: ", ")
+            return "waited \(seconds) s for \(count) \(filter.words) of \(who); saw \(waiting.counts.min() ?? 0)"
+        case .state(let apps, let state):
+            let who = apps.map { "\(scenario.apps[$0].name) is \(states[$0])" }.joined(separator: ", ")
+            return "waited \(seconds) s for the state \(state); \(who)"
+        }
+    }
+
+    private func holds(_ waiting: Waiting) -> Bool {
+        guard case .when(let condition, _) = scenario.steps[waiting.step].trigger else { return false }
+        switch condition {
+        case .decisions(_, _, let count): return waiting.counts.allSatisfy { $0 >= count }
+        case .state(let apps, let state): return apps.allSatisfy { states[$0] == state }
+        }
+    }
+
+    /// Whether a condition has come true that nothing has acted on yet.
+    package var hasWork: Bool { waiting.contains(where: holds) }
+
+    // MARK: Watching
+
+    package func observe(
+        _ input: Input,
+        id: EventID,
+        origin: NameID,
+        payload: EventPayload,
+        output: RouterOutput,
+        at: Instant
+    ) {
+        for action in output.actions {
+            switch action {
+            case .moved(let app, _, let state): states[Int(app.number)] = state
+            case .exited(let record): count(record)
+            default: break
+            }
+        }
+        for decision in output.decisions where decision.app != .none { count(decision) }
+    }
+
+    private func count(_ record: ExitRecord) {
+        for number in talliesOf[Int(record.app.number)] {
+            guard case .exits(let cause, _) = scenario.expectations[tallies[number].expectation].subject else {
+                continue
+            }
+            if cause == nil || cause == record.cause { tallies[number].count += 1 }
+        }
+    }
+
+    private func count(_ decision: Decision) {
+        let app = Int(decision.app.number)
+        for number in talliesOf[app] {
+            guard case .decisions(let filter, _) = scenario.expectations[tallies[number].expectation].subject else {
+                continue
+            }
+            if filter.matches(decision) { tallies[number].count += 1 }
+        }
+        for place in waiting.indices {
+            guard case .when(.decisions(let apps, let filter, _), _) = scenario.steps[waiting[place].step].trigger,
+                let column = apps.firstIndex(of: app), filter.matches(decision)
+            else { continue }
+            waiting[place].counts[column] += 1
+        }
+    }
+
+    // MARK: Judging
+
+    /// What one expectation came to for one app.
+    package struct Judgement: Hashable, Sendable {
+        package var app: String
+        package var line: Int
+        /// `resume: at least 1`.
+        package var expected: String
+        /// `0`.
+        package var found: String
+        package var met: Bool
+    }
+
+    /// Every expectation, in the order of the file.
+    package var judgements: [Judgement] {
+        tallies.map { tally in
+            let expectation = scenario.expectations[tally.expectation]
+            let app = scenario.apps[tally.app].name
+            switch expectation.subject {
+            case .decisions(let filter, let count):
+                return Judgement(
+                    app: app,
+                    line: expectation.line,
+                    expected: "\(filter.words): \(count.words)",
+                    found: "\(tally.count)",
+                    met: count.contains(tally.count)
+                )
+            case .exits(let cause, let count):
+                return Judgement(
+                    app: app,
+                    line: expectation.line,
+                    expected: "exits\(cause.map { " with cause \($0.word)" } ?? ""): \(count.words)",
+                    found: "\(tally.count)",
+                    met: count.contains(tally.count)
+                )
+            case .state(let state):
+                return Judgement(
+                    app: app,
+                    line: expectation.line,
+                    expected: "state \(state) at the end",
+                    found: "\(states[tally.app])",
+                    met: states[tally.app] == state
+                )
+            }
+        }
+    }
+}
+
+extension DecisionFilter {
+    /// `relaunch ForceQuit characteristic-notified decisions`, as far as given.
+    var words: String {
+        let parts = [verdict?.word, reason?.word, kind?.word, rule?.text].compactMap { $0 }
+        return parts.isEmpty ? "decisions" : parts.joined(separator: " ")
+    }
+}

@@ -1,0 +1,231 @@
+import WakeDevices
+import WakeModel
+import WakePorts
+
+/// Apps that the scenario plays: no process, only answers, at the full speed of virtual time.
+package final class ScriptedAppHost: AppHost {
+    /// Something that an app does later.
+    private enum Errand {
+        case endReaction(ScriptedApp.Ending)
+        case endTask(UInt64)
+        case returned(LifecycleCallback)
+    }
+
+    /// What one app does, and where its present process stands.
+    private struct App {
+        var script: ScriptedApp
+        /// The devices of the script's `uses`, as the router names them.
+        var devices: [NameID]
+        var generation: UInt32 = 0
+        var running = false
+        var frozen = false
+        /// What came due while the process was frozen.
+        var overdue: [Errand] = []
+        var nextToken: UInt64 = 1
+        /// Subscriptions that the process has, by peripheral.
+        var connected: [NameID: Bool] = [:]
+    }
+
+    /// The one manager that a scripted app makes.
+    private static let manager: ManagerNumber = 1
+
+    package var hear: ((AppID, AppWord) -> Void)?
+    private let names: NameTable
+    private var apps: [AppID: App] = [:]
+    private var errands = TimedQueue<(app: AppID, generation: UInt32, errand: Errand)>()
+
+    package init(names: NameTable) {
+        self.names = names
+    }
+
+    /// Takes an app on. `devices` are the names of all devices of the scenario, by position.
+    package func add(_ script: ScriptedApp, as app: AppID, devices: [NameID]) {
+        apps[app] = App(script: script, devices: script.uses.map { devices[$0.device] })
+    }
+
+    package var nextDeadline: Instant? { errands.next }
+    package var isQuiet: Bool { true }
+    package func stop() {}
+
+    // MARK: The process
+
+    package func launch(_ app: AppID, generation: UInt32, state: AppState, cause: LaunchCause?, at now: Instant) {
+        apps[app]!.generation = generation
+        apps[app]!.running = true
+        apps[app]!.frozen = false
+        apps[app]!.nextToken = 1
+        apps[app]!.connected = [:]
+        apps[app]!.overdue = []
+        let script = apps[app]!.script
+        if !script.uses.isEmpty || script.scan != nil {
+            request(
+                .createManager(Self.manager, restoreIdentifier: names.intern(script.restoreIdentifier ?? "")),
+                from: app
+            )
+        }
+        hear?(app, .report(.launched))
+        if let reaction = script.reactions.first(where: { $0.trigger == .launch }) { begin(reaction, of: app, at: now) }
+    }
+
+    package func thaw(_ app: AppID, at now: Instant) {
+        apps[app]!.frozen = false
+        for errand in apps[app]!.overdue { add(errand, of: app, at: now) }
+        apps[app]!.overdue.removeAll()
+    }
+
+    package func freeze(_ app: AppID, at now: Instant) {
+        apps[app]!.frozen = true
+        hear?(app, .report(.suspended))
+    }
+
+    package func kill(_ app: AppID, at now: Instant) {
+        apps[app]!.running = false
+    }
+
+    package func callback(_ callback: LifecycleCallback, state: AppState, to app: AppID, at now: Instant) {
+        let reaction = apps[app]!.script.reactions.first { $0.trigger == .callback(callback) }
+        guard let reaction else {
+            hear?(app, .report(.returned(callback)))
+            return
+        }
+        begin(reaction, of: app, at: now)
+        add(.returned(callback), of: app, at: now.advanced(by: reaction.work))
+    }
+
+    package func expireTasks(_ tokens: [UInt64], of app: AppID, at now: Instant) {
+        for token in tokens where !neverEnds(app) { request(.endTask(token: token), from: app) }
+    }
+
+    /// Whether the script holds on to its tasks even when they expire.
+    private func neverEnds(_ app: AppID) -> Bool {
+        apps[app]!.script.reactions.contains { $0.task == .neverEnds }
+    }
+
+    // MARK: Events
+
+    package func deliver(_ delivery: AppDelivery, to app: AppID, at now: Instant) {
+        guard apps[app]!.running else { return }
+        follow(delivery, of: app)
+        if let reaction = apps[app]!.script.reaction(to: delivery.event.kind) { begin(reaction, of: app, at: now) }
+    }
+
+    package func managerState(_ manager: ManagerNumber, poweredOn: Bool, to app: AppID, at now: Instant) {
+        guard poweredOn else { return }
+        let state = apps[app]!
+        for device in state.devices where state.connected[device] == nil {
+            request(.connect(manager, peripheral: device), from: app)
+        }
+        if let scan = state.script.scan {
+            request(
+                .scan(
+                    manager,
+                    services: scan.services.map(names.intern),
+                    allowDuplicates: scan.allowDuplicates
+                ),
+                from: app
+            )
+        }
+    }
+
+    package func restore(_ manager: ManagerNumber, _ state: RestoredState, to app: AppID, at now: Instant) {
+        for peripheral in state.peripherals {
+            apps[app]!.connected[peripheral.name] = peripheral.connected
+            if peripheral.connected, peripheral.subscriptions.isEmpty {
+                discover(peripheral.name, of: app)
+            }
+        }
+    }
+
+    /// What any app does to get its notifications: connect, discover, subscribe, and connect again.
+    private func follow(_ delivery: AppDelivery, of app: AppID) {
+        let event = delivery.event
+        switch (event.kind, delivery.payload) {
+        case (.peripheralDiscovered, _):
+            if apps[app]!.script.scan?.connects == true, apps[app]!.connected[event.peripheral] == nil {
+                apps[app]!.connected[event.peripheral] = false
+                request(.connect(Self.manager, peripheral: event.peripheral), from: app)
+            }
+        case (.peripheralConnected, _):
+            apps[app]!.connected[event.peripheral] = true
+            discover(event.peripheral, of: app)
+        case (.peripheralDisconnected, _), (.peripheralConnectionFailed, _):
+            apps[app]!.connected[event.peripheral] = false
+            request(.connect(Self.manager, peripheral: event.peripheral), from: app)
+        case (.bluetoothPoweredOff, _): apps[app]!.connected = [:]
+        case (.bluetoothPoweredOn, _): managerState(Self.manager, poweredOn: true, to: app, at: .zero)
+        case (.servicesDiscovered, .services(let services)):
+            for service in services {
+                operate(.discoverCharacteristics(of: service.handle, []), event.peripheral, of: app)
+            }
+        case (.characteristicsDiscovered, .characteristics(let characteristics)):
+            for characteristic in characteristics where wants(characteristic, of: event.peripheral, app) {
+                operate(.setNotify(characteristic.handle, true), event.peripheral, of: app)
+            }
+        default: break
+        }
+    }
+
+    private func discover(_ peripheral: NameID, of app: AppID) {
+        operate(.discoverServices([]), peripheral, of: app)
+    }
+
+    private func wants(_ characteristic: GATTCharacteristic, of peripheral: NameID, _ app: AppID) -> Bool {
+        let state = apps[app]!
+        let notifies = characteristic.properties & 0x30 != 0
+        for (use, device) in zip(state.script.uses, state.devices) where device == peripheral {
+            if use.characteristics.contains(characteristic.uuid) { return true }
+        }
+        return notifies && !state.devices.contains(peripheral)
+    }
+
+    private func operate(_ operation: BluetoothOperation, _ peripheral: NameID, of app: AppID) {
+        request(.operate(Self.manager, peripheral: peripheral, operation), from: app)
+    }
+
+    private func request(_ request: AppRequest, from app: AppID) {
+        hear?(app, .request(request))
+    }
+
+    // MARK: Reactions
+
+    private func begin(_ reaction: ScriptedApp.Reaction, of app: AppID, at now: Instant) {
+        if let task = reaction.task {
+            let token = apps[app]!.nextToken
+            apps[app]!.nextToken += 1
+            request(.beginTask(token: token), from: app)
+            if case .endsAfter(let span) = task { add(.endTask(token), of: app, at: now.advanced(by: span)) }
+        }
+        if reaction.then != .nothing { add(.endReaction(reaction.then), of: app, at: now.advanced(by: reaction.work)) }
+    }
+
+    private func add(_ errand: Errand, of app: AppID, at instant: Instant) {
+        errands.add((app, apps[app]!.generation, errand), at: instant)
+    }
+
+    package func timeReached(_ now: Instant) {
+        while let (_, due) = errands.takeDue(by: now) {
+            guard let app = apps[due.app], app.running, app.generation == due.generation else { continue }
+            if app.frozen {
+                // A frozen process does nothing; it goes on with it once it is thawed.
+                apps[due.app]!.overdue.append(due.errand)
+            } else {
+                carryOut(due.errand, of: due.app)
+            }
+        }
+    }
+
+    private func carryOut(_ errand: Errand, of app: AppID) {
+        switch errand {
+        case .endTask(let token): request(.endTask(token: token), from: app)
+        case .returned(let callback): hear?(app, .report(.returned(callback)))
+        case .endReaction(.end): request(.done, from: app)
+        case .endReaction(.nothing): break
+        case .endReaction(.exit):
+            apps[app]!.running = false
+            hear?(app, .report(.exited(0)))
+        case .endReaction(.crash):
+            apps[app]!.running = false
+            hear?(app, .report(.exited(-11)))
+        }
+    }
+}

@@ -1,0 +1,248 @@
+import Foundation
+import WakeModel
+
+extension BluetoothPeripheral {
+    /// Reads a device file.
+    ///
+    /// - Throws: ``FileError`` with the line and what was expected.
+    package static func load(file: String) throws(FileError) -> BluetoothPeripheral {
+        try parse(try readFile(file), file: file)
+    }
+
+    /// Reads the text of a device file; `file` is for errors.
+    package static func parse(_ bytes: [UInt8], file: String) throws(FileError) -> BluetoothPeripheral {
+        let root = try YAMLReader.read(bytes, file: file)
+        let fields = try Fields(
+            root,
+            of: "a device",
+            keys: ["device", "name", "address", "advertising", "gatt", "faults"]
+        )
+        let kind = try fields.required("device")
+        _ = try kind.word("kind of device", among: ["bluetooth-peripheral"]) { $0 == "bluetooth-peripheral" ? $0 : nil }
+        let services = try fields["gatt"]?.list(expecting: "services", limit: 256) ?? []
+        let faults = try fields["faults"]?.list(expecting: "faults", limit: 256) ?? []
+        let peripheral = BluetoothPeripheral(
+            file: file,
+            name: try fields["name"].map { (node) throws(FileError) in try localName(node) },
+            address: try address(try fields.required("address")),
+            advertising: try Advertising(fields["advertising"]),
+            services: try services.map { (node) throws(FileError) in try Service(node) },
+            faults: try faults.map { (node) throws(FileError) in try Fault(node) }
+        )
+        try peripheral.checkNames(root: root, faults: faults)
+        return peripheral
+    }
+
+    private static func localName(_ node: YAMLNode) throws(FileError) -> String {
+        let expected = "a name of 1 to 248 bytes"
+        let name = try node.text(expecting: expected)
+        guard (1...248).contains(name.utf8.count) else { throw node.error(expected: expected) }
+        return name
+    }
+
+    private static func address(_ node: YAMLNode) throws(FileError) -> [UInt8] {
+        let expected = "an address such as \"F0:11:22:33:44:55\""
+        let parts = try node.text(expecting: expected).split(separator: ":", omittingEmptySubsequences: false)
+        let bytes = parts.compactMap { part in part.utf8.count == 2 ? UInt8(part, radix: 16) : nil }
+        guard parts.count == 6, bytes.count == 6 else { throw node.error(expected: expected) }
+        return bytes
+    }
+
+    private func checkNames(root: YAMLNode, faults nodes: [YAMLNode]) throws(FileError) {
+        for (index, fault) in faults.enumerated() where faults[..<index].contains(where: { $0.name == fault.name }) {
+            throw nodes[index].error(found: "a second fault '\(fault.name)'", expected: "another name")
+        }
+        let attributes = services.reduce(0) { $0 + 1 + $1.characteristics.reduce(0) { $0 + 3 + $1.descriptors.count } }
+        if attributes > 60_000 {
+            throw root.error(found: "\(attributes) attributes", expected: "at most 60000")
+        }
+    }
+
+    /// The peripheral that a scenario's `count` makes of this one: its address is the next but `number` - 1.
+    func copy(_ number: Int) -> BluetoothPeripheral {
+        var copy = self
+        let value = address.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } &+ UInt64(number - 1)
+        copy.address = (0..<6).reversed().map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+        return copy
+    }
+}
+
+extension BluetoothPeripheral.Advertising {
+    init(_ node: YAMLNode?) throws(FileError) {
+        self.init(
+            interval: .milliseconds(100),
+            services: [],
+            manufacturerData: nil,
+            serviceData: [],
+            connectable: true,
+            txPower: nil,
+            signalStrength: -55
+        )
+        guard let node else { return }
+        let fields = try Fields(
+            node,
+            of: "an advertisement",
+            keys: ["interval", "services", "manufacturer-data", "service-data", "connectable", "tx-power", "rssi"]
+        )
+        if let node = fields["interval"] {
+            interval = try node.duration()
+            if interval < .milliseconds(20) || interval > .seconds(3600) {
+                throw node.error(expected: "an advertising interval from 20ms to 1h")
+            }
+        }
+        if let node = fields["services"] { services = try node.uuids() }
+        if let node = fields["manufacturer-data"] { manufacturerData = try node.hex() }
+        if let node = fields["service-data"] {
+            serviceData = try node.list(expecting: "service data", limit: 64).map { (node) throws(FileError) in
+                let fields = try Fields(node, of: "service data", keys: ["service", "data"])
+                return Advertisement.ServiceData(
+                    service: try fields.required("service").uuid(),
+                    data: try fields.required("data").hex()
+                )
+            }
+        }
+        if let node = fields["connectable"] { connectable = try node.bool() }
+        if let node = fields["tx-power"] { txPower = Int16(try node.integer(in: -127...20)) }
+        if let node = fields["rssi"] { signalStrength = Int16(try node.integer(in: -127...20)) }
+    }
+}
+
+extension BluetoothPeripheral.Service {
+    init(_ node: YAMLNode) throws(FileError) {
+        let fields = try Fields(node, of: "a service", keys: ["service", "primary", "characteristics"])
+        uuid = try fields.required("service").uuid()
+        primary = try fields["primary"]?.bool() ?? true
+        let nodes = try fields["characteristics"]?.list(expecting: "characteristics", limit: 256) ?? []
+        characteristics = try nodes.map { (node) throws(FileError) in try BluetoothPeripheral.Characteristic(node) }
+    }
+}
+
+extension BluetoothPeripheral.Characteristic {
+    init(_ node: YAMLNode) throws(FileError) {
+        let fields = try Fields(
+            node,
+            of: "a characteristic",
+            keys: ["uuid", "properties", "stream", "value", "notifications", "repeat", "descriptors"]
+        )
+        line = node.line
+        uuid = try fields.required("uuid").uuid()
+        properties = []
+        let known = CharacteristicProperties.words
+        for node in try fields.required("properties").list(expecting: "properties", limit: 8) {
+            let property = try node.word("property", among: known.map(\.word)) { word in
+                known.first { $0.word == word }?.property
+            }
+            properties.insert(property)
+        }
+        stream = try fields["stream"]?.bool() ?? false
+        value = try fields["value"]?.hex() ?? []
+        timetable = try Timetable(fields)
+        if let node = fields["notifications"], !properties.canNotify {
+            throw node.error(
+                found: "notifications of \(uuid), which has neither notify nor indicate",
+                expected: "one of the two among its properties"
+            )
+        }
+        let nodes = try fields["descriptors"]?.list(expecting: "descriptors", limit: 64) ?? []
+        descriptors = try nodes.map { (node) throws(FileError) in try BluetoothPeripheral.Descriptor(node) }
+    }
+}
+
+extension BluetoothPeripheral.Descriptor {
+    init(_ node: YAMLNode) throws(FileError) {
+        let fields = try Fields(node, of: "a descriptor", keys: ["uuid", "value"])
+        uuid = try fields.required("uuid").uuid()
+        if uuid == "2902" {
+            throw node.error(found: "descriptor 2902", expected: "none: notify and indicate bring it")
+        }
+        value = try fields["value"]?.hex() ?? []
+    }
+}
+
+extension BluetoothPeripheral.Fault {
+    init(_ node: YAMLNode) throws(FileError) {
+        let effects = [
+            "late-subscribe-answer", "disconnect-after", "stale-handles", "no-answer", "hold-notifications",
+            "cut-values",
+        ]
+        let fields = try Fields(node, of: "a fault", keys: ["name"] + effects)
+        name = try fields.required("name").text(expecting: "a name")
+        let (key, value) = try fields.one(of: effects, called: "an effect")
+        switch key {
+        case "late-subscribe-answer": effect = .lateSubscribeAnswer(try value.interval())
+        case "disconnect-after": effect = .disconnectAfter(try value.integer(in: 1...1_000_000))
+        case "stale-handles": effect = .staleHandles(try value.integer(in: 1...1000))
+        case "no-answer": effect = .noAnswer(try value.interval())
+        case "hold-notifications": effect = .holdNotifications(try value.interval())
+        default: effect = .cutValues(try value.integer(in: 0...512))
+        }
+    }
+}
+
+extension Timetable {
+    /// The keys `notifications` and `repeat` of a characteristic.
+    init(_ fields: Fields) throws(FileError) {
+        let nodes = try fields["notifications"]?.list(expecting: "notifications") ?? []
+        entries = try nodes.map { (node) throws(FileError) in try Entry(node) }
+        repeats = try fields["repeat"]?.bool() ?? false
+        let takesTime = entries.contains { $0.after > .zero || ($0.every > .zero && $0.values.count > 1) }
+        if repeats && !takesTime, let node = fields["repeat"] {
+            throw node.error(found: "a repetition that takes no time", expected: "a pause in notifications")
+        }
+    }
+}
+
+extension Timetable.Entry {
+    init(_ node: YAMLNode) throws(FileError) {
+        let fields = try Fields(node, of: "a notification", keys: ["after", "every", "values", "counter"])
+        after = try fields["after"]?.duration() ?? .zero
+        let (key, value) = try fields.one(of: ["values", "counter"], called: "values")
+        if key == "counter" {
+            try fields.refuse(["every"], beside: "counter")
+            let fields = try Fields(value, of: "a counter", keys: ["from", "count", "every", "width", "prefix"])
+            values = .counter(try Timetable.Counter(fields))
+            every = try fields.required("every").interval()
+        } else {
+            let list = try value.list(expecting: "values").map { (node) throws(FileError) in try node.hex() }
+            if list.isEmpty { throw value.error(found: "an empty list", expected: "at least one value") }
+            values = .list(list)
+            every = try fields["every"]?.interval() ?? .zero
+            if list.count > 1 && every == .zero {
+                throw node.error(found: "several values without 'every'", expected: "the time between them")
+            }
+        }
+    }
+}
+
+extension Timetable.Counter {
+    init(_ fields: Fields) throws(FileError) {
+        from = UInt32(try fields["from"]?.integer(in: 0...Int(UInt32.max)) ?? 0)
+        count = try fields.required("count").integer(in: 1...10_000_000)
+        width = 2
+        if let node = fields["width"] {
+            width = try node.integer(in: 1...4)
+            if width == 3 { throw node.error(expected: "1, 2 or 4") }
+        }
+        prefix = try fields["prefix"]?.hex(limit: 508) ?? [0]
+    }
+}
+
+extension YAMLNode {
+    /// A list of UUIDs.
+    func uuids() throws(FileError) -> [String] {
+        try list(expecting: "UUIDs", limit: 64).map { (node) throws(FileError) in try node.uuid() }
+    }
+}
+
+/// The bytes of a file, read within the limit of ``YAMLReader``.
+func readFile(_ path: String) throws(FileError) -> [UInt8] {
+    guard let handle = FileHandle(forReadingAtPath: path) else {
+        throw FileError(file: path, line: 0, found: "no such file, or it cannot be read", expected: "a readable file")
+    }
+    defer { try? handle.close() }
+    do {
+        return [UInt8](try handle.read(upToCount: YAMLReader.byteLimit + 1) ?? Data())
+    } catch {
+        throw FileError(file: path, line: 0, found: "it cannot be read", expected: "a readable file")
+    }
+}

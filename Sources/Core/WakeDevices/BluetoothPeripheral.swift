@@ -1,0 +1,122 @@
+import WakeModel
+
+/// A BLE peripheral as a device file describes it: what it says on the air, its attribute table and its behaviour.
+package struct BluetoothPeripheral: Hashable, Sendable {
+    /// The path of the device file.
+    package var file: String
+    /// The advertised local name; nil when it advertises none.
+    package var name: String?
+    /// Six bytes, most significant first.
+    package var address: [UInt8]
+    package var advertising: Advertising
+    package var services: [Service]
+    package var faults: [Fault]
+
+    /// What the peripheral sends while nothing is connected.
+    package struct Advertising: Hashable, Sendable {
+        /// The time from one advertisement to the next.
+        package var interval: Instant.Span
+        /// Canonical UUIDs.
+        package var services: [String]
+        package var manufacturerData: [UInt8]?
+        package var serviceData: [Advertisement.ServiceData]
+        package var connectable: Bool
+        /// In dBm.
+        package var txPower: Int16?
+        /// What a central beside it measures, in dBm.
+        package var signalStrength: Int16
+    }
+
+    /// A service of the attribute table.
+    package struct Service: Hashable, Sendable {
+        /// Canonical.
+        package var uuid: String
+        package var primary: Bool
+        package var characteristics: [Characteristic]
+    }
+
+    /// A characteristic of the attribute table.
+    package struct Characteristic: Hashable, Sendable {
+        /// Canonical.
+        package var uuid: String
+        package var properties: CharacteristicProperties
+        /// Notifications may be read from a descriptor of their own on BlueZ (AcquireNotify).
+        package var stream: Bool
+        package var value: [UInt8]
+        package var timetable: Timetable
+        /// Those beside the client configuration, which each notifying characteristic has of itself.
+        package var descriptors: [Descriptor]
+        package var line: Int
+    }
+
+    /// A descriptor of the attribute table.
+    package struct Descriptor: Hashable, Sendable {
+        /// Canonical.
+        package var uuid: String
+        package var value: [UInt8]
+    }
+
+    /// A way in which the peripheral can misbehave once armed.
+    package struct Fault: Hashable, Sendable {
+        package var name: String
+        package var effect: Effect
+    }
+
+    /// What an armed fault does.
+    package enum Effect: Hashable, Sendable {
+        /// Subscribing is answered this much later.
+        case lateSubscribeAnswer(Instant.Span)
+        /// The link drops after so many more notifications; once.
+        case disconnectAfter(Int)
+        /// When the link next goes, every attribute moves up by so many handles, and nobody is told.
+        case staleHandles(Int)
+        /// Operations get no answer, and the link drops this long after the first.
+        case noAnswer(Instant.Span)
+        /// The timetables stand still for this long.
+        case holdNotifications(Instant.Span)
+        /// Notified values are cut to so many bytes, as by a wrongly negotiated MTU.
+        case cutValues(Int)
+    }
+
+    /// The address in the usual spelling, `F0:11:22:33:44:55`.
+    package var addressText: String {
+        address.map { byte in
+            let digits = String(byte, radix: 16, uppercase: true)
+            return digits.utf8.count == 1 ? "0" + digits : digits
+        }.joined(separator: ":")
+    }
+
+    /// The first characteristic of a UUID.
+    package func characteristic(_ uuid: String) -> Characteristic? {
+        for service in services {
+            if let found = service.characteristics.first(where: { $0.uuid == uuid }) { return found }
+        }
+        return nil
+    }
+}
+
+/// The property bits of the Bluetooth specification.
+package struct CharacteristicProperties: OptionSet, Hashable, Sendable {
+    package var rawValue: UInt16
+
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    package static let broadcast = CharacteristicProperties(rawValue: 1)
+    package static let read = CharacteristicProperties(rawValue: 2)
+    package static let writeWithoutResponse = CharacteristicProperties(rawValue: 4)
+    package static let write = CharacteristicProperties(rawValue: 8)
+    package static let notify = CharacteristicProperties(rawValue: 16)
+    package static let indicate = CharacteristicProperties(rawValue: 32)
+    package static let authenticatedSignedWrites = CharacteristicProperties(rawValue: 64)
+    package static let extendedProperties = CharacteristicProperties(rawValue: 128)
+
+    /// The words of device files, lowest bit first.
+    package static let words: [(word: String, property: CharacteristicProperties)] = [
+        ("broadcast", .broadcast), ("read", .read), ("write-without-response", .writeWithoutResponse),
+        ("write", .write), ("notify", .notify), ("indicate", .indicate),
+        ("authenticated-signed-writes", .authenticatedSignedWrites), ("extended-properties", .extendedProperties),
+    ]
+
+    /// Whether a client can subscribe.
+    package var canNotify: Bool { contains(.notify) || contains(.indicate) }
+}

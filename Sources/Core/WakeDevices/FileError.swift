@@ -1,0 +1,25 @@
+/// A device or scenario file that cannot be used: exit code 11.
+///
+/// Its text is one line, `file:line: what was found; what was expected`.
+package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The path as it was given.
+    package var file: String
+    /// Counted from 1; 0 when the whole file is meant.
+    package var line: Int
+    /// What stands there.
+    package var found: String
+    /// What would be right.
+    package var expected: String
+
+    package init(file: String, line: Int, found: String, expected: String) {
+        self.file = file
+        self.line = line
+        self.found = found
+        self.expected = expected
+    }
+
+    package var description: String {
+        let place = line > 0 ? "\(file):\(line)" : file
+        return "\(place): \(found); expected \(expected)"
+    }
+}

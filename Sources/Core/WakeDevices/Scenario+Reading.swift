@@ -1,0 +1,552 @@
+import Foundation
+import WakeModel
+
+/// Where a scenario's files are looked for.
+package struct ScenarioFiles: Sendable {
+    /// Whether there is a folder at a path.
+    package var isFolder: @Sendable (String) -> Bool
+    /// Whether there is a file at a path.
+    package var isFile: @Sendable (String) -> Bool
+    /// Folders to look in after the scenario's own.
+    package var searchFolders: [String]
+
+    /// The files of this machine.
+    package init(searchFolders: [String] = []) {
+        self.searchFolders = searchFolders
+        isFolder = { path in
+            var isFolder: ObjCBool = false
+            return unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
+        }
+        isFile = { path in
+            var isFolder: ObjCBool = false
+            return unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
+        }
+    }
+
+    /// The first place where the path names what is wanted: as it is when absolute, else beside the scenario, then in
+    /// the search folders.
+    fileprivate func find(
+        _ node: YAMLNode,
+        _ what: String,
+        isThere: (String) -> Bool
+    ) throws(FileError) -> String {
+        let path = try node.text(expecting: "the path of a \(what)")
+        if path.utf8.contains(0) { throw node.error(expected: "the path of a \(what)") }
+        if path.hasPrefix("/") {
+            if isThere(path) { return path }
+            throw node.error(found: "no \(what) '\(excerpt(path))'", expected: "it there")
+        }
+        let folders = [folder(of: node.file)] + searchFolders
+        for folder in folders {
+            let candidate = folder == "." ? path : folder.hasSuffix("/") ? folder + path : folder + "/" + path
+            if isThere(candidate) { return candidate }
+        }
+        throw node.error(
+            found: "no \(what) '\(excerpt(path))'",
+            expected: "it in \(folders.joined(separator: " or "))"
+        )
+    }
+
+    private func folder(of file: String) -> String {
+        guard let slash = file.lastIndex(of: "/") else { return "." }
+        return slash == file.startIndex ? "/" : String(file[..<slash])
+    }
+}
+
+extension Scenario {
+    /// Reads a scenario and the device files that it names.
+    ///
+    /// - Throws: ``FileError`` with the line and what was expected.
+    package static func load(file: String, searchFolders: [String] = []) throws(FileError) -> Scenario {
+        try parse(try readFile(file), file: file, files: ScenarioFiles(searchFolders: searchFolders))
+    }
+
+    /// Reads the text of a scenario; `file` is for errors and for finding what lies beside it.
+    package static func parse(
+        _ bytes: [UInt8],
+        file: String,
+        files: ScenarioFiles = ScenarioFiles()
+    ) throws(FileError) -> Scenario {
+        var reading = ScenarioReading(files: files)
+        return try reading.scenario(try YAMLReader.read(bytes, file: file))
+    }
+}
+
+/// The most apps, and the most devices, of a scenario.
+private let memberLimit = 10_000
+
+/// Reads a scenario top down: devices, then the apps that use them, then the steps and expectations that name both.
+private struct ScenarioReading {
+    let files: ScenarioFiles
+    var appNames = ScenarioRoster(of: "app")
+    var deviceNames = ScenarioRoster(of: "device")
+    var apps: [ScenarioApp] = []
+    var devices: [ScenarioDevice] = []
+
+    init(files: ScenarioFiles) { self.files = files }
+
+    mutating func scenario(_ root: YAMLNode) throws(FileError) -> Scenario {
+        let fields = try Fields(
+            root,
+            of: "a scenario",
+            keys: [
+                "scenario", "profile", "seed", "backends", "phone", "apps", "devices", "steps", "expect", "until",
+            ]
+        )
+        let name = try fields.required("scenario").text(expecting: "a name")
+        for node in try fields["devices"]?.list(expecting: "devices") ?? [] { try addDevices(node) }
+        for node in try fields.required("apps").list(expecting: "apps") { try addApps(node) }
+        return Scenario(
+            file: root.file,
+            name: name,
+            profile: try fields["profile"].map { (node) throws(FileError) in
+                try node.word("profile", among: Profile.all.map(\.name)) { Profile.named($0) }
+            },
+            seed: try fields["seed"].map { (node) throws(FileError) in UInt64(try node.integer(in: 0...Int.max)) },
+            backends: try backends(fields["backends"]),
+            phone: try phone(fields["phone"]),
+            apps: apps,
+            devices: devices,
+            steps: try steps(fields["steps"]),
+            expectations: try expectations(fields["expect"]),
+            until: try fields["until"]?.interval()
+        )
+    }
+
+    private func backends(_ node: YAMLNode?) throws(FileError) -> [BackendChoice] {
+        guard let node else { return [] }
+        let fields = try Fields(node, of: "backends", keys: Source.allCases.map(\.word))
+        var choices: [BackendChoice] = []
+        for key in fields.present {
+            guard let source = Source(word: key), let value = fields[key] else { continue }
+            let words = BackendChoice.words(for: source)
+            let word = try value.word("\(key) backend", among: words) { word in
+                word == "fake" ? "simulated" : words.contains(word) ? word : nil
+            }
+            choices.append(BackendChoice(source: source, word: word, line: value.line))
+        }
+        return choices
+    }
+
+    private func phone(_ node: YAMLNode?) throws(FileError) -> PhoneStart {
+        var phone = PhoneStart()
+        guard let node else { return phone }
+        let fields = try Fields(node, of: "a phone", keys: ["passcode", "unlocked", "bluetooth"])
+        phone.passcode = try fields["passcode"]?.bool() ?? phone.passcode
+        phone.unlocked = try fields["unlocked"]?.bool() ?? phone.unlocked
+        phone.bluetooth = try fields["bluetooth"]?.bool() ?? phone.bluetooth
+        return phone
+    }
+
+    // MARK: Devices
+
+    private mutating func addDevices(_ node: YAMLNode) throws(FileError) {
+        let fields = try Fields(node, of: "a device of a scenario", keys: ["file", "name", "count"])
+        let fileNode = try fields.required("file")
+        let path = try files.find(fileNode, "device file", isThere: files.isFile)
+        let peripheral = try BluetoothPeripheral.load(file: path)
+        let count = try count(fields)
+        let names = try deviceNames.add(fields["name"], default: stem(path), count: count, entry: fileNode)
+        try checkTotal(devices.count + names.count, of: "devices", node)
+        for (index, name) in names.enumerated() {
+            devices.append(
+                ScenarioDevice(
+                    name: name,
+                    group: count == nil ? name : String(name.prefix { $0 != "." }),
+                    line: node.line,
+                    peripheral: peripheral.copy(index + 1)
+                )
+            )
+        }
+    }
+
+    private func count(_ fields: Fields) throws(FileError) -> Int? {
+        try fields["count"]?.integer(in: 1...memberLimit)
+    }
+
+    private func checkTotal(_ total: Int, of what: String, _ node: YAMLNode) throws(FileError) {
+        if total > memberLimit { throw node.error(found: "\(total) \(what)", expected: "at most \(memberLimit)") }
+    }
+
+    private func stem(_ path: String) -> String {
+        let name = path.split(separator: "/").last ?? ""
+        return String(name.prefix { $0 != "." })
+    }
+
+    // MARK: Apps
+
+    private mutating func addApps(_ node: YAMLNode) throws(FileError) {
+        let keys = [
+            "bundle", "scripted", "name", "count", "modes", "restore-identifier", "exits-on-suspend", "uses", "scan",
+            "on",
+        ]
+        let fields = try Fields(node, of: "an app", keys: keys)
+        let (form, value) = try fields.one(of: ["bundle", "scripted"], called: "a kind")
+        let names: [String]
+        if form == "bundle" {
+            try fields.refuse(Array(keys.dropFirst(3)), beside: "bundle")
+            let path = try files.find(value, "app bundle", isThere: files.isFolder)
+            names = try appNames.add(fields["name"], default: stem(path), count: nil, entry: value)
+            let app = ScenarioApp(name: names[0], group: names[0], line: node.line, form: .bundle(path))
+            apps.append(app)
+        } else {
+            let identifier = try bundleIdentifier(value)
+            let count = try count(fields)
+            let last = String(identifier.split(separator: ".").last ?? "")
+            names = try appNames.add(fields["name"], default: last, count: count, entry: value)
+            try checkTotal(apps.count + names.count, of: "apps", node)
+            let script = try ScriptReading(fields, devices: devices)
+            for (index, name) in names.enumerated() {
+                let app = ScriptedApp(
+                    identifier: count == nil ? identifier : "\(identifier).\(index + 1)",
+                    modes: script.modes,
+                    restoreIdentifier: script.restoreIdentifier,
+                    exitsOnSuspend: script.exitsOnSuspend,
+                    uses: try script.uses(forMember: index + 1, deviceNames),
+                    scan: script.scan,
+                    reactions: script.reactions
+                )
+                let group = count == nil ? name : String(name.prefix { $0 != "." })
+                apps.append(ScenarioApp(name: name, group: group, line: node.line, form: .scripted(app)))
+            }
+        }
+    }
+
+    private func bundleIdentifier(_ node: YAMLNode) throws(FileError) -> String {
+        let expected = "a bundle identifier such as com.example.heart"
+        let text = try node.text(expecting: expected)
+        let plain = text.unicodeScalars.allSatisfy { scalar in
+            scalar.isASCII
+                && (Character(scalar).isLetter || Character(scalar).isNumber || scalar == "." || scalar == "-")
+        }
+        guard plain, (1...155).contains(text.utf8.count) else { throw node.error(expected: expected) }
+        return text
+    }
+
+    // MARK: Steps
+
+    private func steps(_ node: YAMLNode?) throws(FileError) -> [Step] {
+        guard let node else { return [] }
+        return try node.list(expecting: "steps").map { (node) throws(FileError) in try step(node) }
+    }
+
+    private static let subjects = [
+        "launch", "foreground", "home", "force-quit", "interrupt", "resume-active", "terminate", "uninstall", "phone",
+        "bluetooth", "notify", "disconnect", "out-of-range", "in-range", "arm", "note",
+    ]
+
+    private func step(_ node: YAMLNode) throws(FileError) -> Step {
+        let triggers = ["at", "after", "when"]
+        let rest = ["within", "every", "times", "cause", "characteristic", "value", "fault"]
+        let fields = try Fields(node, of: "a step", keys: triggers + Self.subjects + rest)
+        let (key, value) = try fields.one(of: triggers, called: "a time")
+        let trigger: Step.Trigger
+        switch key {
+        case "at": trigger = .at(try value.duration())
+        case "after": trigger = .after(try value.duration())
+        default: trigger = .when(try condition(value), within: try fields["within"]?.interval() ?? .seconds(60))
+        }
+        if key != "when" { try fields.refuse(["within"], beside: key) }
+        let (times, every) = try repetition(fields)
+        return Step(line: node.line, trigger: trigger, times: times, every: every, verb: try verb(fields))
+    }
+
+    private func repetition(_ fields: Fields) throws(FileError) -> (times: Int, every: Instant.Span) {
+        guard let node = fields["every"] else {
+            try fields.refuse(fields["times"] == nil ? [] : ["times"], beside: "no 'every'")
+            return (1, .zero)
+        }
+        let every = try node.interval()
+        return (try fields.required("times").integer(in: 1...10_000_000), every)
+    }
+
+    private func condition(_ node: YAMLNode) throws(FileError) -> Step.Condition {
+        let fields = try Fields(
+            node,
+            of: "a condition",
+            keys: ["app", "verdict", "reason", "kind", "rule", "count", "state"]
+        )
+        let apps = try appNames.resolve(try fields.required("app"))
+        if let state = fields["state"] {
+            try fields.refuse(["verdict", "reason", "kind", "rule", "count"], beside: "state")
+            return .state(apps: apps, try appState(state))
+        }
+        let count = try fields["count"]?.integer(in: 1...10_000_000) ?? 1
+        return .decisions(apps: apps, try filter(fields, of: "a condition"), count: count)
+    }
+
+    private func filter(_ fields: Fields, of what: String) throws(FileError) -> DecisionFilter {
+        let filter = DecisionFilter(
+            verdict: try fields["verdict"].map { (node) throws(FileError) in
+                try node.word("verdict", among: Verdict.allCases.map(\.word)) { Verdict(word: $0) }
+            },
+            reason: try fields["reason"].map { (node) throws(FileError) in
+                try node.word("reason", among: Reason.allCases.map(\.word)) { Reason(word: $0) }
+            },
+            kind: try fields["kind"].map { (node) throws(FileError) in
+                try node.word("kind of event", among: EventKind.allCases.map(\.word)) { EventKind(word: $0) }
+            },
+            rule: try fields["rule"].map { (node) throws(FileError) in
+                try node.word("rule", among: RuleID.allCases.map(\.text)) { RuleID(text: $0) }
+            }
+        )
+        if filter == DecisionFilter() {
+            throw fields.node.error(found: "\(what) about nothing", expected: "a verdict, reason, kind, rule or state")
+        }
+        return filter
+    }
+
+    private func appState(_ node: YAMLNode) throws(FileError) -> AppState {
+        try node.word("state", among: AppState.allCases.map(\.fileWord)) { word in
+            AppState.allCases.first { $0.fileWord == word }
+        }
+    }
+
+    private func cause(_ node: YAMLNode, among causes: [ExitCause]) throws(FileError) -> ExitCause {
+        try node.word("cause", among: causes.map(\.word)) { word in causes.first { $0.word == word } }
+    }
+
+    private func verb(_ fields: Fields) throws(FileError) -> Verb {
+        let (key, value) = try fields.one(of: Self.subjects, called: "something to do")
+        let extras = ["terminate": ["cause"], "notify": ["characteristic", "value"], "arm": ["fault"]]
+        let allowed = extras[key] ?? []
+        try fields.refuse(["cause", "characteristic", "value", "fault"].filter { !allowed.contains($0) }, beside: key)
+        if let action = userAction(key) { return .user(apps: try appNames.resolve(value), action) }
+        switch key {
+        case "terminate":
+            let causes: [ExitCause] = [.memory, .cpu, .watchdog, .policy, .system, .update, .crash]
+            let cause = try fields["cause"].map { (node) throws(FileError) -> ExitCause in
+                try self.cause(node, among: causes)
+            }
+            return .terminate(apps: try appNames.resolve(value), cause ?? .memory)
+        case "uninstall": return .uninstall(apps: try appNames.resolve(value))
+        case "phone":
+            return .phone(
+                try value.word("change of the phone", among: PhoneChange.allCases.map(\.fileWord)) { word in
+                    PhoneChange.allCases.first { $0.fileWord == word }
+                }
+            )
+        case "bluetooth": return .bluetooth(on: try value.bool())
+        case "note": return .note(try value.text(expecting: "a line of text"))
+        default: return try deviceVerb(key, value, fields)
+        }
+    }
+
+    private func userAction(_ key: String) -> UserAction? {
+        switch key {
+        case "launch", "foreground": .launch
+        case "home": .home
+        case "force-quit": .forceQuit
+        case "interrupt": .interrupt
+        case "resume-active": .resumeActive
+        default: nil
+        }
+    }
+
+    private func deviceVerb(_ key: String, _ value: YAMLNode, _ fields: Fields) throws(FileError) -> Verb {
+        let devices = try deviceNames.resolve(value)
+        switch key {
+        case "disconnect": return .disconnect(devices: devices)
+        case "out-of-range": return .range(devices: devices, inRange: false)
+        case "in-range": return .range(devices: devices, inRange: true)
+        case "arm":
+            let node = try fields.required("fault")
+            let fault = try node.text(expecting: "the name of a fault")
+            for device in devices { try check(fault, of: self.devices[device], node) }
+            return .arm(devices: devices, fault: fault)
+        default:
+            let node = try fields.required("characteristic")
+            let uuid = try node.uuid()
+            for device in devices { try checkNotifying(uuid, of: self.devices[device], node) }
+            return .notify(devices: devices, characteristic: uuid, value: try fields.required("value").hex())
+        }
+    }
+
+    private func check(_ fault: String, of device: ScenarioDevice, _ node: YAMLNode) throws(FileError) {
+        let known = device.peripheral.faults.map(\.name)
+        if known.contains(fault) { return }
+        throw node.error(
+            found: "unknown fault '\(excerpt(fault))' of \(device.name)",
+            expected: known.isEmpty
+                ? "an entry under faults in \(device.peripheral.file)" : suggestion(for: fault, among: known)
+        )
+    }
+
+    // MARK: Expectations
+
+    private func expectations(_ node: YAMLNode?) throws(FileError) -> [Expectation] {
+        guard let node else { return [] }
+        return try node.list(expecting: "expectations").map { (node) throws(FileError) -> Expectation in
+            try expectation(node)
+        }
+    }
+
+    private func expectation(_ node: YAMLNode) throws(FileError) -> Expectation {
+        let counts = ["count", "at-least", "at-most"]
+        let filters = ["verdict", "reason", "kind", "rule"]
+        let fields = try Fields(
+            node,
+            of: "an expectation",
+            keys: ["app", "state", "exits", "cause"] + filters + counts
+        )
+        let apps = try appNames.resolve(try fields.required("app"))
+        let subject: Expectation.Subject
+        if let state = fields["state"] {
+            try fields.refuse(filters + counts + ["exits", "cause"], beside: "state")
+            subject = .state(try appState(state))
+        } else if let exits = fields["exits"] {
+            try fields.refuse(filters + counts, beside: "exits")
+            let number = try exits.integer(in: 0...10_000_000)
+            let cause = try fields["cause"].map { (node) throws(FileError) -> ExitCause in
+                try self.cause(node, among: ExitCause.allCases)
+            }
+            subject = .exits(cause, Expectation.Count(atLeast: number, atMost: number))
+        } else {
+            try fields.refuse(["cause"], beside: "a decision")
+            subject = .decisions(try filter(fields, of: "an expectation"), try count(of: fields))
+        }
+        return Expectation(line: node.line, apps: apps, subject: subject)
+    }
+
+    private func count(of fields: Fields) throws(FileError) -> Expectation.Count {
+        let range = 0...1_000_000_000
+        if let node = fields["count"] {
+            try fields.refuse(["at-least", "at-most"], beside: "count")
+            let number = try node.integer(in: range)
+            return Expectation.Count(atLeast: number, atMost: number)
+        }
+        let most = try fields["at-most"]?.integer(in: range)
+        let least = try fields["at-least"]?.integer(in: range) ?? (most == nil ? 1 : 0)
+        if let most, let node = fields["at-most"], most < least {
+            throw node.error(found: "at-most \(most) below at-least \(least)", expected: "at least \(least)")
+        }
+        return Expectation.Count(atLeast: least, atMost: most)
+    }
+}
+
+/// What the members of a scripted app's entry share.
+private struct ScriptReading {
+    let modes: BackgroundModes
+    let restoreIdentifier: String?
+    let exitsOnSuspend: Bool
+    let scan: ScriptedApp.Scan?
+    let reactions: [ScriptedApp.Reaction]
+    private let uses: [YAMLNode]
+    private let devices: [ScenarioDevice]
+
+    init(_ fields: Fields, devices: [ScenarioDevice]) throws(FileError) {
+        self.devices = devices
+        let modeNodes = try fields["modes"]?.list(expecting: "background modes", limit: 16) ?? []
+        modes = BackgroundModes(
+            try modeNodes.map { (node) throws(FileError) in
+                try node.word("background mode", among: BackgroundMode.allCases.map(\.plistValue)) {
+                    BackgroundMode(plistValue: $0)
+                }
+            }
+        )
+        restoreIdentifier = try fields["restore-identifier"]?.text(expecting: "a restore identifier")
+        exitsOnSuspend = try fields["exits-on-suspend"]?.bool() ?? false
+        scan = try fields["scan"].map { (node) throws(FileError) in try ScriptedApp.Scan(node) }
+        let reactionNodes = try fields["on"]?.list(expecting: "reactions", limit: 64) ?? []
+        reactions = try reactionNodes.map { (node) throws(FileError) in try ScriptedApp.Reaction(node) }
+        uses = try fields["uses"]?.list(expecting: "uses", limit: memberLimit) ?? []
+    }
+
+    func uses(forMember number: Int, _ names: ScenarioRoster) throws(FileError) -> [ScriptedApp.Use] {
+        var found: [ScriptedApp.Use] = []
+        for node in uses {
+            let fields = try Fields(node, of: "a use", keys: ["device", "characteristic"])
+            let characteristics: [YAMLNode]
+            switch fields["characteristic"] {
+            case .none: characteristics = []
+            case .some(let node):
+                if case .sequence(let nodes) = node.content {
+                    characteristics = nodes
+                } else {
+                    characteristics = [node]
+                }
+            }
+            let uuids = try characteristics.map { (node) throws(FileError) -> (YAMLNode, String) in
+                (node, try node.uuid())
+            }
+            for device in try names.resolve(try fields.required("device"), forMember: number) {
+                for (node, uuid) in uuids { try checkNotifying(uuid, of: devices[device], node) }
+                found.append(ScriptedApp.Use(device: device, characteristics: uuids.map(\.1)))
+            }
+        }
+        return found
+    }
+}
+
+extension ScriptedApp.Scan {
+    fileprivate init(_ node: YAMLNode) throws(FileError) {
+        let fields = try Fields(node, of: "a scan", keys: ["services", "duplicates", "connect"])
+        services = try fields["services"]?.uuids() ?? []
+        allowDuplicates = try fields["duplicates"]?.bool() ?? false
+        connects = try fields["connect"]?.bool() ?? false
+    }
+}
+
+extension ScriptedApp.Reaction {
+    fileprivate init(_ node: YAMLNode) throws(FileError) {
+        let fields = try Fields(node, of: "a reaction", keys: ["event", "work", "then", "task"])
+        let words = ["any", "launch"] + EventKind.allCases.map(\.word) + LifecycleCallback.allCases.map(\.word)
+        trigger = try fields.required("event").word("event", among: words) { word in
+            switch word {
+            case "any": .anyEvent
+            case "launch": .launch
+            default:
+                EventKind(word: word).map { .event($0) } ?? LifecycleCallback(word: word).map { .callback($0) }
+            }
+        }
+        work = try fields["work"]?.duration() ?? .zero
+        let endings = ScriptedApp.Ending.allCases
+        then =
+            try fields["then"].map { (node) throws(FileError) in
+                try node.word("ending", among: endings.map(\.word)) { word in endings.first { $0.word == word } }
+            } ?? .nothing
+        task = try fields["task"].map { (node) throws(FileError) in
+            if try node.text(expecting: "a time or 'never'") == "never" { return .neverEnds }
+            return .endsAfter(try node.duration())
+        }
+    }
+}
+
+private func checkNotifying(_ uuid: String, of device: ScenarioDevice, _ node: YAMLNode) throws(FileError) {
+    let all = device.peripheral.services.flatMap(\.characteristics)
+    if all.contains(where: { $0.uuid == uuid && $0.properties.canNotify }) { return }
+    let known = all.filter(\.properties.canNotify).map(\.uuid)
+    throw node.error(
+        found: all.contains { $0.uuid == uuid }
+            ? "characteristic \(uuid) of \(device.name), which does not notify"
+            : "unknown characteristic \(uuid) of \(device.name)",
+        expected: known.isEmpty
+            ? "one with notify in \(device.peripheral.file)" : suggestion(for: uuid, among: known)
+    )
+}
+
+extension AppState {
+    /// The word used in scenarios.
+    package var fileWord: String {
+        switch self {
+        case .notRunning: "not-running"
+        case .inactive: "inactive"
+        case .active: "active"
+        case .background: "background"
+        case .suspended: "suspended"
+        }
+    }
+}
+
+extension PhoneChange {
+    /// The word used in scenarios.
+    package var fileWord: String {
+        switch self {
+        case .lock: "lock"
+        case .unlock: "unlock"
+        case .reboot: "reboot"
+        case .setPasscode: "set-passcode"
+        case .removePasscode: "remove-passcode"
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import WakeModel
+
+/// The values a characteristic notifies of itself, and the pauses before them.
+package struct Timetable: Hashable, Sendable {
+    /// One entry: a pause, then values a fixed time apart.
+    package struct Entry: Hashable, Sendable {
+        /// The pause before the first value.
+        package var after: Instant.Span
+        /// The pause before each further value.
+        package var every: Instant.Span
+        package var values: Values
+    }
+
+    /// The values of an entry.
+    package enum Values: Hashable, Sendable {
+        case list([[UInt8]])
+        case counter(Counter)
+
+        package var count: Int {
+            switch self {
+            case .list(let values): values.count
+            case .counter(let counter): counter.count
+            }
+        }
+    }
+
+    /// A number that grows by 1 a value, big-endian, behind fixed bytes; it wraps at its width.
+    package struct Counter: Hashable, Sendable {
+        package var from: UInt32
+        package var count: Int
+        /// In bytes: 1, 2 or 4.
+        package var width: Int
+        package var prefix: [UInt8]
+
+        func value(_ index: Int) -> [UInt8] {
+            let number = from &+ UInt32(truncatingIfNeeded: index)
+            var bytes = prefix
+            bytes.reserveCapacity(prefix.count + width)
+            for place in (0..<width).reversed() { bytes.append(UInt8(truncatingIfNeeded: number >> (place * 8))) }
+            return bytes
+        }
+    }
+
+    /// Where a peripheral stands in its timetable.
+    package struct Position: Hashable, Sendable {
+        var entry = 0
+        var index = 0
+
+        package init() {}
+    }
+
+    package var entries: [Entry]
+    /// Begin again after the last value, with the pause of the first entry.
+    package var repeats: Bool
+
+    package init(entries: [Entry] = [], repeats: Bool = false) {
+        self.entries = entries
+        self.repeats = repeats
+    }
+
+    /// The pause before the value at a position; nil after the last.
+    package func pause(before position: Position) -> Instant.Span? {
+        guard entries.indices.contains(position.entry) else { return nil }
+        let entry = entries[position.entry]
+        return position.index == 0 ? entry.after : entry.every
+    }
+
+    /// The value at a position, and the next position.
+    package func take(_ position: inout Position) -> [UInt8]? {
+        guard entries.indices.contains(position.entry) else { return nil }
+        let values = entries[position.entry].values
+        let value =
+            switch values {
+            case .list(let list): list[position.index]
+            case .counter(let counter): counter.value(position.index)
+            }
+        position.index += 1
+        if position.index == values.count {
+            position.index = 0
+            position.entry += 1
+            if repeats && position.entry == entries.count { position.entry = 0 }
+        }
+        return value
+    }
+
+    /// How many values there are before the end or the repetition.
+    package var count: Int { entries.reduce(0) { $0 + $1.values.count } }
+}

@@ -1,0 +1,114 @@
+/// A value that can be written as bytes and read back.
+package protocol ByteCoded {
+    func encode(into writer: inout ByteWriter)
+
+    /// Reads the value that starts at the reader's offset.
+    init(from reader: inout ByteReader) throws(EncodingFault)
+}
+
+extension ByteCoded {
+    /// The value alone, in a buffer of its own.
+    package var encoded: [UInt8] {
+        var writer = ByteWriter(reserving: 64)
+        encode(into: &writer)
+        return writer.bytes
+    }
+
+    /// Reads bytes that hold this value and nothing else.
+    package init(decoding bytes: [UInt8]) throws(EncodingFault) {
+        var reader = ByteReader(bytes)
+        try self.init(from: &reader)
+        try reader.finish()
+    }
+}
+
+extension ByteCoded where Self: RawRepresentable, RawValue == UInt8 {
+    package func encode(into writer: inout ByteWriter) {
+        writer.write(byte: rawValue)
+    }
+
+    package init(from reader: inout ByteReader) throws(EncodingFault) {
+        let start = reader.offset
+        guard let value = Self(rawValue: try reader.readByte()) else { throw EncodingFault(.unknownValue, at: start) }
+        self = value
+    }
+}
+
+extension AppState: ByteCoded {}
+extension BackgroundMode: ByteCoded {}
+extension BluetoothFailure.Domain: ByteCoded {}
+extension Check: ByteCoded {}
+extension CheckResult: ByteCoded {}
+extension EventKind: ByteCoded {}
+extension ExitCause: ByteCoded {}
+extension LifecycleCallback: ByteCoded {}
+extension PhoneChange: ByteCoded {}
+extension Reason: ByteCoded {}
+extension Registration: ByteCoded {}
+extension RequestFault: ByteCoded {}
+extension RuleID: ByteCoded {}
+extension Source: ByteCoded {}
+extension UserAction: ByteCoded {}
+extension Verdict: ByteCoded {}
+
+extension AppID: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { writer.write(number) }
+    package init(from reader: inout ByteReader) throws(EncodingFault) { self.init(try reader.readUInt32()) }
+}
+
+extension EventID: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { writer.write(number) }
+    package init(from reader: inout ByteReader) throws(EncodingFault) { self.init(try reader.readUInt64()) }
+}
+
+extension DecisionID: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { writer.write(number) }
+    package init(from reader: inout ByteReader) throws(EncodingFault) { self.init(try reader.readUInt64()) }
+}
+
+extension NameID: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { writer.write(number) }
+    package init(from reader: inout ByteReader) throws(EncodingFault) { self.init(try reader.readUInt32()) }
+}
+
+extension Instant: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { writer.write(nanoseconds) }
+    package init(from reader: inout ByteReader) throws(EncodingFault) {
+        self.init(nanoseconds: try reader.readInt64())
+    }
+}
+
+extension Instant.Span: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { writer.write(nanoseconds) }
+    package init(from reader: inout ByteReader) throws(EncodingFault) {
+        self.init(nanoseconds: try reader.readInt64())
+    }
+}
+
+extension BackgroundModes: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { writer.write(rawValue) }
+    package init(from reader: inout ByteReader) throws(EncodingFault) {
+        self.init(rawValue: try reader.readUInt16())
+    }
+}
+
+extension CheckResults: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { writer.write(bits) }
+    package init(from reader: inout ByteReader) throws(EncodingFault) { self.init(bits: try reader.readUInt64()) }
+}
+
+extension AppManifest: ByteCoded {
+    package func encode(into writer: inout ByteWriter) {
+        writer.write(bundle)
+        writer.write(modes)
+        writer.write(exitsOnSuspend)
+    }
+
+    package init(from reader: inout ByteReader) throws(EncodingFault) {
+        self.init(
+            bundle: try reader.read(),
+            modes: try reader.read(),
+            exitsOnSuspend: try reader.readBool()
+        )
+    }
+}

@@ -1,0 +1,59 @@
+/// Things to do at instants: the earliest first, equal instants in the order in which they were added.
+package struct TimedQueue<Element> {
+    private struct Entry {
+        var at: Instant
+        var order: UInt64
+        var element: Element
+    }
+
+    private var heap: [Entry] = []
+    private var added: UInt64 = 0
+
+    package init() {}
+
+    package var isEmpty: Bool { heap.isEmpty }
+    package var count: Int { heap.count }
+
+    /// The earliest instant.
+    package var next: Instant? { heap.first?.at }
+
+    package mutating func add(_ element: Element, at instant: Instant) {
+        heap.append(Entry(at: instant, order: added, element: element))
+        added += 1
+        var child = heap.count - 1
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard precedes(child, parent) else { return }
+            heap.swapAt(child, parent)
+            child = parent
+        }
+    }
+
+    /// Takes out the earliest element when it is due by `now`.
+    package mutating func takeDue(by now: Instant) -> (at: Instant, element: Element)? {
+        guard let first = heap.first, first.at <= now else { return nil }
+        let last = heap.removeLast()
+        if !heap.isEmpty {
+            heap[0] = last
+            sink()
+        }
+        return (first.at, first.element)
+    }
+
+    private func precedes(_ left: Int, _ right: Int) -> Bool {
+        heap[left].at != heap[right].at ? heap[left].at < heap[right].at : heap[left].order < heap[right].order
+    }
+
+    private mutating func sink() {
+        var parent = 0
+        while true {
+            var smallest = parent
+            let left = 2 * parent + 1
+            if left < heap.count, precedes(left, smallest) { smallest = left }
+            if left + 1 < heap.count, precedes(left + 1, smallest) { smallest = left + 1 }
+            if smallest == parent { return }
+            heap.swapAt(parent, smallest)
+            parent = smallest
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import WakeModel
+
+/// What a run writes down before it acts, so that nothing accepted is lost when the bench dies.
+///
+/// The caller decides where a transaction begins and ends: everything appended between ``begin()`` and ``commit()`` is
+/// kept whole or not at all. When either an append or the commit throws, the transaction has been rolled back; after the
+/// cause is gone the same turn can be begun and appended again.
+package protocol Journal: AnyObject {
+    func begin() throws(JournalError)
+
+    /// An accepted input. Sequence numbers ascend by at least 1; the event id is taken from the input.
+    func append(
+        _ input: Input,
+        payload: EventPayload,
+        sequence: UInt64,
+        at: Instant,
+        origin: NameID
+    ) throws(JournalError)
+
+    func append(_ decision: Decision) throws(JournalError)
+
+    func append(_ exit: ExitRecord) throws(JournalError)
+
+    /// An event is about to be sent to a process. Committed before the packet leaves, so that no process sees it twice:
+    /// a second one with the same app, event, manager and generation is refused.
+    func append(_ delivery: Delivery) throws(JournalError)
+
+    /// The process has taken the event, or it has been decided otherwise: nothing of it is left to recover. Harmless
+    /// when the delivery is not known.
+    func acknowledge(app: AppID, event: EventID) throws(JournalError)
+
+    /// What became of a decision, in the bench's own bytes; a later one replaces an earlier one.
+    func append(outcome: [UInt8], of decision: DecisionID) throws(JournalError)
+
+    /// The bench gave a name a number.
+    func append(_ name: NameID, text: String) throws(JournalError)
+
+    /// A process of the app runs.
+    func append(_ process: RunningProcess) throws(JournalError)
+
+    /// The process of the app is gone. Harmless when it is not known.
+    func ended(app: AppID, generation: UInt32) throws(JournalError)
+
+    /// The router as it stands after the input `sequence`. The payloads of `pending` events are kept when older inputs go.
+    func append(snapshot: [UInt8], sequence: UInt64, at: Instant, pending: [EventID]) throws(JournalError)
+
+    func commit() throws(JournalError)
+
+    /// Forgets what was appended since ``begin()``. Harmless outside of a transaction.
+    func rollback()
+
+    /// A quiet moment: slow housekeeping may happen now rather than in a commit. Should it fail, nothing is lost.
+    func idle()
+
+    /// The run has come to its end, and there is nothing to recover.
+    func finish() throws(JournalError)
+}
+
+/// One event on its way to one manager of one process.
+package struct Delivery: Hashable, Sendable {
+    package var app: AppID
+    package var manager: ManagerNumber
+    package var event: EventID
+    package var decision: DecisionID
+    /// Which process of the app, counted from 1.
+    package var generation: UInt32
+
+    package init(
+        app: AppID,
+        manager: ManagerNumber = 0,
+        event: EventID,
+        decision: DecisionID,
+        generation: UInt32
+    ) {
+        self.app = app
+        self.manager = manager
+        self.event = event
+        self.decision = decision
+        self.generation = generation
+    }
+}
+
+/// A process that the bench started and has not seen end.
+package struct RunningProcess: Hashable, Sendable {
+    package var app: AppID
+    package var generation: UInt32
+    package var pid: Int32
+
+    package init(app: AppID, generation: UInt32, pid: Int32) {
+        self.app = app
+        self.generation = generation
+        self.pid = pid
+    }
+}
+
+/// What a run is, as its journal knows it.
+package struct JournalMeta: Hashable, Sendable {
+    /// Unique among runs; names the run's cgroups.
+    package var run: String
+    package var scenarioPath: String
+    /// A hash of the scenario's bytes, to tell a changed file.
+    package var scenarioHash: String
+    package var seed: UInt64
+    package var profile: Profile
+    /// As on the command line: `simulated`, `bluetooth=bluez`.
+    package var backends: String
+    /// `cgroup2`, `cgroup1`, `sigstop`.
+    package var freezer: String
+
+    package init(
+        run: String,
+        scenarioPath: String,
+        scenarioHash: String,
+        seed: UInt64,
+        profile: Profile,
+        backends: String,
+        freezer: String
+    ) {
+        self.run = run
+        self.scenarioPath = scenarioPath
+        self.scenarioHash = scenarioHash
+        self.seed = seed
+        self.profile = profile
+        self.backends = backends
+        self.freezer = freezer
+    }
+}
+
+/// The journal cannot be written or read.
+package struct JournalError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Kind: Hashable, Sendable {
+        /// No space is left. The journal can be used again once there is.
+        case full
+        /// A live process holds the journal; 0 when its number is not known.
+        case inUse(pid: Int32)
+        /// There is no such file.
+        case missing
+        /// The file exists already.
+        case exists
+        /// The file is something else.
+        case notAJournal
+        /// Another version of the program wrote it.
+        case version(Int32)
+        /// The file holds something that the program cannot have written.
+        case damaged(String)
+        /// The system refused; the library's words.
+        case system(String)
+    }
+
+    package var kind: Kind
+    /// The file.
+    package var path: String
+
+    package init(_ kind: Kind, path: String) {
+        self.kind = kind
+        self.path = path
+    }
+
+    /// One line that names the file and the remedy.
+    package var description: String {
+        switch kind {
+        case .full: "\(path): no space left for the journal; free some space there or give another --out"
+        case .inUse(let pid):
+            "\(path): in use by \(pid == 0 ? "another process" : "process \(pid)"); stop that run first or give another --out"
+        case .missing: "\(path): no journal there; give the folder of a run"
+        case .exists: "\(path): a journal is there already; give another --out"
+        case .notAJournal: "\(path): not a journal of wakebench; give the folder of a run"
+        case .version(let version):
+            "\(path): written in journal format \(version), which this program does not read; use the version that wrote it"
+        case .damaged(let what): "\(path): damaged (\(what)); start a new run with another --out"
+        case .system(let words): "\(path): \(words); check the folder's permissions and disk"
+        }
+    }
+}
+
+/// Keeps nothing, for runs that must only be fast.
+package final class NoJournal: Journal {
+    package init() {}
+
+    package func begin() {}
+    package func append(_ input: Input, payload: EventPayload, sequence: UInt64, at: Instant, origin: NameID) {}
+    package func append(_ decision: Decision) {}
+    package func append(_ exit: ExitRecord) {}
+    package func append(_ delivery: Delivery) {}
+    package func acknowledge(app: AppID, event: EventID) {}
+    package func append(outcome: [UInt8], of decision: DecisionID) {}
+    package func append(_ name: NameID, text: String) {}
+    package func append(_ process: RunningProcess) {}
+    package func ended(app: AppID, generation: UInt32) {}
+    package func append(snapshot: [UInt8], sequence: UInt64, at: Instant, pending: [EventID]) {}
+    package func commit() {}
+    package func rollback() {}
+    package func idle() {}
+    package func finish() {}
+}

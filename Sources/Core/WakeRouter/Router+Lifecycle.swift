@@ -1,0 +1,270 @@
+import WakeModel
+
+extension Router {
+    // MARK: The user
+
+    mutating func user(_ action: UserAction, _ app: AppID, id: EventID, into output: inout RouterOutput) {
+        switch action {
+        case .launch: bringForward(app, id: id, into: &output)
+        case .home: sendAway(app, into: &output)
+        case .forceQuit: forceQuit(app, id: id, into: &output)
+        case .interrupt:
+            guard apps[Int(app.number)].state == .active else { return }
+            move(app, to: .inactive, into: &output)
+            output.actions.append(.callback(app, .willResignActive, state: .inactive))
+        case .resumeActive:
+            guard apps[Int(app.number)].state == .inactive, apps[Int(app.number)].phase == .running else { return }
+            activate(app, into: &output)
+        }
+    }
+
+    mutating func bringForward(_ app: AppID, id: EventID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        if case .ending = apps[index].phase {
+            apps[index].userLaunchAfterEnd = id
+            return
+        }
+        if let other = foreground, other != app {
+            sendAway(other, into: &output)
+            reschedule(other)
+        }
+        foreground = app
+        switch apps[index].state {
+        case .active: return
+        case .inactive:
+            if case .launching = apps[index].phase {
+                apps[index].launchTarget = .active
+            } else {
+                activate(app, into: &output)
+            }
+        case .notRunning:
+            let wasForceQuit = apps[index].face.forceQuit
+            apps[index].face.forceQuit = false
+            // What a force-quit app held is kept only to say why it is not woken (LAUNCH-2); a fresh start has none.
+            releaseManagers(of: app, into: &output) { wasForceQuit || $0.restoreIdentifier == .none }
+            launch(app, as: .inactive, cause: id, decision: .none, into: &output)
+            apps[index].launchTarget = .active
+        case .suspended:
+            move(app, to: .inactive, into: &output)
+            output.actions.append(.thaw(app))
+            comeForward(app, into: &output)
+        case .background:
+            move(app, to: .inactive, into: &output)
+            switch apps[index].phase {
+            case .launching: apps[index].launchTarget = .active
+            case .freezing:
+                output.actions.append(.thaw(app))
+                comeForward(app, into: &output)
+            case .running, .leaving, .resting, .ending: comeForward(app, into: &output)
+            }
+        }
+    }
+
+    /// The process runs and its app is to be active.
+    private mutating func comeForward(_ app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        apps[index].phase = .running
+        apps[index].window = nil
+        apps[index].taskBudgetEnds = nil
+        apps[index].tasksExpired = false
+        output.actions.append(.callback(app, .willEnterForeground, state: .inactive))
+        activate(app, into: &output)
+        deliverDeferred(to: app, into: &output)
+        decideHeld(of: app, into: &output)
+    }
+
+    private mutating func activate(_ app: AppID, into output: inout RouterOutput) {
+        move(app, to: .active, into: &output)
+        foreground = app
+        output.actions.append(.callback(app, .didBecomeActive, state: .active))
+    }
+
+    /// The app leaves the foreground (LIFE-2), or ends where it may not stay in the background (OPT-1, LIFE-8).
+    private mutating func sendAway(_ app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        guard apps[index].state == .active || apps[index].state == .inactive else { return }
+        switch apps[index].phase {
+        case .launching:
+            apps[index].launchTarget = .background
+            if foreground == app { foreground = nil }
+            return
+        case .ending: return
+        case .resting, .running, .leaving, .freezing: break
+        }
+        if foreground == app { foreground = nil }
+        if apps[index].state == .active {
+            move(app, to: .inactive, into: &output)
+            output.actions.append(.callback(app, .willResignActive, state: .inactive))
+        }
+        if apps[index].face.exitsOnSuspend || !profile.multitasking {
+            terminate(app, cause: .exit, code: 0, by: .none, into: &output)
+            return
+        }
+        move(app, to: .background, into: &output)
+        apps[index].phase = .leaving(deadline: now.advanced(by: profile.transitionBudget))
+        apps[index].taskBudgetEnds = now.advanced(by: profile.taskBudget)
+        output.actions.append(.callback(app, .didEnterBackground, state: .background))
+    }
+
+    private mutating func forceQuit(_ app: AppID, id: EventID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        apps[index].face.forceQuit = true
+        apps[index].face.forceQuitAt = now
+        apps[index].face.forceQuitBy = id
+        terminate(app, cause: .userForceQuit, code: 0, by: id, into: &output)
+    }
+
+    // MARK: Launching and ending
+
+    /// Starts a process in the foreground or the background.
+    mutating func launch(
+        _ app: AppID,
+        as state: AppState,
+        cause: EventID,
+        decision: DecisionID,
+        into output: inout RouterOutput
+    ) {
+        let index = Int(app.number)
+        move(app, to: state, into: &output)
+        apps[index].face.generation += 1
+        apps[index].phase = .launching(deadline: now.advanced(by: profile.launchBudget))
+        apps[index].launchTarget = state == .background ? .background : .active
+        apps[index].rebootedSince = false
+        output.actions.append(
+            .launch(app, generation: apps[index].face.generation, state: state, cause: cause, decision: decision)
+        )
+    }
+
+    /// Ends the app: a running one is asked first where the cause allows, a suspended one never (LIFE-5, LIFE-6).
+    mutating func terminate(
+        _ app: AppID,
+        cause: ExitCause,
+        code: Int64,
+        by event: EventID,
+        into output: inout RouterOutput
+    ) {
+        let index = Int(app.number)
+        guard apps[index].hasProcess else { return }
+        switch apps[index].phase {
+        case .ending: return
+        case .resting, .launching, .freezing:
+            end(app, cause: cause, code: code, by: event, into: &output)
+        case .running, .leaving:
+            guard LifecycleRules.endsCleanly(cause) else {
+                end(app, cause: cause, code: code, by: event, into: &output)
+                return
+            }
+            apps[index].phase = .ending(
+                deadline: now.advanced(by: profile.transitionBudget),
+                cause: cause,
+                code: code,
+                by: event
+            )
+            output.actions.append(.callback(app, .willTerminate, state: apps[index].state))
+        }
+    }
+
+    // MARK: The process
+
+    mutating func process(_ report: ProcessReport, of app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        guard apps[index].hasProcess else { return }
+        switch report {
+        case .launched: launched(app, into: &output)
+        case .returned(let callback): returned(callback, from: app, into: &output)
+        case .suspended: suspended(app, into: &output)
+        case .suspensionRefused:
+            guard apps[index].phase == .freezing else { return }
+            // It runs on until the next attempt; a window of its own keeps the attempts apart.
+            apps[index].phase = .running
+            apps[index].window = .init(began: now, ends: now.advanced(by: profile.bluetoothWindow))
+            decideHeld(of: app, into: &output)
+        case .exited(let code):
+            if case .ending(_, let cause, _, let event) = apps[index].phase {
+                end(app, cause: cause, code: code, by: event, alreadyGone: true, into: &output)
+            } else {
+                end(
+                    app,
+                    cause: code < 0 ? .crash : .exit,
+                    code: code,
+                    by: .none,
+                    alreadyGone: true,
+                    into: &output
+                )
+            }
+        case .launchFailed(let errno):
+            end(app, cause: .crash, code: Int64(errno), by: .none, alreadyGone: true, into: &output)
+        }
+    }
+
+    private mutating func launched(_ app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        guard case .launching = apps[index].phase else { return }
+        apps[index].phase = .running
+        deliverDeferred(to: app, into: &output)
+        switch (apps[index].state, apps[index].launchTarget) {
+        case (.inactive, .background): sendAway(app, into: &output)
+        case (.inactive, _): activate(app, into: &output)
+        case (.background, _): settle(app, into: &output)
+        case (.notRunning, _), (.active, _), (.suspended, _):
+            preconditionFailure("launched() while \(apps[index].state)")
+        }
+    }
+
+    private mutating func returned(
+        _ callback: LifecycleCallback,
+        from app: AppID,
+        into output: inout RouterOutput
+    ) {
+        let index = Int(app.number)
+        switch (callback, apps[index].phase) {
+        case (.didEnterBackground, .leaving):
+            apps[index].phase = .running
+            settle(app, into: &output)
+        case (.willTerminate, .ending(_, let cause, let code, let event)):
+            end(app, cause: cause, code: code, by: event, into: &output)
+        case (.didEnterBackground, _), (.willTerminate, _), (.willResignActive, _), (.willEnterForeground, _),
+            (.didBecomeActive, _), (.taskExpiration, _):
+            break
+        }
+    }
+
+    private mutating func suspended(_ app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        guard apps[index].phase == .freezing else { return }
+        move(app, to: .suspended, into: &output)
+        apps[index].phase = .resting
+        apps[index].taskBudgetEnds = nil
+        apps[index].tasksExpired = false
+        decideHeld(of: app, into: &output)
+    }
+
+    /// Suspends an app in the background that nothing holds any more (LIFE-3).
+    mutating func settle(_ app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        guard apps[index].state == .background, apps[index].phase == .running, apps[index].window == nil,
+            apps[index].tasks.isEmpty
+        else { return }
+        apps[index].phase = .freezing
+        output.actions.append(.freeze(app))
+    }
+
+    // MARK: Time
+
+    mutating func deadlineReached(_ app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        switch apps[index].phase {
+        case .resting, .freezing: break
+        case .launching, .leaving:
+            end(app, cause: .watchdog, code: TerminationCode.watchdog, by: .none, into: &output)
+        case .ending(_, let cause, let code, let event):
+            end(app, cause: cause, code: code, by: event, into: &output)
+        case .running:
+            if let window = apps[index].window, window.ends <= now {
+                apps[index].window = nil
+            }
+            expireTasks(of: app, into: &output)
+            settle(app, into: &output)
+        }
+    }
+}

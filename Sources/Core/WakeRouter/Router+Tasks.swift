@@ -1,0 +1,62 @@
+import WakeModel
+
+extension Router {
+    mutating func beginTask(_ token: UInt64, from app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        guard !apps[index].tasks.contains(token) else {
+            output.actions.append(.refused(app, .duplicateTask))
+            return
+        }
+        guard apps[index].tasks.count < Self.tasksLimit else {
+            output.actions.append(.refused(app, .tooMany))
+            return
+        }
+        apps[index].tasks.append(token)
+        guard apps[index].state == .background else { return }
+        if apps[index].phase == .freezing {
+            // The request was on its way when the freeze began: it forbids suspension.
+            apps[index].phase = .running
+            output.actions.append(.thaw(app))
+            decideHeld(of: app, into: &output)
+        }
+        if apps[index].taskBudgetEnds == nil {
+            apps[index].taskBudgetEnds = (apps[index].window?.ends ?? now).advanced(by: profile.taskBudget)
+        }
+    }
+
+    mutating func endTask(_ token: UInt64, from app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        guard let position = apps[index].tasks.firstIndex(of: token) else {
+            output.actions.append(.refused(app, .unknownTask))
+            return
+        }
+        apps[index].tasks.remove(at: position)
+        settle(app, into: &output)
+    }
+
+    /// The app's own word that its wake is over (LIFE-11).
+    mutating func wakeDone(_ app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        guard apps[index].state == .background, apps[index].window != nil else { return }
+        apps[index].window = nil
+        if !apps[index].tasks.isEmpty, !apps[index].tasksExpired {
+            // The budget counts from the end of the wake (TASK-8).
+            apps[index].taskBudgetEnds = now.advanced(by: profile.taskBudget)
+        }
+        settle(app, into: &output)
+    }
+
+    /// Calls the expiration handlers when the budget is nearly spent (TASK-3), and kills at its end (TASK-4).
+    mutating func expireTasks(of app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        guard let ends = apps[index].taskBudgetEnds, !apps[index].tasks.isEmpty else { return }
+        if ends <= now {
+            end(app, cause: .watchdog, code: profile.taskTerminationCode, by: .none, into: &output)
+        } else if !apps[index].tasksExpired,
+            ends.nanoseconds - profile.taskExpirationMargin.nanoseconds <= now.nanoseconds
+        {
+            apps[index].tasksExpired = true
+            output.actions.append(.expireTasks(app, tokens: apps[index].tasks))
+        }
+    }
+}

@@ -1,0 +1,269 @@
+import WakeModel
+
+/// What one turn of the router produced. The owner reuses it from turn to turn.
+package struct RouterOutput {
+    /// What to do, in order.
+    package var actions: [Action] = []
+    /// What was decided, in order; the decisions on one event stand together.
+    package var decisions: [Decision] = []
+
+    package init() {}
+
+    /// Forgets the turn and keeps the memory.
+    package mutating func removeAll() {
+        actions.removeAll(keepingCapacity: true)
+        decisions.removeAll(keepingCapacity: true)
+    }
+}
+
+/// The desk: decides which app runs, when and why, and does nothing itself.
+///
+/// It reads no clock and draws no chance: the same inputs at the same instants give the same output, byte for byte.
+/// Due deadlines are handled before an input of the same instant.
+package struct Router {
+    /// The rule constants in force.
+    package let profile: Profile
+
+    var apps: [AppRecord] = []
+    /// The clients of each peripheral in ascending order, by the number of the peripheral's name.
+    var links: [[Link]] = []
+    /// The clients that scan, ascending.
+    var scanners: [BluetoothClient] = []
+    var deadlines = Deadlines()
+    /// The app in the foreground, active or on its way (LIFE-9).
+    var foreground: AppID?
+
+    var passcode: Bool
+    var unlockedSinceBoot = true
+    var unlockedAt = Instant.zero
+    var bluetoothOn: Bool
+
+    var now = Instant.zero
+    var lastDecision: UInt64 = 0
+    var lastExit: UInt64 = 0
+    /// Whether the event at hand found anybody.
+    var reached = false
+
+    /// The bound of what waits for one app, decided or not.
+    static let waitingLimit = 1_024
+    /// The bound of one app's background tasks and managers.
+    static let tasksLimit = 1_024
+    static let managersLimit = 64
+
+    /// A phone that is on and unlocked, without apps.
+    package init(profile: Profile, passcode: Bool = true, bluetoothOn: Bool = true) {
+        self.profile = profile
+        self.passcode = passcode
+        self.bluetoothOn = bluetoothOn
+    }
+
+    /// The earliest instant at which ``handle(_:id:at:into:)`` has something to do without being asked.
+    package var nextDeadline: Instant? { deadlines.first?.at }
+
+    /// The state of an app; `notRunning` when it was never installed.
+    package func state(of app: AppID) -> AppState {
+        Int(app.number) < apps.count ? apps[Int(app.number)].state : .notRunning
+    }
+
+    /// Which process of the app is, or was, the last; 0 before the first.
+    package func generation(of app: AppID) -> UInt32 {
+        Int(app.number) < apps.count ? apps[Int(app.number)].face.generation : 0
+    }
+
+    /// Whether the host was asked to freeze the app and has not answered.
+    package func isFreezing(_ app: AppID) -> Bool {
+        Int(app.number) < apps.count && apps[Int(app.number)].phase == .freezing
+    }
+
+    /// The time left in the background; nil in the foreground, where it is unlimited (TASK-5).
+    package func backgroundTimeRemaining(of app: AppID, at now: Instant) -> Instant.Span? {
+        guard Int(app.number) < apps.count else { return .zero }
+        let record = apps[Int(app.number)]
+        guard record.state == .background else { return record.state == .suspended ? .zero : nil }
+        let ends = record.taskBudgetEnds ?? record.window?.ends ?? now
+        return max(.zero, ends.since(now))
+    }
+
+    /// Hears one input.
+    ///
+    /// - Parameters:
+    ///   - id: The number of the event or of the user's or phone's action; ``EventID/none`` for what is neither.
+    ///   - now: Never earlier than before; an earlier instant is taken as the latest one.
+    package mutating func handle(_ input: Input, id: EventID, at now: Instant, into output: inout RouterOutput) {
+        self.now = max(self.now, now)
+        fireDeadlines(into: &output)
+        switch input {
+        case .timeReached: break
+        case .phone(let change): phone(change, id: id, into: &output)
+        case .install(let app, let manifest): install(app, manifest, into: &output)
+        case .uninstall(let app): uninstall(app, id: id, into: &output)
+        case .user(let app, let action):
+            guard isInstalled(app) else { return }
+            user(action, app, id: id, into: &output)
+            reschedule(app)
+        case .terminate(let app, let cause):
+            guard isInstalled(app) else { return }
+            terminate(app, cause: cause, code: 0, by: id, into: &output)
+            reschedule(app)
+        case .request(let app, let request):
+            guard isInstalled(app) else { return }
+            self.request(request, from: app, into: &output)
+            reschedule(app)
+        case .process(let app, let report):
+            guard isInstalled(app) else { return }
+            process(report, of: app, into: &output)
+            reschedule(app)
+        case .event(let event):
+            route(event, into: &output)
+        case .redeliver(let app, let event, let supersedes):
+            guard isInstalled(app) else { return }
+            redeliver(event, to: app, supersedes: supersedes, into: &output)
+            reschedule(app)
+        case .benchRestarted:
+            benchRestarted(id: id, into: &output)
+        }
+    }
+
+    private mutating func fireDeadlines(into output: inout RouterOutput) {
+        while let (at, app) = deadlines.first, at <= now {
+            deadlineReached(app, into: &output)
+            reschedule(app)
+            if let next = deadlines.first, next.app == app, next.at <= at {
+                preconditionFailure("the deadline of app \(app.number) does not move on from \(at.nanoseconds)")
+            }
+        }
+    }
+
+    func isInstalled(_ app: AppID) -> Bool {
+        Int(app.number) < apps.count && apps[Int(app.number)].installed
+    }
+
+    mutating func reschedule(_ app: AppID) {
+        deadlines.set(apps[Int(app.number)].nextDeadline(profile), for: app)
+    }
+
+    // MARK: Installing
+
+    private mutating func install(_ app: AppID, _ manifest: AppManifest, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        precondition(index <= apps.count, "app numbers are given in order: \(index) after \(apps.count)")
+        if index == apps.count { apps.append(AppRecord()) }
+        apps[index].installed = true
+        apps[index].face.bundle = manifest.bundle
+        apps[index].face.modes = manifest.modes
+        apps[index].face.exitsOnSuspend = manifest.exitsOnSuspend
+    }
+
+    private mutating func uninstall(_ app: AppID, id: EventID, into output: inout RouterOutput) {
+        guard isInstalled(app) else { return }
+        dropHeld(of: app, into: &output)
+        apps[Int(app.number)].userLaunchAfterEnd = nil
+        if apps[Int(app.number)].hasProcess {
+            end(app, cause: .system, code: 0, by: id, into: &output)
+        }
+        dropWaiting(of: app, reason: .appEnded, into: &output)
+        releaseManagers(of: app, into: &output) { _ in true }
+        apps[Int(app.number)].installed = false
+        reschedule(app)
+    }
+
+    // MARK: The phone
+
+    private mutating func phone(_ change: PhoneChange, id: EventID, into output: inout RouterOutput) {
+        switch change {
+        case .lock: break
+        case .unlock:
+            if !unlockedSinceBoot { unlockedAt = now }
+            unlockedSinceBoot = true
+        case .setPasscode: passcode = true
+        case .removePasscode: passcode = false
+        case .reboot: reboot(id: id, into: &output)
+        }
+    }
+
+    /// Every process ends, links go and pending connections stay; the force-quit bar is lifted (LAUNCH-4).
+    private mutating func reboot(id: EventID, into output: inout RouterOutput) {
+        unlockedSinceBoot = !passcode
+        for index in apps.indices where apps[index].installed {
+            let app = AppID(UInt32(index))
+            dropHeld(of: app, into: &output)
+            apps[index].userLaunchAfterEnd = nil
+            if apps[index].hasProcess { end(app, cause: .system, code: 0, by: id, into: &output) }
+            apps[index].rebootedSince = true
+            if profile.rebootLiftsForceQuit { apps[index].face.forceQuit = false }
+            dropWaiting(of: app, reason: .appEnded, into: &output)
+            reschedule(app)
+        }
+        loseConnections(into: &output)
+    }
+
+    /// Every process died with the bench.
+    private mutating func benchRestarted(id: EventID, into output: inout RouterOutput) {
+        for index in apps.indices where apps[index].installed && apps[index].hasProcess {
+            let app = AppID(UInt32(index))
+            end(app, cause: .bench, code: 0, by: id, into: &output)
+            reschedule(app)
+        }
+        for client in scanners { resumeScan(client, into: &output) }
+        reconnectPending(into: &output)
+    }
+
+    // MARK: States
+
+    /// The one place where an app's state changes. An illegal move is a bug of the emulator and stops it (LIFE-1).
+    mutating func move(_ app: AppID, to state: AppState, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        let from = apps[index].face.state
+        if from == state { return }
+        precondition(LifecycleRules.allows(from: from, to: state), "app \(app.number) moves from \(from) to \(state)")
+        apps[index].face.state = state
+        apps[index].face.stateSince = now
+        output.actions.append(.moved(app, from: from, to: state))
+    }
+
+    /// The process is gone: its exit record is written, and what it held for itself goes with it (LIFE-10).
+    mutating func end(
+        _ app: AppID,
+        cause: ExitCause,
+        code: Int64,
+        by event: EventID,
+        alreadyGone: Bool = false,
+        into output: inout RouterOutput
+    ) {
+        let index = Int(app.number)
+        let before = apps[index].state
+        if !alreadyGone && cause != .bench { output.actions.append(.kill(app)) }
+        move(app, to: .notRunning, into: &output)
+        lastExit += 1
+        apps[index].face.lastExit = lastExit
+        apps[index].face.lastExitCause = cause
+        apps[index].face.lastExitAt = now
+        apps[index].phase = .resting
+        apps[index].window = nil
+        apps[index].tasks.removeAll()
+        apps[index].taskBudgetEnds = nil
+        apps[index].tasksExpired = false
+        if foreground == app { foreground = nil }
+        output.actions.append(
+            .exited(
+                ExitRecord(
+                    number: lastExit,
+                    app: app,
+                    generation: apps[index].face.generation,
+                    cause: cause,
+                    code: code,
+                    stateBefore: before,
+                    causedBy: event,
+                    at: now
+                )
+            )
+        )
+        detachManagers(of: app, into: &output)
+        dropWaiting(of: app, reason: .appEnded, into: &output)
+        decideHeld(of: app, into: &output)
+        if let id = apps[index].userLaunchAfterEnd {
+            apps[index].userLaunchAfterEnd = nil
+            bringForward(app, id: id, into: &output)
+        }
+    }
+}

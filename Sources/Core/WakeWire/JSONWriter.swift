@@ -1,0 +1,219 @@
+/// Appends one JSON object to a byte buffer that its owner reuses.
+struct JSONWriter {
+    var bytes: [UInt8]
+    fileprivate var needsComma = false
+
+    init(reusing buffer: consuming [UInt8] = []) {
+        bytes = buffer
+    }
+
+    mutating func openObject() {
+        separate()
+        bytes.append(UInt8(ascii: "{"))
+        needsComma = false
+    }
+
+    mutating func closeObject() {
+        bytes.append(UInt8(ascii: "}"))
+        needsComma = true
+    }
+
+    mutating func openArray() {
+        separate()
+        bytes.append(UInt8(ascii: "["))
+        needsComma = false
+    }
+
+    mutating func closeArray() {
+        bytes.append(UInt8(ascii: "]"))
+        needsComma = true
+    }
+
+    /// Writes a key; its value comes next.
+    mutating func key(_ name: StaticString) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    mutating func string(_ text: String) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            appendEscaped(byte)
+        }
+        bytes.append(UInt8(ascii: "\""))
+        needsComma = true
+    }
+
+    mutating func integer(_ value: Int64) {
+        separate()
+        if value < 0 {
+            bytes.append(UInt8(ascii: "-"))
+        }
+        appendDigits(value.magnitude)
+        needsComma = true
+    }
+
+    mutating func unsigned(_ value: UInt64) {
+        separate()
+        appendDigits(value)
+        needsComma = true
+    }
+
+    mutating func bool(_ value: Bool) {
+        separate()
+        bytes.append(contentsOf: (value ? "true" : "false").utf8)
+        needsComma = true
+    }
+
+    /// Writes a number with a fraction; what JSON cannot say (infinity, not a number) becomes null.
+    mutating func number(_ value: Double) {
+        separate()
+        if value.isFinite {
+            bytes.append(contentsOf: value.description.utf8)
+        } else {
+            bytes.append(contentsOf: "null".utf8)
+        }
+        needsComma = true
+    }
+
+    mutating func base64(_ value: [UInt8]) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        Base64.append(value, to: &bytes)
+        bytes.append(UInt8(ascii: "\""))
+        needsComma = true
+    }
+
+    private mutating func separate() {
+        if needsComma {
+            bytes.append(UInt8(ascii: ","))
+        }
+    }
+
+    private mutating func appendDigits(_ value: UInt64) {
+        var divisor: UInt64 = 1
+        while value / divisor >= 10 {
+            divisor *= 10
+        }
+        while divisor > 0 {
+            bytes.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
+            divisor /= 10
+        }
+    }
+
+    private mutating func appendEscaped(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+            bytes.append(UInt8(ascii: "\\"))
+            bytes.append(byte)
+        case 0x0A:
+            bytes.append(contentsOf: "\\n".utf8)
+        case 0..<0x20:
+            bytes.append(contentsOf: "\\u00".utf8)
+            bytes.append(hexDigit(byte >> 4))
+            bytes.append(hexDigit(byte & 15))
+        default:
+            bytes.append(byte)
+        }
+    }
+
+    private func hexDigit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    }
+}
+
+extension JSONWriter {
+    mutating func field(_ name: StaticString, _ value: String) {
+        key(name)
+        string(value)
+    }
+
+    mutating func field(_ name: StaticString, _ value: String?) {
+        if let value {
+            field(name, value)
+        }
+    }
+
+    mutating func field(_ name: StaticString, _ value: Bool) {
+        key(name)
+        bool(value)
+    }
+
+    mutating func field(_ name: StaticString, _ value: Bool?) {
+        if let value {
+            field(name, value)
+        }
+    }
+
+    mutating func field(_ name: StaticString, _ value: UInt64) {
+        key(name)
+        unsigned(value)
+    }
+
+    mutating func field(_ name: StaticString, _ value: UInt32) {
+        field(name, UInt64(value))
+    }
+
+    mutating func field(_ name: StaticString, _ value: UInt16) {
+        field(name, UInt64(value))
+    }
+
+    mutating func field(_ name: StaticString, _ value: Int) {
+        key(name)
+        integer(Int64(value))
+    }
+
+    mutating func field(_ name: StaticString, _ value: Int?) {
+        if let value {
+            field(name, value)
+        }
+    }
+
+    mutating func field(_ name: StaticString, _ value: Double?) {
+        if let value {
+            key(name)
+            number(value)
+        }
+    }
+
+    mutating func field(_ name: StaticString, _ value: [UInt8]?) {
+        if let value {
+            key(name)
+            base64(value)
+        }
+    }
+
+    mutating func field(_ name: StaticString, _ values: [String]?) {
+        if let values {
+            list(name, values) { $0.string($1) }
+        }
+    }
+
+    mutating func list<Element>(
+        _ name: StaticString,
+        _ values: [Element],
+        _ write: (inout JSONWriter, Element) -> Void
+    ) {
+        key(name)
+        openArray()
+        for value in values {
+            write(&self, value)
+        }
+        closeArray()
+    }
+}
+
+extension JSONWriter {
+    /// Writes a key that is data, and its bytes.
+    mutating func pair(_ name: String, _ value: [UInt8]) {
+        string(name)
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+        base64(value)
+    }
+}

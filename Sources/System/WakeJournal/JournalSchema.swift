@@ -1,0 +1,95 @@
+import WakePorts
+
+/// The tables of a journal.
+enum JournalSchema {
+    /// `WAKE`: tells a journal from any other database.
+    static let applicationID: Int64 = 0x5741_4b45
+    static let version: Int64 = 1
+
+    /// A snapshot remembers how far decisions and exits had come, so that they can be removed with its inputs.
+    static let text = """
+        BEGIN;
+        PRAGMA application_id = \(applicationID);
+        PRAGMA user_version = \(version);
+        CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+        CREATE TABLE names (number INTEGER PRIMARY KEY, text TEXT NOT NULL);
+        CREATE TABLE inputs (
+            seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, origin INTEGER NOT NULL, event INTEGER NOT NULL,
+            input BLOB NOT NULL, payload BLOB);
+        CREATE TABLE decisions (id INTEGER PRIMARY KEY, event INTEGER NOT NULL, decision BLOB NOT NULL);
+        CREATE TABLE exits (number INTEGER PRIMARY KEY, exit BLOB NOT NULL);
+        CREATE TABLE deliveries (
+            event INTEGER NOT NULL, app INTEGER NOT NULL, decision INTEGER NOT NULL, generation INTEGER NOT NULL,
+            manager INTEGER NOT NULL, acknowledged INTEGER NOT NULL DEFAULT 0,
+            PRIMARY KEY (event, app, manager, generation)) WITHOUT ROWID;
+        CREATE TABLE outcomes (decision INTEGER PRIMARY KEY, outcome BLOB NOT NULL);
+        CREATE TABLE processes (
+            app INTEGER NOT NULL, generation INTEGER NOT NULL, pid INTEGER NOT NULL,
+            PRIMARY KEY (app, generation)) WITHOUT ROWID;
+        CREATE TABLE snapshots (
+            seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, decision INTEGER NOT NULL, exit INTEGER NOT NULL,
+            snapshot BLOB NOT NULL);
+        CREATE TABLE pending (event INTEGER PRIMARY KEY);
+        COMMIT;
+        """
+}
+
+/// Each statement of the hot path, prepared once.
+final class JournalStatements {
+    let begin: Statement
+    let commit: Statement
+    let rollback: Statement
+    let input: Statement
+    let decision: Statement
+    let exit: Statement
+    let delivery: Statement
+    let acknowledge: Statement
+    let outcome: Statement
+    let name: Statement
+    let process: Statement
+    let ended: Statement
+    let snapshot: Statement
+    let pending: Statement
+    let pageCount: Statement
+    let freePages: Statement
+
+    init(_ connection: Connection) throws(JournalError) {
+        begin = try Statement("BEGIN IMMEDIATE", on: connection)
+        commit = try Statement("COMMIT", on: connection)
+        rollback = try Statement("ROLLBACK", on: connection)
+        input = try Statement("INSERT INTO inputs VALUES (?1, ?2, ?3, ?4, ?5, ?6)", on: connection)
+        decision = try Statement("INSERT INTO decisions VALUES (?1, ?2, ?3)", on: connection)
+        exit = try Statement("INSERT INTO exits VALUES (?1, ?2)", on: connection)
+        delivery = try Statement(
+            "INSERT INTO deliveries (event, app, decision, generation, manager) VALUES (?1, ?2, ?3, ?4, ?5)",
+            on: connection
+        )
+        acknowledge = try Statement(
+            "UPDATE deliveries SET acknowledged = 1 WHERE event = ?1 AND app = ?2",
+            on: connection
+        )
+        outcome = try Statement("INSERT OR REPLACE INTO outcomes VALUES (?1, ?2)", on: connection)
+        name = try Statement("INSERT INTO names VALUES (?1, ?2)", on: connection)
+        process = try Statement("INSERT OR REPLACE INTO processes VALUES (?1, ?2, ?3)", on: connection)
+        ended = try Statement("DELETE FROM processes WHERE app = ?1 AND generation = ?2", on: connection)
+        snapshot = try Statement(
+            """
+            INSERT OR REPLACE INTO snapshots VALUES (?1, ?2,
+                (SELECT coalesce(max(id), 0) FROM decisions), (SELECT coalesce(max(number), 0) FROM exits), ?3)
+            """,
+            on: connection
+        )
+        pending = try Statement("INSERT OR IGNORE INTO pending VALUES (?1)", on: connection)
+        pageCount = try Statement("PRAGMA page_count", on: connection)
+        freePages = try Statement("PRAGMA freelist_count", on: connection)
+    }
+}
+
+extension Statement {
+    /// The one number that the statement gives.
+    func onlyNumber() throws(JournalError) -> Int64 {
+        guard try next() else { return 0 }
+        defer { reset() }
+        return int64(0)
+    }
+}

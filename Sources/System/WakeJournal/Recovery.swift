@@ -1,0 +1,274 @@
+import WakeModel
+import WakePorts
+
+/// An input as it was accepted.
+package struct JournaledInput: Hashable, Sendable {
+    package var sequence: UInt64
+    package var at: Instant
+    package var origin: NameID
+    package var input: Input
+    package var payload: EventPayload
+}
+
+/// The router as it stood after an input.
+package struct JournaledSnapshot: Hashable, Sendable {
+    package var sequence: UInt64
+    package var at: Instant
+    package var bytes: [UInt8]
+
+    package init(sequence: UInt64, at: Instant, bytes: [UInt8]) {
+        self.sequence = sequence
+        self.at = at
+        self.bytes = bytes
+    }
+}
+
+/// How much a journal holds, and the highest number of each kind that was ever given; 0 for none.
+package struct JournalCounts: Hashable, Sendable {
+    package var inputs: Int64 = 0
+    package var decisions: Int64 = 0
+    package var exits: Int64 = 0
+    package var deliveries: Int64 = 0
+    package var acknowledged: Int64 = 0
+    package var lastSequence: UInt64 = 0
+    package var lastEvent = EventID.none
+    package var lastDecision = DecisionID.none
+    package var lastExit: UInt64 = 0
+}
+
+/// All that a bench needs to go on where another died.
+package struct JournalRecovery: Sendable {
+    package var meta: JournalMeta
+    /// The run came to its end: there is nothing to go on with.
+    package var finished: Bool
+    /// The texts of the names 1, 2, 3 and so on.
+    package var names: [String]
+    /// The latest; nil when the run ended before its first.
+    package var snapshot: JournaledSnapshot?
+    /// The inputs after the snapshot, oldest first.
+    package var tail: [JournaledInput]
+    /// Sent, or about to be sent, and never acknowledged; by event, app and manager, the newest process of each.
+    package var unacknowledged: [Delivery]
+    /// Processes that nobody saw end.
+    package var processes: [RunningProcess]
+    package var counts: JournalCounts
+}
+
+extension SQLiteJournal {
+    /// Reads all that is needed to go on.
+    package func recover() throws(JournalError) -> JournalRecovery {
+        let (meta, finished) = try readMeta()
+        let snapshot = try readSnapshot()
+        var tail: [JournaledInput] = []
+        try readInputs(after: snapshot?.sequence ?? 0) { (input) throws(JournalError) in tail.append(input) }
+        return JournalRecovery(
+            meta: meta,
+            finished: finished,
+            names: try readNames(),
+            snapshot: snapshot,
+            tail: tail,
+            unacknowledged: try readUnacknowledged(),
+            processes: try readProcesses(),
+            counts: try readCounts()
+        )
+    }
+
+    /// Gives every input after `sequence` that is still there, oldest first.
+    package func readInputs(
+        after sequence: UInt64 = 0,
+        _ body: (JournaledInput) throws(JournalError) -> Void
+    ) throws(JournalError) {
+        let statement = try Statement(
+            "SELECT seq, at, origin, input, payload FROM inputs WHERE seq > ?1 ORDER BY seq",
+            on: connection
+        )
+        statement.bind(1, sequence)
+        while try statement.next() { try body(try input(in: statement)) }
+    }
+
+    /// Gives every decision after `id` that is still there, oldest first.
+    package func readDecisions(
+        after id: DecisionID = .none,
+        _ body: (Decision) throws(JournalError) -> Void
+    ) throws(JournalError) {
+        let statement = try Statement("SELECT decision FROM decisions WHERE id > ?1 ORDER BY id", on: connection)
+        statement.bind(1, id.number)
+        while try statement.next() { try body(try decode(statement.bytes(0), "a decision")) }
+    }
+
+    /// Gives every exit record that is still there, oldest first.
+    package func readExits(_ body: (ExitRecord) throws(JournalError) -> Void) throws(JournalError) {
+        let statement = try Statement("SELECT exit FROM exits ORDER BY number", on: connection)
+        while try statement.next() { try body(try decode(statement.bytes(0), "an exit record")) }
+    }
+
+    /// Gives every delivery that is still there, by event, and whether it was acknowledged.
+    package func readDeliveries(_ body: (Delivery, Bool) throws(JournalError) -> Void) throws(JournalError) {
+        let statement = try Statement(
+            """
+            SELECT event, app, manager, generation, decision, acknowledged FROM deliveries
+            ORDER BY event, app, manager, generation
+            """,
+            on: connection
+        )
+        while try statement.next() { try body(delivery(in: statement), statement.int64(5) != 0) }
+    }
+
+    /// What apps are to read of these events, in the order of acceptance; events whose input is gone are left out.
+    package func payloads(of events: Set<EventID>) throws(JournalError) -> [(event: EventID, payload: EventPayload)] {
+        var payloads: [(EventID, EventPayload)] = []
+        guard let first = events.min() else { return [] }
+        let statement = try Statement(
+            "SELECT event, payload FROM inputs WHERE event >= ?1 ORDER BY seq",
+            on: connection
+        )
+        statement.bind(1, first.number)
+        while try statement.next() {
+            let event = EventID(statement.uint64(0))
+            if events.contains(event) { payloads.append((event, try payload(statement.bytes(1)))) }
+        }
+        return payloads
+    }
+
+    /// The outcome that was kept for a decision.
+    package func outcome(of decision: DecisionID) throws(JournalError) -> [UInt8]? {
+        let statement = try Statement("SELECT outcome FROM outcomes WHERE decision = ?1", on: connection)
+        statement.bind(1, decision.number)
+        return try statement.next() ? statement.bytes(0) : nil
+    }
+
+    private func readMeta() throws(JournalError) -> (JournalMeta, finished: Bool) {
+        var texts: [String: [UInt8]] = [:]
+        let statement = try Statement("SELECT key, value FROM meta", on: connection)
+        while try statement.next() {
+            if let key = statement.text(0) { texts[key] = statement.bytes(1) }
+        }
+        func text(_ key: String) throws(JournalError) -> String {
+            guard let bytes = texts[key], let text = String(validating: bytes, as: UTF8.self) else {
+                throw JournalError(.damaged("no \(key)"), path: path)
+            }
+            return text
+        }
+        guard let seed = UInt64(try text("seed")) else { throw JournalError(.damaged("no seed"), path: path) }
+        let meta = JournalMeta(
+            run: try text("run"),
+            scenarioPath: try text("scenario.path"),
+            scenarioHash: try text("scenario.hash"),
+            seed: seed,
+            profile: try decode(texts["profile"] ?? [], "the profile"),
+            backends: try text("backends"),
+            freezer: try text("freezer")
+        )
+        return (meta, try text("state") == "finished")
+    }
+
+    private func readNames() throws(JournalError) -> [String] {
+        var names: [String] = []
+        let statement = try Statement("SELECT number, text FROM names ORDER BY number", on: connection)
+        while try statement.next() {
+            guard statement.int64(0) == Int64(names.count) + 1, let text = statement.text(1) else {
+                throw JournalError(.damaged("name \(names.count + 1)"), path: path)
+            }
+            names.append(text)
+        }
+        return names
+    }
+
+    private func readSnapshot() throws(JournalError) -> JournaledSnapshot? {
+        let statement = try Statement(
+            "SELECT seq, at, snapshot FROM snapshots ORDER BY seq DESC LIMIT 1",
+            on: connection
+        )
+        guard try statement.next() else { return nil }
+        return JournaledSnapshot(
+            sequence: statement.uint64(0),
+            at: Instant(nanoseconds: statement.int64(1)),
+            bytes: statement.bytes(2)
+        )
+    }
+
+    private func readUnacknowledged() throws(JournalError) -> [Delivery] {
+        var deliveries: [Delivery] = []
+        let statement = try Statement(
+            """
+            SELECT event, app, manager, max(generation), decision FROM deliveries WHERE acknowledged = 0
+            GROUP BY event, app, manager ORDER BY event, app, manager
+            """,
+            on: connection
+        )
+        while try statement.next() { deliveries.append(delivery(in: statement)) }
+        return deliveries
+    }
+
+    private func readProcesses() throws(JournalError) -> [RunningProcess] {
+        var processes: [RunningProcess] = []
+        let statement = try Statement(
+            "SELECT app, generation, pid FROM processes ORDER BY app, generation",
+            on: connection
+        )
+        while try statement.next() {
+            processes.append(
+                RunningProcess(
+                    app: AppID(UInt32(truncatingIfNeeded: statement.int64(0))),
+                    generation: UInt32(truncatingIfNeeded: statement.int64(1)),
+                    pid: Int32(truncatingIfNeeded: statement.int64(2))
+                )
+            )
+        }
+        return processes
+    }
+
+    package func readCounts() throws(JournalError) -> JournalCounts {
+        let statement = try Statement(
+            """
+            SELECT (SELECT count(*) FROM inputs), (SELECT count(*) FROM decisions), (SELECT count(*) FROM exits),
+                (SELECT count(*) FROM deliveries), (SELECT coalesce(sum(acknowledged), 0) FROM deliveries),
+                (SELECT coalesce(max(seq), 0) FROM inputs), (SELECT coalesce(max(event), 0) FROM inputs),
+                (SELECT coalesce(max(id), 0) FROM decisions), (SELECT coalesce(max(number), 0) FROM exits)
+            """,
+            on: connection
+        )
+        guard try statement.next() else { return JournalCounts() }
+        return JournalCounts(
+            inputs: statement.int64(0),
+            decisions: statement.int64(1),
+            exits: statement.int64(2),
+            deliveries: statement.int64(3),
+            acknowledged: statement.int64(4),
+            lastSequence: statement.uint64(5),
+            lastEvent: EventID(statement.uint64(6)),
+            lastDecision: DecisionID(statement.uint64(7)),
+            lastExit: statement.uint64(8)
+        )
+    }
+
+    private func input(in statement: Statement) throws(JournalError) -> JournaledInput {
+        JournaledInput(
+            sequence: statement.uint64(0),
+            at: Instant(nanoseconds: statement.int64(1)),
+            origin: NameID(UInt32(truncatingIfNeeded: statement.int64(2))),
+            input: try decode(statement.bytes(3), "input \(statement.uint64(0))"),
+            payload: try payload(statement.bytes(4))
+        )
+    }
+
+    private func payload(_ bytes: [UInt8]) throws(JournalError) -> EventPayload {
+        bytes.isEmpty ? .none : try decode(bytes, "a payload")
+    }
+
+    private func delivery(in statement: Statement) -> Delivery {
+        Delivery(
+            app: AppID(UInt32(truncatingIfNeeded: statement.int64(1))),
+            manager: UInt32(truncatingIfNeeded: statement.int64(2)),
+            event: EventID(statement.uint64(0)),
+            decision: DecisionID(statement.uint64(4)),
+            generation: UInt32(truncatingIfNeeded: statement.int64(3))
+        )
+    }
+
+    private func decode<Value: ByteCoded>(_ bytes: [UInt8], _ what: String) throws(JournalError) -> Value {
+        do { return try Value(decoding: bytes) } catch {
+            throw JournalError(.damaged("\(what): \(error)"), path: path)
+        }
+    }
+}

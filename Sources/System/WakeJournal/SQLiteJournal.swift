@@ -1,0 +1,336 @@
+import CSQLite
+import Glibc
+import WakeModel
+import WakePorts
+
+/// A journal in one SQLite file, written ahead and safe from the death of the bench.
+///
+/// Commits write and do not wait for the disk; moving pages from the log into the file, which does, waits for a quiet
+/// moment or for the log to reach its bound. One process at a time holds a journal.
+package final class SQLiteJournal: Journal {
+    package struct Settings: Hashable, Sendable {
+        /// Bytes in use beyond which inputs older than the last snapshot but one are removed.
+        package var bound: Int64
+        /// Bytes of log beyond which a commit moves it into the file, however busy the bench is.
+        package var logBound: Int64
+        /// The most rows of a kind that one snapshot removes, so that no snapshot takes long.
+        package var removedAtOnce: Int64
+        /// Pages of 4 KiB beyond which the journal counts as full; nil when only the disk says so.
+        package var pageLimit: Int64?
+
+        package init(
+            bound: Int64 = 64 << 20,
+            logBound: Int64 = 32 << 20,
+            removedAtOnce: Int64 = 40_000,
+            pageLimit: Int64? = nil
+        ) {
+            self.bound = bound
+            self.logBound = logBound
+            self.removedAtOnce = removedAtOnce
+            self.pageLimit = pageLimit
+        }
+    }
+
+    package let path: String
+    private let settings: Settings
+    let connection: Connection
+    private let statements: JournalStatements
+    private let log: LogSize
+    private let lock: JournalLock
+    private var writer = ByteWriter(reserving: 1024)
+
+    /// Makes a new journal.
+    ///
+    /// - Throws: ``JournalError/Kind/exists`` when the file is there, and what the system says.
+    package init(creating path: String, meta: JournalMeta, settings: Settings = Settings()) throws(JournalError) {
+        self.path = path
+        self.settings = settings
+        lock = try JournalLock(journal: path)
+        guard unsafe access(path, F_OK) != 0 else { throw JournalError(.exists, path: path) }
+        connection = try Connection(path: path, creating: true)
+        try connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        try Self.prepare(connection, settings)
+        try connection.execute(JournalSchema.text)
+        statements = try JournalStatements(connection)
+        log = LogSize(connection)
+        try write(meta)
+    }
+
+    /// Opens the journal of an earlier run, to go on or to read it.
+    ///
+    /// - Throws: ``JournalError`` when there is none, a live process holds it, or it cannot be read.
+    package init(opening path: String, settings: Settings = Settings()) throws(JournalError) {
+        self.path = path
+        self.settings = settings
+        guard unsafe access(path, F_OK) == 0 else { throw JournalError(.missing, path: path) }
+        lock = try JournalLock(journal: path)
+        connection = try Connection(path: path, creating: false)
+        // Before the first read, so that the log's index lives in memory and needs no locks.
+        try connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        guard try connection.number("PRAGMA application_id") == JournalSchema.applicationID else {
+            throw JournalError(.notAJournal, path: path)
+        }
+        let version = try connection.number("PRAGMA user_version")
+        guard version == JournalSchema.version else {
+            throw JournalError(.version(Int32(truncatingIfNeeded: version)), path: path)
+        }
+        try Self.prepare(connection, settings)
+        statements = try JournalStatements(connection)
+        log = LogSize(connection)
+    }
+
+    private static func prepare(_ connection: Connection, _ settings: Settings) throws(JournalError) {
+        try connection.execute(
+            """
+            PRAGMA journal_mode = WAL;
+            PRAGMA synchronous = NORMAL;
+            PRAGMA wal_autocheckpoint = 0;
+            PRAGMA temp_store = MEMORY;
+            """
+        )
+        if let pages = settings.pageLimit { try connection.execute("PRAGMA max_page_count = \(pages)") }
+    }
+
+    // MARK: Transactions
+
+    package func begin() throws(JournalError) {
+        try statements.begin.run()
+    }
+
+    package func commit() throws(JournalError) {
+        try attempt(statements.commit)
+        if log.pages * 4096 > settings.logBound { checkpoint() }
+    }
+
+    package func rollback() {
+        guard connection.inTransaction else { return }
+        // A rollback only fails when there is nothing to roll back.
+        try? statements.rollback.run()
+    }
+
+    package func idle() {
+        if log.pages > 256 { checkpoint() }
+    }
+
+    /// Moves the log into the file. A failure loses nothing: the log stays, and the next one tries again.
+    private func checkpoint() {
+        do { try connection.checkpoint() } catch { return }
+        log.pages = 0
+    }
+
+    package func finish() throws(JournalError) {
+        try setMeta("state", text: "finished")
+        try connection.checkpoint()
+    }
+
+    /// Runs a statement; when it fails the whole transaction is undone, so that the caller can begin again.
+    private func attempt(_ statement: Statement) throws(JournalError) {
+        do { try statement.run() } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    private func attempt(_ statement: Statement, blob: [UInt8], at position: Int32) throws(JournalError) {
+        do { try statement.run(blob: blob, at: position) } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    // MARK: Appending
+
+    package func append(
+        _ input: Input,
+        payload: EventPayload,
+        sequence: UInt64,
+        at: Instant,
+        origin: NameID
+    ) throws(JournalError) {
+        let statement = statements.input
+        statement.bind(1, sequence)
+        statement.bind(2, at.nanoseconds)
+        statement.bind(3, Int64(origin.number))
+        statement.bind(4, input.event.number)
+        writer.removeAll()
+        input.encode(into: &writer)
+        let split = writer.count
+        if payload != .none { payload.encode(into: &writer) }
+        do { try statement.run(buffer: writer.bytes, split: split, at: 5, 6) } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    package func append(_ decision: Decision) throws(JournalError) {
+        statements.decision.bind(1, decision.id.number)
+        statements.decision.bind(2, decision.event.number)
+        writer.removeAll()
+        decision.encode(into: &writer)
+        try attempt(statements.decision, blob: writer.bytes, at: 3)
+    }
+
+    package func append(_ exit: ExitRecord) throws(JournalError) {
+        statements.exit.bind(1, exit.number)
+        writer.removeAll()
+        exit.encode(into: &writer)
+        try attempt(statements.exit, blob: writer.bytes, at: 2)
+    }
+
+    package func append(_ delivery: Delivery) throws(JournalError) {
+        statements.delivery.bind(1, delivery.event.number)
+        statements.delivery.bind(2, Int64(delivery.app.number))
+        statements.delivery.bind(3, delivery.decision.number)
+        statements.delivery.bind(4, Int64(delivery.generation))
+        statements.delivery.bind(5, Int64(delivery.manager))
+        try attempt(statements.delivery)
+    }
+
+    package func acknowledge(app: AppID, event: EventID) throws(JournalError) {
+        statements.acknowledge.bind(1, event.number)
+        statements.acknowledge.bind(2, Int64(app.number))
+        try attempt(statements.acknowledge)
+    }
+
+    package func append(outcome: [UInt8], of decision: DecisionID) throws(JournalError) {
+        statements.outcome.bind(1, decision.number)
+        try attempt(statements.outcome, blob: outcome, at: 2)
+    }
+
+    package func append(_ name: NameID, text: String) throws(JournalError) {
+        statements.name.bind(1, Int64(name.number))
+        do { try statements.name.run(text: text, at: 2) } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    package func append(_ process: RunningProcess) throws(JournalError) {
+        statements.process.bind(1, Int64(process.app.number))
+        statements.process.bind(2, Int64(process.generation))
+        statements.process.bind(3, Int64(process.pid))
+        try attempt(statements.process)
+    }
+
+    package func ended(app: AppID, generation: UInt32) throws(JournalError) {
+        statements.ended.bind(1, Int64(app.number))
+        statements.ended.bind(2, Int64(generation))
+        try attempt(statements.ended)
+    }
+
+    package func append(
+        snapshot: [UInt8],
+        sequence: UInt64,
+        at: Instant,
+        pending: [EventID]
+    ) throws(JournalError) {
+        statements.snapshot.bind(1, sequence)
+        statements.snapshot.bind(2, at.nanoseconds)
+        try attempt(statements.snapshot, blob: snapshot, at: 3)
+        do {
+            try connection.execute("DELETE FROM pending")
+            for event in pending {
+                statements.pending.bind(1, event.number)
+                try statements.pending.run()
+            }
+            try rotate()
+        } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    /// Removes what no recovery needs any more: see ``Settings/bound``.
+    private func rotate() throws(JournalError) {
+        try connection.execute(
+            "DELETE FROM snapshots WHERE seq NOT IN (SELECT seq FROM snapshots ORDER BY seq DESC LIMIT 2)"
+        )
+        guard try connection.number("SELECT count(*) FROM snapshots") == 2, try bytesInUse > settings.bound else {
+            return
+        }
+        let most = settings.removedAtOnce
+        try connection.execute(
+            """
+            DELETE FROM inputs WHERE seq IN (
+                SELECT seq FROM inputs
+                WHERE seq <= (SELECT min(seq) FROM snapshots)
+                    AND event NOT IN (SELECT event FROM pending)
+                    AND event NOT IN (SELECT event FROM deliveries WHERE acknowledged = 0)
+                ORDER BY seq LIMIT \(most));
+            DELETE FROM outcomes WHERE decision IN (
+                SELECT decision FROM outcomes
+                WHERE decision <= (SELECT decision FROM snapshots ORDER BY seq LIMIT 1)
+                ORDER BY decision LIMIT \(most));
+            DELETE FROM decisions WHERE id IN (
+                SELECT id FROM decisions
+                WHERE id <= (SELECT decision FROM snapshots ORDER BY seq LIMIT 1)
+                ORDER BY id LIMIT \(most));
+            DELETE FROM exits WHERE number IN (
+                SELECT number FROM exits
+                WHERE number <= (SELECT exit FROM snapshots ORDER BY seq LIMIT 1)
+                ORDER BY number LIMIT \(most));
+            DELETE FROM deliveries WHERE acknowledged = 1 AND event <= (
+                SELECT max(event) FROM (SELECT event FROM deliveries ORDER BY event LIMIT \(most)));
+            """
+        )
+    }
+
+    /// Bytes of the file that hold something.
+    package var bytesInUse: Int64 {
+        get throws(JournalError) {
+            try statements.pageCount.onlyNumber() * 4096 - statements.freePages.onlyNumber() * 4096
+        }
+    }
+
+    /// Lets the journal grow to so many pages of 4 KiB, or as far as the disk goes.
+    package func setPageLimit(_ pages: Int64?) throws(JournalError) {
+        try connection.execute("PRAGMA max_page_count = \(pages ?? 1_073_741_823)")
+    }
+
+    // MARK: Meta
+
+    private func write(_ meta: JournalMeta) throws(JournalError) {
+        try begin()
+        try setMeta("run", text: meta.run)
+        try setMeta("scenario.path", text: meta.scenarioPath)
+        try setMeta("scenario.hash", text: meta.scenarioHash)
+        try setMeta("seed", text: "\(meta.seed)")
+        try setMeta("profile.name", text: meta.profile.name)
+        try setMeta("backends", text: meta.backends)
+        try setMeta("freezer", text: meta.freezer)
+        try setMeta("state", text: "running")
+        let statement = try Statement("INSERT OR REPLACE INTO meta VALUES ('profile', ?1)", on: connection)
+        try attempt(statement, blob: meta.profile.encoded, at: 1)
+        try commit()
+    }
+
+    private func setMeta(_ key: String, text: String) throws(JournalError) {
+        let statement = try Statement("INSERT OR REPLACE INTO meta VALUES ('\(key)', ?1)", on: connection)
+        do { try statement.run(text: text, at: 1) } catch {
+            rollback()
+            throw error
+        }
+    }
+}
+
+extension Input {
+    /// The event in the input; none for all other inputs.
+    fileprivate var event: EventID {
+        if case .event(let event) = self { event.id } else { .none }
+    }
+}
+
+/// How many pages the write-ahead log holds, as the library says after each commit.
+@safe
+final class LogSize {
+    var pages: Int64 = 0
+
+    init(_ connection: Connection) {
+        unsafe connection.setLogHook(Unmanaged.passUnretained(self).toOpaque()) { context, _, _, pages in
+            if let context = unsafe context {
+                unsafe Unmanaged<LogSize>.fromOpaque(context).takeUnretainedValue().pages = Int64(pages)
+            }
+            return SQLITE_OK
+        }
+    }
+}

@@ -1,0 +1,295 @@
+import WakeModel
+
+/// A generator that gives the same numbers for the same seed on every machine.
+struct SeededGenerator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+
+    mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
+    mutating func flag() -> Bool { Bool.random(using: &self) }
+    mutating func any<Value: CaseIterable>(_ type: Value.Type = Value.self) -> Value {
+        Value.allCases.randomElement(using: &self)!
+    }
+
+    /// Small numbers, large ones and the ends of the range, about equally often.
+    mutating func number<Number: FixedWidthInteger & UnsignedInteger>(_ type: Number.Type = Number.self) -> Number {
+        switch below(4) {
+        case 0: return Number(below(200))
+        case 1: return .max
+        case 2: return 0
+        default: return Number(truncatingIfNeeded: next())
+        }
+    }
+
+    mutating func signed<Number: FixedWidthInteger & SignedInteger>(_ type: Number.Type = Number.self) -> Number {
+        switch below(5) {
+        case 0: return Number(below(200) - 100)
+        case 1: return .max
+        case 2: return .min
+        case 3: return 0
+        default: return Number(truncatingIfNeeded: next())
+        }
+    }
+
+    mutating func text() -> String {
+        ["", "180D", "Polar H10", "Gürtel – 心拍", String(repeating: "x", count: 300)].randomElement(using: &self)!
+    }
+
+    mutating func list<Element>(_ each: (inout SeededGenerator) -> Element) -> [Element] {
+        let count = below(4)
+        var elements: [Element] = []
+        for _ in 0..<count { elements.append(each(&self)) }
+        return elements
+    }
+
+    mutating func optional<Value>(_ each: (inout SeededGenerator) -> Value) -> Value? {
+        flag() ? each(&self) : nil
+    }
+
+    mutating func data() -> [UInt8] { list { $0.number() } }
+    mutating func app() -> AppID { flag() ? AppID(number()) : .none }
+    mutating func name() -> NameID { NameID(number()) }
+    mutating func names() -> [NameID] { list { $0.name() } }
+    mutating func event() -> EventID { EventID(number()) }
+    mutating func instant() -> Instant { Instant(nanoseconds: signed()) }
+    mutating func span() -> Instant.Span { Instant.Span(nanoseconds: signed()) }
+}
+
+/// A random value of each kind of thing that is written as bytes.
+enum RandomModel: CaseIterable {
+    case input, payload, manifest, operation, profile, decision, exit, restored, client
+
+    /// Writes a value, reads it back, and gives its bytes and whether both are equal.
+    func roundTrip(_ random: inout SeededGenerator) throws -> (bytes: [UInt8], same: Bool) {
+        switch self {
+        case .input: try check(random.input())
+        case .payload: try check(random.payload())
+        case .manifest: try check(random.manifest())
+        case .operation: try check(random.operation())
+        case .profile: try check(Profile.all.randomElement(using: &random)!)
+        case .decision: try check(random.decision())
+        case .exit: try check(random.exit())
+        case .restored: try check(random.restored())
+        case .client: try check(BluetoothClient(app: random.app(), slot: random.number()))
+        }
+    }
+
+    /// Reads bytes as this kind, and writes what was read again.
+    func again(_ bytes: [UInt8]) throws(EncodingFault) -> [UInt8] {
+        switch self {
+        case .input: try Input(decoding: bytes).encoded
+        case .payload: try EventPayload(decoding: bytes).encoded
+        case .manifest: try AppManifest(decoding: bytes).encoded
+        case .operation: try BluetoothOperation(decoding: bytes).encoded
+        case .profile: try Profile(decoding: bytes).encoded
+        case .decision: try Decision(decoding: bytes).encoded
+        case .exit: try ExitRecord(decoding: bytes).encoded
+        case .restored: try RestoredState(decoding: bytes).encoded
+        case .client: try BluetoothClient(decoding: bytes).encoded
+        }
+    }
+
+    private func check<Value: ByteCoded & Equatable>(_ value: Value) throws -> (bytes: [UInt8], same: Bool) {
+        let bytes = value.encoded
+        return (bytes, try Value(decoding: bytes) == value)
+    }
+}
+
+extension SeededGenerator {
+    mutating func input() -> Input {
+        switch below(11) {
+        case 0: .timeReached
+        case 1: .phone(any())
+        case 2: .install(app(), manifest())
+        case 3: .uninstall(app())
+        case 4: .user(app(), any())
+        case 5: .terminate(app(), any())
+        case 6: .request(app(), request())
+        case 7: .process(app(), report())
+        case 8: .event(wakeEvent())
+        case 9: .redeliver(app(), wakeEvent(), supersedes: DecisionID(number()))
+        default: .benchRestarted
+        }
+    }
+
+    mutating func manifest() -> AppManifest {
+        AppManifest(bundle: name(), modes: BackgroundModes(rawValue: number()), exitsOnSuspend: flag())
+    }
+
+    mutating func request() -> AppRequest {
+        switch below(10) {
+        case 0: .beginTask(token: number())
+        case 1: .endTask(token: number())
+        case 2: .done
+        case 3: .createManager(number(), restoreIdentifier: name())
+        case 4: .releaseManager(number())
+        case 5: .scan(number(), services: names(), allowDuplicates: flag())
+        case 6: .stopScan(number())
+        case 7: .connect(number(), peripheral: name())
+        case 8: .cancelConnection(number(), peripheral: name())
+        default: .operate(number(), peripheral: name(), operation())
+        }
+    }
+
+    mutating func report() -> ProcessReport {
+        switch below(6) {
+        case 0: .launched
+        case 1: .returned(any())
+        case 2: .suspended
+        case 3: .suspensionRefused
+        case 4: .exited(signed())
+        default: .launchFailed(signed())
+        }
+    }
+
+    mutating func wakeEvent() -> WakeEvent {
+        WakeEvent(
+            kind: any(),
+            peripheral: name(),
+            attribute: number(),
+            subject: name(),
+            client: optional { BluetoothClient(app: $0.app(), slot: $0.number()) },
+            failed: flag(),
+            services: names(),
+            origin: name(),
+            parent: event(),
+            id: event()
+        )
+    }
+
+    mutating func operation() -> BluetoothOperation {
+        switch below(10) {
+        case 0: .discoverServices(names())
+        case 1: .discoverIncludedServices(of: number(), names())
+        case 2: .discoverCharacteristics(of: number(), names())
+        case 3: .discoverDescriptors(of: number())
+        case 4: .read(number())
+        case 5: .write(number(), data(), withResponse: flag())
+        case 6: .setNotify(number(), flag())
+        case 7: .readDescriptor(number())
+        case 8: .writeDescriptor(number(), data())
+        default: .readSignalStrength
+        }
+    }
+
+    mutating func payload() -> EventPayload {
+        switch below(11) {
+        case 0: .none
+        case 1: .value(data())
+        case 2: .advertisement(advertisement())
+        case 3: .services(list { GATTService(uuid: $0.text(), handle: $0.number(), primary: $0.flag()) })
+        case 4:
+            .characteristics(
+                list {
+                    GATTCharacteristic(
+                        uuid: $0.text(),
+                        handle: $0.number(),
+                        properties: $0.number(),
+                        service: $0.number()
+                    )
+                }
+            )
+        case 5:
+            .descriptors(
+                list { GATTDescriptor(uuid: $0.text(), handle: $0.number(), characteristic: $0.number()) }
+            )
+        case 6: .signalStrength(signed())
+        case 7: .name(text())
+        case 8: .notifying(flag())
+        case 9: .handles(list { $0.number() })
+        default: .failure(BluetoothFailure(domain: flag() ? .core : .att, code: signed(), message: text()))
+        }
+    }
+
+    mutating func advertisement() -> Advertisement {
+        Advertisement(
+            localName: optional { $0.text() },
+            services: list { $0.text() },
+            manufacturerData: optional { $0.data() },
+            serviceData: list { Advertisement.ServiceData(service: $0.text(), data: $0.data()) },
+            txPower: optional { $0.signed() },
+            connectable: flag(),
+            signalStrength: signed()
+        )
+    }
+
+    mutating func exit() -> ExitRecord {
+        ExitRecord(
+            number: number(),
+            app: app(),
+            generation: number(),
+            cause: any(),
+            code: signed(),
+            stateBefore: any(),
+            causedBy: event(),
+            at: instant()
+        )
+    }
+
+    mutating func restored() -> RestoredState {
+        RestoredState(
+            peripherals: list {
+                RestoredState.Peripheral(
+                    name: $0.name(),
+                    connected: $0.flag(),
+                    subscriptions: $0.list { $0.number() }
+                )
+            },
+            scanServices: optional { $0.names() },
+            scanAllowsDuplicates: flag()
+        )
+    }
+
+    mutating func decision() -> Decision {
+        Decision(
+            id: DecisionID(number()),
+            at: instant(),
+            event: event(),
+            kind: any(),
+            subject: name(),
+            origin: name(),
+            parent: event(),
+            app: app(),
+            verdict: any(),
+            reason: any(),
+            rule: any(),
+            checks: CheckResults(bits: number()),
+            wouldHave: any(),
+            supersedes: DecisionID(number()),
+            snapshot: snapshot()
+        )
+    }
+
+    mutating func snapshot() -> AppSnapshot {
+        var snapshot = AppSnapshot()
+        snapshot.bundle = name()
+        snapshot.state = any()
+        snapshot.stateSince = instant()
+        snapshot.generation = number()
+        snapshot.modes = BackgroundModes(rawValue: number())
+        snapshot.lastExit = number()
+        snapshot.lastExitCause = any()
+        snapshot.lastExitAt = instant()
+        snapshot.forceQuit = flag()
+        snapshot.forceQuitAt = instant()
+        snapshot.forceQuitBy = event()
+        snapshot.unlockedSinceBoot = flag()
+        snapshot.unlockedAt = instant()
+        snapshot.passcode = flag()
+        snapshot.bluetoothOn = flag()
+        snapshot.exitsOnSuspend = flag()
+        snapshot.via = any()
+        snapshot.restoreIdentifier = name()
+        snapshot.registeredAt = instant()
+        snapshot.budgetLimit = span()
+        snapshot.budgetUsed = span()
+        return snapshot
+    }
+}
