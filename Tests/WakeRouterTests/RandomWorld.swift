@@ -88,6 +88,20 @@ struct RandomWorld {
         observer.checkAtEnd()
     }
 
+    /// The router's whole state as bytes.
+    var snapshot: [UInt8] {
+        var writer = ByteWriter()
+        router.encode(into: &writer)
+        return writer.bytes
+    }
+
+    /// Puts a router in place that was made from the bytes.
+    mutating func replaceRouter(with snapshot: [UInt8]) throws {
+        var reader = ByteReader(snapshot)
+        router = try Router(from: &reader, profile: observer.profile)
+        try reader.finish()
+    }
+
     // MARK: Steps
 
     private mutating func step() {
