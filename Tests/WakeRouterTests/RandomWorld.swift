@@ -302,7 +302,9 @@ struct RandomWorld {
             processes[index].lastToken += chance.once(in: 10) ? 0 : 1
             return .beginTask(token: processes[index].lastToken)
         case 1, 2:
-            return .endTask(token: processes[index].lastToken - UInt64(chance.below(2)) * processes[index].lastToken / 2)
+            return .endTask(
+                token: processes[index].lastToken - UInt64(chance.below(2)) * processes[index].lastToken / 2
+            )
         case 3: return .done
         case 4, 5: return .createManager(number, restoreIdentifier: restoreIdentifier(number, of: index))
         case 6:
