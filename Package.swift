@@ -99,6 +99,9 @@ let package = Package(
         // Examples
         program("HeartRate", on: "Examples", uses: ["UIKit", "CoreBluetooth"]),
 
+        // Benchmarks
+        program("RouterBenchmark", on: "Benchmarks", uses: ["WakeModel", "WakeRouter"]),
+
         // Tests
         tests("HouseTests", uses: []),
         tests("WakeModelTests", uses: ["WakeModel"]),
