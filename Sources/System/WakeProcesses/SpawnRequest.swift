@@ -109,7 +109,7 @@ struct SpawnFailure: Error {
     }
 
     private static func release(_ list: UnsafeMutableBufferPointer<UnsafePointer<CChar>?>) {
-        for unsafestring in unsafe list { unsafe Glibc.free(UnsafeMutablePointer(mutating: string)) }
+        for index in list.indices { unsafe Glibc.free(UnsafeMutablePointer(mutating: list[index])) }
         unsafe list.deallocate()
     }
 }

@@ -14,7 +14,7 @@ do {
     try host.spawn(1, program, output: 1, error: 2)
     func say(_ word: String) {
         print("\(word) \(host.freezer.rawValue)")
-        _ = unsafe fflush(nil)
+        fflush(nil)
     }
     // The counter is a file, which tells nobody; a timer looks.
     var timer: Timer?
