@@ -89,7 +89,11 @@ let package = Package(
         ),
 
         // CommandLine
-        program("wakebench", on: "CommandLine", uses: ["WakeBench", "WakeReports"]),
+        program(
+            "wakebench",
+            on: "CommandLine",
+            uses: ["WakeModel", "WakeDevices", "WakeBundles", "WakeBench", "WakeReports"]
+        ),
 
         // SDK
         room("WakeClient", on: "SDK", uses: ["WakeWire"]),
