@@ -189,13 +189,20 @@ struct ProcessHostTests {
             inTurn += 1
             most = max(most, inTurn)
         }
-        try stage.spawn("flood")
+        let pid = try stage.spawn("flood")
+        // The app sleeps once its socket is full; another loop looks, so that nothing is read meanwhile.
+        let aside = try EventLoop()
+        var timer: WakeSystem.Timer?
+        timer = try aside.timer { timer?.arm(at: BootClock.now() + 1_000_000) }
+        timer?.arm(at: 0)
         let end = MonotonicClock.now() + patience
-        while turns < 200, MonotonicClock.now() < end {
+        while !isAsleep(pid) && MonotonicClock.now() < end { try aside.runOnce(timeout: patience) }
+        timer = nil
+        while turns < 50, MonotonicClock.now() < end {
             inTurn = 0
             if try stage.loop.runOnce(timeout: patience) { turns += 1 }
         }
-        #expect(most > 1 && most <= ProcessHost.packetsInTurn)
+        #expect(most == ProcessHost.packetsInTurn)
         stage.host.kill(1)
         try stage.turn { !stage.exits.isEmpty }
     }
@@ -263,6 +270,17 @@ struct BenchEndTests {
         return bench
     }
 
+    private func waitForDeath(of pid: Int32) throws {
+        let loop = try EventLoop()
+        var timer: WakeSystem.Timer?
+        let end = MonotonicClock.now() + patience
+        timer = try loop.timer { timer?.arm(at: BootClock.now() + 1_000_000) }
+        timer?.arm(at: 0)
+        while !isDead(pid) && MonotonicClock.now() < end { try loop.runOnce(timeout: patience) }
+        timer = nil
+        #expect(isDead(pid))
+    }
+
     @Test(
         "Nothing of an app outlives a bench that is killed with SIGKILL",
         arguments: usableFreezers,
@@ -279,14 +297,69 @@ struct BenchEndTests {
         #expect(!isDead(pid))
         kill(bench.processIdentifier, SIGKILL)
         bench.waitUntilExit()
-        let loop = try EventLoop()
-        var timer: WakeSystem.Timer?
-        let end = MonotonicClock.now() + patience
-        timer = try loop.timer { timer?.arm(at: BootClock.now() + 1_000_000) }
-        timer?.arm(at: 0)
-        while !isDead(pid) && MonotonicClock.now() < end { try loop.runOnce(timeout: patience) }
-        timer = nil
-        #expect(isDead(pid))
+        try waitForDeath(of: pid)
+    }
+
+    @Test("A sweep kills what a run has left when its guardian was killed too", arguments: usableFreezers)
+    func sweeps(freezer: FreezerKind) throws {
+        let counter = Counter()
+        defer { counter.remove() }
+        let run = "test-\(UUID())"
+        let arguments = [run, freezer.rawValue, try builtProgram("MisbehavingApp"), "fork", counter.path]
+        let bench = try bench(freezer, arguments, word: "frozen")
+        let app = counter.process
+        // Frozen first, the bench and its guardian die together.
+        let helper = try #require(guardians(of: bench.processIdentifier, sparing: app).first)
+        kill(helper, SIGKILL)
+        kill(bench.processIdentifier, SIGKILL)
+        bench.waitUntilExit()
+        let killed = try ProcessHost.sweep(runName: run)
+        #expect(killed >= 1)
+        #expect(try ProcessHost.sweep(runName: run) == 0)
+    }
+
+    /// The children of a bench that are not its app: the guardian or the keeper.
+    private func guardians(of bench: Int32, sparing app: Int32) throws -> [Int32] {
+        let text = try readSmallFile("/proc/\(bench)/task/\(bench)/children")
+        return try text.split(separator: " ").compactMap { Int32($0) }.filter { pid in
+            try readSmallFile("/proc/\(pid)/comm").hasPrefix("wakebench-")
+        }
+    }
+
+    @Test(
+        "An ordinary user's apps are stopped and killed with SIGSTOP",
+        .enabled(if: getuid() == 0, "needs root to become an ordinary user")
+    )
+    func ordinaryUser() throws {
+        let counter = Counter()
+        defer { counter.remove() }
+        // Made beforehand for everyone: a user without rights writes it.
+        _ = FileManager.default.createFile(atPath: counter.path, contents: nil, attributes: [.posixPermissions: 0o666])
+        let folder = FileManager.default.temporaryDirectory.appending(path: "wakebench-\(UUID())").path
+        try FileManager.default.createDirectory(
+            atPath: folder,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o755]
+        )
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for name in ["BenchLike", "MisbehavingApp"] {
+            try FileManager.default.copyItem(atPath: try builtProgram(name), toPath: "\(folder)/\(name)")
+        }
+        let bench = Process()
+        bench.executableURL = URL(filePath: "/usr/bin/setpriv")
+        bench.arguments = [
+            "--reuid=65534", "--regid=65534", "--clear-groups", "\(folder)/BenchLike", "test-\(UUID())", "automatic",
+            "\(folder)/MisbehavingApp", "detach", counter.path,
+        ]
+        let pipe = Pipe()
+        bench.standardOutput = pipe
+        try bench.run()
+        #expect(String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self) == "frozen sigstop\n")
+        let pid = counter.process
+        #expect(!isDead(pid))
+        kill(bench.processIdentifier, SIGKILL)
+        bench.waitUntilExit()
+        try waitForDeath(of: pid)
     }
 
     @Test("A sweep of a run that left nothing kills nothing")

@@ -83,6 +83,15 @@ final class Stage {
 
 /// Whether the process is gone, or waits as a zombie for whoever adopted it.
 func isDead(_ pid: Int32) -> Bool {
-    guard let text = try? readSmallFile("/proc/\(pid)/stat"), let end = text.lastIndex(of: ")") else { return true }
-    return text[end...].dropFirst(2).first == "Z"
+    state(of: pid).map { $0 == "Z" || $0 == "X" } ?? true
+}
+
+/// Whether the process waits for something.
+func isAsleep(_ pid: Int32) -> Bool {
+    state(of: pid) == "S"
+}
+
+private func state(of pid: Int32) -> Character? {
+    guard let text = try? readSmallFile("/proc/\(pid)/stat"), let end = text.lastIndex(of: ")") else { return nil }
+    return text[end...].dropFirst(2).first
 }
