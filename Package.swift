@@ -89,7 +89,11 @@ let package = Package(
         ),
 
         // CommandLine
-        program("wakebench", on: "CommandLine", uses: ["WakeBench", "WakeReports"]),
+        program(
+            "wakebench",
+            on: "CommandLine",
+            uses: ["WakeModel", "WakeDevices", "WakeBundles", "WakeBench", "WakeReports"]
+        ),
 
         // SDK
         room("WakeClient", on: "SDK", uses: ["WakeWire"]),
@@ -98,6 +102,9 @@ let package = Package(
 
         // Examples
         program("HeartRate", on: "Examples", uses: ["UIKit", "CoreBluetooth"]),
+
+        // Benchmarks
+        program("RouterBenchmark", on: "Benchmarks", uses: ["WakeModel", "WakeRouter"]),
 
         // Tests
         .executableTarget(name: "MisbehavingApp", path: "Tests/Support/MisbehavingApp"),

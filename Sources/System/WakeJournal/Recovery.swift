@@ -15,6 +15,12 @@ package struct JournaledSnapshot: Hashable, Sendable {
     package var sequence: UInt64
     package var at: Instant
     package var bytes: [UInt8]
+
+    package init(sequence: UInt64, at: Instant, bytes: [UInt8]) {
+        self.sequence = sequence
+        self.at = at
+        self.bytes = bytes
+    }
 }
 
 /// How much a journal holds, and the highest number of each kind that was ever given; 0 for none.

@@ -1,0 +1,109 @@
+import Foundation
+import WakeJournal
+import WakeModel
+import WakePorts
+
+/// A folder of its own for one test, removed with it.
+final class JournalFolder {
+    let folder: URL
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "wake-journal-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    var path: String { folder.appending(path: "journal.sqlite").path }
+
+    var bytesOnDisk: Int {
+        (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+    }
+
+    func create(_ settings: SQLiteJournal.Settings = .init()) throws -> SQLiteJournal {
+        try SQLiteJournal(creating: path, meta: .example, settings: settings)
+    }
+}
+
+extension JournalMeta {
+    static let example = JournalMeta(
+        run: "20261121T020000-1",
+        scenarioPath: "night.yaml",
+        scenarioHash: "9f86d081",
+        seed: 42,
+        profile: .ios17,
+        backends: "bluetooth=simulated",
+        freezer: "cgroup2"
+    )
+}
+
+/// The nth notification of a belt.
+func notification(_ number: UInt64) -> Input {
+    .event(
+        WakeEvent(
+            kind: .characteristicNotified,
+            peripheral: NameID(3),
+            attribute: 14,
+            subject: NameID(4),
+            origin: NameID(2),
+            id: EventID(number)
+        )
+    )
+}
+
+func decision(_ number: UInt64) -> Decision {
+    Decision(
+        id: DecisionID(number),
+        at: second(number),
+        event: EventID(number),
+        kind: .characteristicNotified,
+        subject: NameID(4),
+        origin: NameID(2),
+        parent: .none,
+        app: AppID(0),
+        verdict: .resume,
+        reason: .resumed,
+        rule: .life4,
+        checks: CheckResults(),
+        wouldHave: .resume,
+        supersedes: .none,
+        snapshot: AppSnapshot()
+    )
+}
+
+func exit(_ number: UInt64) -> ExitRecord {
+    ExitRecord(
+        number: number,
+        app: AppID(0),
+        generation: 1,
+        cause: .memory,
+        code: -9,
+        stateBefore: .suspended,
+        causedBy: .none,
+        at: second(number)
+    )
+}
+
+func second(_ number: UInt64) -> Instant { Instant.zero.advanced(by: .seconds(Int64(number))) }
+
+extension SQLiteJournal {
+    /// One turn: the nth notification and its decision.
+    func turn(_ number: UInt64, payload: EventPayload = .value([6, 72])) throws {
+        try begin()
+        try append(
+            notification(number),
+            payload: payload,
+            sequence: number,
+            at: second(number),
+            origin: NameID(2)
+        )
+        try append(decision(number))
+        try commit()
+    }
+
+    func sequences(after: UInt64 = 0) throws -> [UInt64] {
+        var sequences: [UInt64] = []
+        try readInputs(after: after) { (input) throws(JournalError) in sequences.append(input.sequence) }
+        return sequences
+    }
+}

@@ -1,0 +1,348 @@
+import Foundation
+import Testing
+import WakeJournal
+import WakeModel
+import WakePorts
+
+@Suite("The journal of a run")
+struct JournalTests {
+    let place: JournalFolder
+
+    init() throws { place = try JournalFolder() }
+
+    @Test("An input is read back with its time, origin and payload")
+    func input() throws {
+        try place.create().turn(1)
+        var read: [JournaledInput] = []
+        try SQLiteJournal(opening: place.path).readInputs { (input) throws(JournalError) in read.append(input) }
+        #expect(read.count == 1)
+        #expect(read.first?.sequence == 1)
+        #expect(read.first?.at == second(1))
+        #expect(read.first?.origin == NameID(2))
+        #expect(read.first?.input == notification(1))
+        #expect(read.first?.payload == .value([6, 72]))
+    }
+
+    @Test("Decisions and exits are read back in order")
+    func decisionsAndExits() throws {
+        let journal = try place.create()
+        try journal.begin()
+        for number in 1...3 as ClosedRange<UInt64> {
+            try journal.append(decision(number))
+            try journal.append(exit(number))
+        }
+        try journal.commit()
+        var decisions: [Decision] = []
+        try journal.readDecisions(after: DecisionID(1)) { (each) throws(JournalError) in decisions.append(each) }
+        #expect(decisions == [decision(2), decision(3)])
+        var exits: [ExitRecord] = []
+        try journal.readExits { (each) throws(JournalError) in exits.append(each) }
+        #expect(exits == [exit(1), exit(2), exit(3)])
+    }
+
+    @Test("A turn that was not committed leaves nothing")
+    func uncommitted() throws {
+        var journal: SQLiteJournal? = try place.create()
+        try journal?.turn(1)
+        try journal?.begin()
+        try journal?.append(notification(2), payload: .none, sequence: 2, at: second(2), origin: .none)
+        journal = nil
+        #expect(try SQLiteJournal(opening: place.path).sequences() == [1])
+    }
+
+    @Test("Committed turns survive the sudden death of the bench")
+    func death() throws {
+        let journal = try place.create()
+        for number in 1...50 as ClosedRange<UInt64> { try journal.turn(number) }
+        try journal.begin()
+        try journal.append(notification(51), payload: .none, sequence: 51, at: second(51), origin: .none)
+        // What a dead bench leaves is what lies in the files now.
+        let after = try JournalFolder()
+        for file in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: place.path + file, toPath: after.path + file)
+        }
+        #expect(try SQLiteJournal(opening: after.path).sequences() == Array(1...50))
+    }
+
+    @Test("Recovery gives the run, the names, the latest snapshot and the inputs after it")
+    func recovery() throws {
+        let journal = try place.create()
+        try journal.begin()
+        try journal.append(NameID(1), text: "com.acme.heart")
+        try journal.append(NameID(2), text: "night.yaml:31 – Gürtel")
+        try journal.commit()
+        for number in 1...5 as ClosedRange<UInt64> { try journal.turn(number) }
+        for sequence in [2, 4] as [UInt64] {
+            try journal.begin()
+            try journal.append(
+                snapshot: [UInt8(sequence)],
+                sequence: sequence,
+                at: second(sequence),
+                pending: []
+            )
+            try journal.commit()
+        }
+        let recovery = try journal.recover()
+        #expect(recovery.meta == .example)
+        #expect(!recovery.finished)
+        #expect(recovery.names == ["com.acme.heart", "night.yaml:31 – Gürtel"])
+        #expect(recovery.snapshot == JournaledSnapshot(sequence: 4, at: second(4), bytes: [4]))
+        #expect(recovery.tail.map(\.sequence) == [5])
+        #expect(recovery.counts.inputs == 5)
+        #expect(recovery.counts.lastSequence == 5)
+        #expect(recovery.counts.lastEvent == EventID(5))
+        #expect(recovery.counts.lastDecision == DecisionID(5))
+    }
+
+    @Test("Recovery gives the deliveries that nobody acknowledged, by the newest process")
+    func unacknowledged() throws {
+        let journal = try place.create()
+        func send(_ event: UInt64, decision: UInt64, generation: UInt32) throws {
+            let delivery = Delivery(
+                app: AppID(0),
+                manager: 1,
+                event: EventID(event),
+                decision: DecisionID(decision),
+                generation: generation
+            )
+            try journal.append(delivery)
+        }
+        try journal.begin()
+        try send(1, decision: 1, generation: 1)
+        try send(2, decision: 2, generation: 1)
+        try send(3, decision: 3, generation: 1)
+        try send(3, decision: 4, generation: 2)
+        try journal.acknowledge(app: AppID(0), event: EventID(1))
+        try journal.commit()
+        let recovery = try journal.recover()
+        #expect(recovery.unacknowledged.map(\.event.number) == [2, 3])
+        #expect(recovery.unacknowledged.map(\.decision.number) == [2, 4])
+        #expect(recovery.unacknowledged.map(\.generation) == [1, 2])
+        #expect(recovery.counts.acknowledged == 1)
+    }
+
+    @Test("The same event for the same process is refused the second time")
+    func noRepeat() throws {
+        let journal = try place.create()
+        let delivery = Delivery(app: AppID(0), event: EventID(1), decision: DecisionID(1), generation: 1)
+        try journal.begin()
+        try journal.append(delivery)
+        try journal.commit()
+        try journal.begin()
+        #expect(throws: JournalError.self) { try journal.append(delivery) }
+    }
+
+    @Test("A process that nobody saw end is read back until it ended")
+    func processes() throws {
+        let journal = try place.create()
+        let first = RunningProcess(app: AppID(0), generation: 1, pid: 4711)
+        let second = RunningProcess(app: AppID(0), generation: 2, pid: 4712)
+        try journal.begin()
+        try journal.append(first)
+        try journal.append(second)
+        try journal.ended(app: AppID(0), generation: 1)
+        try journal.commit()
+        #expect(try journal.recover().processes == [second])
+    }
+
+    @Test("A run that finished says so")
+    func finished() throws {
+        let journal = try place.create()
+        try journal.finish()
+        #expect(try journal.recover().finished)
+    }
+
+    @Test("The latest outcome of a decision is kept")
+    func outcome() throws {
+        let journal = try place.create()
+        try journal.begin()
+        try journal.append(outcome: [1], of: DecisionID(7))
+        try journal.append(outcome: [1, 2], of: DecisionID(7))
+        try journal.commit()
+        #expect(try journal.outcome(of: DecisionID(7)) == [1, 2])
+        #expect(try journal.outcome(of: DecisionID(8)) == nil)
+    }
+
+    @Test("Payloads of events are found again, those without one too")
+    func payloads() throws {
+        let journal = try place.create()
+        try journal.turn(1, payload: .value([1]))
+        try journal.turn(2, payload: .none)
+        try journal.turn(3, payload: .value([3]))
+        let found = try journal.payloads(of: [EventID(2), EventID(3), EventID(9)])
+        #expect(found.map(\.event.number) == [2, 3])
+        #expect(found.map(\.payload) == [.none, .value([3])])
+    }
+
+    @Test("Old inputs, decisions, exits and acknowledged deliveries go when the file passes its bound")
+    func rotation() throws {
+        let journal = try place.create(.init(bound: 256 << 10))
+        let turns: UInt64 = 4_000
+        for number in 1...turns {
+            try journal.begin()
+            try journal.append(
+                notification(number),
+                payload: .value([UInt8](repeating: 7, count: 200)),
+                sequence: number,
+                at: second(number),
+                origin: .none
+            )
+            try journal.append(decision(number))
+            try journal.append(exit(number))
+            try journal.append(outcome: [1], of: DecisionID(number))
+            try journal.append(
+                Delivery(app: AppID(0), event: EventID(number), decision: DecisionID(number), generation: 1)
+            )
+            // One is never acknowledged, and one is pending in the router: their inputs stay.
+            if number != 5 { try journal.acknowledge(app: AppID(0), event: EventID(number)) }
+            if number % 500 == 0 {
+                try journal.append(
+                    snapshot: [1],
+                    sequence: number,
+                    at: second(number),
+                    pending: [EventID(17)]
+                )
+            }
+            try journal.commit()
+        }
+        journal.idle()
+        #expect(try journal.bytesInUse < 1 << 20)
+        #expect(place.bytesOnDisk < 1 << 20)
+        let recovery = try journal.recover()
+        #expect(recovery.snapshot?.sequence == turns)
+        #expect(try journal.sequences() == [5, 17] + Array(turns - 499...turns))
+        #expect(recovery.counts.decisions == 500)
+        #expect(recovery.counts.exits == 500)
+        #expect(recovery.unacknowledged.map(\.event.number) == [5])
+        #expect(recovery.counts.deliveries <= 1 + 500)
+        #expect(try journal.outcome(of: DecisionID(1)) == nil)
+        #expect(recovery.counts.lastExit == turns)
+    }
+
+    @Test("Inputs after the last snapshot but one stay, whatever the bound")
+    func rotationKeepsTwoSnapshots() throws {
+        let journal = try place.create(.init(bound: 0))
+        for number in 1...30 as ClosedRange<UInt64> {
+            try journal.turn(number)
+            if number % 10 == 0 {
+                try journal.begin()
+                try journal.append(snapshot: [], sequence: number, at: second(number), pending: [])
+                try journal.commit()
+            }
+        }
+        #expect(try journal.sequences() == Array(21...30))
+    }
+}
+
+@Suite("A journal that cannot be written or read")
+struct JournalFailureTests {
+    let place: JournalFolder
+
+    init() throws { place = try JournalFolder() }
+
+    @Test("A full disk is named, leaves nothing half written, and the turn succeeds once there is space")
+    func full() throws {
+        let journal = try place.create(.init(pageLimit: 40))
+        var number: UInt64 = 0
+        let fault = #expect(throws: JournalError.self) {
+            while true {
+                try journal.turn(number + 1, payload: .value([UInt8](repeating: 1, count: 2000)))
+                number += 1
+            }
+        }
+        #expect(fault?.kind == .full)
+        #expect(fault?.description.hasPrefix("\(place.path): no space left") == true)
+        #expect(number > 10)
+        #expect(try journal.readCounts().inputs == Int64(number))
+        #expect(try journal.readCounts().decisions == Int64(number))
+        try journal.setPageLimit(nil)
+        try journal.turn(number + 1, payload: .value([UInt8](repeating: 1, count: 2000)))
+        #expect(try journal.readCounts().inputs == Int64(number) + 1)
+    }
+
+    @Test("A journal that a live process holds is refused, and the process is named")
+    func inUse() throws {
+        let journal = try place.create()
+        let fault = #expect(throws: JournalError.self) { try SQLiteJournal(opening: place.path) }
+        #expect(fault?.kind == .inUse(pid: ProcessInfo.processInfo.processIdentifier))
+        #expect(fault?.description.contains("\(ProcessInfo.processInfo.processIdentifier)") == true)
+        try journal.turn(1)
+    }
+
+    @Test("A journal is never made over another")
+    func exists() throws {
+        _ = try place.create()
+        #expect(throws: JournalError(.exists, path: place.path)) { try place.create() }
+    }
+
+    @Test("A journal that is not there is missing, and opening it leaves nothing behind")
+    func missing() throws {
+        #expect(throws: JournalError(.missing, path: place.path)) { try SQLiteJournal(opening: place.path) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place.folder.path).isEmpty)
+    }
+
+    @Test("A folder that is not there is refused with the system's words")
+    func noFolder() {
+        let path = place.folder.path + "/none/journal.sqlite"
+        #expect(throws: JournalError.self) { try SQLiteJournal(creating: path, meta: .example) }
+    }
+
+    @Test(
+        "A file that is something else is refused",
+        arguments: ["", "hello", String(repeating: "text\n", count: 2000)]
+    )
+    func notAJournal(content: String) throws {
+        try Data(content.utf8).write(to: URL(fileURLWithPath: place.path))
+        #expect(throws: JournalError(.notAJournal, path: place.path)) { try SQLiteJournal(opening: place.path) }
+    }
+
+    @Test("A journal of another version is refused with the version")
+    func version() throws {
+        _ = try place.create()
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: place.path))
+        // The header's user version: four bytes at 60.
+        bytes[63] = 99
+        try bytes.write(to: URL(fileURLWithPath: place.path))
+        #expect(throws: JournalError(.version(99), path: place.path)) { try SQLiteJournal(opening: place.path) }
+    }
+
+    @Test("A journal with pages of noise is refused or read, never a crash")
+    func noise() throws {
+        let journal = try place.create()
+        for number in 1...200 as ClosedRange<UInt64> { try journal.turn(number) }
+        try journal.finish()
+        let whole = try Data(contentsOf: URL(fileURLWithPath: place.path))
+        for seed in 1...60 {
+            let folder = try JournalFolder()
+            var bytes = whole
+            var state = UInt64(seed) &* 0x9e37_79b9_7f4a_7c15
+            for _ in 0..<40 {
+                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                bytes[100 + Int(state >> 33) % (bytes.count - 100)] = UInt8(truncatingIfNeeded: state >> 20)
+            }
+            try bytes.write(to: URL(fileURLWithPath: folder.path))
+            _ = try? SQLiteJournal(opening: folder.path).recover()
+        }
+    }
+
+    @Test("A cut journal is refused or read, never a crash", arguments: [50, 100, 4096, 5000, 12_288])
+    func cut(length: Int) throws {
+        var journal: SQLiteJournal? = try place.create()
+        for number in 1...200 as ClosedRange<UInt64> { try journal?.turn(number) }
+        journal = nil
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: place.path))
+        try bytes.prefix(length).write(to: URL(fileURLWithPath: place.path))
+        #expect(throws: JournalError.self) { try SQLiteJournal(opening: place.path).recover() }
+    }
+
+    @Test("A turn can be begun again after it was rolled back")
+    func rollback() throws {
+        let journal = try place.create()
+        try journal.begin()
+        try journal.append(notification(1), payload: .none, sequence: 1, at: .zero, origin: .none)
+        journal.rollback()
+        journal.rollback()
+        try journal.turn(1)
+        #expect(try journal.sequences() == [1])
+    }
+}
