@@ -117,17 +117,3 @@ extension LogHeader {
         )
     }
 }
-
-extension [UInt8] {
-    /// Whether the other bytes occur in these, one after the other.
-    fileprivate func contains(_ other: [UInt8]) -> Bool {
-        guard let first = other.first, count >= other.count else { return other.isEmpty }
-        var start = 0
-        while let found = self[start...(count - other.count)].firstIndex(of: first) {
-            if self[found..<found + other.count].elementsEqual(other) { return true }
-            start = found + 1
-            if start > count - other.count { return false }
-        }
-        return false
-    }
-}
