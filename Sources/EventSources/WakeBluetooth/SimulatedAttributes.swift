@@ -1,0 +1,146 @@
+import WakeDevices
+import WakeModel
+
+/// The attribute table of a simulated peripheral: handles in the order of the device file, as a server gives them.
+struct SimulatedAttributes {
+    /// The first handle after those of the GAP and GATT services, which every server has and no central shows.
+    static let firstHandle: AttributeHandle = 10
+
+    struct Service {
+        var handle: AttributeHandle
+        var uuid: String
+        var name: NameID
+        var subject: NameID
+        var primary: Bool
+        /// Positions in `characteristics`.
+        var characteristics: Range<Int>
+    }
+
+    struct Characteristic {
+        /// The handle of the declaration.
+        var handle: AttributeHandle
+        var uuid: String
+        var name: NameID
+        var subject: NameID
+        var properties: CharacteristicProperties
+        /// A position in `services`.
+        var service: Int
+        /// Positions in `descriptors`.
+        var descriptors: Range<Int>
+    }
+
+    struct Descriptor {
+        var handle: AttributeHandle
+        var uuid: String
+        var subject: NameID
+        /// A position in `characteristics`.
+        var characteristic: Int
+        var value: [UInt8]
+        /// Whether it is the client configuration, which only subscribing changes.
+        var isConfiguration: Bool
+    }
+
+    private(set) var services: [Service] = []
+    private(set) var characteristics: [Characteristic] = []
+    var descriptors: [Descriptor] = []
+
+    init(_ peripheral: BluetoothPeripheral, device: String, names: NameTable) {
+        var handle = Self.firstHandle
+        func take(_ count: AttributeHandle) -> AttributeHandle {
+            defer { handle += count }
+            return handle
+        }
+        for service in peripheral.services {
+            let serviceHandle = take(1)
+            let first = characteristics.count
+            for characteristic in service.characteristics {
+                let characteristicHandle = take(2)
+                let firstDescriptor = descriptors.count
+                var uuids = characteristic.descriptors.map { ($0.uuid, $0.value) }
+                if characteristic.properties.canNotify { uuids.insert(("2902", [0, 0]), at: 0) }
+                for (uuid, value) in uuids {
+                    descriptors.append(
+                        Descriptor(
+                            handle: take(1),
+                            uuid: uuid,
+                            subject: names.intern("\(device)/\(uuid)"),
+                            characteristic: characteristics.count,
+                            value: value,
+                            isConfiguration: uuid == "2902"
+                        )
+                    )
+                }
+                characteristics.append(
+                    Characteristic(
+                        handle: characteristicHandle,
+                        uuid: characteristic.uuid,
+                        name: names.intern(characteristic.uuid),
+                        subject: names.intern("\(device)/\(characteristic.uuid)"),
+                        properties: characteristic.properties,
+                        service: services.count,
+                        descriptors: firstDescriptor..<descriptors.count
+                    )
+                )
+            }
+            services.append(
+                Service(
+                    handle: serviceHandle,
+                    uuid: service.uuid,
+                    name: names.intern(service.uuid),
+                    subject: names.intern("\(device)/\(service.uuid)"),
+                    primary: service.primary,
+                    characteristics: first..<characteristics.count
+                )
+            )
+        }
+    }
+
+    /// Moves every attribute up, as a server does that was given another table.
+    mutating func move(by count: AttributeHandle) {
+        let last = (services.map(\.handle) + characteristics.map(\.handle) + descriptors.map(\.handle)).max() ?? 0
+        guard Int(last) + 1 + Int(count) <= Int(AttributeHandle.max) else { return }
+        for index in services.indices { services[index].handle += count }
+        for index in characteristics.indices { characteristics[index].handle += count }
+        for index in descriptors.indices { descriptors[index].handle += count }
+    }
+
+    func service(at handle: AttributeHandle) -> Int? { services.firstIndex { $0.handle == handle } }
+
+    func characteristic(at handle: AttributeHandle) -> Int? { characteristics.firstIndex { $0.handle == handle } }
+
+    func descriptor(at handle: AttributeHandle) -> Int? { descriptors.firstIndex { $0.handle == handle } }
+
+    /// The services of these names; all for an empty list.
+    func found(services wanted: [NameID]) -> [GATTService] {
+        services.filter { $0.primary && (wanted.isEmpty || wanted.contains($0.name)) }
+            .map { GATTService(uuid: $0.uuid, handle: $0.handle, primary: $0.primary) }
+    }
+
+    /// The characteristics of these names in a service; all for an empty list.
+    func found(characteristics wanted: [NameID], of service: Int) -> [GATTCharacteristic] {
+        characteristics[services[service].characteristics]
+            .filter { wanted.isEmpty || wanted.contains($0.name) }
+            .map(describe)
+    }
+
+    func found(descriptorsOf characteristic: Int) -> [GATTDescriptor] {
+        let handle = characteristics[characteristic].handle
+        return descriptors[characteristics[characteristic].descriptors]
+            .map { GATTDescriptor(uuid: $0.uuid, handle: $0.handle, characteristic: handle) }
+    }
+
+    var allServices: [GATTService] {
+        services.map { GATTService(uuid: $0.uuid, handle: $0.handle, primary: $0.primary) }
+    }
+
+    var allCharacteristics: [GATTCharacteristic] { characteristics.map(describe) }
+
+    private func describe(_ characteristic: Characteristic) -> GATTCharacteristic {
+        GATTCharacteristic(
+            uuid: characteristic.uuid,
+            handle: characteristic.handle,
+            properties: characteristic.properties.rawValue,
+            service: services[characteristic.service].handle
+        )
+    }
+}

@@ -1,0 +1,325 @@
+import WakeDevices
+import WakeModel
+import WakePorts
+
+/// Operations on the attribute table, their answers, and notifications.
+extension SimulatedBluetooth {
+    /// The most operations that wait for one peripheral.
+    private static let requestLimit = 4096
+
+    /// What came of an operation.
+    private struct Answer {
+        var subject: NameID?
+        var payload: EventPayload
+
+        static func failure(_ subject: NameID? = nil, code: Int32, _ message: String) -> Answer {
+            Answer(subject: subject, payload: .failure(BluetoothFailure(domain: .att, code: code, message: message)))
+        }
+
+        static let invalidHandle = Answer(subject: nil, payload: .failure(.invalidHandle))
+    }
+
+    // MARK: Asking
+
+    func operate(
+        _ operation: BluetoothOperation,
+        for client: BluetoothClient,
+        on name: NameID,
+        at now: Instant
+    ) {
+        guard let index = position(of: name), peripherals[index].isConnected(client) else {
+            refuse(operation, for: client, on: name, because: .notConnected, at: now)
+            return
+        }
+        guard peripherals[index].requests.count < Self.requestLimit else {
+            let full = BluetoothFailure(domain: .att, code: 17, message: "Resources are insufficient.")
+            refuse(operation, for: client, on: name, because: full, at: now)
+            return
+        }
+        if let patience = peripherals[index].faults.noAnswer {
+            if !peripherals[index].faults.unanswered {
+                peripherals[index].faults.unanswered = true
+                planLoss(of: index, at: now.advanced(by: patience))
+            }
+            return
+        }
+        var wait = peripherals[index].random.span(from: Self.answerLatency.low, to: Self.answerLatency.high)
+        if case .setNotify(_, true) = operation { wait = wait + peripherals[index].faults.lateSubscribeAnswer }
+        let answered = max(now, peripherals[index].busyUntil).advanced(by: wait)
+        peripherals[index].busyUntil = answered
+        peripherals[index].requests.append(.init(client: client, operation: operation))
+        plan(.answer, index, peripherals[index].linkGeneration, answered)
+    }
+
+    private func refuse(
+        _ operation: BluetoothOperation,
+        for client: BluetoothClient,
+        on name: NameID,
+        because failure: BluetoothFailure,
+        at now: Instant
+    ) {
+        let refused = WakeEvent(
+            kind: operation.answerKind,
+            peripheral: name,
+            attribute: operation.attribute,
+            subject: name,
+            client: client,
+            failed: true,
+            origin: origin
+        )
+        prepare(.report(SourceReport(refused, .failure(failure))), at: now)
+    }
+
+    // MARK: Answering
+
+    func answer(_ index: Int, generation: UInt32, at now: Instant) {
+        guard peripherals[index].linkGeneration == generation, !peripherals[index].requests.isEmpty else { return }
+        let request = peripherals[index].requests.removeFirst()
+        guard let client = request.client else { return }
+        let answer = carryOut(request.operation, for: client, on: index, at: now)
+        var failed = false
+        if case .failure = answer.payload { failed = true }
+        let answered = event(
+            request.operation.answerKind,
+            of: index,
+            attribute: request.operation.attribute,
+            subject: answer.subject,
+            client: client,
+            failed: failed
+        )
+        report?(SourceReport(answered, answer.payload))
+    }
+
+    private func carryOut(
+        _ operation: BluetoothOperation,
+        for client: BluetoothClient,
+        on index: Int,
+        at now: Instant
+    ) -> Answer {
+        let attributes = peripherals[index].attributes
+        switch operation {
+        case .discoverServices(let wanted):
+            return Answer(payload: .services(attributes.found(services: wanted)))
+        case .discoverIncludedServices(let handle, _):
+            guard let service = attributes.service(at: handle) else { return .invalidHandle }
+            return Answer(subject: attributes.services[service].subject, payload: .services([]))
+        case .discoverCharacteristics(let handle, let wanted):
+            guard let service = attributes.service(at: handle) else { return .invalidHandle }
+            return Answer(
+                subject: attributes.services[service].subject,
+                payload: .characteristics(attributes.found(characteristics: wanted, of: service))
+            )
+        case .discoverDescriptors(let handle):
+            guard let characteristic = attributes.characteristic(at: handle) else { return .invalidHandle }
+            return Answer(
+                subject: attributes.characteristics[characteristic].subject,
+                payload: .descriptors(attributes.found(descriptorsOf: characteristic))
+            )
+        case .read(let handle): return read(handle, of: index)
+        case .write(let handle, let value, let withResponse):
+            return write(value, to: handle, of: index, withResponse: withResponse)
+        case .setNotify(let handle, let on): return setNotify(on, handle, of: index, for: client, at: now)
+        case .readDescriptor(let handle):
+            guard let place = attributes.descriptor(at: handle) else { return .invalidHandle }
+            return Answer(
+                subject: attributes.descriptors[place].subject,
+                payload: .value(value(of: attributes.descriptors[place], on: index))
+            )
+        case .writeDescriptor(let handle, let value): return writeDescriptor(value, to: handle, of: index)
+        case .readSignalStrength:
+            return Answer(payload: .signalStrength(peripherals[index].advertisement.signalStrength))
+        }
+    }
+
+    private func read(_ handle: AttributeHandle, of index: Int) -> Answer {
+        guard let place = peripherals[index].attributes.characteristic(at: handle) else { return .invalidHandle }
+        let characteristic = peripherals[index].attributes.characteristics[place]
+        guard characteristic.properties.contains(.read) else {
+            return .failure(characteristic.subject, code: 2, "Reading is not permitted.")
+        }
+        let value = characteristics[peripherals[index].firstCharacteristic + place].value
+        return Answer(subject: characteristic.subject, payload: .value(value))
+    }
+
+    private func write(_ value: [UInt8], to handle: AttributeHandle, of index: Int, withResponse: Bool) -> Answer {
+        guard let place = peripherals[index].attributes.characteristic(at: handle) else { return .invalidHandle }
+        let characteristic = peripherals[index].attributes.characteristics[place]
+        guard characteristic.properties.contains(withResponse ? .write : .writeWithoutResponse) else {
+            return .failure(characteristic.subject, code: 3, "Writing is not permitted.")
+        }
+        guard value.count <= 512 else {
+            return .failure(characteristic.subject, code: 13, "The value's length is invalid.")
+        }
+        characteristics[peripherals[index].firstCharacteristic + place].value = value
+        return Answer(subject: characteristic.subject, payload: .none)
+    }
+
+    private func writeDescriptor(_ value: [UInt8], to handle: AttributeHandle, of index: Int) -> Answer {
+        guard let place = peripherals[index].attributes.descriptor(at: handle) else { return .invalidHandle }
+        let descriptor = peripherals[index].attributes.descriptors[place]
+        guard !descriptor.isConfiguration else {
+            return .failure(descriptor.subject, code: 3, "Writing is not permitted.")
+        }
+        guard value.count <= 512 else {
+            return .failure(descriptor.subject, code: 13, "The value's length is invalid.")
+        }
+        peripherals[index].attributes.descriptors[place].value = value
+        return Answer(subject: descriptor.subject, payload: .none)
+    }
+
+    /// The client configuration shows whether anybody is subscribed; the others hold what they were given.
+    private func value(of descriptor: SimulatedAttributes.Descriptor, on index: Int) -> [UInt8] {
+        guard descriptor.isConfiguration else { return descriptor.value }
+        let number = peripherals[index].firstCharacteristic + descriptor.characteristic
+        guard !characteristics[number].subscribers.isEmpty else { return [0, 0] }
+        let properties = peripherals[index].attributes.characteristics[descriptor.characteristic].properties
+        return [properties.contains(.notify) ? 1 : 2, 0]
+    }
+
+    private func setNotify(
+        _ on: Bool,
+        _ handle: AttributeHandle,
+        of index: Int,
+        for client: BluetoothClient,
+        at now: Instant
+    ) -> Answer {
+        guard let place = peripherals[index].attributes.characteristic(at: handle) else { return .invalidHandle }
+        let characteristic = peripherals[index].attributes.characteristics[place]
+        guard characteristic.properties.canNotify else {
+            return .failure(characteristic.subject, code: 6, "The request is not supported.")
+        }
+        let number = peripherals[index].firstCharacteristic + place
+        if !on {
+            unsubscribe(client, from: number, at: now)
+        } else if !characteristics[number].subscribers.contains(client) {
+            characteristics[number].subscribers.append(client)
+            runTimetable(number, at: now)
+        }
+        return Answer(subject: characteristic.subject, payload: .notifying(on))
+    }
+
+    // MARK: Notifying
+
+    /// The positions of a peripheral's characteristics among all of the radio's.
+    func numbers(of index: Int) -> Range<Int> {
+        let first = peripherals[index].firstCharacteristic
+        return first..<first + peripherals[index].attributes.characteristics.count
+    }
+
+    func unsubscribe(_ client: BluetoothClient, from number: Int, at now: Instant) {
+        characteristics[number].subscribers.removeAll { $0 == client }
+        if characteristics[number].subscribers.isEmpty { pauseTimetable(number, at: now) }
+    }
+
+    /// Whether a notification would arrive.
+    func reachable(_ number: Int) -> Bool {
+        let index = characteristics[number].peripheral
+        return !characteristics[number].subscribers.isEmpty && peripherals[index].link == .up
+            && peripherals[index].inRange
+    }
+
+    func notification(of number: Int, _ value: [UInt8], origin: NameID) -> SourceReport {
+        let index = characteristics[number].peripheral
+        let place = characteristics[number].position
+        var sent = value
+        if let limit = peripherals[index].faults.cutValues, limit < sent.count { sent = Array(sent.prefix(limit)) }
+        return SourceReport(
+            WakeEvent(
+                kind: .characteristicNotified,
+                peripheral: peripherals[index].nameID,
+                attribute: peripherals[index].attributes.characteristics[place].handle,
+                subject: peripherals[index].attributes.characteristics[place].subject,
+                origin: origin
+            ),
+            .value(sent)
+        )
+    }
+
+    /// One more notification went out; an armed fault may end the link with it.
+    func countNotification(of index: Int, at now: Instant) {
+        guard let left = peripherals[index].faults.disconnectAfter else { return }
+        peripherals[index].faults.disconnectAfter = left > 1 ? left - 1 : nil
+        if left <= 1 { linkDown(index, because: .peripheralDisconnected, at: now) }
+    }
+
+    // MARK: Timetables
+
+    /// Lets the timetable go on from where it stands, if anybody listens.
+    func runTimetable(_ number: Int, at now: Instant) {
+        guard characteristics[number].due == nil, reachable(number),
+            let pause = characteristics[number].left
+                ?? characteristics[number].timetable.pause(before: characteristics[number].place)
+        else { return }
+        planValue(number, at: now.advanced(by: pause))
+    }
+
+    func pauseTimetable(_ number: Int, at now: Instant) {
+        guard let due = characteristics[number].due else { return }
+        characteristics[number].left = max(.zero, due.since(now))
+        characteristics[number].due = nil
+        characteristics[number].generation &+= 1
+    }
+
+    private func planValue(_ number: Int, at due: Instant) {
+        characteristics[number].due = due
+        characteristics[number].left = nil
+        characteristics[number].generation &+= 1
+        plan(.notification, number, characteristics[number].generation, due)
+    }
+
+    func timetableDue(_ number: Int, generation: UInt32, at now: Instant) {
+        guard characteristics[number].generation == generation, characteristics[number].due != nil,
+            let value = characteristics[number].timetable.take(&characteristics[number].place)
+        else { return }
+        characteristics[number].due = nil
+        characteristics[number].value = value
+        if let pause = characteristics[number].timetable.pause(before: characteristics[number].place) {
+            planValue(number, at: now.advanced(by: pause))
+        }
+        let notified = notification(of: number, value, origin: characteristics[number].origin)
+        report?(notified)
+        countNotification(of: characteristics[number].peripheral, at: now)
+    }
+
+    /// The timetables of a peripheral stand still for a while.
+    func hold(_ index: Int, for span: Instant.Span) {
+        for number in numbers(of: index) {
+            if let due = characteristics[number].due {
+                planValue(number, at: due.advanced(by: span))
+            } else if let pause = characteristics[number].left
+                ?? characteristics[number].timetable.pause(before: characteristics[number].place)
+            {
+                characteristics[number].left = pause + span
+            }
+        }
+    }
+}
+
+extension BluetoothOperation {
+    /// The kind of event that answers it.
+    var answerKind: EventKind {
+        switch self {
+        case .discoverServices: .servicesDiscovered
+        case .discoverIncludedServices: .includedServicesDiscovered
+        case .discoverCharacteristics: .characteristicsDiscovered
+        case .discoverDescriptors: .descriptorsDiscovered
+        case .read: .valueRead
+        case .write(_, _, let withResponse): withResponse ? .valueWritten : .readyToWrite
+        case .setNotify: .notificationStateChanged
+        case .readDescriptor: .descriptorRead
+        case .writeDescriptor: .descriptorWritten
+        case .readSignalStrength: .signalStrengthRead
+        }
+    }
+
+    /// The handle it is about; 0 for the whole peripheral.
+    var attribute: AttributeHandle {
+        switch self {
+        case .discoverServices, .readSignalStrength: 0
+        case .discoverIncludedServices(let handle, _), .discoverCharacteristics(let handle, _),
+            .discoverDescriptors(let handle), .read(let handle), .write(let handle, _, _),
+            .setNotify(let handle, _), .readDescriptor(let handle), .writeDescriptor(let handle, _):
+            handle
+        }
+    }
+}

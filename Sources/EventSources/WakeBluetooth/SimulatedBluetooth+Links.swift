@@ -1,0 +1,228 @@
+import WakeDevices
+import WakeModel
+import WakePorts
+
+/// Scans, links and what the radio says of them.
+extension SimulatedBluetooth {
+    // MARK: Saying
+
+    func event(
+        _ kind: EventKind,
+        of index: Int? = nil,
+        attribute: AttributeHandle = 0,
+        subject: NameID? = nil,
+        client: BluetoothClient? = nil,
+        failed: Bool = false,
+        services: [NameID] = [],
+        origin: NameID? = nil
+    ) -> WakeEvent {
+        let name = index.map { peripherals[$0].nameID } ?? .none
+        return WakeEvent(
+            kind: kind,
+            peripheral: name,
+            attribute: attribute,
+            subject: subject ?? name,
+            client: client,
+            failed: failed,
+            services: services,
+            origin: origin ?? self.origin
+        )
+    }
+
+    /// Does something as soon as the radio is given time, after what is due before it.
+    func prepare(_ what: Prepared, at now: Instant) {
+        prepared.append(what)
+        plan(.prepared, 0, 0, now)
+    }
+
+    func carryOut(at now: Instant) {
+        guard preparedDone < prepared.count else { return }
+        let what = prepared[preparedDone]
+        preparedDone += 1
+        if preparedDone == prepared.count {
+            prepared.removeAll(keepingCapacity: true)
+            preparedDone = 0
+        }
+        switch what {
+        case .report(let made): report?(made)
+        case .joined(let index, let client):
+            guard let place = peripherals[index].holder(client), peripherals[index].link == .up else { return }
+            peripherals[index].holders[place].state = .connected
+            report?(SourceReport(event(.peripheralConnected, of: index, client: client)))
+        }
+    }
+
+    func plan(_ task: SimulatedSchedule.Task, _ index: Int, _ generation: UInt32, _ at: Instant) {
+        schedule.add(task, index: index, generation: generation, at: at)
+    }
+
+    // MARK: Scanning
+
+    func scan(_ client: BluetoothClient, services: [NameID], allowDuplicates: Bool, at now: Instant) {
+        scans.removeAll { $0.client == client }
+        let scan = Scan(
+            client: client,
+            services: services,
+            allowDuplicates: allowDuplicates,
+            seen: Array(repeating: false, count: peripherals.count)
+        )
+        scans.insert(scan, at: scans.firstIndex { $0.client > client } ?? scans.endIndex)
+        for index in peripherals.indices { planSighting(of: index, after: .zero, at: now) }
+    }
+
+    private func wants(_ scan: Scan, _ index: Int) -> Bool {
+        guard scan.allowDuplicates || !scan.seen[index] else { return false }
+        return scan.services.isEmpty
+            || scan.services.contains { peripherals[index].advertisedServices.contains($0) }
+    }
+
+    private func planSighting(of index: Int, after pause: Instant.Span, at now: Instant) {
+        guard poweredOn, peripherals[index].advertises, !peripherals[index].sightingPlanned,
+            scans.contains(where: { wants($0, index) })
+        else { return }
+        peripherals[index].sightingPlanned = true
+        let interval = peripherals[index].description.advertising.interval
+        let wait = peripherals[index].random.span(
+            from: pause,
+            to: pause == .zero ? interval : pause + .milliseconds(10)
+        )
+        plan(.sighting, index, 0, now.advanced(by: wait))
+    }
+
+    func sighting(of index: Int, at now: Instant) {
+        peripherals[index].sightingPlanned = false
+        guard poweredOn, peripherals[index].advertises else { return }
+        let clients = scans.filter { wants($0, index) }.map(\.client)
+        for place in scans.indices where wants(scans[place], index) { scans[place].seen[index] = true }
+        planSighting(of: index, after: peripherals[index].description.advertising.interval, at: now)
+        if !clients.isEmpty { peripherals[index].wasDiscovered = true }
+        let services = peripherals[index].advertisedServices
+        let advertisement = peripherals[index].advertisement
+        for client in clients {
+            let seen = event(.peripheralDiscovered, of: index, client: client, services: services)
+            report?(SourceReport(seen, .advertisement(advertisement)))
+        }
+    }
+
+    /// The peripheral can be seen and connected to again.
+    func appeared(_ index: Int, at now: Instant) {
+        considerConnecting(index, at: now)
+        planSighting(of: index, after: .zero, at: now)
+    }
+
+    // MARK: Connecting
+
+    func connect(_ client: BluetoothClient, to index: Int, at now: Instant) {
+        let isUp = peripherals[index].link == .up
+        if peripherals[index].holder(client) == nil {
+            peripherals[index].holders.append(.init(client: client, state: isUp ? .joining : .pending))
+        }
+        if isUp {
+            prepare(.joined(peripheral: index, client), at: now)
+        } else {
+            considerConnecting(index, at: now)
+        }
+    }
+
+    /// Starts an attempt when somebody waits for the link and the peripheral can be reached (BTC-5).
+    private func considerConnecting(_ index: Int, at now: Instant) {
+        let peripheral = peripherals[index]
+        guard poweredOn, peripheral.inRange, peripheral.link == .down, peripheral.advertisement.connectable,
+            !peripheral.holders.isEmpty
+        else { return }
+        peripherals[index].link = .connecting
+        peripherals[index].linkGeneration &+= 1
+        let sighting = peripherals[index].random.span(from: .zero, to: peripheral.description.advertising.interval)
+        let latency = peripherals[index].random.span(from: Self.connectLatency.low, to: Self.connectLatency.high)
+        plan(.connection, index, peripherals[index].linkGeneration, now.advanced(by: sighting + latency))
+    }
+
+    func cancelAttempt(at index: Int) {
+        peripherals[index].link = .down
+        peripherals[index].linkGeneration &+= 1
+    }
+
+    func linkUp(_ index: Int, generation: UInt32, at now: Instant) {
+        guard peripherals[index].linkGeneration == generation, peripherals[index].link == .connecting else { return }
+        links += 1
+        peripherals[index].link = .up
+        peripherals[index].connectedAs = links
+        peripherals[index].wasConnected = true
+        peripherals[index].busyUntil = now
+        for place in peripherals[index].holders.indices { peripherals[index].holders[place].state = .connected }
+        report?(SourceReport(event(.peripheralConnected, of: index)))
+    }
+
+    // MARK: Disconnecting
+
+    func disconnect(_ client: BluetoothClient, from name: NameID, at now: Instant) {
+        if let index = position(of: name) { letGo(client, of: index, at: now) }
+        let answer = WakeEvent(
+            kind: .peripheralDisconnected,
+            peripheral: name,
+            subject: name,
+            client: client,
+            origin: origin
+        )
+        prepare(.report(SourceReport(answer)), at: now)
+    }
+
+    /// Takes a client off a peripheral, silently; the link goes with the last.
+    func letGo(_ client: BluetoothClient, of index: Int, at now: Instant) {
+        guard let place = peripherals[index].holder(client) else { return }
+        peripherals[index].holders.remove(at: place)
+        for request in peripherals[index].requests.indices
+        where peripherals[index].requests[request].client == client {
+            peripherals[index].requests[request].client = nil
+        }
+        for number in numbers(of: index) { unsubscribe(client, from: number, at: now) }
+        guard peripherals[index].holders.isEmpty else { return }
+        switch peripherals[index].link {
+        case .down: break
+        case .connecting: cancelAttempt(at: index)
+        case .up: closeLink(index, at: now)
+        }
+    }
+
+    /// The link is gone, and not by the phone's own will: everyone connected hears of it once.
+    func linkDown(_ index: Int, because failure: BluetoothFailure, origin: NameID = .none, at now: Instant) {
+        guard peripherals[index].link == .up else { return }
+        closeLink(index, at: now)
+        let gone = event(
+            .peripheralDisconnected,
+            of: index,
+            failed: true,
+            origin: origin == .none ? self.origin : origin
+        )
+        prepare(.report(SourceReport(gone, .failure(failure))), at: now)
+    }
+
+    /// Clears what belongs to the link; those who still wait for one get another attempt.
+    func closeLink(_ index: Int, at now: Instant) {
+        let wasUp = peripherals[index].link == .up
+        for number in numbers(of: index) {
+            pauseTimetable(number, at: now)
+            characteristics[number].subscribers.removeAll()
+        }
+        peripherals[index].link = .down
+        peripherals[index].linkGeneration &+= 1
+        peripherals[index].lossGeneration &+= 1
+        peripherals[index].requests.removeAll()
+        peripherals[index].holders.removeAll { $0.state == .connected }
+        for place in peripherals[index].holders.indices { peripherals[index].holders[place].state = .pending }
+        if wasUp {
+            if peripherals[index].faults.unanswered {
+                peripherals[index].faults.noAnswer = nil
+                peripherals[index].faults.unanswered = false
+            }
+            peripherals[index].attributes.move(by: AttributeHandle(peripherals[index].faults.staleHandles))
+            peripherals[index].faults.staleHandles = 0
+        }
+        appeared(index, at: now)
+    }
+
+    func planLoss(of index: Int, at time: Instant) {
+        peripherals[index].lossGeneration &+= 1
+        plan(.linkLoss, index, peripherals[index].lossGeneration, time)
+    }
+}

@@ -1,0 +1,258 @@
+import WakeDevices
+import WakeModel
+import WakePorts
+
+/// A radio in memory over device files: it advertises, connects, answers and notifies in the time of the run.
+///
+/// Given the same devices, seed and calls it reports the same, to the nanosecond. What a scenario does to a device has a
+/// verb that begins with `simulate`.
+package final class SimulatedBluetooth: BluetoothCentralPort {
+    /// From the sighting of a peripheral to the link.
+    static let connectLatency = (low: Instant.Span.milliseconds(30), high: Instant.Span.milliseconds(60))
+    /// From an operation to its answer: one or two connection intervals.
+    static let answerLatency = (low: Instant.Span.milliseconds(15), high: Instant.Span.milliseconds(45))
+    /// From the last packet of a peripheral out of range to the loss of the link.
+    static let supervisionTimeout = Instant.Span.milliseconds(720)
+
+    struct Scan {
+        var client: BluetoothClient
+        var services: [NameID]
+        var allowDuplicates: Bool
+        /// The peripherals reported, by position.
+        var seen: [Bool]
+    }
+
+    /// Something that happens at once, when the radio is next given time.
+    enum Prepared {
+        case report(SourceReport)
+        case joined(peripheral: Int, BluetoothClient)
+    }
+
+    package let backend = "simulated"
+    package var report: ((SourceReport) -> Void)?
+    package private(set) var poweredOn = true
+
+    let names: NameTable
+    let origin: NameID
+    var peripherals: [SimulatedPeripheral] = []
+    var characteristics: [SimulatedCharacteristic] = []
+    /// Positions in `peripherals` by number of name; -1 for none.
+    private var positions: [Int32] = []
+    /// In order of client.
+    var scans: [Scan] = []
+    var schedule = SimulatedSchedule()
+    /// Oldest first.
+    var prepared: [Prepared] = []
+    var preparedDone = 0
+    var links: UInt64 = 0
+
+    /// A radio that reaches these devices; their names are the peripherals' names.
+    package init(devices: [ScenarioDevice], names: NameTable, seed: UInt64) {
+        self.names = names
+        origin = names.intern("simulated")
+        for device in devices { add(device, seed: seed) }
+    }
+
+    private func add(_ device: ScenarioDevice, seed: UInt64) {
+        let peripheral = SimulatedPeripheral(
+            device: device,
+            firstCharacteristic: characteristics.count,
+            names: names,
+            seed: seed
+        )
+        let number = Int(peripheral.nameID.number)
+        while positions.count <= number { positions.append(-1) }
+        precondition(positions[number] < 0, "two devices are named \(device.name)")
+        positions[number] = Int32(peripherals.count)
+        let file = device.peripheral.file.split(separator: "/").last ?? ""
+        for (position, characteristic) in device.peripheral.services.flatMap(\.characteristics).enumerated() {
+            characteristics.append(
+                SimulatedCharacteristic(
+                    peripheral: peripherals.count,
+                    position: position,
+                    timetable: characteristic.timetable,
+                    origin: names.intern("\(file):\(characteristic.line)"),
+                    value: characteristic.value
+                )
+            )
+        }
+        peripherals.append(peripheral)
+    }
+
+    func position(of name: NameID) -> Int? {
+        guard Int(name.number) < positions.count, positions[Int(name.number)] >= 0 else { return nil }
+        return Int(positions[Int(name.number)])
+    }
+
+    // MARK: The port
+
+    package func start(at now: Instant) throws(SourceFailure) {}
+
+    package func stop() {
+        report = nil
+        scans.removeAll()
+        prepared.removeAll()
+        preparedDone = 0
+        for index in peripherals.indices {
+            peripherals[index].holders.removeAll()
+            closeLink(index, at: .zero)
+        }
+        schedule.removeAll()
+    }
+
+    package var nextDeadline: Instant? { schedule.nextTime }
+
+    package func timeReached(_ now: Instant) {
+        while let entry = schedule.take(dueAt: now) {
+            let index = Int(entry.index)
+            switch entry.task {
+            case .sighting: sighting(of: index, at: entry.at)
+            case .connection: linkUp(index, generation: entry.generation, at: entry.at)
+            case .answer: answer(index, generation: entry.generation, at: entry.at)
+            case .notification: timetableDue(index, generation: entry.generation, at: entry.at)
+            case .linkLoss:
+                if peripherals[index].lossGeneration == entry.generation {
+                    linkDown(index, because: .connectionTimeout, at: entry.at)
+                }
+            case .prepared: carryOut(at: entry.at)
+            }
+        }
+    }
+
+    package func perform(_ command: BluetoothCommand, at now: Instant) {
+        switch command {
+        case .scan(let client, let services, let allowDuplicates):
+            if poweredOn { scan(client, services: services, allowDuplicates: allowDuplicates, at: now) }
+        case .stopScan(let client): scans.removeAll { $0.client == client }
+        case .connect(let client, let peripheral):
+            if poweredOn, let index = position(of: peripheral) { connect(client, to: index, at: now) }
+        case .disconnect(let client, let peripheral): disconnect(client, from: peripheral, at: now)
+        case .operate(let client, let peripheral, let operation):
+            operate(operation, for: client, on: peripheral, at: now)
+        case .release(let client):
+            scans.removeAll { $0.client == client }
+            for index in peripherals.indices { letGo(client, of: index, at: now) }
+        }
+    }
+
+    package func setPower(_ on: Bool, at now: Instant) {
+        if on == poweredOn { return }
+        poweredOn = on
+        if !on {
+            scans.removeAll()
+            for index in peripherals.indices {
+                peripherals[index].holders.removeAll()
+                closeLink(index, at: now)
+            }
+        }
+        prepare(.report(SourceReport(event(on ? .bluetoothPoweredOn : .bluetoothPoweredOff))), at: now)
+    }
+
+    package func knownPeripheral(_ name: NameID) -> KnownPeripheral? {
+        guard let index = position(of: name) else { return nil }
+        let peripheral = peripherals[index]
+        guard peripheral.wasDiscovered || peripheral.wasConnected else { return nil }
+        guard peripheral.wasConnected else { return KnownPeripheral(name: peripheral.description.name) }
+        return KnownPeripheral(
+            name: peripheral.description.name,
+            services: peripheral.attributes.allServices,
+            characteristics: peripheral.attributes.allCharacteristics
+        )
+    }
+
+    package func connectedPeripherals(services: [NameID]) -> [NameID] {
+        peripherals
+            .filter { peripheral in
+                peripheral.link == .up && peripheral.attributes.services.contains { services.contains($0.name) }
+            }
+            .sorted { $0.connectedAs < $1.connectedAs }
+            .map(\.nameID)
+    }
+
+    // MARK: What a scenario does to a device
+
+    package func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) {
+        let index = try known(device)
+        guard let armed = peripherals[index].description.faults.first(where: { $0.name == fault }) else {
+            let known = peripherals[index].description.faults.map(\.name).joined(separator: ", ")
+            throw SourceFailure(
+                .unknown,
+                "device \(device) has no fault '\(fault)'; its file has \(known.isEmpty ? "none" : known)"
+            )
+        }
+        switch armed.effect {
+        case .lateSubscribeAnswer(let span): peripherals[index].faults.lateSubscribeAnswer = span
+        case .disconnectAfter(let count): peripherals[index].faults.disconnectAfter = count
+        case .staleHandles(let count): peripherals[index].faults.staleHandles += count
+        case .noAnswer(let span): peripherals[index].faults.noAnswer = span
+        case .cutValues(let count): peripherals[index].faults.cutValues = count
+        case .holdNotifications(let span): hold(index, for: span)
+        }
+    }
+
+    /// The peripheral notifies a value beside its timetable, if anybody is subscribed; a read gives it from now on.
+    ///
+    /// - Returns: whether it went out.
+    /// - Throws: ``SourceFailure`` of kind unknown when there is no such device or characteristic.
+    @discardableResult
+    package func simulateNotification(
+        device: String,
+        characteristic: String,
+        value: [UInt8],
+        origin: NameID = .none,
+        at now: Instant
+    ) throws(SourceFailure) -> Bool {
+        let index = try known(device)
+        guard let place = peripherals[index].attributes.characteristics.firstIndex(where: { $0.uuid == characteristic })
+        else {
+            throw SourceFailure(
+                .unknown,
+                "device \(device) has no characteristic \(characteristic); its file names them"
+            )
+        }
+        let number = peripherals[index].firstCharacteristic + place
+        characteristics[number].value = value
+        guard reachable(number) else { return false }
+        let notified = notification(of: number, value, origin: origin == .none ? self.origin : origin)
+        prepare(.report(notified), at: now)
+        countNotification(of: index, at: now)
+        return true
+    }
+
+    /// The peripheral drops its link; nothing happens when there is none.
+    package func simulateDisconnect(device: String, origin: NameID = .none, at now: Instant) throws(SourceFailure) {
+        let index = try known(device)
+        guard peripherals[index].link == .up else { return }
+        linkDown(index, because: .peripheralDisconnected, origin: origin, at: now)
+    }
+
+    /// The peripheral leaves the radio's reach, or comes back. A link is lost when the supervision timeout has passed.
+    package func simulateRange(device: String, inRange: Bool, at now: Instant) throws(SourceFailure) {
+        let index = try known(device)
+        guard peripherals[index].inRange != inRange else { return }
+        peripherals[index].inRange = inRange
+        switch (inRange, peripherals[index].link) {
+        case (false, .down): break
+        case (false, .connecting): cancelAttempt(at: index)
+        case (false, .up):
+            for number in numbers(of: index) { pauseTimetable(number, at: now) }
+            planLoss(of: index, at: now.advanced(by: Self.supervisionTimeout))
+        case (true, .up):
+            // The packets come again before the timeout: the link lives on.
+            if !peripherals[index].faults.unanswered { peripherals[index].lossGeneration &+= 1 }
+            for number in numbers(of: index) { runTimetable(number, at: now) }
+        case (true, .down), (true, .connecting): appeared(index, at: now)
+        }
+    }
+
+    private func known(_ device: String) throws(SourceFailure) -> Int {
+        guard let index = names.known(device).flatMap(position(of:)) else {
+            let known = peripherals.prefix(8).map(\.name).joined(separator: ", ")
+            throw SourceFailure(
+                .unknown,
+                "there is no device '\(device)'; the scenario has \(known.isEmpty ? "none" : known)"
+            )
+        }
+        return index
+    }
+}

@@ -1,0 +1,131 @@
+import WakeDevices
+import WakeModel
+
+/// One peripheral of the simulated radio: what it is, where its link stands, and who holds what.
+struct SimulatedPeripheral {
+    /// The link to the phone; there is one, shared by all clients.
+    enum Link: Equatable {
+        /// Nothing. Valid transitions to: `connecting`.
+        case down
+        /// Somebody waits and the peripheral can be reached. Valid transitions to: `up`, `down`.
+        case connecting
+        /// Valid transitions to: `down`.
+        case up
+    }
+
+    /// A client's hold on the peripheral.
+    struct Holder {
+        var client: BluetoothClient
+        var state: State
+
+        enum State: Equatable {
+            /// Waits for the link.
+            case pending
+            /// Came when the link was up; is told at once.
+            case joining
+            /// Was told that it is connected.
+            case connected
+        }
+    }
+
+    /// A GATT operation that waits for its answer.
+    struct Request {
+        /// Nil when the client let go meanwhile: nobody hears the answer.
+        var client: BluetoothClient?
+        var operation: BluetoothOperation
+    }
+
+    /// The faults that are armed.
+    struct Faults {
+        var lateSubscribeAnswer: Instant.Span = .zero
+        /// Notifications left until the link drops.
+        var disconnectAfter: Int?
+        /// By how much the handles move when the link goes.
+        var staleHandles = 0
+        /// How long after the first unanswered operation the link drops.
+        var noAnswer: Instant.Span?
+        /// Whether that operation has come.
+        var unanswered = false
+        var cutValues: Int?
+    }
+
+    let name: String
+    let nameID: NameID
+    let description: BluetoothPeripheral
+    let advertisement: Advertisement
+    /// The advertised services, as interned names.
+    let advertisedServices: [NameID]
+    var attributes: SimulatedAttributes
+    /// The position of its first characteristic among all of the radio's.
+    let firstCharacteristic: Int
+    var random: SimulatedRandom
+
+    var link = Link.down
+    /// Which link, or attempt at one, this is; what was planned for another means nothing.
+    var linkGeneration: UInt32 = 0
+    /// Which plan to lose the link this is.
+    var lossGeneration: UInt32 = 0
+    /// Counts links of the whole radio in order of connection.
+    var connectedAs: UInt64 = 0
+    var inRange = true
+    var wasDiscovered = false
+    var wasConnected = false
+    var sightingPlanned = false
+    /// In the order in which they came.
+    var holders: [Holder] = []
+    /// Oldest first; the server answers one at a time.
+    var requests: [Request] = []
+    /// The server has answered everything by then.
+    var busyUntil = Instant.zero
+    var faults = Faults()
+
+    init(device: ScenarioDevice, firstCharacteristic: Int, names: NameTable, seed: UInt64) {
+        let advertising = device.peripheral.advertising
+        name = device.name
+        nameID = names.intern(device.name)
+        description = device.peripheral
+        advertisement = Advertisement(
+            localName: device.peripheral.name,
+            services: advertising.services,
+            manufacturerData: advertising.manufacturerData,
+            serviceData: advertising.serviceData,
+            txPower: advertising.txPower,
+            connectable: advertising.connectable,
+            signalStrength: advertising.signalStrength
+        )
+        advertisedServices = advertising.services.map { names.intern($0) }
+        attributes = SimulatedAttributes(device.peripheral, device: device.name, names: names)
+        self.firstCharacteristic = firstCharacteristic
+        random = SimulatedRandom(seed: seed, name: device.name)
+    }
+
+    /// A peripheral with a link is silent on the air.
+    var advertises: Bool { inRange && link != .up }
+
+    func holder(_ client: BluetoothClient) -> Int? { holders.firstIndex { $0.client == client } }
+
+    func isConnected(_ client: BluetoothClient) -> Bool {
+        holder(client).map { holders[$0].state == .connected } ?? false
+    }
+}
+
+/// One characteristic of the simulated radio: its value, its subscribers and where its timetable stands.
+struct SimulatedCharacteristic {
+    /// A position among the radio's peripherals.
+    let peripheral: Int
+    /// A position in the peripheral's attributes.
+    let position: Int
+    let timetable: Timetable
+    /// The line of the device file that it comes from.
+    let origin: NameID
+    var value: [UInt8]
+    /// In the order in which they came.
+    var subscribers: [BluetoothClient] = []
+    var place = Timetable.Position()
+    /// The pause left before the next value while the timetable stands still; nil before its first start.
+    var left: Instant.Span?
+    /// When the next value is due; nil while the timetable stands still or is over.
+    var due: Instant?
+    /// Which plan for a value this is.
+    var generation: UInt32 = 0
+}
