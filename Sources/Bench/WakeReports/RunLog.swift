@@ -18,6 +18,12 @@ package struct RunLog: Sendable {
         package var text: String
         package var app: String?
         package var at: Instant
+
+        package init(text: String, app: String?, at: Instant) {
+            self.text = text
+            self.app = app
+            self.at = at
+        }
     }
 
     /// Reads both logs of a folder; without outcomes.ndjson there are no outcomes. Lines that are cut or unknown are
