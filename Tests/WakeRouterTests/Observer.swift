@@ -392,7 +392,9 @@ struct Observer {
             apps[index].windowBegan = nil
         }
         guard !apps[index].launching, !apps[index].leaving, !apps[index].ending else { return }
-        if apps[index].tasks.isEmpty, apps[index].windowBegan == nil { fail("LIFE-3: app \(index) runs on without a reason") }
+        if apps[index].tasks.isEmpty, apps[index].windowBegan == nil {
+            fail("LIFE-3: app \(index) runs on without a reason")
+        }
         let longest =
             profile.launchBudget + profile.bluetoothWindow + profile.taskBudget + profile.bluetoothWindow
             + profile.transitionBudget

@@ -88,6 +88,20 @@ struct RandomWorld {
         observer.checkAtEnd()
     }
 
+    /// The router's whole state as bytes.
+    var snapshot: [UInt8] {
+        var writer = ByteWriter()
+        router.encode(into: &writer)
+        return writer.bytes
+    }
+
+    /// Puts a router in place that was made from the bytes.
+    mutating func replaceRouter(with snapshot: [UInt8]) throws {
+        var reader = ByteReader(snapshot)
+        router = try Router(from: &reader, profile: observer.profile)
+        try reader.finish()
+    }
+
     // MARK: Steps
 
     private mutating func step() {
@@ -288,7 +302,9 @@ struct RandomWorld {
             processes[index].lastToken += chance.once(in: 10) ? 0 : 1
             return .beginTask(token: processes[index].lastToken)
         case 1, 2:
-            return .endTask(token: processes[index].lastToken - UInt64(chance.below(2)) * processes[index].lastToken / 2)
+            return .endTask(
+                token: processes[index].lastToken - UInt64(chance.below(2)) * processes[index].lastToken / 2
+            )
         case 3: return .done
         case 4, 5: return .createManager(number, restoreIdentifier: restoreIdentifier(number, of: index))
         case 6:
