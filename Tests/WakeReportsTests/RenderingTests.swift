@@ -40,28 +40,23 @@ struct RenderingTests {
 
     @Test("The timeline has decisions, ends and notes in order of time, repeats folded")
     func timeline() throws {
-        #expect(
-            Timeline.text(try log()) == """
-                TIME            APP             EVENT                                                       \
-                VERDICT  REASON           PID   VALUE
-                T+00:00:10.000  com.acme.heart  characteristic-notified heart-rate-belt/2A37 (x2 over 1s)  \
-                resume   Resumed          4711  0648
-                """.replacingOccurrences(
-                    of: "EVENT                                                       ",
-                    with: "EVENT                                                      "
-                )
-                    + """
-
-                    T+00:00:12.000  com.acme.heart  characteristic-notified heart-rate-belt/2A37               \
-                    deny     ForceQuit        -
-                    T+00:00:12.000  com.acme.heart  process ended                                              \
-                    -        user-force-quit  4711
-                    T+00:00:13.000  -               characteristic-notified heart-rate-belt/2A37               \
-                    drop     NoRegistration   -
-                    T+00:00:13.000  -               strap back in range                                        \
-                    -        -                -
-                    """
-        )
+        let notified = "characteristic-notified heart-rate-belt/2A37"
+        let rows = [
+            ["TIME", "APP", "EVENT", "VERDICT", "REASON", "PID", "VALUE"],
+            ["T+00:00:10.000", "com.acme.heart", "\(notified) (x2 over 1s)", "resume", "Resumed", "4711", "0648"],
+            ["T+00:00:12.000", "com.acme.heart", notified, "deny", "ForceQuit", "-"],
+            ["T+00:00:12.000", "com.acme.heart", "process ended", "-", "user-force-quit", "4711"],
+            ["T+00:00:13.000", "-", notified, "drop", "NoRegistration", "-"],
+            ["T+00:00:13.000", "-", "strap back in range", "-", "-", "-"],
+        ]
+        let lines = Timeline.text(try log()).split(separator: "\n").map(String.init)
+        let cells = lines.map { line in
+            line.components(separatedBy: "  ").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        }
+        #expect(cells == rows)
+        let column = try #require(lines[0].range(of: "VERDICT")).lowerBound.utf16Offset(in: lines[0])
+        let verdicts = lines.dropFirst().map { line in String(line.dropFirst(column).prefix { $0 != " " }) }
+        #expect(verdicts == ["resume", "deny", "-", "drop", "-"])
     }
 
     @Test("The summary counts verdicts in the order of SYS-4")
@@ -161,7 +156,7 @@ struct RenderingTests {
     @Test("A page of many decisions stays small enough to open")
     func largePage() throws {
         let log = DecisionLog(header: ReportFixture.header, names: fixture.names.text)
-        for number in 1...20_000 as ClosedRange<UInt64> {
+        for number in 1...8_000 as ClosedRange<UInt64> {
             let at = second(Int64(number))
             try log.append(batch: [number % 2 == 0 ? fixture.resume(number, at: at) : fixture.forceQuit(number, at: at)]
             )
@@ -169,7 +164,7 @@ struct RenderingTests {
         try Data(log.contents.utf8).write(to: URL(fileURLWithPath: fixture.decisionsPath))
         let page = HTMLReport.text(try RunLog(folder: fixture.folder.path), title: "long")
         #expect(page.utf8.count < 6 << 20)
-        #expect(page.contains("15000 more lines are in decisions.ndjson"))
+        #expect(page.contains("3000 more lines are in decisions.ndjson"))
     }
 }
 

@@ -130,7 +130,7 @@ struct RunLogTests {
             let whole = try Data(contentsOf: URL(fileURLWithPath: path))
             let start = path == fixture.decisionsPath ? (whole.firstIndex(of: 0x0a) ?? 0) + 1 : 0
             var state: UInt64 = 1
-            for _ in 0..<400 {
+            for _ in 0..<120 {
                 var bytes = whole
                 for _ in 0..<3 {
                     state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
