@@ -230,4 +230,16 @@ struct ScenarioTests {
             #expect(!scenario.expectations.isEmpty)
         }
     }
+
+    @Test("The examples of the format's page are read")
+    func examples() throws {
+        let page = try String(contentsOfFile: packageFolder + "/Devices/README.md", encoding: .utf8)
+        let blocks = page.components(separatedBy: "```yaml\n").dropFirst()
+            .map { Array($0.components(separatedBy: "```")[0].utf8) }
+        try #require(blocks.count == 2)
+        let belt = try BluetoothPeripheral.parse(blocks[0], file: "README.md")
+        #expect(belt.characteristic("2A37")?.timetable.count == 2882)
+        let scenario = try Scenario.parse(blocks[1], file: file, files: files())
+        #expect(scenario.apps.count == 101)
+    }
 }
