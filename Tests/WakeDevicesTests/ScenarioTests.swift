@@ -193,6 +193,24 @@ struct ScenarioTests {
         #expect(!message.contains("\n"))
     }
 
+    @Test("Counts that would fill the memory are refused")
+    func bounds() {
+        let manyApps = "scenario: x\napps: [{scripted: a, count: 10000}]\n"
+        for (text, part) in [
+            (manyApps + "steps:\n" + String(repeating: "  - {at: 0, home: a}\n", count: 200), "1000000 apps in all"),
+            (manyApps + "steps:\n  - {at: 0, every: 1s, times: 2000001, note: x}\n", "from 1 to 2000000"),
+            (
+                manyApps + "steps:\n"
+                    + String(repeating: "  - {at: 0, every: 1s, times: 1500000, note: x}\n", count: 2),
+                "happen 3000000 times in all"
+            ),
+            ("scenario: x\napps: [{scripted: a, count: 10000}, {scripted: b, count: 1}]\n", "10001 apps"),
+        ] {
+            let error = #expect(throws: FileError.self) { try parse(text) }
+            #expect(error.map { "\($0)" }?.contains(part) == true, "\(error as Any)")
+        }
+    }
+
     @Test("A wrong device file is reported with its own place")
     func wrongDevice() throws {
         let folder = FileManager.default.temporaryDirectory.path + "/scenario-\(UUID().uuidString)"
