@@ -4,8 +4,6 @@ import WakeModel
 struct BluetoothQuestion {
     var kind: EventKind
     var state: AppState
-    /// The app's process answers: its manager is there, or will be when the launch is over.
-    var answerable: Bool
     var scanNamesServices: Bool
     var firstSighting: Bool
     /// The process that asked for this answer is still the one that runs.
@@ -50,14 +48,14 @@ enum BluetoothRules {
         return results
     }
 
-    /// The verdict and reason of a failing check.
-    static func refusal(_ check: Check, in state: AppState) -> (Verdict, Reason) {
-        switch check {
-        case .terminatedBySystem, .notForceQuit: (.deny, .forceQuit)
+    /// The verdict and reason of the decisive check.
+    static func refusal(_ decisive: Check, in results: CheckResults, state: AppState) -> (Verdict, Reason) {
+        switch decisive {
+        case .terminatedBySystem, .budgetLeft, .registered:
+            preconditionFailure("\(decisive) never fails for one app")
+        case .notForceQuit: (.deny, .forceQuit)
         case .unlockedSinceBoot: (.deny, .beforeFirstUnlock)
-        case .registered: (.drop, .noRegistration)
-        case .modePresent: (state == .suspended ? .defer : .deny, .modeMissing)
-        case .budgetLeft: (.defer, .suspending)
+        case .modePresent: (waitsForMode(results, state: state) ? .defer : .deny, .modeMissing)
         case .scanNamesServices: (.deny, .scanWithoutServices)
         case .notDuplicate: (.coalesce, .duplicateDiscovery)
         case .restoreIdentifier: (.deny, .noRestoreIdentifier)
@@ -66,6 +64,13 @@ enum BluetoothRules {
         case .deliveryWanted: (.drop, .registrationEnded)
         case .runsInBackground: (.deny, .exitsOnSuspend)
         }
+    }
+
+    /// An event waits for a suspended app when nothing but the missing mode stands in its way (BTC-2).
+    private static func waitsForMode(_ results: CheckResults, state: AppState) -> Bool {
+        var others = results
+        others[.modePresent] = .pass
+        return state == .suspended && others.decisive == nil
     }
 
     /// The verdict when nothing stands in the way, with the rule that gives it.
