@@ -117,7 +117,7 @@ let package = Package(
         tests("WakeSystemTests", uses: ["WakeSystem"]),
         tests("WakeBusTests", uses: ["WakeBus", "WakeBlueZ", "WakeSystem"]),
         tests("WakeBundlesTests", uses: ["WakeBundles", "WakeModel"]),
-        tests("WakeProcessesTests", uses: ["MisbehavingApp", "WakeProcesses", "WakeSystem"]),
+        tests("WakeProcessesTests", uses: ["BenchLike", "MisbehavingApp", "WakeProcesses", "WakeSystem"]),
         tests("WakeJournalTests", uses: ["WakeJournal", "WakeModel", "WakePorts"]),
         tests(
             "WakeBluetoothTests",

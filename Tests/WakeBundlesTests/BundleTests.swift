@@ -133,7 +133,7 @@ struct AppBundleTests {
             return (try? AppBundle.read(path)) != nil
         }
         for length in whole.indices { #expect(try !attempt(Array(whole[..<length])) || length > whole.count - 3) }
-        for _ in 0..<2000 {
+        for _ in 0..<500 {
             var bytes = whole
             for _ in 0...random(4) { bytes[random(bytes.count)] = UInt8(truncatingIfNeeded: random(256)) }
             _ = try attempt(bytes)

@@ -193,6 +193,24 @@ struct ScenarioTests {
         #expect(!message.contains("\n"))
     }
 
+    @Test("Counts that would fill the memory are refused")
+    func bounds() {
+        let manyApps = "scenario: x\napps: [{scripted: a, count: 10000}]\n"
+        for (text, part) in [
+            (manyApps + "steps:\n" + String(repeating: "  - {at: 0, home: a}\n", count: 200), "1000000 apps in all"),
+            (manyApps + "steps:\n  - {at: 0, every: 1s, times: 2000001, note: x}\n", "from 1 to 2000000"),
+            (
+                manyApps + "steps:\n"
+                    + String(repeating: "  - {at: 0, every: 1s, times: 1500000, note: x}\n", count: 2),
+                "happen 3000000 times in all"
+            ),
+            ("scenario: x\napps: [{scripted: a, count: 10000}, {scripted: b, count: 1}]\n", "10001 apps"),
+        ] {
+            let error = #expect(throws: FileError.self) { try parse(text) }
+            #expect(error.map { "\($0)" }?.contains(part) == true, "\(error as Any)")
+        }
+    }
+
     @Test("A wrong device file is reported with its own place")
     func wrongDevice() throws {
         let folder = FileManager.default.temporaryDirectory.path + "/scenario-\(UUID().uuidString)"
@@ -229,5 +247,17 @@ struct ScenarioTests {
             #expect(scenario.name + ".yaml" == name)
             #expect(!scenario.expectations.isEmpty)
         }
+    }
+
+    @Test("The examples of the format's page are read")
+    func examples() throws {
+        let page = try String(contentsOfFile: packageFolder + "/Devices/README.md", encoding: .utf8)
+        let blocks = page.components(separatedBy: "```yaml\n").dropFirst()
+            .map { Array($0.components(separatedBy: "```")[0].utf8) }
+        try #require(blocks.count == 2)
+        let belt = try BluetoothPeripheral.parse(blocks[0], file: "README.md")
+        #expect(belt.characteristic("2A37")?.timetable.count == 2882)
+        let scenario = try Scenario.parse(blocks[1], file: file, files: files())
+        #expect(scenario.apps.count == 101)
     }
 }

@@ -33,6 +33,9 @@ package final class Run {
     /// What is worth a line on stderr, such as a missing right: the run goes on.
     package private(set) var notes: [String] = []
 
+    /// How many decisions there were, by the raw value of the verdict.
+    package var verdicts: [Int] { recorder.counts }
+
     /// The router's name for each device of the scenario.
     private let devices: [NameID]
 

@@ -30,6 +30,11 @@ package struct RunFolder: Sendable {
         return unsafe "\(parts.tm_year + 1900)-\(date)T\(time).\(fraction)Z"
     }
 
+    /// A folder that an earlier run made.
+    package init(of path: String) {
+        self.path = path
+    }
+
     /// Makes the folder and those above it.
     ///
     /// - Throws: ``CommandFailure`` with exit code 12 when the system refuses.

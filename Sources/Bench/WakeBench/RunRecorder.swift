@@ -16,6 +16,8 @@ final class RunRecorder: BenchObserver {
     /// The outcomes of each app's wake that is not over, oldest first.
     private var open: [[Outcome]]
     private var now = Instant.zero
+    /// How many decisions were written, by the raw value of the verdict.
+    private(set) var counts = [Int](repeating: 0, count: Verdict.allCases.count)
     /// Set by the first line that could not be written; the run ends with it.
     private(set) var failure: ReportError?
     /// Decisions that go before this one are in the file already, after a restart.
@@ -53,7 +55,10 @@ final class RunRecorder: BenchObserver {
         guard failure == nil else { return }
         do throws(ReportError) {
             if !output.decisions.isEmpty { try write(output.decisions) }
-            for decision in output.decisions where decision.verdict.delivers && isReal(decision.app) { begin(decision) }
+            for decision in output.decisions {
+                counts[Int(decision.verdict.rawValue)] += 1
+                if decision.verdict.delivers, isReal(decision.app) { begin(decision) }
+            }
             for action in output.actions {
                 switch action {
                 case .moved(let app, let from, let to): try moved(app, from, to)

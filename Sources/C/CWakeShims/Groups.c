@@ -207,7 +207,11 @@ static void kill_if_marked(int directory, const char *name, void *context) {
     size_t length = strlen(marked->entry);
     for (ssize_t at = 0; at < count; at += (ssize_t)strlen(text + at) + 1)
         if (strlen(text + at) == length && memcmp(text + at, marked->entry, length) == 0) {
+            // Whoever sweeps goes on when the dead are dead, at most a second each.
+            struct pollfd gone = {.fd = wake_pidfd_open(pid), .events = POLLIN};
             if (kill(pid, SIGKILL) == 0) marked->killed++;
+            while (gone.fd >= 0 && poll(&gone, 1, 1000) < 0 && errno == EINTR) {}
+            if (gone.fd >= 0) close(gone.fd);
             return;
         }
 }

@@ -52,6 +52,13 @@ enum WakebenchProgram {
             run: { (words) throws(CommandFailure) in try WhyCommand.run(words) }
         ),
         Verb(
+            words: ["report"],
+            usage: "[RUN]",
+            help: "write the page and the trace of a run; default ./wakebench-runs/latest",
+            options: [],
+            run: { (words) throws(CommandFailure) in try RunReport.make(words) }
+        ),
+        Verb(
             words: ["compare"],
             usage: "RUN RUN",
             help: "say where the verdicts of two runs differ, such as a simulated and a real one",
