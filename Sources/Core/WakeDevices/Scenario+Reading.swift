@@ -253,7 +253,9 @@ private struct ScenarioReading {
 
     private func repetition(_ fields: Fields) throws(FileError) -> (times: Int, every: Instant.Span) {
         guard let node = fields["every"] else {
-            try fields.refuse(fields["times"] == nil ? [] : ["times"], beside: "no 'every'")
+            if let node = fields["times"] {
+                throw node.error(found: "'times' without 'every'", expected: "the time between them")
+            }
             return (1, .zero)
         }
         let every = try node.interval()

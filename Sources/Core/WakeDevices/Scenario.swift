@@ -172,6 +172,13 @@ package struct ScenarioDevice: Hashable, Sendable {
     package var group: String
     package var line: Int
     package var peripheral: BluetoothPeripheral
+
+    package init(name: String, group: String, line: Int, peripheral: BluetoothPeripheral) {
+        self.name = name
+        self.group = group
+        self.line = line
+        self.peripheral = peripheral
+    }
 }
 
 /// Something that happens in a run.

@@ -45,7 +45,6 @@ package enum Reason: UInt8, CaseIterable, Sendable {
     case resumed
     case relaunched
     case launching
-    case suspending
     case forceQuit
     case beforeFirstUnlock
     case noRegistration
@@ -71,7 +70,6 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .resumed: "Resumed"
         case .relaunched: "Relaunched"
         case .launching: "Launching"
-        case .suspending: "Suspending"
         case .forceQuit: "ForceQuit"
         case .beforeFirstUnlock: "BeforeFirstUnlock"
         case .noRegistration: "NoRegistration"
@@ -100,7 +98,7 @@ package enum Reason: UInt8, CaseIterable, Sendable {
     package var rule: RuleID {
         switch self {
         case .inForeground: .life9
-        case .alreadyRunning, .launching, .suspending: .life11
+        case .alreadyRunning, .launching: .life11
         case .resumed: .life4
         case .relaunched: .launch1
         case .forceQuit: .launch2

@@ -24,6 +24,13 @@ struct AppRecord {
         var ends: Instant
     }
 
+    /// An open background task (TASK-1).
+    struct BackgroundTask: Equatable {
+        var token: UInt64
+        /// Its expiration handler was called, which happens once (TASK-3).
+        var expired = false
+    }
+
     /// An event that was decided and waits for the app to be able to take it.
     struct Waiting: Equatable {
         var event: EventID
@@ -32,15 +39,21 @@ struct AppRecord {
         var subject: NameID
         var origin: NameID
         var parent: EventID
-        var slot: UInt16
+        /// The managers that it waits for.
+        var slots: SlotSet
         /// The app could not be woken for it: it gets a second decision when it runs (BTC-2).
         var deferred: Bool
+        /// No manager has it yet: if it goes away, a record must say so.
+        var undelivered: Bool
     }
 
     /// An event that is not decided yet, and the interest it met.
     struct Held: Equatable {
         var event: WakeEvent
         var interest: Interest
+        /// The record that the decision replaces, for an event that was decided before a restart of the bench.
+        var supersedes: DecisionID
+        var restarted: Bool
     }
 
     /// A central manager, alive or preserved (BTC-6).
@@ -54,6 +67,11 @@ struct AppRecord {
         var scan: Scan?
         /// The peripherals with a ``Link``, in order of connection.
         var peripherals: [NameID] = []
+
+        /// Whether the system keeps what the manager holds: its process lives, or it is preserved (BTC-6).
+        func isKept(_ profile: borrowing Profile) -> Bool {
+            inUse && (attached || profile.restoration && restoreIdentifier != .none)
+        }
     }
 
     /// A running scan.
@@ -63,6 +81,8 @@ struct AppRecord {
         var since: Instant
         /// The peripherals reported since the scan began (BTC-4).
         var seen: Set<NameID> = []
+        /// A sighting was denied; the radio must look afresh when the app may hear of it.
+        var missed = false
     }
 
     var installed = true
@@ -71,14 +91,12 @@ struct AppRecord {
     var phase = Phase.resting
     var window: Window?
     /// The open background tasks, in order of beginning (TASK-1).
-    var tasks: [UInt64] = []
+    var tasks: [BackgroundTask] = []
     /// When the task budget ends; nil while none runs (TASK-2).
     var taskBudgetEnds: Instant?
-    /// The expiration handlers were called (TASK-3).
-    var tasksExpired = false
-    /// The user brought the app forward, or sent it away, while it was launching.
+    /// Where the app is to be once it is launched: the user may have brought it forward, or sent it away, meanwhile.
     var launchTarget = AppState.background
-    /// The user tapped the icon while the old process was ending.
+    /// The user tapped the icon while the old process was ending: a new one follows, bound for ``launchTarget``.
     var userLaunchAfterEnd: EventID?
     /// The phone was restarted since a process last ran.
     var rebootedSince = false
@@ -108,29 +126,145 @@ struct AppRecord {
         var next = window?.ends
         if let ends = taskBudgetEnds, !tasks.isEmpty {
             let due =
-                tasksExpired
-                ? ends
-                : Instant(nanoseconds: max(0, ends.nanoseconds - profile.taskExpirationMargin.nanoseconds))
+                tasks.contains { !$0.expired }
+                ? Instant(nanoseconds: max(0, ends.nanoseconds - profile.taskExpirationMargin.nanoseconds)) : ends
             next = next.map { min($0, due) } ?? due
         }
         return next
     }
 }
 
-/// One client's hold on one peripheral.
+/// All that apps hold on one peripheral.
+struct PeripheralRecord: Equatable {
+    /// Ascending by client.
+    var links: [Link] = []
+    /// Ascending by characteristic, then by client.
+    var subscriptions: [Subscription] = []
+
+    /// The position of a client's link; nil when it has none.
+    func position(of client: BluetoothClient) -> Int? {
+        links.firstIndex { $0.client == client }
+    }
+
+    /// The position of the first link of an app with this or a higher number.
+    func firstLink(from app: UInt32) -> Int {
+        partition(links.count) { links[$0].client.app.number >= app }
+    }
+
+    /// The position of the first subscription to a characteristic by an app with this or a higher number.
+    func firstSubscription(to attribute: AttributeHandle, from app: UInt32) -> Int {
+        partition(subscriptions.count) {
+            let other = subscriptions[$0]
+            return other.attribute != attribute ? other.attribute > attribute : other.client.app.number >= app
+        }
+    }
+
+    mutating func insert(_ link: Link) {
+        links.insert(link, at: partition(links.count) { links[$0].client > link.client })
+    }
+
+    /// Adds a subscription unless it is there.
+    mutating func insert(_ subscription: Subscription) {
+        let place = partition(subscriptions.count) {
+            let other = subscriptions[$0]
+            return (other.attribute, other.client) >= (subscription.attribute, subscription.client)
+        }
+        if place < subscriptions.count, subscriptions[place].attribute == subscription.attribute,
+            subscriptions[place].client == subscription.client
+        {
+            return
+        }
+        subscriptions.insert(subscription, at: place)
+    }
+
+    /// Removes a client's link and its subscriptions.
+    mutating func remove(_ client: BluetoothClient) {
+        links.removeAll { $0.client == client }
+        subscriptions.removeAll { $0.client == client }
+    }
+
+    mutating func removeSubscription(of client: BluetoothClient, to attribute: AttributeHandle) {
+        subscriptions.removeAll { $0.client == client && $0.attribute == attribute }
+    }
+
+    /// The characteristics that a client is subscribed to, ascending.
+    func subscriptions(of client: BluetoothClient) -> [AttributeHandle] {
+        subscriptions.compactMap { $0.client == client ? $0.attribute : nil }
+    }
+
+    /// The first position at which a condition holds that goes on holding.
+    @inline(__always)
+    private func partition(_ count: Int, _ holds: (Int) -> Bool) -> Int {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if holds(middle) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}
+
+/// One client's connection to one peripheral, or its wish for one.
 struct Link: Equatable {
     var client: BluetoothClient
     var connected: Bool
     var since: Instant
-    /// Subscribed characteristics, ascending.
-    var subscriptions: [AttributeHandle]
 }
 
-/// One client's interest in an event.
-struct Interest: Equatable {
+/// One client's subscription to one characteristic.
+struct Subscription: Equatable {
+    var attribute: AttributeHandle
     var client: BluetoothClient
+    var since: Instant
+}
+
+/// One app's interest in an event.
+struct Interest: Equatable {
+    /// The manager that the decision looks at.
+    var client: BluetoothClient
+    /// All managers of the app that are interested.
+    var slots: SlotSet
     var via: Registration
     var since: Instant
     /// False for the answer to a process that is gone.
     var wanted = true
+
+    init(_ client: BluetoothClient, via: Registration, since: Instant, wanted: Bool = true) {
+        self.client = client
+        self.slots = SlotSet(client.slot)
+        self.via = via
+        self.since = since
+        self.wanted = wanted
+    }
+}
+
+/// A set of an app's managers by their slots, of which there are at most 64; iterates in ascending order.
+struct SlotSet: Equatable, Sequence, IteratorProtocol {
+    var bits: UInt64 = 0
+
+    init() {}
+
+    init(_ slot: UInt16) { bits = 1 << UInt64(slot) }
+
+    var isEmpty: Bool { bits == 0 }
+
+    /// The lowest slot; a precondition failure when there is none.
+    var lowest: UInt16 {
+        precondition(bits != 0, "a set of no managers has no lowest")
+        return UInt16(bits.trailingZeroBitCount)
+    }
+
+    func contains(_ slot: Int) -> Bool { bits & (1 << UInt64(slot)) != 0 }
+
+    mutating func insert(_ slot: UInt16) { bits |= 1 << UInt64(slot) }
+
+    mutating func remove(_ slot: Int) { bits &= ~(1 << UInt64(slot)) }
+
+    mutating func next() -> Int? {
+        if bits == 0 { return nil }
+        let slot = bits.trailingZeroBitCount
+        bits &= bits &- 1
+        return slot
+    }
 }

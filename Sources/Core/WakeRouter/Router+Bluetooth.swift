@@ -108,9 +108,13 @@ extension Router {
         apps[index].managers[slot].number = number
         let client = BluetoothClient(app: app, slot: UInt16(slot))
         let manager = apps[index].managers[slot]
-        let peripherals = manager.peripherals.compactMap { name in
+        let preserved = manager.peripherals.compactMap { name in
             link(of: client, to: name).map {
-                RestoredState.Peripheral(name: name, connected: $0.connected, subscriptions: $0.subscriptions)
+                RestoredState.Peripheral(
+                    name: name,
+                    connected: $0.connected,
+                    subscriptions: peripherals[Int(name.number)].subscriptions(of: client)
+                )
             }
         }
         output.actions.append(
@@ -118,14 +122,14 @@ extension Router {
                 app,
                 number,
                 RestoredState(
-                    peripherals: peripherals,
+                    peripherals: preserved,
                     scanServices: manager.scan?.services,
                     scanAllowsDuplicates: manager.scan?.allowDuplicates ?? false
                 )
             )
         )
         output.actions.append(.managerState(app, number, poweredOn: bluetoothOn))
-        deliverWaiting(to: app, slot: slot, number: number, into: &output)
+        deliverWaiting(to: app, into: &output)
     }
 
     /// The process is gone. Managers with a restore identifier are preserved with all they hold; the others let go of
@@ -159,6 +163,8 @@ extension Router {
         let client = BluetoothClient(app: app, slot: UInt16(slot))
         for peripheral in apps[index].managers[slot].peripherals { removeLink(of: client, to: peripheral) }
         scanners.removeAll { $0 == client }
+        dropHeld(of: app, slot: slot, into: &output) { _ in true }
+        dropWaiting(of: app, slot: slot, into: &output)
         apps[index].managers[slot] = .init()
         output.actions.append(.bluetooth(.release(client)))
     }
@@ -192,9 +198,24 @@ extension Router {
 
     mutating func resumeScan(_ client: BluetoothClient, into output: inout RouterOutput) {
         guard let scan = apps[Int(client.app.number)].managers[Int(client.slot)].scan else { return }
+        apps[Int(client.app.number)].managers[Int(client.slot)].scan!.missed = false
         output.actions.append(
             .bluetooth(.scan(client, services: scan.services, allowDuplicates: scan.allowDuplicates))
         )
+    }
+
+    /// Lets the radio report again what it reported in vain: the app may hear of it now.
+    mutating func repeatMissedScan(_ client: BluetoothClient, into output: inout RouterOutput) {
+        guard isKept(client), apps[Int(client.app.number)].managers[Int(client.slot)].scan?.missed == true else {
+            return
+        }
+        resumeScan(client, into: &output)
+    }
+
+    mutating func repeatMissedScans(of app: AppID, into output: inout RouterOutput) {
+        for slot in apps[Int(app.number)].managers.indices {
+            repeatMissedScan(BluetoothClient(app: app, slot: UInt16(slot)), into: &output)
+        }
     }
 
     private mutating func stopScan(_ slot: Int, of app: AppID, into output: inout RouterOutput) {
@@ -202,6 +223,7 @@ extension Router {
         guard apps[Int(app.number)].managers[slot].scan != nil else { return }
         apps[Int(app.number)].managers[slot].scan = nil
         scanners.removeAll { $0 == client }
+        dropHeld(of: app, slot: slot, into: &output) { $0.kind == .peripheralDiscovered }
         output.actions.append(.bluetooth(.stopScan(client)))
     }
 
@@ -217,7 +239,7 @@ extension Router {
         }
         let client = BluetoothClient(app: app, slot: UInt16(slot))
         if link(of: client, to: peripheral) == nil {
-            addLink(Link(client: client, connected: false, since: now, subscriptions: []), to: peripheral)
+            addLink(Link(client: client, connected: false, since: now), to: peripheral)
         }
         output.actions.append(.bluetooth(.connect(client, peripheral: peripheral)))
     }
@@ -234,7 +256,10 @@ extension Router {
             return
         }
         // Nothing but the answer is wanted of it from here on (BT-1).
-        changeLink(of: client, to: peripheral) { $0.subscriptions.removeAll() }
+        peripherals[Int(peripheral.number)].subscriptions.removeAll { $0.client == client }
+        dropHeld(of: app, slot: slot, into: &output) {
+            $0.kind == .characteristicNotified && $0.peripheral == peripheral
+        }
         output.actions.append(.bluetooth(.disconnect(client, peripheral: peripheral)))
     }
 
@@ -250,14 +275,19 @@ extension Router {
             output.actions.append(.refused(app, .notConnected))
             return
         }
-        if case .setNotify(let handle, let on) = operation {
-            changeLink(of: client, to: peripheral) { link in
-                link.subscriptions.removeAll { $0 == handle }
-                if on {
-                    let place = link.subscriptions.firstIndex { $0 > handle } ?? link.subscriptions.endIndex
-                    link.subscriptions.insert(handle, at: place)
-                }
+        switch operation {
+        case .setNotify(let handle, true):
+            peripherals[Int(peripheral.number)].insert(
+                Subscription(attribute: handle, client: client, since: now)
+            )
+        case .setNotify(let handle, false):
+            peripherals[Int(peripheral.number)].removeSubscription(of: client, to: handle)
+            dropHeld(of: app, slot: slot, into: &output) {
+                $0.kind == .characteristicNotified && $0.peripheral == peripheral && $0.attribute == handle
             }
+        case .discoverServices, .discoverIncludedServices, .discoverCharacteristics, .discoverDescriptors, .read,
+            .write, .readDescriptor, .writeDescriptor, .readSignalStrength:
+            break
         }
         output.actions.append(.bluetooth(.operate(client, peripheral: peripheral, operation)))
     }
@@ -265,49 +295,57 @@ extension Router {
     // MARK: Links
 
     func link(of client: BluetoothClient, to peripheral: NameID) -> Link? {
-        guard Int(peripheral.number) < links.count else { return nil }
-        return links[Int(peripheral.number)].first { $0.client == client }
-    }
-
-    mutating func changeLink(of client: BluetoothClient, to peripheral: NameID, _ change: (inout Link) -> Void) {
         let row = Int(peripheral.number)
-        guard row < links.count, let place = links[row].firstIndex(where: { $0.client == client }) else { return }
-        change(&links[row][place])
+        guard row < peripherals.count, let position = peripherals[row].position(of: client) else { return nil }
+        return peripherals[row].links[position]
     }
 
     private mutating func addLink(_ link: Link, to peripheral: NameID) {
         let row = Int(peripheral.number)
-        while links.count <= row { links.append([]) }
-        let place = links[row].firstIndex { $0.client > link.client } ?? links[row].endIndex
-        links[row].insert(link, at: place)
+        while peripherals.count <= row { peripherals.append(PeripheralRecord()) }
+        peripherals[row].insert(link)
         apps[Int(link.client.app.number)].managers[Int(link.client.slot)].peripherals.append(peripheral)
     }
 
     mutating func removeLink(of client: BluetoothClient, to peripheral: NameID) {
         let row = Int(peripheral.number)
-        guard row < links.count else { return }
-        links[row].removeAll { $0.client == client }
+        guard row < peripherals.count else { return }
+        peripherals[row].remove(client)
+        guard Int(client.app.number) < apps.count,
+            Int(client.slot) < apps[Int(client.app.number)].managers.count
+        else { return }
         apps[Int(client.app.number)].managers[Int(client.slot)].peripherals.removeAll { $0 == peripheral }
     }
 
-    /// After a reboot: connections are gone; pending ones of preserved managers are asked for again.
+    /// The phone restarted: connections are gone, and the radio forgets all that it held.
     mutating func loseConnections(into output: inout RouterOutput) {
-        for row in links.indices {
-            for link in links[row] where link.connected {
+        for row in peripherals.indices {
+            for link in peripherals[row].links where link.connected {
                 removeLink(of: link.client, to: NameID(UInt32(row)))
             }
         }
-        for client in scanners { resumeScan(client, into: &output) }
-        reconnectPending(into: &output)
+        for index in apps.indices {
+            for slot in apps[index].managers.indices where apps[index].managers[slot].isKept(profile) {
+                output.actions.append(
+                    .bluetooth(.release(BluetoothClient(app: AppID(UInt32(index)), slot: UInt16(slot))))
+                )
+            }
+        }
     }
 
-    /// Asks the radio again for every connection that is waited for.
-    mutating func reconnectPending(into output: inout RouterOutput) {
-        for row in links.indices {
-            for link in links[row] where !link.connected {
+    /// Asks the radio again for every scan and connection that is kept.
+    mutating func takeUpRadio(into output: inout RouterOutput) {
+        guard bluetoothOn else { return }
+        for client in scanners where isKept(client) { resumeScan(client, into: &output) }
+        for row in peripherals.indices {
+            for link in peripherals[row].links where !link.connected && isKept(link.client) {
                 output.actions.append(.bluetooth(.connect(link.client, peripheral: NameID(UInt32(row)))))
             }
         }
+    }
+
+    private func isKept(_ client: BluetoothClient) -> Bool {
+        apps[Int(client.app.number)].managers[Int(client.slot)].isKept(profile)
     }
 }
 

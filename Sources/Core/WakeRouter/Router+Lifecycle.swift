@@ -20,15 +20,16 @@ extension Router {
 
     mutating func bringForward(_ app: AppID, id: EventID, into output: inout RouterOutput) {
         let index = Int(app.number)
-        if case .ending = apps[index].phase {
-            apps[index].userLaunchAfterEnd = id
-            return
-        }
         if let other = foreground, other != app {
             sendAway(other, into: &output)
             reschedule(other)
         }
         foreground = app
+        if case .ending = apps[index].phase {
+            apps[index].userLaunchAfterEnd = id
+            apps[index].launchTarget = .active
+            return
+        }
         switch apps[index].state {
         case .active: return
         case .inactive:
@@ -38,12 +39,7 @@ extension Router {
                 activate(app, into: &output)
             }
         case .notRunning:
-            let wasForceQuit = apps[index].face.forceQuit
-            apps[index].face.forceQuit = false
-            // What a force-quit app held is kept only to say why it is not woken (LAUNCH-2); a fresh start has none.
-            releaseManagers(of: app, into: &output) { wasForceQuit || $0.restoreIdentifier == .none }
-            launch(app, as: .inactive, cause: id, decision: .none, into: &output)
-            apps[index].launchTarget = .active
+            userLaunch(app, id: id, into: &output)
         case .suspended:
             move(app, to: .inactive, into: &output)
             output.actions.append(.thaw(app))
@@ -51,12 +47,37 @@ extension Router {
         case .background:
             move(app, to: .inactive, into: &output)
             switch apps[index].phase {
-            case .launching: apps[index].launchTarget = .active
+            case .launching:
+                apps[index].window = nil
+                apps[index].launchTarget = .active
             case .freezing:
                 output.actions.append(.thaw(app))
                 comeForward(app, into: &output)
             case .running, .leaving, .resting, .ending: comeForward(app, into: &output)
             }
+        }
+    }
+
+    /// A new process in the foreground. The bar of a force quit is lifted (LAUNCH-2).
+    private mutating func userLaunch(_ app: AppID, id: EventID, into output: inout RouterOutput) {
+        let wasForceQuit = apps[Int(app.number)].face.forceQuit
+        apps[Int(app.number)].face.forceQuit = false
+        // What a force-quit app held is kept only to say why it is not woken (LAUNCH-2); a fresh start has none.
+        releaseManagers(of: app, into: &output) { wasForceQuit || $0.restoreIdentifier == .none }
+        launch(app, as: .inactive, cause: id, decision: .none, into: &output)
+    }
+
+    /// The user tapped the icon while the old process was ending, and may have gone elsewhere since.
+    mutating func launchAfterEnd(_ app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        guard let id = apps[index].userLaunchAfterEnd else { return }
+        let target = apps[index].launchTarget
+        apps[index].userLaunchAfterEnd = nil
+        if target == .active {
+            bringForward(app, id: id, into: &output)
+        } else if !apps[index].hasProcess {
+            userLaunch(app, id: id, into: &output)
+            apps[index].launchTarget = .background
         }
     }
 
@@ -66,11 +87,11 @@ extension Router {
         apps[index].phase = .running
         apps[index].window = nil
         apps[index].taskBudgetEnds = nil
-        apps[index].tasksExpired = false
         output.actions.append(.callback(app, .willEnterForeground, state: .inactive))
         activate(app, into: &output)
         deliverDeferred(to: app, into: &output)
         decideHeld(of: app, into: &output)
+        repeatMissedScans(of: app, into: &output)
     }
 
     private mutating func activate(_ app: AppID, into output: inout RouterOutput) {
@@ -82,19 +103,19 @@ extension Router {
     /// The app leaves the foreground (LIFE-2), or ends where it may not stay in the background (OPT-1, LIFE-8).
     private mutating func sendAway(_ app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
-        guard apps[index].state == .active || apps[index].state == .inactive else { return }
-        switch apps[index].phase {
-        case .launching:
-            apps[index].launchTarget = .background
-            if foreground == app { foreground = nil }
-            return
-        case .ending: return
-        case .resting, .running, .leaving, .freezing: break
-        }
         if foreground == app { foreground = nil }
+        if apps[index].userLaunchAfterEnd != nil { apps[index].launchTarget = .background }
+        guard apps[index].state == .active || apps[index].state == .inactive else { return }
         if apps[index].state == .active {
             move(app, to: .inactive, into: &output)
             output.actions.append(.callback(app, .willResignActive, state: .inactive))
+        }
+        switch apps[index].phase {
+        case .launching:
+            apps[index].launchTarget = .background
+            return
+        case .ending: return
+        case .resting, .running, .leaving, .freezing: break
         }
         if apps[index].face.exitsOnSuspend || !profile.multitasking {
             terminate(app, cause: .exit, code: 0, by: .none, into: &output)
@@ -108,6 +129,8 @@ extension Router {
 
     private mutating func forceQuit(_ app: AppID, id: EventID, into output: inout RouterOutput) {
         let index = Int(app.number)
+        apps[index].userLaunchAfterEnd = nil
+        if foreground == app, apps[index].state != .active, apps[index].state != .inactive { foreground = nil }
         apps[index].face.forceQuit = true
         apps[index].face.forceQuitAt = now
         apps[index].face.forceQuitBy = id
@@ -193,6 +216,7 @@ extension Router {
                 )
             }
         case .launchFailed(let errno):
+            guard case .launching = apps[index].phase else { return }
             end(app, cause: .crash, code: Int64(errno), by: .none, alreadyGone: true, into: &output)
         }
     }
@@ -204,7 +228,9 @@ extension Router {
         deliverDeferred(to: app, into: &output)
         switch (apps[index].state, apps[index].launchTarget) {
         case (.inactive, .background): sendAway(app, into: &output)
-        case (.inactive, _): activate(app, into: &output)
+        case (.inactive, _):
+            activate(app, into: &output)
+            repeatMissedScans(of: app, into: &output)
         case (.background, _): settle(app, into: &output)
         case (.notRunning, _), (.active, _), (.suspended, _):
             preconditionFailure("launched() while \(apps[index].state)")
@@ -235,13 +261,14 @@ extension Router {
         move(app, to: .suspended, into: &output)
         apps[index].phase = .resting
         apps[index].taskBudgetEnds = nil
-        apps[index].tasksExpired = false
+        dropForAbsentManagers(of: app, into: &output)
         decideHeld(of: app, into: &output)
     }
 
     /// Suspends an app in the background that nothing holds any more (LIFE-3).
     mutating func settle(_ app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
+        if let window = apps[index].window, window.ends <= now { apps[index].window = nil }
         guard apps[index].state == .background, apps[index].phase == .running, apps[index].window == nil,
             apps[index].tasks.isEmpty
         else { return }
@@ -260,9 +287,6 @@ extension Router {
         case .ending(_, let cause, let code, let event):
             end(app, cause: cause, code: code, by: event, into: &output)
         case .running:
-            if let window = apps[index].window, window.ends <= now {
-                apps[index].window = nil
-            }
             expireTasks(of: app, into: &output)
             settle(app, into: &output)
         }

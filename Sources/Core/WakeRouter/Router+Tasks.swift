@@ -3,7 +3,7 @@ import WakeModel
 extension Router {
     mutating func beginTask(_ token: UInt64, from app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
-        guard !apps[index].tasks.contains(token) else {
+        guard !apps[index].tasks.contains(where: { $0.token == token }) else {
             output.actions.append(.refused(app, .duplicateTask))
             return
         }
@@ -11,7 +11,12 @@ extension Router {
             output.actions.append(.refused(app, .tooMany))
             return
         }
-        apps[index].tasks.append(token)
+        if isTaskBudgetSpent(index) {
+            // It cannot be granted: the app hears so at once, and the task holds nothing.
+            output.actions.append(.expireTasks(app, tokens: [token]))
+            return
+        }
+        apps[index].tasks.append(.init(token: token))
         guard apps[index].state == .background else { return }
         if apps[index].phase == .freezing {
             // The request was on its way when the freeze began: it forbids suspension.
@@ -24,9 +29,14 @@ extension Router {
         }
     }
 
+    private func isTaskBudgetSpent(_ index: Int) -> Bool {
+        guard apps[index].state == .background, let ends = apps[index].taskBudgetEnds else { return false }
+        return ends.since(now) <= profile.taskExpirationMargin
+    }
+
     mutating func endTask(_ token: UInt64, from app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
-        guard let position = apps[index].tasks.firstIndex(of: token) else {
+        guard let position = apps[index].tasks.firstIndex(where: { $0.token == token }) else {
             output.actions.append(.refused(app, .unknownTask))
             return
         }
@@ -39,9 +49,9 @@ extension Router {
         let index = Int(app.number)
         guard apps[index].state == .background, apps[index].window != nil else { return }
         apps[index].window = nil
-        if !apps[index].tasks.isEmpty, !apps[index].tasksExpired {
-            // The budget counts from the end of the wake (TASK-8).
-            apps[index].taskBudgetEnds = now.advanced(by: profile.taskBudget)
+        if let ends = apps[index].taskBudgetEnds {
+            // A budget that counts from the end of the wake counts from here (TASK-8); none grows.
+            apps[index].taskBudgetEnds = min(ends, now.advanced(by: profile.taskBudget))
         }
         settle(app, into: &output)
     }
@@ -52,11 +62,11 @@ extension Router {
         guard let ends = apps[index].taskBudgetEnds, !apps[index].tasks.isEmpty else { return }
         if ends <= now {
             end(app, cause: .watchdog, code: profile.taskTerminationCode, by: .none, into: &output)
-        } else if !apps[index].tasksExpired,
-            ends.nanoseconds - profile.taskExpirationMargin.nanoseconds <= now.nanoseconds
-        {
-            apps[index].tasksExpired = true
-            output.actions.append(.expireTasks(app, tokens: apps[index].tasks))
+        } else if ends.since(now) <= profile.taskExpirationMargin {
+            let told = apps[index].tasks.filter { !$0.expired }.map(\.token)
+            guard !told.isEmpty else { return }
+            for position in apps[index].tasks.indices { apps[index].tasks[position].expired = true }
+            output.actions.append(.expireTasks(app, tokens: told))
         }
     }
 }

@@ -25,8 +25,8 @@ package struct Router {
     package let profile: Profile
 
     var apps: [AppRecord] = []
-    /// The clients of each peripheral in ascending order, by the number of the peripheral's name.
-    var links: [[Link]] = []
+    /// What apps hold on each peripheral, by the number of the peripheral's name.
+    var peripherals: [PeripheralRecord] = []
     /// The clients that scan, ascending.
     var scanners: [BluetoothClient] = []
     var deadlines = Deadlines()
@@ -78,10 +78,14 @@ package struct Router {
     /// The time left in the background; nil in the foreground, where it is unlimited (TASK-5).
     package func backgroundTimeRemaining(of app: AppID, at now: Instant) -> Instant.Span? {
         guard Int(app.number) < apps.count else { return .zero }
-        let record = apps[Int(app.number)]
-        guard record.state == .background else { return record.state == .suspended ? .zero : nil }
-        let ends = record.taskBudgetEnds ?? record.window?.ends ?? now
-        return max(.zero, ends.since(now))
+        let index = Int(app.number)
+        switch apps[index].state {
+        case .active, .inactive: return nil
+        case .suspended, .notRunning: return .zero
+        case .background:
+            let ends = apps[index].taskBudgetEnds ?? apps[index].window?.ends ?? now
+            return max(.zero, ends.since(now))
+        }
     }
 
     /// Hears one input.
@@ -116,7 +120,10 @@ package struct Router {
         case .event(let event):
             route(event, into: &output)
         case .redeliver(let app, let event, let supersedes):
-            guard isInstalled(app) else { return }
+            guard isInstalled(app) else {
+                nobody(event, supersedes: supersedes, into: &output)
+                return
+            }
             redeliver(event, to: app, supersedes: supersedes, into: &output)
             reschedule(app)
         case .benchRestarted:
@@ -148,6 +155,15 @@ package struct Router {
         let index = Int(app.number)
         precondition(index <= apps.count, "app numbers are given in order: \(index) after \(apps.count)")
         if index == apps.count { apps.append(AppRecord()) }
+        if !apps[index].installed {
+            // Installed anew: only the counts of its processes and ends go on.
+            let before = apps[index].face
+            apps[index] = AppRecord()
+            apps[index].face.generation = before.generation
+            apps[index].face.lastExit = before.lastExit
+            apps[index].face.lastExitCause = before.lastExitCause
+            apps[index].face.lastExitAt = before.lastExitAt
+        }
         apps[index].installed = true
         apps[index].face.bundle = manifest.bundle
         apps[index].face.modes = manifest.modes
@@ -156,12 +172,7 @@ package struct Router {
 
     private mutating func uninstall(_ app: AppID, id: EventID, into output: inout RouterOutput) {
         guard isInstalled(app) else { return }
-        dropHeld(of: app, into: &output)
-        apps[Int(app.number)].userLaunchAfterEnd = nil
-        if apps[Int(app.number)].hasProcess {
-            end(app, cause: .system, code: 0, by: id, into: &output)
-        }
-        dropWaiting(of: app, reason: .appEnded, into: &output)
+        endForGood(app, by: id, into: &output)
         releaseManagers(of: app, into: &output) { _ in true }
         apps[Int(app.number)].installed = false
         reschedule(app)
@@ -173,12 +184,20 @@ package struct Router {
         switch change {
         case .lock: break
         case .unlock:
-            if !unlockedSinceBoot { unlockedAt = now }
-            unlockedSinceBoot = true
+            if !unlockedSinceBoot { firstUnlock(into: &output) }
         case .setPasscode: passcode = true
-        case .removePasscode: passcode = false
+        case .removePasscode:
+            // Only an unlocked phone lets its passcode be removed.
+            if !unlockedSinceBoot { firstUnlock(into: &output) }
+            passcode = false
         case .reboot: reboot(id: id, into: &output)
         }
+    }
+
+    private mutating func firstUnlock(into output: inout RouterOutput) {
+        unlockedAt = now
+        unlockedSinceBoot = true
+        for client in scanners { repeatMissedScan(client, into: &output) }
     }
 
     /// Every process ends, links go and pending connections stay; the force-quit bar is lifted (LAUNCH-4).
@@ -186,26 +205,31 @@ package struct Router {
         unlockedSinceBoot = !passcode
         for index in apps.indices where apps[index].installed {
             let app = AppID(UInt32(index))
-            dropHeld(of: app, into: &output)
-            apps[index].userLaunchAfterEnd = nil
-            if apps[index].hasProcess { end(app, cause: .system, code: 0, by: id, into: &output) }
+            endForGood(app, by: id, into: &output)
             apps[index].rebootedSince = true
             if profile.rebootLiftsForceQuit { apps[index].face.forceQuit = false }
-            dropWaiting(of: app, reason: .appEnded, into: &output)
             reschedule(app)
         }
         loseConnections(into: &output)
+        takeUpRadio(into: &output)
     }
 
-    /// Every process died with the bench.
+    /// Ends an app with all that it waits for, so that nothing brings it back at once.
+    private mutating func endForGood(_ app: AppID, by id: EventID, into output: inout RouterOutput) {
+        dropHeld(of: app, into: &output)
+        apps[Int(app.number)].userLaunchAfterEnd = nil
+        if apps[Int(app.number)].hasProcess { end(app, cause: .system, code: 0, by: id, into: &output) }
+    }
+
+    /// Every process died with the bench. What was waited for is asked of the radio again (SYS-2); connections that were
+    /// up end by events of their own.
     private mutating func benchRestarted(id: EventID, into output: inout RouterOutput) {
         for index in apps.indices where apps[index].installed && apps[index].hasProcess {
             let app = AppID(UInt32(index))
             end(app, cause: .bench, code: 0, by: id, into: &output)
             reschedule(app)
         }
-        for client in scanners { resumeScan(client, into: &output) }
-        reconnectPending(into: &output)
+        takeUpRadio(into: &output)
     }
 
     // MARK: States
@@ -242,8 +266,7 @@ package struct Router {
         apps[index].window = nil
         apps[index].tasks.removeAll()
         apps[index].taskBudgetEnds = nil
-        apps[index].tasksExpired = false
-        if foreground == app { foreground = nil }
+        if foreground == app, apps[index].userLaunchAfterEnd == nil { foreground = nil }
         output.actions.append(
             .exited(
                 ExitRecord(
@@ -259,11 +282,8 @@ package struct Router {
             )
         )
         detachManagers(of: app, into: &output)
-        dropWaiting(of: app, reason: .appEnded, into: &output)
+        dropWaiting(of: app, reason: cause == .bench ? .benchRestarted : .appEnded, into: &output)
         decideHeld(of: app, into: &output)
-        if let id = apps[index].userLaunchAfterEnd {
-            apps[index].userLaunchAfterEnd = nil
-            bringForward(app, id: id, into: &output)
-        }
+        launchAfterEnd(app, into: &output)
     }
 }

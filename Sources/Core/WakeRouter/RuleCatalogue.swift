@@ -1382,7 +1382,7 @@ package enum RuleCatalogue {
             Under memory pressure suspended apps go first, without notice; then background ones after a \
             warning; the foreground app last among apps without audio or accessory, whose band is higher.
             """,
-            figure: "bands as facts 13",
+            figure: "bands: idle 0, background 3, foreground 10, audio and accessory 12",
             .documented,
             from: [.guide2014, .jetsam, .kernel]
         ),

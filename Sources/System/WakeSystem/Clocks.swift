@@ -1,21 +1,26 @@
 import Glibc
 
-/// The kernel's clock that never jumps.
+/// Time since the machine started, without its sleep.
 package enum MonotonicClock {
-    /// Nanoseconds since boot, without the time asleep.
-    package static func now() -> Int64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
+    /// Nanoseconds.
+    package static func now() -> Int64 { nanoseconds(CLOCK_MONOTONIC) }
 }
 
-/// The clock on the wall, for records that people read.
+/// Time since the machine started, its sleep included.
+package enum BootClock {
+    /// Nanoseconds.
+    package static func now() -> Int64 { nanoseconds(CLOCK_BOOTTIME) }
+}
+
+/// The time of day; it may jump.
 package enum WallClock {
-    /// Nanoseconds since 1970, UTC.
-    package static func now() -> Int64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
+    /// Nanoseconds since 1970.
+    package static func now() -> Int64 { nanoseconds(CLOCK_REALTIME) }
+}
+
+private func nanoseconds(_ clock: clockid_t) -> Int64 {
+    var time = timespec()
+    let code = unsafe clock_gettime(clock, &time)
+    precondition(code == 0, "clock_gettime(\(clock)) failed with \(errno)")
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }

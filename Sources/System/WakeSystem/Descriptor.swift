@@ -1,25 +1,92 @@
+import CWakeShims
 import Glibc
 
-/// A file descriptor, closed exactly once.
+/// Owns a file descriptor and closes it exactly once.
 package struct Descriptor: ~Copyable {
-    /// The number, valid as long as this value.
-    package let raw: Int32
+    /// The number, valid while this value lives.
+    package let number: Int32
 
-    /// Takes over a descriptor that nobody else closes.
-    package init(owning raw: Int32) {
-        precondition(raw >= 0, "descriptor \(raw)")
-        self.raw = raw
-    }
-
-    /// Gives the descriptor up without closing it.
-    package consuming func release() -> Int32 {
-        let raw = self.raw
-        discard self
-        return raw
+    /// Takes over an open descriptor; nobody else may close it.
+    package init(owning number: Int32) {
+        precondition(number >= 0, "Descriptor(owning: \(number))")
+        self.number = number
     }
 
     deinit {
-        // Linux closes the descriptor even when close says EINTR.
-        close(raw)
+        // Linux frees the number even when close is interrupted, so it is never repeated.
+        _ = Glibc.close(number)
     }
+
+    /// Gives the number away; the caller closes it.
+    package consuming func release() -> Int32 {
+        let number = number
+        discard self
+        return number
+    }
+
+    /// Opens a file, close-on-exec.
+    ///
+    /// - Parameter mode: the rights of a file that is created.
+    package static func open(_ path: String, _ flags: Int32, mode: UInt32 = 0o644) throws(SystemError) -> Descriptor {
+        let number = repeatingInterrupted { unsafe wake_open(path, flags | O_CLOEXEC, mode) }
+        guard number >= 0 else { throw SystemError(last: "open", subject: path) }
+        return Descriptor(owning: number)
+    }
+
+    /// A second descriptor of the same open file, close-on-exec.
+    package func duplicate() throws(SystemError) -> Descriptor {
+        let copy = wake_duplicate(number)
+        guard copy >= 0 else { throw SystemError(last: "fcntl(F_DUPFD_CLOEXEC)") }
+        return Descriptor(owning: copy)
+    }
+
+    /// Makes reads and writes return `EAGAIN` instead of waiting.
+    package func makeNonBlocking() throws(SystemError) {
+        guard wake_nonblocking(number) == 0 else { throw SystemError(last: "fcntl(O_NONBLOCK)") }
+    }
+
+    /// Reads what is there, at most the buffer's size.
+    ///
+    /// - Returns: the number of bytes, 0 at the end, nil when nothing is there yet on a non-blocking descriptor.
+    package func read(into buffer: inout [UInt8]) throws(SystemError) -> Int? {
+        let number = number
+        let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+            repeatingInterrupted { unsafe Glibc.read(number, bytes.baseAddress, bytes.count) }
+        }
+        if count >= 0 { return count }
+        if errno == EAGAIN { return nil }
+        throw SystemError(last: "read")
+    }
+
+    /// Writes as much as goes in.
+    ///
+    /// - Returns: the number of bytes, nil when nothing fits now on a non-blocking descriptor.
+    package func write(_ bytes: [UInt8]) throws(SystemError) -> Int? {
+        let number = number
+        let count = unsafe bytes.withUnsafeBytes { bytes in
+            repeatingInterrupted { unsafe Glibc.write(number, bytes.baseAddress, bytes.count) }
+        }
+        if count >= 0 { return count }
+        if errno == EAGAIN { return nil }
+        throw SystemError(last: "write")
+    }
+}
+
+/// Calls again while a signal interrupts.
+package func repeatingInterrupted<Number: SignedInteger>(_ call: () -> Number) -> Number {
+    while true {
+        let result = call()
+        if result != -1 || errno != EINTR { return result }
+    }
+}
+
+/// Reads a small file of the kernel whole, at most `limit` bytes.
+package func readSmallFile(_ path: String, limit: Int = 65_536) throws(SystemError) -> String {
+    let file = try Descriptor.open(path, O_RDONLY)
+    var buffer = [UInt8](repeating: 0, count: 4_096)
+    var text: [UInt8] = []
+    while text.count < limit, let count = try file.read(into: &buffer), count > 0 {
+        text.append(contentsOf: buffer[..<count])
+    }
+    return String(decoding: text.prefix(limit), as: UTF8.self)
 }

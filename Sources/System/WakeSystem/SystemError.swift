@@ -1,40 +1,34 @@
+import CWakeShims
 import Glibc
 
-/// The kernel, or a library that speaks for it, refused a call.
+/// The kernel, or a library that speaks to it, said no.
 package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The call's name.
+    /// The call that failed: `open`, `sd_event_add_io`.
     package var call: String
-    /// The error number as errno has it.
-    package var errno: Int32
+    /// The error number as in errno.h, positive.
+    package var code: Int32
+    /// What the call was about, such as a path; empty when the call says it all.
+    package var subject: String
 
-    package init(call: String, errno: Int32) {
+    package init(_ call: String, code: Int32, subject: String = "") {
         self.call = call
-        self.errno = errno
+        self.code = code
+        self.subject = subject
     }
 
-    /// One line, such as `open: No such file or directory`.
+    /// Reads errno: to be made right after the call that failed.
+    package init(last call: String, subject: String = "") {
+        self.init(call, code: errno, subject: subject)
+    }
+
+    /// The code in words: `Permission denied`.
+    package var reason: String {
+        guard let words = unsafe wake_reason(code) else { return "error \(code)" }
+        return unsafe String(cString: words)
+    }
+
+    /// One line: the subject, the call and the reason.
     package var description: String {
-        "\(call): \(unsafe String(cString: strerror(errno)))"
-    }
-
-    /// Turns systemd's negative errno into an error, and gives back what is not one.
-    @discardableResult
-    package static func check(_ result: Int32, _ call: String) throws(SystemError) -> Int32 {
-        if result < 0 { throw SystemError(call: call, errno: -result) }
-        return result
-    }
-}
-
-/// Repeats a call that a signal interrupted; -1 becomes an error with the call's name.
-@discardableResult
-package func retrying<Result: SignedInteger>(
-    _ call: String,
-    _ body: () -> Result
-) throws(SystemError) -> Result {
-    while true {
-        let result = body()
-        if result != -1 { return result }
-        let code = errno
-        if code != EINTR { throw SystemError(call: call, errno: code) }
+        subject.isEmpty ? "\(call): \(reason)" : "\(subject): \(call): \(reason)"
     }
 }

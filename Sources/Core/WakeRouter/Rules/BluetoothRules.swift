@@ -4,8 +4,6 @@ import WakeModel
 struct BluetoothQuestion {
     var kind: EventKind
     var state: AppState
-    /// The app's process answers: its manager is there, or will be when the launch is over.
-    var answerable: Bool
     var scanNamesServices: Bool
     var firstSighting: Bool
     /// The process that asked for this answer is still the one that runs.
@@ -17,6 +15,9 @@ struct BluetoothQuestion {
 /// The checks of BLE central events, in the order of the rulebook.
 enum BluetoothRules {
     /// Evaluates every check; none is left out because an earlier one failed.
+    ///
+    /// What holds passes. What does not hold fails where it stands in the way of the app in its state, and is not
+    /// applicable elsewhere.
     static func evaluate(_ question: BluetoothQuestion, of app: AppSnapshot, by profile: borrowing Profile)
         -> CheckResults
     {
@@ -24,40 +25,43 @@ enum BluetoothRules {
         let asleep = dead || question.state == .suspended
         let foreground = question.state == .active || question.state == .inactive
         let discovery = question.kind == .peripheralDiscovered
+        let unlocked = app.unlockedSinceBoot || !app.passcode
+        let restorable = profile.restoration && app.restoreIdentifier != .none
         var results = CheckResults()
 
-        results[.terminatedBySystem] = !dead || app.forceQuit ? .notApplicable : .pass
-        results[.notForceQuit] = !dead || !profile.forceQuitBars ? .notApplicable : app.forceQuit ? .fail : .pass
-        results[.unlockedSinceBoot] =
-            !dead || !profile.firstUnlockGates
-            ? .notApplicable : app.unlockedSinceBoot || !app.passcode ? .pass : .fail
+        results[.terminatedBySystem] = dead && app.forceQuit ? .notApplicable : .pass
+        results[.notForceQuit] = !profile.forceQuitBars ? .notApplicable : passes(!app.forceQuit, where: dead)
+        results[.unlockedSinceBoot] = !profile.firstUnlockGates ? .notApplicable : passes(unlocked, where: dead)
         results[.registered] = .pass
-        results[.modePresent] =
-            app.modes.contains(.bluetoothCentral) ? .pass : asleep ? .fail : .notApplicable
+        results[.modePresent] = passes(app.modes.contains(.bluetoothCentral), where: asleep)
         results[.budgetLeft] = foreground ? .notApplicable : .pass
         results[.scanNamesServices] =
-            !discovery || foreground ? .notApplicable : question.scanNamesServices ? .pass : .fail
-        results[.notDuplicate] = !discovery ? .notApplicable : question.firstSighting ? .pass : .fail
-        results[.restoreIdentifier] =
-            !dead ? .notApplicable : profile.restoration && app.restoreIdentifier != .none ? .pass : .fail
+            !discovery ? .notApplicable : passes(question.scanNamesServices, where: !foreground)
+        results[.notDuplicate] = !discovery ? .notApplicable : passes(question.firstSighting, where: true)
+        results[.restoreIdentifier] = passes(restorable, where: dead)
         results[.exitAllowsRelaunch] =
             !dead || app.forceQuit
             ? .notApplicable
-            : question.rebootedSince && !profile.bluetoothRelaunchesAfterReboot ? .fail : .pass
-        results[.bluetoothOn] = app.bluetoothOn || question.kind == .bluetoothPoweredOff ? .pass : .fail
-        results[.deliveryWanted] = question.wanted ? .pass : .fail
-        results[.runsInBackground] = !asleep ? .notApplicable : app.exitsOnSuspend ? .fail : .pass
+            : passes(!question.rebootedSince || profile.bluetoothRelaunchesAfterReboot, where: true)
+        results[.bluetoothOn] = passes(app.bluetoothOn || question.kind == .bluetoothPoweredOff, where: true)
+        results[.deliveryWanted] = passes(question.wanted, where: true)
+        results[.runsInBackground] = passes(!app.exitsOnSuspend, where: asleep)
         return results
     }
 
-    /// The verdict and reason of a failing check.
-    static func refusal(_ check: Check, in state: AppState) -> (Verdict, Reason) {
-        switch check {
-        case .terminatedBySystem, .notForceQuit: (.deny, .forceQuit)
+    @inline(__always)
+    private static func passes(_ holds: Bool, where matters: Bool) -> CheckResult {
+        holds ? .pass : matters ? .fail : .notApplicable
+    }
+
+    /// The verdict and reason of the decisive check.
+    static func refusal(_ decisive: Check, in results: CheckResults, state: AppState) -> (Verdict, Reason) {
+        switch decisive {
+        case .terminatedBySystem, .budgetLeft, .registered:
+            preconditionFailure("\(decisive) never fails for one app")
+        case .notForceQuit: (.deny, .forceQuit)
         case .unlockedSinceBoot: (.deny, .beforeFirstUnlock)
-        case .registered: (.drop, .noRegistration)
-        case .modePresent: (state == .suspended ? .defer : .deny, .modeMissing)
-        case .budgetLeft: (.defer, .suspending)
+        case .modePresent: (waitsForMode(results, state: state) ? .defer : .deny, .modeMissing)
         case .scanNamesServices: (.deny, .scanWithoutServices)
         case .notDuplicate: (.coalesce, .duplicateDiscovery)
         case .restoreIdentifier: (.deny, .noRestoreIdentifier)
@@ -66,6 +70,13 @@ enum BluetoothRules {
         case .deliveryWanted: (.drop, .registrationEnded)
         case .runsInBackground: (.deny, .exitsOnSuspend)
         }
+    }
+
+    /// An event waits for a suspended app when nothing but the missing mode stands in its way (BTC-2).
+    private static func waitsForMode(_ results: CheckResults, state: AppState) -> Bool {
+        var others = results
+        others[.modePresent] = .pass
+        return state == .suspended && others.decisive == nil
     }
 
     /// The verdict when nothing stands in the way, with the rule that gives it.

@@ -1,0 +1,27 @@
+import WakeModel
+
+/// What to do about a reason, and what it means: prose that is generated and never parsed.
+enum Advice {
+    /// What would make the app wake; nil when nothing is wrong.
+    static func fix(_ reason: Reason) -> String? {
+        switch reason {
+        case .forceQuit:
+            "Launch the app once by hand, then end it with `terminate`, cause memory, to test a relaunch"
+        case .beforeFirstUnlock: "Unlock the phone once after its restart, or remove the passcode"
+        case .noRegistration: "Let an app scan, connect or subscribe before the event happens"
+        case .modeMissing: "Add bluetooth-central to UIBackgroundModes in Info.plist"
+        case .scanWithoutServices: "Name the services in scanForPeripherals(withServices:options:)"
+        case .duplicateDiscovery: "Stop the scan and start it again to hear of the same peripheral once more"
+        case .noRestoreIdentifier:
+            "Give the central manager CBCentralManagerOptionRestoreIdentifierKey, and the same on every launch"
+        case .notRelaunchedAfterExit: "Launch the app once by hand after the restart of the phone"
+        case .bluetoothOff: "Turn Bluetooth on"
+        case .exitsOnSuspend: "Remove UIApplicationExitsOnSuspend from Info.plist"
+        case .managerNotCreated: "Create the central manager in didFinishLaunching, with the same restore identifier"
+        case .overflow: "Let the app keep up: it was sent more than it took"
+        case .inForeground, .alreadyRunning, .resumed, .relaunched, .launching, .deliveredLater,
+            .registrationEnded, .appEnded, .benchRestarted:
+            nil
+        }
+    }
+}

@@ -1,0 +1,230 @@
+import WakeModel
+
+/// A decision as a log has it.
+package struct DecisionRecord: Hashable, Sendable {
+    package var id: DecisionID
+    package var at: Instant
+    package var event: EventID
+    package var source: String
+    package var kind: String
+    package var subject: String
+    package var origin: String
+    package var parent: EventID
+    /// Nil when no app had registered.
+    package var app: String?
+    /// The word of the state, such as `suspended`.
+    package var stateBefore: String
+    package var stateSince: Instant
+    package var generation: UInt32
+    package var lastExit: LastExit?
+    package var via: String
+    package var restoreIdentifier: String?
+    package var verdict: Verdict
+    package var reason: Reason
+    package var rule: RuleID
+    package var checks: [CheckRecord]
+    package var wouldHave: Verdict
+    /// The rules of the other failing checks.
+    package var alsoFailing: [String]
+    package var fix: [String]
+    package var census: Census
+    package var supersedes: DecisionID
+
+    package struct LastExit: Hashable, Sendable {
+        package var cause: String
+        package var id: String
+        package var at: Instant
+    }
+
+    /// One question and its answer.
+    package struct CheckRecord: Hashable, Sendable {
+        package var rule: RuleID
+        package var result: CheckResult
+        package var decisive: Bool
+        package var since: Instant?
+        /// The event that made it so, such as `e-000371`.
+        package var setBy: String?
+        package var budget: Budget?
+    }
+
+    /// Times of a wake, in milliseconds.
+    package struct Budget: Hashable, Sendable {
+        package var limit: Int64
+        package var used: Int64
+        package var left: Int64
+    }
+
+    /// All the apps that saw the event.
+    package struct Census: Hashable, Sendable {
+        package var apps: Int
+        package var woke: Int
+        package var byReason: [ReasonCount]
+    }
+
+    package struct ReasonCount: Hashable, Sendable {
+        package var reason: String
+        package var count: Int
+    }
+
+    package var decisive: CheckRecord? { checks.first(where: \.decisive) }
+    package var budget: Budget? { checks.lazy.compactMap(\.budget).first }
+}
+
+extension DecisionRecord {
+    /// Reads a line; nil when it is not a decision.
+    init?(_ line: JSONValue) {
+        guard line["schema"]?.string == "wake.decision/1",
+            let id = line["id"]?.string.flatMap(LogTime.number),
+            let at = line["t"]?.string.flatMap(LogTime.instant),
+            let event = line["event"],
+            let eventID = event["id"]?.string.flatMap(LogTime.number),
+            let kind = event["kind"]?.string,
+            let verdict = line["verdict"]?.string.flatMap(Verdict.init(word:)),
+            let reason = line["reason"]?.string.flatMap(Reason.init(word:)),
+            let rule = line["rule"]?.string.flatMap(RuleID.init(text:))
+        else { return nil }
+        let app = line["app"]
+        let wouldHave = line["would_have"]
+        self.init(
+            id: DecisionID(id),
+            at: at,
+            event: EventID(eventID),
+            source: event["source"]?.string ?? "",
+            kind: kind,
+            subject: event["subject"]?.string ?? "",
+            origin: event["origin"]?.string ?? "",
+            parent: EventID(event["parent"]?.string.flatMap(LogTime.number) ?? 0),
+            app: app?["bundle"]?.string,
+            stateBefore: app?["state_before"]?.string ?? "",
+            stateSince: app?["since"]?.string.flatMap(LogTime.instant) ?? .zero,
+            generation: UInt32(clamping: app?["generation"]?.integer ?? 0),
+            lastExit: app?["last_exit"].flatMap(LastExit.init),
+            via: line["interest"]?["via"]?.string ?? "none",
+            restoreIdentifier: line["interest"]?["restore_id"]?.string,
+            verdict: verdict,
+            reason: reason,
+            rule: rule,
+            checks: line["checks"]?.array.compactMap(CheckRecord.init) ?? [],
+            wouldHave: wouldHave?["verdict"]?.string.flatMap(Verdict.init(word:)) ?? verdict,
+            alsoFailing: wouldHave?["also_failing"]?.array.compactMap(\.string) ?? [],
+            fix: line["fix"]?.array.compactMap(\.string) ?? [],
+            census: Census(line["census"]),
+            supersedes: DecisionID(line["supersedes"]?.string.flatMap(LogTime.number) ?? 0)
+        )
+    }
+}
+
+extension DecisionRecord.LastExit {
+    init?(_ value: JSONValue) {
+        guard let cause = value["cause"]?.string, let id = value["id"]?.string else { return nil }
+        self.init(cause: cause, id: id, at: value["t"]?.string.flatMap(LogTime.instant) ?? .zero)
+    }
+}
+
+extension DecisionRecord.CheckRecord {
+    private static let results = Dictionary(uniqueKeysWithValues: CheckResult.allCases.map { ($0.word, $0) })
+    private static let rules = Dictionary(uniqueKeysWithValues: RuleID.allCases.map { ($0.text, $0) })
+
+    init?(_ value: JSONValue) {
+        guard let rule = value["rule"]?.string.flatMap({ Self.rules[$0] }),
+            let result = value["result"]?.string.flatMap({ Self.results[$0] })
+        else { return nil }
+        self.init(
+            rule: rule,
+            result: result,
+            decisive: value["decisive"]?.bool ?? false,
+            since: value["since"]?.string.flatMap(LogTime.instant),
+            setBy: value["set_by"]?.string,
+            budget: value["observed"].flatMap(DecisionRecord.Budget.init)
+        )
+    }
+}
+
+extension DecisionRecord.Budget {
+    init?(_ value: JSONValue) {
+        guard let limit = value["limit_ms"]?.integer, let used = value["used_ms"]?.integer else { return nil }
+        self.init(limit: limit, used: used, left: value["left_ms"]?.integer ?? limit - used)
+    }
+}
+
+extension DecisionRecord.Census {
+    init(_ value: JSONValue?) {
+        self.init(
+            apps: Int(clamping: value?["apps"]?.integer ?? 0),
+            woke: Int(clamping: value?["woke"]?.integer ?? 0),
+            byReason: value?["by_reason"]?.members.map {
+                DecisionRecord.ReasonCount(reason: $0.key, count: Int(clamping: $0.value.integer ?? 0))
+            } ?? []
+        )
+    }
+}
+
+extension Outcome {
+    /// Reads a line; nil when it is not an outcome. The time of day is left at 0.
+    init?(_ line: JSONValue) {
+        guard line["schema"]?.string == "wake.outcome/1",
+            let decision = line["decision"]?.string.flatMap(LogTime.number),
+            let app = line["app"]?.string
+        else { return nil }
+        self.init(
+            decision: DecisionID(decision),
+            event: EventID(line["event"]?.string.flatMap(LogTime.number) ?? 0),
+            app: app,
+            at: line["t"]?.string.flatMap(LogTime.instant) ?? .zero,
+            wall: 0,
+            pid: Int32(clamping: line["pid"]?.integer ?? 0),
+            spawn: line["spawn_ms"]?.integer.map(Self.span),
+            delivered: line["delivered"]?.array.compactMap(Callback.init) ?? [],
+            acknowledged: line["acknowledged"]?.bool ?? false,
+            used: line["used_ms"]?.integer.map(Self.span),
+            ended: line["ended"]?.string.flatMap { word in Ending.allCases.first { $0.word == word } },
+            exit: line["exit_id"]?.string.flatMap(LogTime.number) ?? 0
+        )
+    }
+
+    private static func span(_ milliseconds: Int64) -> Instant.Span {
+        Instant.Span(nanoseconds: milliseconds.multipliedReportingOverflow(by: 1_000_000).partialValue)
+    }
+}
+
+extension Outcome.Callback {
+    init?(_ value: JSONValue) {
+        guard let name = value["callback"]?.string else { return nil }
+        self.init(
+            name: name,
+            at: value["t"]?.string.flatMap(LogTime.instant) ?? .zero,
+            value: value["value"]?.string
+        )
+    }
+}
+
+extension StateMove {
+    init?(_ line: JSONValue) {
+        guard line["schema"]?.string == "wake.state/1", let app = line["app"]?.string,
+            let at = line["t"]?.string.flatMap(LogTime.instant),
+            let from = line["from"]?.string.flatMap(AppState.init(recordWord:)),
+            let to = line["to"]?.string.flatMap(AppState.init(recordWord:))
+        else { return nil }
+        self.init(app: app, at: at, from: from, to: to, pid: Int32(clamping: line["pid"]?.integer ?? 0))
+    }
+}
+
+extension ExitEntry {
+    init?(_ line: JSONValue) {
+        guard line["schema"]?.string == "wake.exit/1", let app = line["app"]?.string,
+            let number = line["id"]?.string.flatMap(LogTime.number),
+            let at = line["t"]?.string.flatMap(LogTime.instant),
+            let cause = line["cause"]?.string.flatMap(ExitCause.init(word:))
+        else { return nil }
+        self.init(
+            number: number,
+            app: app,
+            at: at,
+            generation: UInt32(clamping: line["generation"]?.integer ?? 0),
+            cause: cause,
+            code: line["code"]?.integer ?? 0,
+            stateBefore: line["state_before"]?.string.flatMap(AppState.init(recordWord:)) ?? .notRunning,
+            pid: Int32(clamping: line["pid"]?.integer ?? 0)
+        )
+    }
+}

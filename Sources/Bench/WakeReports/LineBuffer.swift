@@ -1,0 +1,134 @@
+import WakeModel
+
+/// Bytes of JSON lines in the making.
+struct LineBuffer {
+    private(set) var bytes: [UInt8] = []
+
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+    var count: Int { bytes.count }
+
+    mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+
+    mutating func removeFirst(_ count: Int) { bytes.removeFirst(count) }
+
+    mutating func append(_ text: StaticString) {
+        unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    mutating func append(_ fragment: [UInt8]) {
+        bytes.append(contentsOf: fragment)
+    }
+
+    mutating func append(raw text: String) {
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    mutating func append(byte: UInt8) { bytes.append(byte) }
+
+    mutating func append(_ value: Bool) {
+        append(value ? "true" as StaticString : "false")
+    }
+
+    mutating func append(_ value: UInt64) {
+        append(value, width: 1)
+    }
+
+    mutating func append(_ value: Int64) {
+        if value < 0 { bytes.append(0x2d) }
+        append(value.magnitude, width: 1)
+    }
+
+    /// Appends at least `width` digits.
+    mutating func append(_ value: UInt64, width: Int) {
+        var digits: InlineArray<20, UInt8> = .init(repeating: 0x30)
+        var rest = value
+        var used = 0
+        while rest > 0 || used < width {
+            digits[19 - used] = 0x30 + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+            used += 1
+        }
+        for position in (20 - used)..<20 { bytes.append(digits[position]) }
+    }
+
+    /// Appends `T+02:14:07.250`.
+    mutating func append(_ instant: Instant) {
+        let nanoseconds = UInt64(max(0, instant.nanoseconds))
+        let seconds = nanoseconds / 1_000_000_000
+        let fraction = nanoseconds % 1_000_000_000
+        append("T+")
+        append(seconds / 3600, width: 2)
+        bytes.append(0x3a)
+        append(seconds / 60 % 60, width: 2)
+        bytes.append(0x3a)
+        append(seconds % 60, width: 2)
+        bytes.append(0x2e)
+        if fraction % 1_000_000 == 0 {
+            append(fraction / 1_000_000, width: 3)
+        } else if fraction % 1000 == 0 {
+            append(fraction / 1000, width: 6)
+        } else {
+            append(fraction, width: 9)
+        }
+    }
+
+    /// Appends an instant in quotes.
+    mutating func append(quoted instant: Instant) {
+        bytes.append(0x22)
+        append(instant)
+        bytes.append(0x22)
+    }
+
+    /// Appends an event id in quotes, or null.
+    mutating func append(_ event: EventID) {
+        guard event != .none else { return append("null") }
+        append("\"e-")
+        append(event.number, width: 6)
+        bytes.append(0x22)
+    }
+
+    /// Appends a decision id in quotes, or null.
+    mutating func append(_ decision: DecisionID) {
+        guard decision != .none else { return append("null") }
+        append("\"d-")
+        append(decision.number, width: 6)
+        bytes.append(0x22)
+    }
+
+    /// Appends text in quotes, escaped as JSON asks.
+    mutating func append(quoted text: String) {
+        bytes.append(0x22)
+        for byte in text.utf8 {
+            switch byte {
+            case 0x22: append("\\\"")
+            case 0x5c: append("\\\\")
+            case 0x0a: append("\\n")
+            case 0x0d: append("\\r")
+            case 0x09: append("\\t")
+            case 0..<0x20:
+                append("\\u00")
+                bytes.append(Self.digit(byte >> 4))
+                bytes.append(Self.digit(byte & 15))
+            default: bytes.append(byte)
+            }
+        }
+        bytes.append(0x22)
+    }
+
+    /// Appends text in quotes, or null.
+    mutating func append(quoted text: String?) {
+        if let text { append(quoted: text) } else { append("null") }
+    }
+
+    /// Appends a list of texts.
+    mutating func append(list: [String]) {
+        bytes.append(0x5b)
+        for (position, text) in list.enumerated() {
+            if position > 0 { bytes.append(0x2c) }
+            append(quoted: text)
+        }
+        bytes.append(0x5d)
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
+}

@@ -1,0 +1,110 @@
+import Glibc
+
+/// A report cannot be written or read.
+package struct ReportError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Kind: Hashable, Sendable {
+        case missing
+        case full
+        /// The system refused: the call and its errno.
+        case system(String, Int32)
+        /// The file is something else.
+        case foreign(String)
+    }
+
+    package var kind: Kind
+    package var path: String
+
+    package init(_ kind: Kind, path: String) {
+        self.kind = kind
+        self.path = path
+    }
+
+    /// One line that names the file and the remedy.
+    package var description: String {
+        switch kind {
+        case .missing: "\(path): not there; give the folder of a run with --run"
+        case .full: "\(path): no space left; free some space there or give another --out"
+        case .system(let call, let number):
+            "\(path): \(call): \(unsafe String(cString: strerror(number))); check the folder and its permissions"
+        case .foreign(let what): "\(path): \(what); give a file that wakebench wrote"
+        }
+    }
+
+    static func last(_ call: String, path: String) -> ReportError {
+        let number = errno
+        switch number {
+        case ENOENT: return ReportError(.missing, path: path)
+        case ENOSPC, EDQUOT: return ReportError(.full, path: path)
+        default: return ReportError(.system(call, number), path: path)
+        }
+    }
+}
+
+/// A file of lines, written in large pieces. Without a path the lines stay in memory.
+@safe
+final class LogFile {
+    let path: String
+    private let descriptor: Int32
+    var line = LineBuffer()
+    private let pieceSize = 128 << 10
+
+    /// Makes the file, or empties it.
+    init(creating path: String) throws(ReportError) {
+        self.path = path
+        descriptor = try Self.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC)
+    }
+
+    /// Opens the file to go on after its first `length` bytes.
+    init(continuing path: String, after length: Int) throws(ReportError) {
+        self.path = path
+        descriptor = try Self.open(path, O_WRONLY | O_CLOEXEC)
+        guard ftruncate(descriptor, length) == 0, lseek(descriptor, 0, SEEK_END) >= 0 else {
+            let error = ReportError.last("truncate", path: path)
+            close(descriptor)
+            throw error
+        }
+    }
+
+    /// Keeps everything in `line`.
+    init() {
+        path = ""
+        descriptor = -1
+    }
+
+    deinit {
+        // What a failed write left behind is lost with the file, and its error was thrown.
+        try? flush()
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    private static func open(_ path: String, _ flags: Int32) throws(ReportError) -> Int32 {
+        let descriptor = unsafe Glibc.open(path, flags, 0o644)
+        guard descriptor >= 0 else { throw ReportError.last("open", path: path) }
+        return descriptor
+    }
+
+    /// A line is complete: writes when a large piece has come together.
+    func endLine() throws(ReportError) {
+        line.append(byte: 0x0a)
+        if descriptor >= 0, line.count >= pieceSize { try flush() }
+    }
+
+    /// Writes what has come together. What could not be written stays, for the next time.
+    func flush() throws(ReportError) {
+        guard descriptor >= 0 else { return }
+        var written = 0
+        while written < line.count {
+            let count = unsafe line.bytes.withUnsafeBytes { bytes in
+                unsafe write(descriptor, bytes.baseAddress! + written, bytes.count - written)
+            }
+            if count < 0 {
+                if errno == EINTR { continue }
+                let error = ReportError.last("write", path: path)
+                line.removeFirst(written)
+                throw error
+            }
+            written += count
+        }
+        line.removeAll()
+    }
+}

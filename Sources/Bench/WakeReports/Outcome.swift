@@ -1,0 +1,145 @@
+import WakeModel
+
+/// What became of a decision in the world: the process, what it was called with, and how its wake ended.
+package struct Outcome: Hashable, Sendable {
+    package var decision: DecisionID
+    package var event: EventID
+    /// The bundle identifier.
+    package var app: String
+    /// When the first of it happened, on the bench's clock.
+    package var at: Instant
+    /// Nanoseconds since 1970, by the machine's clock.
+    package var wall: Int64
+    /// 0 for a scripted app, which has no process.
+    package var pid: Int32
+    /// From the start of the process to its first word; nil when none was started.
+    package var spawn: Instant.Span?
+    /// In the order in which they were sent.
+    package var delivered: [Callback]
+    /// Whether the app has answered all of them.
+    package var acknowledged: Bool
+    /// How long the wake lasted.
+    package var used: Instant.Span?
+    /// How the wake ended; nil when it has not.
+    package var ended: Ending?
+    /// The exit record, when a process ended with the wake; 0 for none.
+    package var exit: UInt64
+
+    /// A delegate method that was called.
+    package struct Callback: Hashable, Sendable {
+        /// Such as `didUpdateValueFor` or `willRestoreState`.
+        package var name: String
+        package var at: Instant
+        /// What the app read, in hexadecimal; nil when there was nothing to read.
+        package var value: String?
+
+        package init(name: String, at: Instant, value: String? = nil) {
+            self.name = name
+            self.at = at
+            self.value = value
+        }
+    }
+
+    package enum Ending: UInt8, CaseIterable, Sendable {
+        case suspended, exited, killed
+
+        package var word: String {
+            switch self {
+            case .suspended: "suspended"
+            case .exited: "exited"
+            case .killed: "killed"
+            }
+        }
+    }
+
+    package init(
+        decision: DecisionID,
+        event: EventID,
+        app: String,
+        at: Instant,
+        wall: Int64,
+        pid: Int32 = 0,
+        spawn: Instant.Span? = nil,
+        delivered: [Callback] = [],
+        acknowledged: Bool = false,
+        used: Instant.Span? = nil,
+        ended: Ending? = nil,
+        exit: UInt64 = 0
+    ) {
+        self.decision = decision
+        self.event = event
+        self.app = app
+        self.at = at
+        self.wall = wall
+        self.pid = pid
+        self.spawn = spawn
+        self.delivered = delivered
+        self.acknowledged = acknowledged
+        self.used = used
+        self.ended = ended
+        self.exit = exit
+    }
+}
+
+/// An app moved from one state to another.
+package struct StateMove: Hashable, Sendable {
+    package var app: String
+    package var at: Instant
+    package var from: AppState
+    package var to: AppState
+    package var pid: Int32
+
+    package init(app: String, at: Instant, from: AppState, to: AppState, pid: Int32 = 0) {
+        self.app = app
+        self.at = at
+        self.from = from
+        self.to = to
+        self.pid = pid
+    }
+}
+
+/// The end of a process, with the app's name.
+package struct ExitEntry: Hashable, Sendable {
+    package var number: UInt64
+    package var app: String
+    package var at: Instant
+    package var generation: UInt32
+    package var cause: ExitCause
+    package var code: Int64
+    package var stateBefore: AppState
+    package var pid: Int32
+
+    package init(
+        number: UInt64,
+        app: String,
+        at: Instant,
+        generation: UInt32,
+        cause: ExitCause,
+        code: Int64,
+        stateBefore: AppState,
+        pid: Int32 = 0
+    ) {
+        self.number = number
+        self.app = app
+        self.at = at
+        self.generation = generation
+        self.cause = cause
+        self.code = code
+        self.stateBefore = stateBefore
+        self.pid = pid
+    }
+
+    /// The router's record of an app's process.
+    package init(_ record: ExitRecord, app: String, pid: Int32 = 0) {
+        self.init(
+            number: record.number,
+            app: app,
+            at: record.at,
+            generation: record.generation,
+            cause: record.cause,
+            code: record.code,
+            stateBefore: record.stateBefore,
+            pid: pid
+        )
+    }
+}

@@ -1,0 +1,163 @@
+import WakeModel
+
+/// Writes what became of decisions as `wake.outcome/1` lines, with the moves of apps as `wake.state/1`, the ends of
+/// processes as `wake.exit/1`, and notes as `wake.note/1`.
+///
+/// An outcome may be written more than once; readers take the last.
+package final class OutcomeLog {
+    private let file: LogFile
+
+    /// Makes the file at `path`.
+    package init(creating path: String) throws(ReportError) {
+        file = try LogFile(creating: path)
+    }
+
+    /// Goes on with the file of a run that broke off. A last line without an end is removed.
+    package init(continuing path: String) throws(ReportError) {
+        var length: Int?
+        do {
+            var lines = try LineReader(path)
+            while try lines.next() != nil {}
+            length = lines.offset
+        } catch  where error.kind == .missing {}
+        file = if let length { try LogFile(continuing: path, after: length) } else { try LogFile(creating: path) }
+    }
+
+    /// Keeps the lines in memory: see ``contents``.
+    package init() { file = LogFile() }
+
+    /// The lines that have not been written: all of them when the log is in memory.
+    package var contents: String { file.line.text }
+
+    package func flush() throws(ReportError) { try file.flush() }
+
+    package func append(_ outcome: Outcome) throws(ReportError) {
+        file.line.append("{\"schema\":\"wake.outcome/1\",\"decision\":")
+        file.line.append(outcome.decision)
+        file.line.append(",\"event\":")
+        file.line.append(outcome.event)
+        head(app: outcome.app, at: outcome.at)
+        file.line.append(",\"wall\":\"")
+        file.line.append(raw: WallTime.text(outcome.wall))
+        file.line.append("\",\"pid\":")
+        file.line.append(Int64(outcome.pid))
+        file.line.append(",\"spawn_ms\":")
+        milliseconds(outcome.spawn)
+        file.line.append(",\"delivered\":[")
+        for (position, callback) in outcome.delivered.enumerated() {
+            if position > 0 { file.line.append(",") }
+            file.line.append("{\"callback\":")
+            file.line.append(quoted: callback.name)
+            file.line.append(",\"t\":")
+            file.line.append(quoted: callback.at)
+            file.line.append(",\"value\":")
+            file.line.append(quoted: callback.value)
+            file.line.append("}")
+        }
+        file.line.append("],\"acknowledged\":")
+        file.line.append(outcome.acknowledged)
+        file.line.append(",\"used_ms\":")
+        milliseconds(outcome.used)
+        file.line.append(",\"ended\":")
+        file.line.append(quoted: outcome.ended?.word)
+        file.line.append(",\"exit_id\":")
+        if outcome.exit == 0 {
+            file.line.append("null")
+        } else {
+            file.line.append("\"x-")
+            file.line.append(outcome.exit)
+            file.line.append("\"")
+        }
+        file.line.append("}")
+        try file.endLine()
+    }
+
+    package func append(_ move: StateMove) throws(ReportError) {
+        file.line.append("{\"schema\":\"wake.state/1\"")
+        head(app: move.app, at: move.at)
+        file.line.append(",\"from\":")
+        file.line.append(quoted: move.from.word(hasExited: false))
+        file.line.append(",\"to\":")
+        file.line.append(quoted: move.to.word(hasExited: false))
+        file.line.append(",\"pid\":")
+        file.line.append(Int64(move.pid))
+        file.line.append("}")
+        try file.endLine()
+    }
+
+    package func append(_ exit: ExitEntry) throws(ReportError) {
+        file.line.append("{\"schema\":\"wake.exit/1\",\"id\":\"x-")
+        file.line.append(exit.number)
+        file.line.append("\"")
+        head(app: exit.app, at: exit.at)
+        file.line.append(",\"generation\":")
+        file.line.append(UInt64(exit.generation))
+        file.line.append(",\"cause\":")
+        file.line.append(quoted: exit.cause.word)
+        file.line.append(",\"code\":")
+        file.line.append(exit.code)
+        file.line.append(",\"state_before\":")
+        file.line.append(quoted: exit.stateBefore.word(hasExited: false))
+        file.line.append(",\"pid\":")
+        file.line.append(Int64(exit.pid))
+        file.line.append("}")
+        try file.endLine()
+    }
+
+    /// A line for people, such as a scenario's `note` step; `app` is nil when it is about the whole run.
+    package func append(note: String, app: String? = nil, at: Instant) throws(ReportError) {
+        file.line.append("{\"schema\":\"wake.note/1\",\"app\":")
+        file.line.append(quoted: app)
+        file.line.append(",\"t\":")
+        file.line.append(quoted: at)
+        file.line.append(",\"note\":")
+        file.line.append(quoted: note)
+        file.line.append("}")
+        try file.endLine()
+    }
+
+    private func head(app: String, at: Instant) {
+        file.line.append(",\"app\":")
+        file.line.append(quoted: app)
+        file.line.append(",\"t\":")
+        file.line.append(quoted: at)
+    }
+
+    private func milliseconds(_ span: Instant.Span?) {
+        guard let span else { return file.line.append("null") }
+        file.line.append(span.milliseconds)
+    }
+}
+
+/// The machine's time of day, in records.
+package enum WallTime {
+    /// `2026-11-21T04:00:11.120Z`.
+    package static func text(_ nanoseconds: Int64) -> String {
+        let seconds = nanoseconds >= 0 ? nanoseconds / 1_000_000_000 : (nanoseconds - 999_999_999) / 1_000_000_000
+        let milliseconds = (nanoseconds - seconds * 1_000_000_000) / 1_000_000
+        let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
+        let time = seconds - days * 86_400
+        let (year, month, day) = date(days)
+        return pad(year, 4) + "-" + pad(month, 2) + "-" + pad(day, 2) + "T" + pad(time / 3600, 2) + ":"
+            + pad(time / 60 % 60, 2) + ":" + pad(time % 60, 2) + "." + pad(milliseconds, 3) + "Z"
+    }
+
+    /// The date of a day counted from 1 January 1970, in the Gregorian calendar: years begin in March here, so that a
+    /// leap day is the last.
+    private static func date(_ days: Int64) -> (Int64, Int64, Int64) {
+        let shifted = days + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+    }
+
+    private static func pad(_ number: Int64, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+}

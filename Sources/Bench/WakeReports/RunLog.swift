@@ -1,0 +1,133 @@
+import WakeModel
+
+/// The logs of one run, read from its folder.
+package struct RunLog: Sendable {
+    package var header: LogHeader
+    package var decisions: [DecisionRecord] = []
+    /// The last outcome of each decision, by decision.
+    package var outcomes: [UInt64: Outcome] = [:]
+    package var moves: [StateMove] = []
+    package var exits: [ExitEntry] = []
+    package var notes: [Note] = []
+    /// The last instant that the logs name.
+    package var end: Instant = .zero
+    package static let decisionsName = "decisions.ndjson"
+    package static let outcomesName = "outcomes.ndjson"
+
+    package struct Note: Hashable, Sendable {
+        package var text: String
+        package var app: String?
+        package var at: Instant
+    }
+
+    /// Reads both logs of a folder; without outcomes.ndjson there are no outcomes. Lines that are cut or unknown are
+    /// left out.
+    ///
+    /// - Parameter app: keeps the lines of this app only, and events that nobody registered for.
+    package init(folder: String, app: String? = nil) throws(ReportError) {
+        try self.init(
+            decisions: folder + "/" + Self.decisionsName,
+            outcomes: folder + "/" + Self.outcomesName,
+            app: app
+        )
+    }
+
+    package init(decisions path: String, outcomes: String, app: String? = nil) throws(ReportError) {
+        var lines = try LineReader(path)
+        guard let first = try lines.next().flatMap(JSONValue.init(parsing:)), let header = LogHeader(first) else {
+            throw ReportError(.foreign("not a log of wakebench"), path: path)
+        }
+        self.header = header
+        let wanted = app.map { app in
+            var fragment = LineBuffer()
+            fragment.append("\"bundle\":")
+            fragment.append(quoted: app)
+            return fragment.bytes
+        }
+        while let line = try lines.next() {
+            if let wanted, !line.contains(wanted), !line.contains(Self.nobody) {
+                continue
+            }
+            guard let record = JSONValue(parsing: line).flatMap(DecisionRecord.init) else { continue }
+            if record.at > end { end = record.at }
+            if app == nil || record.app == nil || record.app == app { decisions.append(record) }
+        }
+        try readOutcomes(outcomes, app: app)
+    }
+
+    private static let nobody = Array("\"app\":null".utf8)
+
+    private mutating func readOutcomes(_ path: String, app: String?) throws(ReportError) {
+        do {
+            var lines = try LineReader(path)
+            while let line = try lines.next() {
+                guard let value = JSONValue(parsing: line) else { continue }
+                if let app, let other = value["app"]?.string, other != app { continue }
+                take(value)
+            }
+        } catch  where error.kind == .missing {
+            return
+        }
+    }
+
+    private mutating func take(_ value: JSONValue) {
+        if let at = value["t"]?.string.flatMap(LogTime.instant), at > end { end = at }
+        switch value["schema"]?.string {
+        case "wake.outcome/1":
+            if let outcome = Outcome(value) { outcomes[outcome.decision.number] = outcome }
+        case "wake.state/1":
+            if let move = StateMove(value) { moves.append(move) }
+        case "wake.exit/1":
+            if let exit = ExitEntry(value) { exits.append(exit) }
+        case "wake.note/1":
+            if let note = value["note"]?.string, let at = value["t"]?.string.flatMap(LogTime.instant) {
+                notes.append(Note(text: note, app: value["app"]?.string, at: at))
+            }
+        default: break
+        }
+    }
+
+    /// The later decision that replaced each, by the earlier one's number.
+    package var supersededBy: [UInt64: DecisionID] {
+        var later: [UInt64: DecisionID] = [:]
+        for decision in decisions where decision.supersedes != .none { later[decision.supersedes.number] = decision.id }
+        return later
+    }
+
+    /// The apps that have decisions, in the order of their first.
+    package var apps: [String] {
+        var seen: Set<String> = []
+        return (decisions.compactMap(\.app) + moves.map(\.app)).filter { seen.insert($0).inserted }
+    }
+}
+
+extension LogHeader {
+    init?(_ line: JSONValue) {
+        guard line["schema"]?.string == "wake.log/1" else { return nil }
+        self.init(
+            version: line["version"]?.string ?? "",
+            phone: line["phone"]?.string ?? "",
+            seed: line["seed"]?.unsigned ?? 0,
+            profile: line["profile"]?.string ?? "",
+            determinism: line["determinism"]?.string ?? "",
+            settings: Dictionary(
+                line["settings"]?.members.compactMap { member in member.value.string.map { (member.key, $0) } } ?? [],
+                uniquingKeysWith: { first, _ in first }
+            )
+        )
+    }
+}
+
+extension [UInt8] {
+    /// Whether the other bytes occur in these, one after the other.
+    fileprivate func contains(_ other: [UInt8]) -> Bool {
+        guard let first = other.first, count >= other.count else { return other.isEmpty }
+        var start = 0
+        while let found = self[start...(count - other.count)].firstIndex(of: first) {
+            if self[found..<found + other.count].elementsEqual(other) { return true }
+            start = found + 1
+            if start > count - other.count { return false }
+        }
+        return false
+    }
+}

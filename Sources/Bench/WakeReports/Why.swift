@@ -1,0 +1,246 @@
+import WakeModel
+
+/// Answers "why did my app wake, or not": from the logs of a run.
+package struct Why {
+    private let log: RunLog
+    private let app: String
+    private let later: [UInt64: DecisionID]
+
+    /// - Parameter app: a bundle identifier.
+    package init(_ log: RunLog, app: String) {
+        self.log = log
+        self.app = app
+        later = log.supersededBy
+    }
+
+    /// Explains the newest decision about the app, or the newest about one event.
+    ///
+    /// When there is none, says so: most often nothing happened at all.
+    package func explanation(event: EventID? = nil) -> String {
+        let candidates = log.decisions.filter { decision in
+            (decision.app == app || event != nil && decision.app == nil) && (event == nil || decision.event == event)
+        }
+        guard let decision = candidates.last else { return nothing(event: event) }
+        return explanation(of: decision)
+    }
+
+    private func nothing(event: EventID?) -> String {
+        if let event { return "\(app)  no decision about \(LogTime.text(event)) in this run" }
+        if let nobody = log.decisions.last(where: { $0.app == nil }) {
+            return """
+                \(app)  no event that it registered for was injected since T+00:00:00
+                  nearest  \(eventText(nobody)) at \(LogTime.shortText(nobody.at)): no app had registered   \
+                [\(nobody.rule.text), \(confidence(nobody.rule))]
+                """
+        }
+        return "\(app)  no event of that kind was injected since T+00:00:00"
+    }
+
+    // MARK: One decision
+
+    private func explanation(of decision: DecisionRecord) -> String {
+        let verb =
+            switch decision.verdict {
+            case .resume, .relaunch: "woken"
+            case .foregroundDeliver, .backgroundDeliver: "given it while running"
+            case .defer: "NOT woken, made to wait"
+            case .coalesce, .drop, .deny: "NOT woken"
+            }
+        var lines = ["\(decision.app ?? app)  \(verb) at \(LogTime.shortText(decision.at)) by \(eventText(decision))"]
+        lines.append(
+            "  because  \(decision.reason.word)   \(because(decision))   "
+                + "[\(decision.rule.text), \(confidence(decision.rule))]"
+        )
+        lines.append(passed(decision))
+        if let outcome = log.outcomes[decision.id.number] {
+            lines.append("  outcome  \(Self.words(outcome, decision))")
+        }
+        if !decision.alsoFailing.isEmpty {
+            lines.append("  also     \(decision.alsoFailing.joined(separator: " ")) would fail next")
+        }
+        if let next = later[decision.id.number], let record = log.decisions.last(where: { $0.id == next }) {
+            lines.append(
+                "  later    \(LogTime.text(next)) \(record.verdict.word), \(record.reason.word), "
+                    + "at \(LogTime.shortText(record.at))"
+            )
+        }
+        if decision.supersedes != .none { lines.append("  replaces \(LogTime.text(decision.supersedes))") }
+        if !decision.verdict.delivers { lines += tries(decision) }
+        lines.append("  others   \(others(decision.census))")
+        return lines.joined(separator: "\n")
+    }
+
+    private func eventText(_ decision: DecisionRecord) -> String {
+        let subject = decision.subject.isEmpty ? "" : " \(decision.subject)"
+        return "\(decision.source) \(decision.kind)\(subject) (\(LogTime.text(decision.event)))"
+    }
+
+    private func confidence(_ rule: RuleID) -> String { Confidences.word(rule) }
+
+    /// Each rule once, in the order of the checks.
+    private func passed(_ decision: DecisionRecord) -> String {
+        let rules = decision.checks.filter { $0.result == .pass }.map(\.rule.text)
+        let list = rules.isEmpty ? "nothing" : rules.joined(separator: " ")
+        guard decision.decisive != nil else { return "  passed   \(list)" }
+        return "  passed   \(list)                 without it: \(decision.wouldHave.word)"
+    }
+
+    private func tries(_ decision: DecisionRecord) -> [String] {
+        decision.fix.map { "  try      \($0)" }
+    }
+
+    private func others(_ census: DecisionRecord.Census) -> String {
+        let apps = census.apps == 1 ? "1 app" : "\(census.apps) apps"
+        let woke = census.woke > 0 ? ["\(census.woke) woke"] : []
+        let refused = census.byReason.map { "\($0.count) \($0.reason)" }
+        return "\(apps) saw this event: \((woke + refused).joined(separator: ", "))"
+    }
+
+    /// What the reason means for this decision: prose that is generated and never parsed.
+    private func because(_ decision: DecisionRecord) -> String {
+        let since = LogTime.shortText(decision.decisive?.since ?? decision.stateSince)
+        let before = LogTime.shortText(decision.stateSince)
+        let exit =
+            decision.lastExit.map { "it ended at \(LogTime.shortText($0.at)), cause \($0.cause) (\($0.id))" }
+            ?? "it has not run"
+        let window = decision.budget.map { "the wake has \(Self.seconds($0.limit))" } ?? "the wake has its window"
+        let left = decision.budget.map { ", \(Self.seconds($0.left)) of its window left" } ?? ""
+        switch decision.reason {
+        case .inForeground: return "the app is in the foreground since \(before)"
+        case .alreadyRunning: return "the app runs in the background since \(before)\(left)"
+        case .resumed: return "the app was suspended since \(before); \(window)"
+        case .relaunched: return "\(exit); \(window)"
+        case .launching: return "the app is being launched; it gets the event when its manager is there"
+        case .forceQuit:
+            let set = decision.decisive?.setBy.map { " (\($0))" } ?? ""
+            return "user swiped the app away at \(since)\(set); only a user launch or a reboot clears this"
+        case .beforeFirstUnlock: return "the phone has a passcode and was not unlocked since its restart"
+        case .noRegistration: return "no app had asked for this event"
+        case .modeMissing: return "UIBackgroundModes lacks bluetooth-central, and the app was \(decision.stateBefore)"
+        case .scanWithoutServices: return "in the background a scan that names no services finds nothing"
+        case .duplicateDiscovery: return "this scan has reported the peripheral before"
+        case .noRestoreIdentifier: return "the central manager has no restore identifier, and \(exit)"
+        case .notRelaunchedAfterExit: return "\(exit), and the phone was restarted since"
+        case .bluetoothOff: return "Bluetooth is off"
+        case .exitsOnSuspend: return "UIApplicationExitsOnSuspend is set, so the app never runs in the background"
+        case .managerNotCreated: return "the app did not create the manager with this restore identifier again"
+        case .deliveredLater: return "the event had waited until the app ran"
+        case .overflow: return "too many events waited, and the oldest went"
+        case .registrationEnded: return "the app stopped asking for it before it came"
+        case .appEnded: return "the app ended before it got the event"
+        case .benchRestarted: return "the bench was restarted while the event was on its way"
+        }
+    }
+
+    /// `pid 4711, launched in 38 ms, 612 ms of 10 s, then suspended; values 0648`.
+    static func words(_ outcome: Outcome, _ decision: DecisionRecord? = nil) -> String {
+        var parts: [String] = []
+        if outcome.pid != 0 { parts.append("pid \(outcome.pid)") }
+        if let spawn = outcome.spawn { parts.append("launched in \(spawn.milliseconds) ms") }
+        if let used = outcome.used {
+            let limit = decision?.budget.map { " of \(seconds($0.limit))" } ?? ""
+            parts.append("\(used.milliseconds) ms\(limit)")
+        }
+        if let ended = outcome.ended {
+            parts.append(outcome.exit == 0 ? "then \(ended.word)" : "then \(ended.word) (x-\(outcome.exit))")
+        }
+        if !outcome.acknowledged { parts.append("not answered yet") }
+        let values = outcome.delivered.compactMap(\.value)
+        let callbacks = outcome.delivered.map(\.name).joined(separator: " ")
+        if !callbacks.isEmpty { parts.append(callbacks) }
+        return parts.joined(separator: ", ") + (values.isEmpty ? "" : "; value \(values.joined(separator: " "))")
+    }
+
+    /// `10 s`, `250 ms`.
+    private static func seconds(_ milliseconds: Int64) -> String {
+        milliseconds % 1000 == 0 ? "\(milliseconds / 1000) s" : "\(milliseconds) ms"
+    }
+
+    // MARK: The table
+
+    /// What happened to the app in the last `since` of the run, newest first, repeats folded.
+    package func table(since: Instant.Span? = nil) -> String {
+        let start = since.map { Instant(nanoseconds: max(0, log.end.nanoseconds - $0.nanoseconds)) } ?? .zero
+        let decisions = log.decisions.filter { $0.app == app && $0.at >= start }
+        guard !decisions.isEmpty else {
+            return "\(app)  no event that it registered for was injected since \(LogTime.shortText(start))"
+        }
+        var rows: [[String]] = [["TYPE", "REASON", "AGE", "FROM", "MESSAGE"]]
+        for run in Self.folded(decisions).reversed() {
+            rows.append([
+                Self.type(run.last.verdict),
+                run.last.reason.word,
+                age(run),
+                run.last.source,
+                message(run.last),
+            ])
+        }
+        return TextTable.lines(rows).joined(separator: "\n")
+    }
+
+    /// Decisions that repeat one another without another in between.
+    struct Fold {
+        var first: DecisionRecord
+        var last: DecisionRecord
+        var count: Int
+    }
+
+    static func folded(_ decisions: [DecisionRecord]) -> [Fold] {
+        var folds: [Fold] = []
+        for decision in decisions {
+            if var fold = folds.last, repeats(fold.last, decision) {
+                fold.last = decision
+                fold.count += 1
+                folds[folds.count - 1] = fold
+            } else {
+                folds.append(Fold(first: decision, last: decision, count: 1))
+            }
+        }
+        return folds
+    }
+
+    private static func repeats(_ left: DecisionRecord, _ right: DecisionRecord) -> Bool {
+        left.app == right.app && left.verdict == right.verdict && left.reason == right.reason
+            && left.kind == right.kind && left.subject == right.subject
+    }
+
+    private func age(_ fold: Fold) -> String {
+        let age = LogTime.text(log.end.since(fold.last.at))
+        guard fold.count > 1 else { return age }
+        return "\(age) (x\(fold.count) over \(LogTime.text(fold.last.at.since(fold.first.at))))"
+    }
+
+    private static func type(_ verdict: Verdict) -> String {
+        switch verdict {
+        case .foregroundDeliver, .backgroundDeliver: "Delivered"
+        case .resume, .relaunch: "Woke"
+        case .defer: "Deferred"
+        case .coalesce: "Merged"
+        case .drop: "Dropped"
+        case .deny: "Denied"
+        }
+    }
+
+    private func message(_ decision: DecisionRecord) -> String {
+        let subject = decision.subject.isEmpty ? "" : " \(decision.subject)"
+        let outcome = log.outcomes[decision.id.number].map { ": \(Self.words($0, decision))" } ?? ""
+        return decision.kind + subject + outcome
+    }
+}
+
+/// Columns of text.
+enum TextTable {
+    /// Each column as wide as its widest cell, the last one as it is.
+    static func lines(_ rows: [[String]]) -> [String] {
+        let columns = rows.map(\.count).max() ?? 0
+        let widths = (0..<columns).map { column in
+            rows.map { $0.count > column ? $0[column].count : 0 }.max() ?? 0
+        }
+        return rows.map { row in
+            let cells = row.enumerated().map { column, cell in
+                column == row.count - 1 ? cell : cell + String(repeating: " ", count: widths[column] - cell.count)
+            }
+            return cells.joined(separator: "  ")
+        }
+    }
+}

@@ -1,0 +1,317 @@
+import WakeModel
+
+/// From an event and an app's interest to a verdict, and to what follows from it.
+extension Router {
+    /// Gives one app its verdict on an event and starts what follows from it.
+    ///
+    /// - Parameters:
+    ///   - supersedes: An earlier record of the same event for the same app.
+    ///   - restarted: The event was on its way to the app when the bench died: what is not delivered now is lost.
+    mutating func decide(
+        _ event: WakeEvent,
+        for interest: Interest,
+        supersedes: DecisionID = .none,
+        restarted: Bool = false,
+        into output: inout RouterOutput
+    ) {
+        let index = Int(interest.client.app.number)
+        reached = true
+        switch apps[index].phase {
+        case .freezing, .ending:
+            hold(
+                .init(event: event, interest: interest, supersedes: supersedes, restarted: restarted),
+                into: &output
+            )
+            return
+        case .resting, .launching, .running, .leaving: break
+        }
+        var interest = interest
+        let sighting = event.kind == .peripheralDiscovered ? sight(event.peripheral, by: &interest) : .none
+        let face = observe(interest)
+        let results = BluetoothRules.evaluate(
+            BluetoothQuestion(
+                kind: event.kind,
+                state: face.state,
+                scanNamesServices: sighting.namesServices,
+                firstSighting: sighting.first,
+                wanted: interest.wanted,
+                rebootedSince: apps[index].rebootedSince
+            ),
+            of: face,
+            by: profile
+        )
+        var (verdict, reason) = verdict(results, for: index)
+        var rule = reason.rule
+        var wouldHave = verdict
+        if let decisive = results.decisive {
+            rule = decisive.rule
+            var passed = results
+            passed[decisive] = .pass
+            wouldHave = self.verdict(passed, for: index).0
+        }
+        if restarted, !verdict.delivers {
+            (verdict, reason, rule) = (.drop, .benchRestarted, Reason.benchRestarted.rule)
+        }
+        let decision = record(
+            event,
+            app: interest.client.app,
+            verdict: verdict,
+            reason: reason,
+            rule: rule,
+            checks: results,
+            wouldHave: wouldHave,
+            supersedes: supersedes,
+            snapshot: face,
+            into: &output
+        )
+        if event.kind == .peripheralDiscovered { noteSighting(of: event.peripheral, by: interest, verdict) }
+        carryOut(verdict, of: event, decision: decision, for: interest, into: &output)
+    }
+
+    private func verdict(_ results: CheckResults, for index: Int) -> (Verdict, Reason) {
+        if let decisive = results.decisive {
+            return BluetoothRules.refusal(decisive, in: results, state: apps[index].state)
+        }
+        var launching = false
+        if case .launching = apps[index].phase { launching = true }
+        return BluetoothRules.acceptance(in: apps[index].state, launching: launching)
+    }
+
+    /// The observed values at the moment of the decision.
+    func observe(_ interest: Interest) -> AppSnapshot {
+        let index = Int(interest.client.app.number)
+        var face = apps[index].face
+        observePhone(&face)
+        face.via = interest.via
+        face.registeredAt = interest.since
+        face.restoreIdentifier = apps[index].managers[Int(interest.client.slot)].restoreIdentifier
+        switch face.state {
+        case .active, .inactive: break
+        case .background:
+            if let window = apps[index].window {
+                face.budgetLimit = window.ends.since(window.began)
+                face.budgetUsed = min(face.budgetLimit, now.since(window.began))
+            } else {
+                face.budgetLimit = profile.bluetoothWindow
+            }
+        case .suspended, .notRunning: face.budgetLimit = profile.bluetoothWindow
+        }
+        return face
+    }
+
+    func observePhone(_ face: inout AppSnapshot) {
+        face.unlockedSinceBoot = unlockedSinceBoot
+        face.unlockedAt = unlockedAt
+        face.passcode = passcode
+        face.bluetoothOn = bluetoothOn
+    }
+
+    // MARK: Recording
+
+    mutating func record(
+        _ event: WakeEvent,
+        app: AppID,
+        verdict: Verdict,
+        reason: Reason,
+        rule: RuleID,
+        checks: CheckResults,
+        wouldHave: Verdict,
+        supersedes: DecisionID,
+        snapshot: AppSnapshot,
+        into output: inout RouterOutput
+    ) -> DecisionID {
+        lastDecision += 1
+        let id = DecisionID(lastDecision)
+        output.decisions.append(
+            Decision(
+                id: id,
+                at: now,
+                event: event.id,
+                kind: event.kind,
+                subject: event.subject,
+                origin: event.origin,
+                parent: event.parent,
+                app: app,
+                verdict: verdict,
+                reason: reason,
+                rule: rule,
+                checks: checks,
+                wouldHave: wouldHave,
+                supersedes: supersedes,
+                snapshot: snapshot
+            )
+        )
+        return id
+    }
+
+    /// An event that nobody registered for is one record (LAUNCH-6).
+    mutating func nobody(
+        _ event: WakeEvent,
+        supersedes: DecisionID = .none,
+        into output: inout RouterOutput
+    ) {
+        var checks = CheckResults()
+        checks[.registered] = .fail
+        var snapshot = AppSnapshot()
+        observePhone(&snapshot)
+        _ = record(
+            event,
+            app: .none,
+            verdict: .drop,
+            reason: .noRegistration,
+            rule: .launch6,
+            checks: checks,
+            wouldHave: .drop,
+            supersedes: supersedes,
+            snapshot: snapshot,
+            into: &output
+        )
+    }
+
+    /// An event that reaches its app no more, without any check of a rule.
+    mutating func dropUndecided(
+        _ event: WakeEvent,
+        of app: AppID,
+        reason: Reason,
+        supersedes: DecisionID,
+        into output: inout RouterOutput
+    ) {
+        var checks = CheckResults()
+        checks[.deliveryWanted] = .fail
+        var snapshot = apps[Int(app.number)].face
+        observePhone(&snapshot)
+        _ = record(
+            event,
+            app: app,
+            verdict: .drop,
+            reason: reason,
+            rule: reason.rule,
+            checks: checks,
+            wouldHave: .drop,
+            supersedes: supersedes,
+            snapshot: snapshot,
+            into: &output
+        )
+    }
+
+    // MARK: Sightings
+
+    /// What the scans of an app make of a sighting (BTC-3, BTC-4).
+    private struct Sighting {
+        var namesServices: Bool
+        var first: Bool
+
+        static let none = Sighting(namesServices: true, first: true)
+    }
+
+    /// Looks which scans of the app count the sighting, and leaves those in the interest; when none does, the first
+    /// scan stands for all.
+    private func sight(_ peripheral: NameID, by interest: inout Interest) -> Sighting {
+        let index = Int(interest.client.app.number)
+        let foreground = apps[index].state == .active || apps[index].state == .inactive
+        var counting = SlotSet()
+        var sighting = Sighting.none
+        for slot in interest.slots {
+            guard let scan = apps[index].managers[slot].scan else { continue }
+            let names = !scan.services.isEmpty
+            let first = !scan.seen.contains(peripheral) || scan.allowDuplicates && foreground
+            if first, names || foreground {
+                counting.insert(UInt16(slot))
+            } else if slot == Int(interest.client.slot) {
+                sighting = Sighting(namesServices: names, first: first)
+            }
+        }
+        guard !counting.isEmpty else { return sighting }
+        if !counting.contains(Int(interest.client.slot)) {
+            interest.client.slot = counting.lowest
+        }
+        interest.slots = counting
+        return Sighting(
+            namesServices: !(apps[index].managers[Int(interest.client.slot)].scan?.services.isEmpty ?? true),
+            first: true
+        )
+    }
+
+    /// A sighting that the app hears of counts for the scans it went to; one that was denied is to be made again.
+    private mutating func noteSighting(of peripheral: NameID, by interest: Interest, _ verdict: Verdict) {
+        let index = Int(interest.client.app.number)
+        for slot in interest.slots where apps[index].managers[slot].scan != nil {
+            if verdict.delivers || verdict == .defer {
+                apps[index].managers[slot].scan!.seen.insert(peripheral)
+            } else if verdict == .deny {
+                apps[index].managers[slot].scan!.missed = true
+            }
+        }
+    }
+
+    // MARK: Carrying out
+
+    private mutating func carryOut(
+        _ verdict: Verdict,
+        of event: WakeEvent,
+        decision: DecisionID,
+        for interest: Interest,
+        into output: inout RouterOutput
+    ) {
+        let app = interest.client.app
+        let index = Int(app.number)
+        switch verdict {
+        case .coalesce, .drop, .deny: return
+        case .defer:
+            enqueue(event, decision: decision, app: app, slots: interest.slots, deferred: true, into: &output)
+            return
+        case .foregroundDeliver: break
+        case .backgroundDeliver:
+            // A source whose mode is missing does not keep the app running (MODE-2).
+            if apps[index].window == nil, apps[index].face.modes.contains(.bluetoothCentral) { openWindow(app) }
+        case .resume:
+            move(app, to: .background, into: &output)
+            apps[index].phase = .running
+            openWindow(app)
+            output.actions.append(.thaw(app))
+            deliverDeferred(to: app, into: &output)
+        case .relaunch:
+            releaseManagers(of: app, into: &output) { $0.restoreIdentifier == .none }
+            launch(app, as: .background, cause: event.id, decision: decision, into: &output)
+            openWindow(app)
+        }
+        deliver(event, decision: decision, to: app, slots: interest.slots, into: &output)
+    }
+
+    mutating func openWindow(_ app: AppID) {
+        apps[Int(app.number)].window = .init(began: now, ends: now.advanced(by: profile.bluetoothWindow))
+    }
+
+    /// Hands the event to every manager of the app that it is for; one that is not there yet gets it when it is.
+    private mutating func deliver(
+        _ event: WakeEvent,
+        decision: DecisionID,
+        to app: AppID,
+        slots: SlotSet,
+        into output: inout RouterOutput
+    ) {
+        let index = Int(app.number)
+        var absent = SlotSet()
+        var delivered = false
+        for slot in slots {
+            if apps[index].managers[slot].attached {
+                delivered = true
+                output.actions.append(
+                    .deliver(app, manager: apps[index].managers[slot].number, event.id, decision)
+                )
+            } else if apps[index].managers[slot].inUse {
+                absent.insert(UInt16(slot))
+            }
+        }
+        guard !absent.isEmpty else { return }
+        enqueue(
+            event,
+            decision: decision,
+            app: app,
+            slots: absent,
+            deferred: false,
+            undelivered: !delivered,
+            into: &output
+        )
+    }
+}

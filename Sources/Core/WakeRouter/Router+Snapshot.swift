@@ -1,0 +1,326 @@
+import WakeModel
+
+/// The whole state of the router as bytes, from which another goes on with the same output.
+extension Router {
+    /// Changes whenever the layout does; bytes of another version are refused.
+    private static let snapshotVersion: UInt8 = 1
+
+    /// Writes all that the router knows; equal states give equal bytes.
+    package func encode(into writer: inout ByteWriter) {
+        writer.write(byte: Self.snapshotVersion)
+        writer.write(passcode)
+        writer.write(unlockedSinceBoot)
+        writer.write(unlockedAt)
+        writer.write(bluetoothOn)
+        writer.write(now)
+        writer.write(lastDecision)
+        writer.write(lastExit)
+        writer.write(optional: foreground)
+        writer.write(apps)
+        writer.write(peripherals)
+    }
+
+    /// Reads a router that goes on where the written one stood.
+    ///
+    /// - Parameter profile: The profile that was in force, which the bytes do not hold.
+    /// - Throws: ``EncodingFault`` when the bytes are cut, of another version, or contradict themselves.
+    package init(from reader: inout ByteReader, profile: Profile) throws(EncodingFault) {
+        let start = reader.offset
+        guard try reader.readByte() == Self.snapshotVersion else { throw EncodingFault(.unknownValue, at: start) }
+        self.init(profile: profile, passcode: try reader.readBool())
+        unlockedSinceBoot = try reader.readBool()
+        unlockedAt = try reader.read()
+        bluetoothOn = try reader.readBool()
+        now = try reader.read()
+        lastDecision = try reader.readUInt64()
+        lastExit = try reader.readUInt64()
+        foreground = try reader.readOptional()
+        apps = try reader.readArray()
+        peripherals = try reader.readArray()
+        guard isConsistent else { throw EncodingFault(.unknownValue, at: start) }
+        for index in apps.indices {
+            let app = AppID(UInt32(index))
+            reschedule(app)
+            for slot in apps[index].managers.indices where apps[index].managers[slot].scan != nil {
+                scanners.append(BluetoothClient(app: app, slot: UInt16(slot)))
+            }
+        }
+    }
+
+    /// Whether every number in the state stands for something.
+    private var isConsistent: Bool {
+        func isKnown(_ client: BluetoothClient) -> Bool {
+            Int(client.app.number) < apps.count && Int(client.slot) < apps[Int(client.app.number)].managers.count
+        }
+        if let foreground, Int(foreground.number) >= apps.count { return false }
+        for record in peripherals {
+            guard record.links.allSatisfy({ isKnown($0.client) }) else { return false }
+            guard record.subscriptions.allSatisfy({ isKnown($0.client) }) else { return false }
+        }
+        for (index, app) in apps.enumerated() {
+            let slots = app.managers.count == 64 ? UInt64.max : (1 << UInt64(app.managers.count)) - 1
+            guard app.waiting.allSatisfy({ $0.slots.bits & ~slots == 0 }) else { return false }
+            for item in app.held {
+                let interest = item.interest
+                guard Int(interest.client.app.number) == index, isKnown(interest.client), !interest.slots.isEmpty,
+                    interest.slots.bits & ~slots == 0
+                else { return false }
+            }
+            for name in app.managers.flatMap(\.peripherals) where Int(name.number) >= peripherals.count {
+                return false
+            }
+        }
+        return true
+    }
+}
+
+extension AppRecord: ByteCoded {
+    func encode(into writer: inout ByteWriter) {
+        writer.write(installed)
+        writer.write(face)
+        writer.write(phase)
+        writer.write(optional: window)
+        writer.write(tasks)
+        writer.write(optional: taskBudgetEnds)
+        writer.write(launchTarget)
+        writer.write(optional: userLaunchAfterEnd)
+        writer.write(rebootedSince)
+        writer.write(managers)
+        writer.write(waiting)
+        writer.write(held)
+    }
+
+    init(from reader: inout ByteReader) throws(EncodingFault) {
+        self.init()
+        installed = try reader.readBool()
+        face = try reader.read()
+        phase = try reader.read()
+        window = try reader.readOptional()
+        tasks = try reader.readArray()
+        taskBudgetEnds = try reader.readOptional()
+        launchTarget = try reader.read()
+        userLaunchAfterEnd = try reader.readOptional()
+        rebootedSince = try reader.readBool()
+        let start = reader.offset
+        managers = try reader.readArray()
+        guard managers.count <= Router.managersLimit else { throw EncodingFault(.unknownValue, at: start) }
+        waiting = try reader.readArray()
+        held = try reader.readArray()
+    }
+}
+
+extension AppRecord.Phase: ByteCoded {
+    func encode(into writer: inout ByteWriter) {
+        switch self {
+        case .resting: writer.write(byte: 0)
+        case .launching(let deadline):
+            writer.write(byte: 1)
+            writer.write(deadline)
+        case .running: writer.write(byte: 2)
+        case .leaving(let deadline):
+            writer.write(byte: 3)
+            writer.write(deadline)
+        case .freezing: writer.write(byte: 4)
+        case .ending(let deadline, let cause, let code, let event):
+            writer.write(byte: 5)
+            writer.write(deadline)
+            writer.write(cause)
+            writer.write(code)
+            writer.write(event)
+        }
+    }
+
+    init(from reader: inout ByteReader) throws(EncodingFault) {
+        let start = reader.offset
+        switch try reader.readByte() {
+        case 0: self = .resting
+        case 1: self = .launching(deadline: try reader.read())
+        case 2: self = .running
+        case 3: self = .leaving(deadline: try reader.read())
+        case 4: self = .freezing
+        case 5:
+            self = .ending(
+                deadline: try reader.read(),
+                cause: try reader.read(),
+                code: try reader.readInt64(),
+                by: try reader.read()
+            )
+        default: throw EncodingFault(.unknownValue, at: start)
+        }
+    }
+}
+
+extension AppRecord.Window: ByteCoded {
+    func encode(into writer: inout ByteWriter) {
+        writer.write(began)
+        writer.write(ends)
+    }
+
+    init(from reader: inout ByteReader) throws(EncodingFault) {
+        self.init(began: try reader.read(), ends: try reader.read())
+    }
+}
+
+extension AppRecord.BackgroundTask: ByteCoded {
+    func encode(into writer: inout ByteWriter) {
+        writer.write(token)
+        writer.write(expired)
+    }
+
+    init(from reader: inout ByteReader) throws(EncodingFault) {
+        self.init(token: try reader.readUInt64(), expired: try reader.readBool())
+    }
+}
+
+extension AppRecord.Waiting: ByteCoded {
+    func encode(into writer: inout ByteWriter) {
+        writer.write(event)
+        writer.write(decision)
+        writer.write(kind)
+        writer.write(subject)
+        writer.write(origin)
+        writer.write(parent)
+        writer.write(slots)
+        writer.write(deferred)
+        writer.write(undelivered)
+    }
+
+    init(from reader: inout ByteReader) throws(EncodingFault) {
+        self.init(
+            event: try reader.read(),
+            decision: try reader.read(),
+            kind: try reader.read(),
+            subject: try reader.read(),
+            origin: try reader.read(),
+            parent: try reader.read(),
+            slots: try reader.read(),
+            deferred: try reader.readBool(),
+            undelivered: try reader.readBool()
+        )
+    }
+}
+
+extension AppRecord.Held: ByteCoded {
+    func encode(into writer: inout ByteWriter) {
+        writer.write(event)
+        writer.write(interest)
+        writer.write(supersedes)
+        writer.write(restarted)
+    }
+
+    init(from reader: inout ByteReader) throws(EncodingFault) {
+        self.init(
+            event: try reader.read(),
+            interest: try reader.read(),
+            supersedes: try reader.read(),
+            restarted: try reader.readBool()
+        )
+    }
+}
+
+extension AppRecord.Manager: ByteCoded {
+    func encode(into writer: inout ByteWriter) {
+        writer.write(inUse)
+        writer.write(attached)
+        writer.write(number)
+        writer.write(restoreIdentifier)
+        writer.write(createdAt)
+        writer.write(optional: scan)
+        writer.write(peripherals)
+    }
+
+    init(from reader: inout ByteReader) throws(EncodingFault) {
+        self.init(
+            inUse: try reader.readBool(),
+            attached: try reader.readBool(),
+            number: try reader.readUInt32(),
+            restoreIdentifier: try reader.read(),
+            createdAt: try reader.read(),
+            scan: try reader.readOptional(),
+            peripherals: try reader.readArray()
+        )
+    }
+}
+
+extension AppRecord.Scan: ByteCoded {
+    func encode(into writer: inout ByteWriter) {
+        writer.write(services)
+        writer.write(allowDuplicates)
+        writer.write(since)
+        writer.write(seen.sorted())
+        writer.write(missed)
+    }
+
+    init(from reader: inout ByteReader) throws(EncodingFault) {
+        self.init(
+            services: try reader.readArray(),
+            allowDuplicates: try reader.readBool(),
+            since: try reader.read(),
+            seen: Set(try reader.readArray(of: NameID.self)),
+            missed: try reader.readBool()
+        )
+    }
+}
+
+extension PeripheralRecord: ByteCoded {
+    func encode(into writer: inout ByteWriter) {
+        writer.write(links)
+        writer.write(subscriptions)
+    }
+
+    init(from reader: inout ByteReader) throws(EncodingFault) {
+        self.init(links: try reader.readArray(), subscriptions: try reader.readArray())
+    }
+}
+
+extension Link: ByteCoded {
+    func encode(into writer: inout ByteWriter) {
+        writer.write(client)
+        writer.write(connected)
+        writer.write(since)
+    }
+
+    init(from reader: inout ByteReader) throws(EncodingFault) {
+        self.init(client: try reader.read(), connected: try reader.readBool(), since: try reader.read())
+    }
+}
+
+extension Subscription: ByteCoded {
+    func encode(into writer: inout ByteWriter) {
+        writer.write(attribute)
+        writer.write(client)
+        writer.write(since)
+    }
+
+    init(from reader: inout ByteReader) throws(EncodingFault) {
+        self.init(attribute: try reader.readUInt16(), client: try reader.read(), since: try reader.read())
+    }
+}
+
+extension Interest: ByteCoded {
+    func encode(into writer: inout ByteWriter) {
+        writer.write(client)
+        writer.write(slots)
+        writer.write(via)
+        writer.write(since)
+        writer.write(wanted)
+    }
+
+    init(from reader: inout ByteReader) throws(EncodingFault) {
+        let client: BluetoothClient = try reader.read()
+        let slots: SlotSet = try reader.read()
+        let start = reader.offset
+        guard client.slot < 64 else { throw EncodingFault(.unknownValue, at: start) }
+        self.init(client, via: try reader.read(), since: try reader.read(), wanted: try reader.readBool())
+        self.slots = slots
+    }
+}
+
+extension SlotSet: ByteCoded {
+    func encode(into writer: inout ByteWriter) { writer.write(bits) }
+
+    init(from reader: inout ByteReader) throws(EncodingFault) {
+        self.init()
+        bits = try reader.readUInt64()
+    }
+}

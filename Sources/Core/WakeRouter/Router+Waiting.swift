@@ -1,0 +1,273 @@
+import WakeModel
+
+/// What waits for an app: decided events that it cannot take yet, and undecided ones while its process is in between.
+extension Router {
+    // MARK: Decided, and waiting
+
+    mutating func enqueue(
+        _ event: WakeEvent,
+        decision: DecisionID,
+        app: AppID,
+        slots: SlotSet,
+        deferred: Bool,
+        undelivered: Bool = true,
+        into output: inout RouterOutput
+    ) {
+        let index = Int(app.number)
+        if apps[index].waiting.count >= Self.waitingLimit {
+            let oldest = apps[index].waiting.removeFirst()
+            dismiss(oldest, of: app, reason: .overflow, into: &output)
+        }
+        output.actions.append(.keep(app, event.id))
+        apps[index].waiting.append(
+            .init(
+                event: event.id,
+                decision: decision,
+                kind: event.kind,
+                subject: event.subject,
+                origin: event.origin,
+                parent: event.parent,
+                slots: slots,
+                deferred: deferred,
+                undelivered: undelivered
+            )
+        )
+    }
+
+    /// A waiting event will not reach the app; one that no manager has got has its final verdict here, unless it was on
+    /// its way when the bench died and is decided again.
+    private mutating func dismiss(
+        _ waiting: AppRecord.Waiting,
+        of app: AppID,
+        reason: Reason,
+        into output: inout RouterOutput
+    ) {
+        if waiting.deferred || waiting.undelivered && reason != .benchRestarted {
+            _ = recordLater(waiting, of: app, verdict: .drop, reason: reason, into: &output)
+        }
+        output.actions.append(.discard(app, waiting.event))
+    }
+
+    mutating func dropWaiting(of app: AppID, reason: Reason, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        guard !apps[index].waiting.isEmpty else { return }
+        let waiting = apps[index].waiting
+        apps[index].waiting.removeAll()
+        for item in waiting { dismiss(item, of: app, reason: reason, into: &output) }
+    }
+
+    /// The wake is over and the app has not made the managers that the events were for (BTC-6).
+    mutating func dropForAbsentManagers(of app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        guard apps[index].waiting.contains(where: { !$0.deferred }) else { return }
+        let waiting = apps[index].waiting
+        apps[index].waiting.removeAll { !$0.deferred }
+        for item in waiting where !item.deferred {
+            dismiss(item, of: app, reason: .managerNotCreated, into: &output)
+        }
+    }
+
+    /// The app released one manager: nothing that waits for it is wanted any more (BT-1).
+    mutating func dropWaiting(of app: AppID, slot: Int, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        var position = 0
+        while position < apps[index].waiting.count {
+            apps[index].waiting[position].slots.remove(slot)
+            if apps[index].waiting[position].slots.isEmpty {
+                let item = apps[index].waiting.remove(at: position)
+                dismiss(item, of: app, reason: .registrationEnded, into: &output)
+            } else {
+                position += 1
+            }
+        }
+    }
+
+    /// The second, final record of an event.
+    private mutating func recordLater(
+        _ waiting: AppRecord.Waiting,
+        of app: AppID,
+        verdict: Verdict,
+        reason: Reason,
+        into output: inout RouterOutput
+    ) -> DecisionID {
+        let event = WakeEvent(
+            kind: waiting.kind,
+            subject: waiting.subject,
+            origin: waiting.origin,
+            parent: waiting.parent,
+            id: waiting.event
+        )
+        var checks = CheckResults()
+        checks[.registered] = .pass
+        var snapshot = apps[Int(app.number)].face
+        observePhone(&snapshot)
+        return record(
+            event,
+            app: app,
+            verdict: verdict,
+            reason: reason,
+            rule: reason.rule,
+            checks: checks,
+            wouldHave: verdict,
+            supersedes: waiting.decision,
+            snapshot: snapshot,
+            into: &output
+        )
+    }
+
+    /// The app runs: what was deferred for it is delivered, oldest first (BTC-2, LAUNCH-8).
+    mutating func deliverDeferred(to app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        guard apps[index].waiting.contains(where: \.deferred) else { return }
+        let foreground = apps[index].state == .active || apps[index].state == .inactive
+        for position in apps[index].waiting.indices where apps[index].waiting[position].deferred {
+            apps[index].waiting[position].decision = recordLater(
+                apps[index].waiting[position],
+                of: app,
+                verdict: foreground ? .foregroundDeliver : .backgroundDeliver,
+                reason: .deliveredLater,
+                into: &output
+            )
+            apps[index].waiting[position].deferred = false
+        }
+        deliverWaiting(to: app, into: &output)
+    }
+
+    /// Hands over what waits for managers that are there, in the order in which it came.
+    mutating func deliverWaiting(to app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        var position = 0
+        while position < apps[index].waiting.count {
+            if !apps[index].waiting[position].deferred { handOver(position, of: app, into: &output) }
+            if apps[index].waiting[position].slots.isEmpty {
+                output.actions.append(.discard(app, apps[index].waiting[position].event))
+                apps[index].waiting.remove(at: position)
+            } else {
+                position += 1
+            }
+        }
+    }
+
+    private mutating func handOver(_ position: Int, of app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        let item = apps[index].waiting[position]
+        for slot in item.slots where apps[index].managers[slot].attached {
+            let number = apps[index].managers[slot].number
+            output.actions.append(.deliver(app, manager: number, item.event, item.decision))
+            apps[index].waiting[position].slots.remove(slot)
+            apps[index].waiting[position].undelivered = false
+        }
+    }
+
+    // MARK: Undecided, and held
+
+    /// Keeps an event undecided until the process is frozen, or gone, or runs on.
+    mutating func hold(_ item: AppRecord.Held, into output: inout RouterOutput) {
+        let app = item.interest.client.app
+        let index = Int(app.number)
+        if apps[index].held.count >= Self.waitingLimit {
+            let oldest = apps[index].held.removeFirst()
+            dropHeld(oldest, of: app, reason: .overflow, into: &output)
+        }
+        output.actions.append(.keep(app, item.event.id))
+        apps[index].held.append(item)
+    }
+
+    private mutating func dropHeld(
+        _ item: AppRecord.Held,
+        of app: AppID,
+        reason: Reason,
+        into output: inout RouterOutput
+    ) {
+        dropUndecided(item.event, of: app, reason: reason, supersedes: item.supersedes, into: &output)
+        output.actions.append(.discard(app, item.event.id))
+    }
+
+    /// Drops all that is held for an app.
+    mutating func dropHeld(of app: AppID, into output: inout RouterOutput) {
+        let held = apps[Int(app.number)].held
+        apps[Int(app.number)].held.removeAll()
+        for item in held { dropHeld(item, of: app, reason: .appEnded, into: &output) }
+    }
+
+    /// The app stopped the delivery to one manager while events were held: they are not wanted any more (BT-1).
+    mutating func dropHeld(
+        of app: AppID,
+        slot: Int,
+        into output: inout RouterOutput,
+        where matches: (WakeEvent) -> Bool
+    ) {
+        let index = Int(app.number)
+        var position = 0
+        while position < apps[index].held.count {
+            if matches(apps[index].held[position].event) { apps[index].held[position].interest.slots.remove(slot) }
+            if apps[index].held[position].interest.slots.isEmpty {
+                let item = apps[index].held.remove(at: position)
+                dropHeld(item, of: app, reason: .registrationEnded, into: &output)
+            } else {
+                position += 1
+            }
+        }
+    }
+
+    /// Decides what arrived meanwhile, in order.
+    mutating func decideHeld(of app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        guard !apps[index].held.isEmpty else { return }
+        var undecided = apps[index].held.count
+        while undecided > 0, !apps[index].held.isEmpty {
+            undecided -= 1
+            var item = apps[index].held.removeFirst()
+            if !item.interest.slots.contains(Int(item.interest.client.slot)) {
+                item.interest.client.slot = item.interest.slots.lowest
+            }
+            decide(
+                item.event,
+                for: item.interest,
+                supersedes: item.supersedes,
+                restarted: item.restarted,
+                into: &output
+            )
+            output.actions.append(.discard(app, item.event.id))
+        }
+    }
+
+    // MARK: After a restart of the bench
+
+    /// Decides an unacknowledged delivery again; what the rules do not allow now is dropped as lost in the restart.
+    mutating func redeliver(
+        _ event: WakeEvent,
+        to app: AppID,
+        supersedes: DecisionID,
+        into output: inout RouterOutput
+    ) {
+        guard let interest = preservedInterest(of: app, in: event) else {
+            dropUndecided(event, of: app, reason: .benchRestarted, supersedes: supersedes, into: &output)
+            return
+        }
+        decide(event, for: interest, supersedes: supersedes, restarted: true, into: &output)
+    }
+
+    /// How a dead app was interested in an event that it was to get: the event itself may have ended the registration.
+    private func preservedInterest(of app: AppID, in event: WakeEvent) -> Interest? {
+        let index = Int(app.number)
+        // The state of the adapter brings nothing back (BTC-8).
+        if event.kind == .bluetoothPoweredOn || event.kind == .bluetoothPoweredOff { return nil }
+        guard
+            let slot = event.client.map({ Int($0.slot) })
+                ?? apps[index].managers.firstIndex(where: { $0.inUse && $0.peripherals.contains(event.peripheral) })
+                ?? apps[index].managers.firstIndex(where: \.inUse),
+            slot < apps[index].managers.count, apps[index].managers[slot].inUse
+        else { return nil }
+        let client = BluetoothClient(app: app, slot: UInt16(slot))
+        guard var found = interest(of: client, in: event) else {
+            return Interest(client, via: .connection, since: apps[index].managers[slot].createdAt)
+        }
+        if found.via == .operation, event.client == nil {
+            // An event for everyone came to a subscription; only an answer is for the process that asked.
+            found.via = .subscription
+            found.wanted = true
+        }
+        return found
+    }
+}

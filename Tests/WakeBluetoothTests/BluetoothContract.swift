@@ -1,0 +1,336 @@
+import Testing
+import WakeModel
+import WakePorts
+
+/// A radio within reach of one heart-rate belt as `Devices/Bluetooth/heart-rate-belt.yaml` describes it, and time that
+/// can be made to pass.
+final class ContractRig {
+    let port: any BluetoothCentralPort
+    let names: NameTable
+    /// The peripheral's name to the router.
+    let belt: NameID
+    private(set) var reports: [SourceReport] = []
+    /// The time commands are given at.
+    private let now: () -> Instant
+    /// Lets time pass until the condition holds; false when it does not within half a minute.
+    private let pass: (_ until: () -> Bool) -> Bool
+
+    let first = BluetoothClient(app: AppID(0), slot: 0)
+    let second = BluetoothClient(app: AppID(1), slot: 0)
+
+    init(
+        port: any BluetoothCentralPort,
+        names: NameTable,
+        belt: String,
+        now: @escaping () -> Instant,
+        pass: @escaping (_ until: () -> Bool) -> Bool
+    ) throws {
+        self.port = port
+        self.names = names
+        self.belt = names.intern(belt)
+        self.now = now
+        self.pass = pass
+        port.report = { [unowned self] in reports.append($0) }
+        try port.start(at: now())
+    }
+
+    func perform(_ command: BluetoothCommand) { port.perform(command, at: now()) }
+
+    func setPower(_ on: Bool) { port.setPower(on, at: now()) }
+
+    /// The reports so far that fit.
+    func all(_ kind: EventKind, for client: BluetoothClient? = nil) -> [SourceReport] {
+        reports.filter { $0.event.kind == kind && (client == nil || $0.event.client == client) }
+    }
+
+    /// Waits for the `count`th report of a kind; for one client's when it is given.
+    @discardableResult
+    func wait(for kind: EventKind, _ client: BluetoothClient? = nil, count: Int = 1) throws -> SourceReport {
+        let came = pass { self.all(kind, for: client).count >= count }
+        try #require(came, "no \(kind.word) number \(count) came; heard \(reports.map(\.event.kind.word))")
+        return all(kind, for: client)[count - 1]
+    }
+
+    /// Connects a client and waits until it is told.
+    func connect(_ client: BluetoothClient) throws {
+        let heard = { self.all(.peripheralConnected).filter { [nil, client].contains($0.event.client) }.count }
+        let before = heard()
+        perform(.connect(client, peripheral: belt))
+        let came = pass { heard() > before }
+        try #require(came, "the client was not told of its connection")
+    }
+
+    /// The handle of a characteristic, found as an app finds it.
+    func characteristic(_ uuid: String, of service: String, for client: BluetoothClient) throws -> AttributeHandle {
+        let services = all(.servicesDiscovered, for: client).count
+        perform(.operate(client, peripheral: belt, .discoverServices([names.intern(service)])))
+        let found = try wait(for: .servicesDiscovered, client, count: services + 1)
+        guard case .services(let list) = found.payload, let handle = list.first?.handle else {
+            throw SourceFailure(.unknown, "service \(service) was not found")
+        }
+        let characteristics = all(.characteristicsDiscovered, for: client).count
+        let wanted = [names.intern(uuid)]
+        perform(.operate(client, peripheral: belt, .discoverCharacteristics(of: handle, wanted)))
+        let answer = try wait(for: .characteristicsDiscovered, client, count: characteristics + 1)
+        guard case .characteristics(let members) = answer.payload, let member = members.first else {
+            throw SourceFailure(.unknown, "characteristic \(uuid) was not found")
+        }
+        return member.handle
+    }
+
+    /// Subscribes a connected client to the heart rate and waits for the answer.
+    @discardableResult
+    func subscribe(_ client: BluetoothClient) throws -> AttributeHandle {
+        let handle = try characteristic("2A37", of: "180D", for: client)
+        let before = all(.notificationStateChanged, for: client).count
+        perform(.operate(client, peripheral: belt, .setNotify(handle, true)))
+        try wait(for: .notificationStateChanged, client, count: before + 1)
+        return handle
+    }
+}
+
+/// What the simulated radio and BlueZ promise alike: each is kept by every backend.
+enum BluetoothPromise: String, CaseIterable, CustomTestStringConvertible {
+    case sightingOnce = "A scan reports a matching peripheral once, to the scanner, with its services"
+    case sightingMatches = "A scan for a service that is not advertised finds nothing"
+    case sightingAgain = "Each scan reports a peripheral anew"
+    case connectionIsShared = "A second client on a standing link is told at once, and it alone"
+    case discoveryGivesTable = "Discovery gives canonical UUIDs and the subject names the attribute"
+    case answersInOrder = "Operations are answered in the order in which they were asked, each to its asker"
+    case readsValue = "A read gives the value"
+    case refusesUnknownHandle = "An unknown handle fails with an ATT error"
+    case refusesUnconnected = "An operation without a connection fails with notConnected"
+    case notifiesOnce = "A notification is one report for all subscribers"
+    case unsubscribingIsOwn = "A client that unsubscribes takes nothing from the others"
+    case lastLetsGo = "The link goes when its last client let go"
+    case disconnectAnswersAsker = "Who gives up a connection is told, without failure and alone"
+    case releaseIsSilent = "Releasing a client is silent"
+    case powerOff = "BTC-10: power off ends every link with one report, and forgets requests and scans"
+    case powerOn = "BTC-10: power on is reported, and scans work again"
+    case knowsPeripheral = "A peripheral is known once it was seen, and its table once it was discovered"
+
+    var testDescription: String { rawValue }
+
+    func check(_ rig: ContractRig) throws {
+        switch self {
+        case .sightingOnce: try sightingOnce(rig)
+        case .sightingMatches: try sightingMatches(rig)
+        case .sightingAgain: try sightingAgain(rig)
+        case .connectionIsShared: try connectionIsShared(rig)
+        case .discoveryGivesTable: try discoveryGivesTable(rig)
+        case .answersInOrder: try answersInOrder(rig)
+        case .readsValue: try readsValue(rig)
+        case .refusesUnknownHandle: try refusesUnknownHandle(rig)
+        case .refusesUnconnected: try refusesUnconnected(rig)
+        case .notifiesOnce: try notifiesOnce(rig)
+        case .unsubscribingIsOwn: try unsubscribingIsOwn(rig)
+        case .lastLetsGo: try lastLetsGo(rig)
+        case .disconnectAnswersAsker: try disconnectAnswersAsker(rig)
+        case .releaseIsSilent: try releaseIsSilent(rig)
+        case .powerOff: try powerOff(rig)
+        case .powerOn: try powerOn(rig)
+        case .knowsPeripheral: try knowsPeripheral(rig)
+        }
+    }
+
+    private func heartRate(_ rig: ContractRig) -> NameID { rig.names.intern("180D") }
+
+    private func sightingOnce(_ rig: ContractRig) throws {
+        rig.perform(.scan(rig.first, services: [heartRate(rig)], allowDuplicates: false))
+        let seen = try rig.wait(for: .peripheralDiscovered)
+        #expect(seen.event.client == rig.first)
+        #expect(seen.event.peripheral == rig.belt)
+        #expect(seen.event.subject == rig.belt)
+        #expect(seen.event.services.contains(heartRate(rig)))
+        guard case .advertisement(let advertisement) = seen.payload else {
+            Issue.record("the payload is no advertisement")
+            return
+        }
+        #expect(advertisement.localName == "HR Belt")
+        #expect(advertisement.services.contains("180D"))
+        #expect(advertisement.connectable)
+        // A second scan that finds the belt shows that the first has had its chance to report it again.
+        rig.perform(.scan(rig.second, services: [heartRate(rig)], allowDuplicates: false))
+        try rig.wait(for: .peripheralDiscovered, rig.second)
+        #expect(rig.all(.peripheralDiscovered, for: rig.first).count == 1)
+    }
+
+    private func sightingMatches(_ rig: ContractRig) throws {
+        rig.perform(.scan(rig.first, services: [rig.names.intern("1810")], allowDuplicates: false))
+        rig.perform(.scan(rig.second, services: [heartRate(rig)], allowDuplicates: false))
+        try rig.wait(for: .peripheralDiscovered, rig.second)
+        #expect(rig.all(.peripheralDiscovered, for: rig.first).isEmpty)
+    }
+
+    private func sightingAgain(_ rig: ContractRig) throws {
+        for count in 1...3 {
+            rig.perform(.scan(rig.first, services: [heartRate(rig)], allowDuplicates: false))
+            try rig.wait(for: .peripheralDiscovered, rig.first, count: count)
+        }
+    }
+
+    private func connectionIsShared(_ rig: ContractRig) throws {
+        try rig.connect(rig.first)
+        try rig.connect(rig.second)
+        #expect(rig.all(.peripheralConnected, for: rig.second).count == 1)
+        #expect(rig.all(.peripheralConnected).count == 2)
+        #expect(rig.port.connectedPeripherals(services: [heartRate(rig)]) == [rig.belt])
+        #expect(rig.port.connectedPeripherals(services: [rig.names.intern("1810")]).isEmpty)
+    }
+
+    private func discoveryGivesTable(_ rig: ContractRig) throws {
+        try rig.connect(rig.first)
+        rig.perform(.operate(rig.first, peripheral: rig.belt, .discoverServices([])))
+        let answer = try rig.wait(for: .servicesDiscovered)
+        guard case .services(let services) = answer.payload else {
+            Issue.record("the payload is no list of services")
+            return
+        }
+        #expect(services.map(\.uuid).filter { ["180D", "180F"].contains($0) } == ["180D", "180F"])
+        #expect(services.map(\.handle) == services.map(\.handle).sorted())
+        let handle = try #require(services.first { $0.uuid == "180D" }?.handle)
+        rig.perform(.operate(rig.first, peripheral: rig.belt, .discoverCharacteristics(of: handle, [])))
+        let found = try rig.wait(for: .characteristicsDiscovered)
+        #expect(rig.names.text(found.event.subject) == "\(rig.names.text(rig.belt))/180D")
+        #expect(found.event.attribute == handle)
+        guard case .characteristics(let characteristics) = found.payload else {
+            Issue.record("the payload is no list of characteristics")
+            return
+        }
+        #expect(characteristics.map(\.uuid) == ["2A37", "2A38"])
+        #expect(characteristics.map(\.properties) == [16, 2])
+        #expect(characteristics.allSatisfy { $0.service == handle && $0.handle > handle })
+    }
+
+    private func answersInOrder(_ rig: ContractRig) throws {
+        try rig.connect(rig.first)
+        try rig.connect(rig.second)
+        let handle = try rig.characteristic("2A38", of: "180D", for: rig.first)
+        for client in [rig.first, rig.second, rig.second, rig.first] {
+            rig.perform(.operate(client, peripheral: rig.belt, .read(handle)))
+        }
+        try rig.wait(for: .valueRead, count: 4)
+        #expect(rig.all(.valueRead).map(\.event.client) == [rig.first, rig.second, rig.second, rig.first])
+    }
+
+    private func readsValue(_ rig: ContractRig) throws {
+        try rig.connect(rig.first)
+        let handle = try rig.characteristic("2A38", of: "180D", for: rig.first)
+        rig.perform(.operate(rig.first, peripheral: rig.belt, .read(handle)))
+        let read = try rig.wait(for: .valueRead, rig.first)
+        #expect(read.payload == .value([1]))
+        #expect(!read.event.failed)
+        #expect(read.event.attribute == handle)
+        #expect(rig.names.text(read.event.subject) == "\(rig.names.text(rig.belt))/2A38")
+    }
+
+    private func refusesUnknownHandle(_ rig: ContractRig) throws {
+        try rig.connect(rig.first)
+        rig.perform(.operate(rig.first, peripheral: rig.belt, .read(0xfff0)))
+        let read = try rig.wait(for: .valueRead, rig.first)
+        #expect(read.event.failed)
+        #expect(read.payload == .failure(.invalidHandle))
+    }
+
+    private func refusesUnconnected(_ rig: ContractRig) throws {
+        rig.perform(.operate(rig.first, peripheral: rig.belt, .readSignalStrength))
+        let read = try rig.wait(for: .signalStrengthRead, rig.first)
+        #expect(read.event.failed)
+        #expect(read.payload == .failure(.notConnected))
+    }
+
+    private func notifiesOnce(_ rig: ContractRig) throws {
+        try rig.connect(rig.first)
+        try rig.connect(rig.second)
+        let handle = try rig.subscribe(rig.first)
+        try rig.subscribe(rig.second)
+        let notified = try rig.wait(for: .characteristicNotified)
+        #expect(notified.event.client == nil)
+        #expect(notified.event.attribute == handle)
+        #expect(notified.payload == .value([0x00, 0x48]))
+        #expect(rig.names.text(notified.event.subject) == "\(rig.names.text(rig.belt))/2A37")
+        rig.perform(.operate(rig.first, peripheral: rig.belt, .readSignalStrength))
+        try rig.wait(for: .signalStrengthRead)
+        #expect(rig.all(.characteristicNotified).count == 1)
+    }
+
+    private func unsubscribingIsOwn(_ rig: ContractRig) throws {
+        try rig.connect(rig.first)
+        try rig.connect(rig.second)
+        let handle = try rig.subscribe(rig.first)
+        try rig.subscribe(rig.second)
+        rig.perform(.operate(rig.first, peripheral: rig.belt, .setNotify(handle, false)))
+        let changed = try rig.wait(for: .notificationStateChanged, rig.first, count: 2)
+        #expect(changed.payload == .notifying(false))
+        try rig.wait(for: .characteristicNotified)
+    }
+
+    private func lastLetsGo(_ rig: ContractRig) throws {
+        try rig.connect(rig.first)
+        try rig.connect(rig.second)
+        rig.perform(.disconnect(rig.first, peripheral: rig.belt))
+        try rig.wait(for: .peripheralDisconnected, rig.first)
+        #expect(rig.port.connectedPeripherals(services: [heartRate(rig)]) == [rig.belt])
+        rig.perform(.disconnect(rig.second, peripheral: rig.belt))
+        try rig.wait(for: .peripheralDisconnected, rig.second)
+        // A peripheral with a link is silent on the air: that it can be seen shows that the link is gone.
+        rig.perform(.scan(rig.first, services: [heartRate(rig)], allowDuplicates: false))
+        try rig.wait(for: .peripheralDiscovered)
+        #expect(rig.port.connectedPeripherals(services: [heartRate(rig)]).isEmpty)
+        #expect(rig.all(.peripheralDisconnected).count == 2)
+    }
+
+    private func disconnectAnswersAsker(_ rig: ContractRig) throws {
+        try rig.connect(rig.first)
+        rig.perform(.disconnect(rig.first, peripheral: rig.belt))
+        let gone = try rig.wait(for: .peripheralDisconnected)
+        #expect(gone.event.client == rig.first)
+        #expect(gone.event.subject == rig.belt)
+        #expect(!gone.event.failed)
+    }
+
+    private func releaseIsSilent(_ rig: ContractRig) throws {
+        try rig.connect(rig.first)
+        try rig.subscribe(rig.first)
+        rig.perform(.release(rig.first))
+        rig.perform(.scan(rig.second, services: [heartRate(rig)], allowDuplicates: false))
+        try rig.wait(for: .peripheralDiscovered, rig.second)
+        #expect(rig.all(.peripheralDisconnected).isEmpty)
+    }
+
+    private func powerOff(_ rig: ContractRig) throws {
+        try rig.connect(rig.first)
+        try rig.connect(rig.second)
+        rig.setPower(false)
+        let off = try rig.wait(for: .bluetoothPoweredOff)
+        #expect(off.event.client == nil)
+        #expect(!rig.port.poweredOn)
+        #expect(rig.all(.peripheralDisconnected).isEmpty)
+        #expect(rig.port.connectedPeripherals(services: [heartRate(rig)]).isEmpty)
+        rig.setPower(true)
+        try rig.wait(for: .bluetoothPoweredOn)
+    }
+
+    private func powerOn(_ rig: ContractRig) throws {
+        rig.setPower(false)
+        try rig.wait(for: .bluetoothPoweredOff)
+        rig.setPower(true)
+        try rig.wait(for: .bluetoothPoweredOn)
+        #expect(rig.port.poweredOn)
+        rig.perform(.scan(rig.first, services: [heartRate(rig)], allowDuplicates: false))
+        try rig.wait(for: .peripheralDiscovered, rig.first)
+    }
+
+    private func knowsPeripheral(_ rig: ContractRig) throws {
+        rig.perform(.scan(rig.first, services: [heartRate(rig)], allowDuplicates: false))
+        try rig.wait(for: .peripheralDiscovered)
+        #expect(rig.port.knownPeripheral(rig.belt)?.name == "HR Belt")
+        #expect(rig.port.knownPeripheral(rig.names.intern("nobody")) == nil)
+        rig.perform(.stopScan(rig.first))
+        try rig.connect(rig.first)
+        let handle = try rig.characteristic("2A37", of: "180D", for: rig.first)
+        let known = try #require(rig.port.knownPeripheral(rig.belt))
+        #expect(known.services.contains { $0.uuid == "180D" })
+        #expect(known.characteristics.contains { $0.uuid == "2A37" && $0.handle == handle })
+    }
+}

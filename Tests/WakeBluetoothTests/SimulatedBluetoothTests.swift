@@ -1,0 +1,528 @@
+import Testing
+import WakeBluetooth
+import WakeDevices
+import WakeModel
+import WakePorts
+
+/// The folder of this package.
+private let packageFolder = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
+
+/// A simulated radio whose time the test moves.
+private final class Air {
+    let names = NameTable()
+    let radio: SimulatedBluetooth
+    var now = Instant.zero
+    var reports: [(at: Instant, SourceReport)] = []
+    let client = BluetoothClient(app: AppID(0), slot: 0)
+    let other = BluetoothClient(app: AppID(1), slot: 0)
+
+    init(_ text: String, count: Int = 1, seed: UInt64 = 1) throws {
+        let peripheral = try BluetoothPeripheral.parse(Array(text.utf8), file: "belt.yaml")
+        let devices = (1...count).map { number in
+            let name = count == 1 ? "belt" : "belt.\(number)"
+            return ScenarioDevice(name: name, group: "belt", line: 1, peripheral: peripheral)
+        }
+        radio = SimulatedBluetooth(devices: devices, names: names, seed: seed)
+        radio.report = { [unowned self] in reports.append((now, $0)) }
+        try radio.start(at: .zero)
+    }
+
+    var belt: NameID { names.intern("belt") }
+    var kinds: [EventKind] { reports.map(\.1.event.kind) }
+    var values: [[UInt8]] { notifications.map(\.value) }
+    var notifications: [(at: Instant, value: [UInt8])] {
+        reports.compactMap { at, report in
+            guard report.event.kind == .characteristicNotified, case .value(let value) = report.payload else {
+                return nil
+            }
+            return (at, value)
+        }
+    }
+
+    /// Lets the time pass in the steps in which the radio asks for it.
+    func run(to end: Instant) {
+        while let next = radio.nextDeadline, next <= end {
+            now = max(now, next)
+            radio.timeReached(now)
+        }
+        now = end
+        radio.timeReached(now)
+    }
+
+    func run(for span: Instant.Span) { run(to: now.advanced(by: span)) }
+
+    func perform(_ command: BluetoothCommand) { radio.perform(command, at: now) }
+
+    func connect(_ client: BluetoothClient? = nil) {
+        perform(.connect(client ?? self.client, peripheral: belt))
+        run(for: .seconds(1))
+    }
+
+    /// The handle of a characteristic of the connected belt.
+    func handle(_ uuid: String = "2A37") throws -> AttributeHandle {
+        let known = try #require(radio.knownPeripheral(belt))
+        return try #require(known.characteristics.first { $0.uuid == uuid }?.handle)
+    }
+
+    func operate(_ operation: BluetoothOperation, _ client: BluetoothClient? = nil) {
+        perform(.operate(client ?? self.client, peripheral: belt, operation))
+    }
+}
+
+private let plain = """
+    device: bluetooth-peripheral
+    name: Belt
+    address: "F0:11:22:33:44:55"
+    advertising: {interval: 100ms, services: [180D]}
+    gatt:
+      - service: 180D
+        characteristics:
+          - uuid: 2A37
+            properties: [notify]
+            notifications:
+              - {after: 10s, values: ["01", "02", "03"], every: 10s}
+          - {uuid: 2A39, properties: [write, write-without-response, read], value: "00"}
+    faults:
+      - {name: late, late-subscribe-answer: 3s}
+      - {name: drop, disconnect-after: 2}
+      - {name: stale, stale-handles: 16}
+      - {name: mute, no-answer: 30s}
+      - {name: stuck, hold-notifications: 1m}
+      - {name: cut, cut-values: 0}
+    """
+
+@Suite("Simulated Bluetooth")
+struct SimulatedBluetoothTests {
+    @Test("The simulated radio keeps the promises of the port", arguments: BluetoothPromise.allCases)
+    func contract(promise: BluetoothPromise) throws {
+        let file = packageFolder + "/Devices/Bluetooth/heart-rate-belt.yaml"
+        let device = ScenarioDevice(
+            name: "belt",
+            group: "belt",
+            line: 1,
+            peripheral: try BluetoothPeripheral.load(file: file)
+        )
+        let names = NameTable()
+        let radio = SimulatedBluetooth(devices: [device], names: names, seed: 7)
+        var now = Instant.zero
+        let rig = try ContractRig(port: radio, names: names, belt: "belt", now: { now }) { condition in
+            let end = now.advanced(by: .seconds(30))
+            while !condition() {
+                guard let next = radio.nextDeadline, next <= end else { return false }
+                now = max(now, next)
+                radio.timeReached(now)
+            }
+            return true
+        }
+        try promise.check(rig)
+    }
+
+    // MARK: Timetables
+
+    @Test("A timetable begins with the first subscription and keeps its pauses")
+    func timetable() throws {
+        let air = try Air(plain)
+        air.connect()
+        air.run(for: .seconds(100))
+        #expect(air.values.isEmpty)
+        air.operate(.setNotify(try air.handle(), true))
+        air.run(for: .seconds(1))
+        let answered = try #require(air.reports.last { $0.1.event.kind == .notificationStateChanged }).at
+        air.run(for: .seconds(100))
+        #expect(air.notifications.map { $0.at.since(answered) } == [.seconds(10), .seconds(20), .seconds(30)])
+        #expect(air.values == [[1], [2], [3]])
+    }
+
+    @Test("A timetable keeps its place and the rest of its pause over a disconnect")
+    func timetablePauses() throws {
+        let air = try Air(plain)
+        air.connect()
+        air.operate(.setNotify(try air.handle(), true))
+        air.run(for: .seconds(16))
+        #expect(air.values == [[1]])
+        let first = air.notifications[0].at
+        let stopped = air.now
+        try air.radio.simulateDisconnect(device: "belt", at: air.now)
+        air.run(for: .seconds(60))
+        air.connect()
+        air.operate(.setNotify(try air.handle(), true))
+        air.run(for: .seconds(1))
+        let resumed = try #require(air.reports.last { $0.1.event.kind == .notificationStateChanged }).at
+        air.run(for: .seconds(9))
+        #expect(air.values == [[1], [2]])
+        #expect(air.notifications[1].at.since(resumed) + stopped.since(first) == .seconds(10))
+    }
+
+    @Test("Unsubscribing stops the timetable, and only the last subscriber's")
+    func unsubscribing() throws {
+        let air = try Air(plain)
+        air.connect()
+        air.connect(air.other)
+        let handle = try air.handle()
+        air.operate(.setNotify(handle, true))
+        air.operate(.setNotify(handle, true), air.other)
+        air.run(for: .seconds(1))
+        air.operate(.setNotify(handle, false))
+        air.run(for: .seconds(12))
+        #expect(air.values == [[1]])
+        air.operate(.setNotify(handle, false), air.other)
+        air.run(for: .seconds(100))
+        #expect(air.values == [[1]])
+    }
+
+    @Test("A repeating timetable begins again")
+    func repeating() throws {
+        let air = try Air(
+            plain.replacing(
+                "      - {uuid: 2A39",
+                with: "        repeat: true\n      - {uuid: 2A39"
+            )
+        )
+        air.connect()
+        air.operate(.setNotify(try air.handle(), true))
+        air.run(for: .seconds(61))
+        #expect(air.values == [[1], [2], [3], [1], [2], [3]])
+    }
+
+    @Test("A scripted notification reaches subscribers, and nobody when there are none")
+    func scripted() throws {
+        let air = try Air(plain)
+        air.connect()
+        let send = {
+            try air.radio.simulateNotification(device: "belt", characteristic: "2A37", value: [9], at: air.now)
+        }
+        #expect(try send() == false)
+        air.operate(.setNotify(try air.handle(), true))
+        air.run(for: .seconds(1))
+        #expect(try send() == true)
+        #expect(air.values.isEmpty)
+        air.run(for: .zero)
+        #expect(air.values == [[9]])
+    }
+
+    // MARK: Links
+
+    @Test("BTC-5: a connection request waits until the peripheral comes into range")
+    func waitsForRange() throws {
+        let air = try Air(plain)
+        try air.radio.simulateRange(device: "belt", inRange: false, at: air.now)
+        air.perform(.connect(air.client, peripheral: air.belt))
+        air.run(for: .seconds(100_000))
+        #expect(air.reports.isEmpty)
+        try air.radio.simulateRange(device: "belt", inRange: true, at: air.now)
+        air.run(for: .seconds(1))
+        #expect(air.kinds == [.peripheralConnected])
+        #expect(air.reports[0].1.event.client == nil)
+    }
+
+    @Test("BTC-5: a request made before the loss of a link is kept, and one that was granted is not")
+    func requestsSurviveLoss() throws {
+        let air = try Air(plain)
+        air.connect()
+        try air.radio.simulateDisconnect(device: "belt", at: air.now)
+        air.perform(.connect(air.other, peripheral: air.belt))
+        air.run(for: .seconds(1))
+        #expect(air.kinds == [.peripheralConnected, .peripheralDisconnected, .peripheralConnected])
+        air.operate(.readSignalStrength, air.other)
+        air.operate(.readSignalStrength, air.client)
+        air.run(for: .seconds(1))
+        let answers = air.reports.filter { $0.1.event.kind == .signalStrengthRead }
+        #expect(answers.first { $0.1.event.client == air.other }?.1.payload == .signalStrength(-55))
+        #expect(answers.first { $0.1.event.client == air.client }?.1.payload == .failure(.notConnected))
+    }
+
+    @Test("A link out of range is lost once the supervision timeout has passed, for everyone at once")
+    func outOfRange() throws {
+        let air = try Air(plain)
+        air.connect()
+        air.connect(air.other)
+        try air.radio.simulateRange(device: "belt", inRange: false, at: air.now)
+        let left = air.now
+        air.run(for: .seconds(10))
+        let lost = air.reports.filter { $0.1.event.kind == .peripheralDisconnected }
+        #expect(lost.count == 1)
+        #expect(lost.first?.1.event.client == nil)
+        #expect(lost.first?.1.event.failed == true)
+        #expect(lost.first?.1.payload == .failure(.connectionTimeout))
+        #expect(lost.first?.at.since(left) == .milliseconds(720))
+    }
+
+    @Test("A link out of range for less than the supervision timeout lives on")
+    func shortlyOutOfRange() throws {
+        let air = try Air(plain)
+        air.connect()
+        try air.radio.simulateRange(device: "belt", inRange: false, at: air.now)
+        air.run(for: .milliseconds(700))
+        try air.radio.simulateRange(device: "belt", inRange: true, at: air.now)
+        air.run(for: .seconds(10))
+        #expect(air.kinds == [.peripheralConnected])
+    }
+
+    @Test("A peripheral that says it is not connectable is never connected to")
+    func notConnectable() throws {
+        let air = try Air(plain.replacing("services: [180D]}", with: "services: [180D], connectable: false}"))
+        air.perform(.connect(air.client, peripheral: air.belt))
+        air.run(for: .seconds(1000))
+        #expect(air.reports.isEmpty)
+    }
+
+    @Test("BTC-5: power off forgets requests")
+    func powerOffForgets() throws {
+        let air = try Air(plain)
+        air.perform(.connect(air.client, peripheral: air.belt))
+        air.radio.setPower(false, at: air.now)
+        air.radio.setPower(true, at: air.now)
+        air.run(for: .seconds(10))
+        #expect(air.kinds == [.bluetoothPoweredOff, .bluetoothPoweredOn])
+    }
+
+    @Test("Who gives up before the link is there gets no connection")
+    func givesUp() throws {
+        let air = try Air(plain)
+        air.perform(.connect(air.client, peripheral: air.belt))
+        air.perform(.disconnect(air.client, peripheral: air.belt))
+        air.run(for: .seconds(10))
+        #expect(air.kinds == [.peripheralDisconnected])
+    }
+
+    @Test("A released client gets no answer to what it asked before")
+    func releasedGetsNoAnswer() throws {
+        let air = try Air(plain)
+        air.connect()
+        air.connect(air.other)
+        air.operate(.readSignalStrength)
+        air.perform(.release(air.client))
+        air.perform(.connect(air.client, peripheral: air.belt))
+        air.run(for: .seconds(1))
+        #expect(!air.kinds.contains(.signalStrengthRead))
+    }
+
+    @Test("A scan with duplicates reports every advertisement while the peripheral advertises")
+    func duplicates() throws {
+        let air = try Air(plain)
+        air.perform(.scan(air.client, services: [], allowDuplicates: true))
+        air.perform(.scan(air.other, services: [], allowDuplicates: false))
+        air.run(for: .seconds(10))
+        let mine = air.reports.filter { $0.1.event.client == air.client }.count
+        #expect((90...101).contains(mine))
+        #expect(air.reports.count == mine + 1)
+        air.connect()
+        let connected = air.reports.count
+        air.run(for: .seconds(10))
+        #expect(air.reports.count == connected)
+    }
+
+    // MARK: Attributes
+
+    @Test("Writing needs the property, with and without response")
+    func writing() throws {
+        let air = try Air(plain)
+        air.connect()
+        let (rate, control) = (try air.handle(), try air.handle("2A39"))
+        air.operate(.write(control, [7], withResponse: true))
+        air.operate(.read(control))
+        air.operate(.write(control, [8], withResponse: false))
+        air.operate(.read(control))
+        air.operate(.write(rate, [9], withResponse: true))
+        air.operate(.read(rate))
+        air.run(for: .seconds(1))
+        let answers = air.reports.dropFirst().map(\.1)
+        #expect(
+            answers.map(\.event.kind)
+                == [.valueWritten, .valueRead, .readyToWrite, .valueRead, .valueWritten, .valueRead]
+        )
+        #expect(answers[answers.startIndex + 1].payload == .value([7]))
+        #expect(answers[answers.startIndex + 3].payload == .value([8]))
+        #expect(answers.map(\.event.failed) == [false, false, false, false, true, true])
+    }
+
+    @Test("The client configuration shows the subscription and cannot be written")
+    func configuration() throws {
+        let air = try Air(plain)
+        air.connect()
+        let handle = try air.handle()
+        air.operate(.discoverDescriptors(of: handle))
+        air.run(for: .seconds(1))
+        guard case .descriptors(let found) = try #require(air.reports.last).1.payload else {
+            Issue.record("the payload is no list of descriptors")
+            return
+        }
+        #expect(found.map(\.uuid) == ["2902"])
+        #expect(found.map(\.handle) == [handle + 2])
+        air.operate(.readDescriptor(handle + 2))
+        air.operate(.setNotify(handle, true))
+        air.operate(.readDescriptor(handle + 2))
+        air.operate(.writeDescriptor(handle + 2, [0, 0]))
+        air.run(for: .seconds(1))
+        #expect(
+            air.reports.filter { $0.1.event.kind == .descriptorRead }.map(\.1.payload)
+                == [.value([0, 0]), .value([1, 0])]
+        )
+        #expect(air.reports.last?.1.event.failed == true)
+    }
+
+    @Test("Subscribing to a characteristic that does not notify fails")
+    func subscribingNeedsNotify() throws {
+        let air = try Air(plain)
+        air.connect()
+        air.operate(.setNotify(try air.handle("2A39"), true))
+        air.run(for: .seconds(1))
+        let answer = try #require(air.reports.last).1
+        #expect(answer.event.kind == .notificationStateChanged)
+        #expect(answer.event.failed)
+    }
+
+    // MARK: Faults
+
+    @Test("Fault late-subscribe-answer: the answer comes that much later")
+    func lateSubscribeAnswer() throws {
+        let air = try Air(plain)
+        air.connect()
+        try air.radio.arm(fault: "late", device: "belt", at: air.now)
+        air.operate(.setNotify(try air.handle(), true))
+        air.run(for: .seconds(3))
+        #expect(!air.kinds.contains(.notificationStateChanged))
+        air.run(for: .seconds(1))
+        #expect(air.kinds.contains(.notificationStateChanged))
+    }
+
+    @Test("Fault disconnect-after: the link drops with the last of so many notifications")
+    func disconnectAfter() throws {
+        let air = try Air(plain)
+        air.connect()
+        try air.radio.arm(fault: "drop", device: "belt", at: air.now)
+        air.operate(.setNotify(try air.handle(), true))
+        air.run(for: .seconds(100))
+        #expect(air.values == [[1], [2]])
+        #expect(air.kinds.last == .peripheralDisconnected)
+        #expect(air.reports.last?.1.payload == .failure(.peripheralDisconnected))
+    }
+
+    @Test("Fault stale-handles: after the next link loss the old handles mean nothing")
+    func staleHandles() throws {
+        let air = try Air(plain)
+        air.connect()
+        let old = try air.handle("2A39")
+        try air.radio.arm(fault: "stale", device: "belt", at: air.now)
+        air.operate(.read(old))
+        air.run(for: .seconds(1))
+        #expect(air.reports.last?.1.payload == .value([0]))
+        try air.radio.simulateDisconnect(device: "belt", at: air.now)
+        air.connect()
+        air.operate(.read(old))
+        air.run(for: .seconds(1))
+        #expect(air.reports.last?.1.payload == .failure(.invalidHandle))
+        #expect(try air.handle("2A39") == old + 16)
+    }
+
+    @Test("Fault no-answer: nothing is answered, and the link drops")
+    func noAnswer() throws {
+        let air = try Air(plain)
+        air.connect()
+        try air.radio.arm(fault: "mute", device: "belt", at: air.now)
+        air.operate(.readSignalStrength)
+        air.run(for: .seconds(29))
+        #expect(air.kinds == [.peripheralConnected])
+        air.run(for: .seconds(2))
+        #expect(air.kinds == [.peripheralConnected, .peripheralDisconnected])
+        air.connect()
+        air.operate(.readSignalStrength)
+        air.run(for: .seconds(1))
+        #expect(air.kinds.last == .signalStrengthRead)
+    }
+
+    @Test("Fault hold-notifications: the timetable stands still for that time")
+    func holdNotifications() throws {
+        let air = try Air(plain)
+        air.connect()
+        air.operate(.setNotify(try air.handle(), true))
+        air.run(for: .seconds(11))
+        try air.radio.arm(fault: "stuck", device: "belt", at: air.now)
+        air.run(for: .seconds(100))
+        #expect(air.notifications.count == 3)
+        #expect(air.notifications[1].at.since(air.notifications[0].at) == .seconds(70))
+        #expect(air.notifications[2].at.since(air.notifications[1].at) == .seconds(10))
+    }
+
+    @Test("Fault cut-values: notified values are cut")
+    func cutValues() throws {
+        let air = try Air(plain)
+        air.connect()
+        try air.radio.arm(fault: "cut", device: "belt", at: air.now)
+        air.operate(.setNotify(try air.handle(), true))
+        air.run(for: .seconds(11))
+        #expect(air.values == [[]])
+    }
+
+    @Test("An unknown device, characteristic or fault is named")
+    func unknownNames() throws {
+        let air = try Air(plain)
+        #expect(throws: SourceFailure(.unknown, "there is no device 'bell'; the scenario has belt")) {
+            try air.radio.simulateDisconnect(device: "bell", at: .zero)
+        }
+        let fault = #expect(throws: SourceFailure.self) {
+            try air.radio.arm(fault: "nothing", device: "belt", at: .zero)
+        }
+        #expect(fault?.message.contains("late, drop, stale") == true)
+        #expect(throws: SourceFailure.self) {
+            try air.radio.simulateNotification(device: "belt", characteristic: "2A00", value: [], at: .zero)
+        }
+    }
+
+    // MARK: Repeating itself
+
+    @Test("The same seed gives the same reports at the same times, another seed others", arguments: [1, 99])
+    func deterministic(seed: UInt64) throws {
+        func play(_ seed: UInt64) throws -> [(at: Instant, SourceReport)] {
+            let air = try Air(plain, count: 20, seed: seed)
+            for number in 1...20 {
+                air.perform(.connect(air.client, peripheral: air.names.intern("belt.\(number)")))
+            }
+            air.perform(.scan(air.other, services: [], allowDuplicates: true))
+            air.run(for: .seconds(5))
+            return air.reports
+        }
+        let (one, same, different) = (try play(seed), try play(seed), try play(seed + 1))
+        #expect(one.map(\.at) == same.map(\.at))
+        #expect(one.map(\.1) == same.map(\.1))
+        #expect(one.map(\.at) != different.map(\.at))
+    }
+
+    @Test("After stop nothing is reported and nothing is due")
+    func stops() throws {
+        let air = try Air(plain)
+        air.connect()
+        air.operate(.setNotify(try air.handle(), true))
+        air.radio.stop()
+        #expect(air.radio.nextDeadline == nil)
+    }
+
+    @Test("100 belts and 24 hours give 144 000 notifications")
+    func manyNotifications() throws {
+        let text = plain.replacing(
+            #"- {after: 10s, values: ["01", "02", "03"], every: 10s}"#,
+            with: "- {after: 10s, counter: {count: 1440, every: 1m}}"
+        )
+        let air = try Air(text, count: 100)
+        var count = 0
+        var order = Instant.zero
+        var handles: [NameID: AttributeHandle] = [:]
+        for number in 1...100 {
+            air.perform(.connect(air.client, peripheral: air.names.intern("belt.\(number)")))
+        }
+        air.run(for: .seconds(1))
+        for number in 1...100 {
+            let name = air.names.intern("belt.\(number)")
+            let known = try #require(air.radio.knownPeripheral(name))
+            handles[name] = try #require(known.characteristics.first).handle
+            air.perform(.operate(air.client, peripheral: name, .setNotify(handles[name] ?? 0, true)))
+        }
+        air.radio.report = { report in
+            #expect(order <= air.now)
+            order = air.now
+            if report.event.kind == .characteristicNotified { count += 1 }
+        }
+        air.run(to: Instant(nanoseconds: 86_500_000_000_000))
+        #expect(count == 144_000)
+    }
+}

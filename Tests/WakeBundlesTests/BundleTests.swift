@@ -1,0 +1,252 @@
+import Foundation
+import Testing
+import WakeBundles
+import WakeModel
+
+/// A folder of its own for one test, removed with it.
+private final class Folder {
+    let path: String
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.path + "/bundles-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// Writes an app bundle whose Info.plist has these bytes.
+    func bundle(_ name: String = "Heart.app", plist: Data?, program: String? = "Heart") throws -> String {
+        let bundle = path + "/" + name
+        try FileManager.default.createDirectory(atPath: bundle, withIntermediateDirectories: true)
+        if let plist { try plist.write(to: URL(fileURLWithPath: bundle + "/Info.plist")) }
+        if let program { try file(name + "/" + program, "#!/bin/sh\n", executable: true) }
+        return bundle
+    }
+
+    func file(_ name: String, _ text: String, executable: Bool = false) throws {
+        let url = URL(fileURLWithPath: path + "/" + name)
+        try Data(text.utf8).write(to: url)
+        try FileManager.default.setAttributes([.posixPermissions: executable ? 0o755 : 0o644], ofItemAtPath: url.path)
+    }
+
+    func names(_ folder: String = "") throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: path + "/" + folder).sorted()
+    }
+}
+
+private let good: [String: any Sendable] = [
+    "CFBundleIdentifier": "com.example.heart",
+    "CFBundleExecutable": "Heart",
+    "CFBundleName": "Heart Rate",
+    "UIBackgroundModes": ["bluetooth-central", "audio"],
+    "UIApplicationExitsOnSuspend": true,
+]
+
+private func plist(_ values: Any, _ format: PropertyListSerialization.PropertyListFormat = .xml) throws -> Data {
+    try PropertyListSerialization.data(fromPropertyList: values, format: format, options: 0)
+}
+
+private func changed(_ key: String, _ value: (any Sendable)?) -> [String: any Sendable] {
+    var values = good
+    values[key] = value
+    return values
+}
+
+@Suite("App bundles")
+struct AppBundleTests {
+    @Test("MODE-3: Info.plist is read as XML and as binary", arguments: [true, false])
+    func formats(binary: Bool) throws {
+        let folder = try Folder()
+        let path = try folder.bundle(plist: try plist(good, binary ? .binary : .xml))
+        let bundle = try AppBundle.read(path)
+        #expect(bundle.identifier == "com.example.heart")
+        #expect(bundle.name == "Heart Rate")
+        #expect(bundle.executable.hasSuffix("/Heart.app/Heart"))
+        #expect(bundle.modes == BackgroundModes([.audio, .bluetoothCentral]))
+        #expect(bundle.exitsOnSuspend)
+        #expect(bundle.warnings.isEmpty)
+        let names = NameTable()
+        let manifest = bundle.manifest(names)
+        #expect(names.text(manifest.bundle) == "com.example.heart")
+        #expect(manifest.exitsOnSuspend)
+    }
+
+    @Test("MODE-1: unknown background modes are one warning and have no effect")
+    func unknownMode() throws {
+        let folder = try Folder()
+        let modes = ["bluetooth-central", "bluetooth-centrl", "telepathy"]
+        let path = try folder.bundle(plist: try plist(changed("UIBackgroundModes", modes)))
+        let bundle = try AppBundle.read(path)
+        #expect(bundle.modes == BackgroundModes([.bluetoothCentral]))
+        #expect(bundle.warnings.count == 1)
+        #expect(bundle.warnings[0].contains("'bluetooth-centrl', 'telepathy'"))
+    }
+
+    @Test(
+        "MODE-3: a missing or malformed key refuses the bundle and is named",
+        arguments: [
+            ("CFBundleIdentifier", nil), ("CFBundleIdentifier", ""), ("CFBundleIdentifier", "../evil"),
+            ("CFBundleIdentifier", "a/b"), ("CFBundleExecutable", nil), ("CFBundleExecutable", "Nobody"),
+            ("CFBundleExecutable", "../Heart"), ("CFBundleExecutable", "/bin/sh"), ("CFBundleExecutable", "Info.plist"),
+            ("CFBundleExecutable", "."), ("UIBackgroundModes", "audio"), ("UIApplicationExitsOnSuspend", "perhaps"),
+        ] as [(String, String?)]
+    )
+    func malformedKeys(key: String, value: String?) throws {
+        let folder = try Folder()
+        let path = try folder.bundle(plist: try plist(changed(key, value)))
+        let error = #expect(throws: BundleError.self) { try AppBundle.read(path) }
+        #expect(error?.key == key)
+        #expect(error.map { "\($0)".contains(key) && !"\($0)".contains("\n") } == true)
+    }
+
+    @Test("MODE-3: a bundle without Info.plist, and one that is no folder, are refused")
+    func missing() throws {
+        let folder = try Folder()
+        let path = try folder.bundle(plist: nil)
+        #expect(throws: BundleError.self) { try AppBundle.read(path) }
+        #expect(throws: BundleError.self) { try AppBundle.read(folder.path + "/Nobody.app") }
+        #expect(throws: BundleError.self) { try AppBundle.read(folder.path) }
+        #expect(throws: BundleError.self) { try AppBundle.read("") }
+    }
+
+    @Test("An executable behind a link that leaves the bundle is refused")
+    func linkedExecutable() throws {
+        let folder = try Folder()
+        let path = try folder.bundle(plist: try plist(good), program: nil)
+        try FileManager.default.createSymbolicLink(atPath: path + "/Heart", withDestinationPath: "/bin/sh")
+        let error = #expect(throws: BundleError.self) { try AppBundle.read(path) }
+        #expect(error?.found.contains("outside") == true)
+    }
+
+    @Test("Info.plist cut at each byte and scrambled never crashes", arguments: [true, false])
+    func cutAndScrambled(binary: Bool) throws {
+        let whole = [UInt8](try plist(good, binary ? .binary : .xml))
+        let folder = try Folder()
+        let path = try folder.bundle(plist: nil)
+        var state: UInt64 = 42
+        func random(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+        func attempt(_ bytes: [UInt8]) throws -> Bool {
+            try Data(bytes).write(to: URL(fileURLWithPath: path + "/Info.plist"))
+            return (try? AppBundle.read(path)) != nil
+        }
+        for length in whole.indices { #expect(try !attempt(Array(whole[..<length])) || length > whole.count - 3) }
+        for _ in 0..<2000 {
+            var bytes = whole
+            for _ in 0...random(4) { bytes[random(bytes.count)] = UInt8(truncatingIfNeeded: random(256)) }
+            _ = try attempt(bytes)
+        }
+        #expect(try attempt(whole))
+    }
+
+    @Test("Deeply nested lists are refused")
+    func nested() throws {
+        let folder = try Folder()
+        let depth = 20_000
+        let text =
+            "<plist>" + String(repeating: "<array>", count: depth) + String(repeating: "</array>", count: depth)
+            + "</plist>"
+        #expect(throws: BundleError.self) { try AppBundle.read(try folder.bundle(plist: Data(text.utf8))) }
+        // Each object an array with the next as its one member; references of four bytes.
+        var bytes = Array("bplist00".utf8)
+        var offsets: [Int] = []
+        for number in 1...depth {
+            offsets.append(bytes.count)
+            bytes += [0xa1] + (0..<4).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+        }
+        offsets.append(bytes.count)
+        bytes += [0x50]
+        let table = bytes.count
+        for offset in offsets { bytes += (0..<4).reversed().map { UInt8(truncatingIfNeeded: offset >> ($0 * 8)) } }
+        bytes += [0, 0, 0, 0, 0, 0, 4, 4]
+        for number in [offsets.count, 0, table] {
+            bytes += (0..<8).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+        }
+        #expect(throws: BundleError.self) { try AppBundle.read(try folder.bundle(plist: Data(bytes))) }
+    }
+}
+
+@Suite("Bundle store")
+struct BundleStoreTests {
+    @Test("Installing copies the bundle, and its program stays executable")
+    func installs() throws {
+        let folder = try Folder()
+        let path = try folder.bundle(plist: try plist(good))
+        try folder.file("Heart.app/data.txt", "42")
+        let store = try BundleStore(folder: folder.path + "/store")
+        let installed = try store.install(path)
+        try FileManager.default.removeItem(atPath: path)
+        #expect(installed.path.hasSuffix("/store/com.example.heart/Heart.app"))
+        #expect(FileManager.default.isExecutableFile(atPath: installed.executable))
+        #expect(try String(contentsOfFile: installed.path + "/data.txt", encoding: .utf8) == "42")
+        #expect(store.list() == [installed])
+        #expect(store.bundle("com.example.heart") == installed)
+        #expect(store.bundle("com.example.other") == nil)
+    }
+
+    @Test("A bundle of the same identifier replaces the one before")
+    func replaces() throws {
+        let folder = try Folder()
+        let store = try BundleStore(folder: folder.path + "/store")
+        _ = try store.install(try folder.bundle(plist: try plist(good)))
+        let other = try folder.bundle("Other.app", plist: try plist(changed("CFBundleName", "Other")))
+        _ = try store.install(other)
+        #expect(store.list().map(\.name) == ["Other"])
+        #expect(try folder.names("store") == ["com.example.heart"])
+        #expect(try folder.names("store/com.example.heart") == ["Other.app"])
+    }
+
+    @Test("MODE-3: a refused bundle leaves nothing behind, and what was there stays")
+    func refuses() throws {
+        let folder = try Folder()
+        let store = try BundleStore(folder: folder.path + "/store")
+        let bad = try folder.bundle("Bad.app", plist: try plist(changed("CFBundleExecutable", nil)))
+        #expect(throws: BundleError.self) { try store.install(bad) }
+        #expect(try folder.names("store").isEmpty)
+        _ = try store.install(try folder.bundle(plist: try plist(good)))
+        #expect(throws: BundleError.self) { try store.install(bad) }
+        #expect(store.list().map(\.name) == ["Heart Rate"])
+    }
+
+    @Test("A link that leaves the bundle, and one that leads nowhere, refuse the install", arguments: ["..", "nobody"])
+    func links(target: String) throws {
+        let folder = try Folder()
+        let store = try BundleStore(folder: folder.path + "/store")
+        let path = try folder.bundle(plist: try plist(good))
+        try FileManager.default.createSymbolicLink(atPath: path + "/inside", withDestinationPath: "Heart")
+        _ = try store.install(path)
+        try FileManager.default.createSymbolicLink(atPath: path + "/away", withDestinationPath: target)
+        let error = #expect(throws: BundleError.self) { try store.install(path) }
+        #expect(error?.key == "away")
+        #expect(try folder.names("store/com.example.heart/Heart.app") == ["Heart", "Info.plist", "inside"])
+    }
+
+    @Test("A new store clears what an install that was cut short left, and puts an older bundle back")
+    func recovers() throws {
+        let folder = try Folder()
+        let store = try BundleStore(folder: folder.path + "/store")
+        _ = try store.install(try folder.bundle(plist: try plist(good)))
+        let files = FileManager.default
+        try files.moveItem(
+            atPath: store.folder + "/com.example.heart",
+            toPath: store.folder + "/.old-com.example.heart"
+        )
+        try files.createDirectory(atPath: store.folder + "/.new-com.example.heart", withIntermediateDirectories: true)
+        let next = try BundleStore(folder: folder.path + "/store")
+        #expect(next.list().map(\.identifier) == ["com.example.heart"])
+        #expect(try folder.names("store") == ["com.example.heart"])
+    }
+
+    @Test("Uninstalling removes the bundle")
+    func uninstalls() throws {
+        let folder = try Folder()
+        let store = try BundleStore(folder: folder.path + "/store")
+        _ = try store.install(try folder.bundle(plist: try plist(good)))
+        #expect(store.uninstall("com.example.heart"))
+        #expect(!store.uninstall("com.example.heart"))
+        #expect(!store.uninstall("../store"))
+        #expect(try folder.names("store").isEmpty)
+    }
+}

@@ -1,0 +1,413 @@
+import WakeModel
+import WakeRouter
+
+/// Watches a router from outside: knows the rulebook, sees inputs, actions and decisions, and never looks inside.
+struct Observer {
+    /// What the observer knows of one app.
+    struct App {
+        var state = AppState.notRunning
+        var generation: UInt32 = 0
+        var hasBluetoothMode = false
+        var alive = false
+        var launching = false
+        /// didEnterBackground or willTerminate was called and has not returned.
+        var leaving = false
+        var ending = false
+        /// The host was asked to freeze, and neither answered nor was told otherwise.
+        var freezing = false
+        /// It is suspended, and no thaw has come.
+        var frozen = false
+        var installed = false
+        /// The user force-quit it, and nothing has lifted the bar (LAUNCH-2).
+        var barred = false
+        var tasks: Set<UInt64> = []
+        var expired: Set<UInt64> = []
+        /// The managers that the present process has made.
+        var managers: Set<ManagerNumber> = []
+        /// When the running window began; nil when none runs (LIFE-11).
+        var windowBegan: Instant?
+        /// Since when it has been in the background without a break.
+        var backgroundSince = Instant.zero
+        /// What is kept for it, and how often.
+        var kept: [EventID: Int] = [:]
+        var keptCount = 0
+    }
+
+    private struct Delivery: Hashable {
+        var app: AppID
+        var generation: UInt32
+        var manager: ManagerNumber
+        var event: EventID
+    }
+
+    private struct Record {
+        var event: EventID
+        var app: AppID
+        var verdict: Verdict
+        var superseded = false
+        var delivered = false
+    }
+
+    let profile: Profile
+    private(set) var apps: [App] = []
+    private(set) var tally = Tally()
+    /// The first thing that was wrong.
+    private(set) var violation: String?
+    /// Folds everything that came out, in order.
+    private(set) var hasher = Hasher()
+
+    private var records: [Record] = []
+    private var deliveries: Set<Delivery> = []
+    /// How many records each event has, by its number.
+    private var recordCounts: [Int] = [0]
+    private var lastExit: UInt64 = 0
+    private var passcode = true
+    private var unlockedSinceBoot = true
+    private var now = Instant.zero
+
+    init(profile: Profile) {
+        self.profile = profile
+    }
+
+    /// The events that have no record yet.
+    var unrecorded: [EventID] {
+        recordCounts.indices.dropFirst().filter { recordCounts[$0] == 0 }.map { EventID(UInt64($0)) }
+    }
+
+    // MARK: Before the turn
+
+    /// An input is about to be heard.
+    mutating func willHear(_ input: Input, id: EventID, at now: Instant) {
+        self.now = max(self.now, now)
+        tally.steps += 1
+        while UInt64(recordCounts.count) <= id.number { recordCounts.append(0) }
+        if case .event = input {} else { recordCounts[Int(id.number)] = 1 }
+        count(input)
+    }
+
+    /// The input itself changes what the observer knows, once the deadlines before it were handled.
+    private mutating func hear(_ input: Input) {
+        switch input {
+        case .install(let app, let manifest):
+            while apps.count <= Int(app.number) { apps.append(App()) }
+            apps[Int(app.number)].installed = true
+            apps[Int(app.number)].hasBluetoothMode = manifest.modes.contains(.bluetoothCentral)
+        case .uninstall(let app):
+            apps[Int(app.number)].installed = false
+            apps[Int(app.number)].barred = false
+        case .phone(.unlock), .phone(.removePasscode):
+            unlockedSinceBoot = true
+            if case .phone(.removePasscode) = input { passcode = false }
+        case .phone(.setPasscode): passcode = true
+        case .phone(.reboot):
+            unlockedSinceBoot = !passcode
+            if profile.rebootLiftsForceQuit {
+                for index in apps.indices { apps[index].barred = false }
+            }
+        case .user(let app, .launch): apps[Int(app.number)].barred = false
+        case .user(let app, .forceQuit): apps[Int(app.number)].barred = apps[Int(app.number)].installed
+        case .request(let app, let request): hear(request, from: Int(app.number))
+        case .process(let app, let report): hear(report, of: Int(app.number))
+        case .timeReached, .phone(.lock), .user, .terminate, .event, .redeliver, .benchRestarted: break
+        }
+    }
+
+    private mutating func hear(_ request: AppRequest, from index: Int) {
+        guard apps[index].alive, apps[index].state != .suspended else { return }
+        switch request {
+        case .beginTask(let token): apps[index].tasks.insert(token)
+        case .endTask(let token): apps[index].tasks.remove(token)
+        case .done: apps[index].windowBegan = nil
+        case .createManager(let number, _): apps[index].managers.insert(number)
+        case .releaseManager(let number): apps[index].managers.remove(number)
+        case .scan, .stopScan, .connect, .cancelConnection, .operate: break
+        }
+    }
+
+    private mutating func hear(_ report: ProcessReport, of index: Int) {
+        switch report {
+        case .launched: apps[index].launching = false
+        case .returned(.didEnterBackground): apps[index].leaving = false
+        case .suspensionRefused:
+            if apps[index].freezing {
+                apps[index].freezing = false
+                apps[index].windowBegan = now
+                apps[index].backgroundSince = now
+            }
+        case .returned, .suspended, .exited, .launchFailed: break
+        }
+    }
+
+    private mutating func count(_ input: Input) {
+        guard let column = Tally.column(of: input) else { return }
+        switch input {
+        case .install(let app, _), .uninstall(let app), .user(let app, _), .terminate(let app, _),
+            .request(let app, _), .process(let app, _), .redeliver(let app, _, _):
+            tally.count(column, in: Int(app.number) < apps.count ? apps[Int(app.number)].state : .notRunning)
+        case .timeReached, .phone, .benchRestarted:
+            for app in apps { tally.count(column, in: app.state) }
+        case .event: break
+        }
+    }
+
+    // MARK: The turn
+
+    /// The router heard the input and produced this.
+    mutating func observe(_ input: Input, _ output: RouterOutput) {
+        hear(input)
+        for decision in output.decisions { observe(decision) }
+        for action in output.actions { observe(action, after: input) }
+        for decision in output.decisions where decision.verdict.delivers { checkCarriedOut(decision) }
+        for index in apps.indices { checkAtRest(index) }
+        if apps.count(where: { $0.state == .active }) > 1 { fail("LIFE-9: two apps are active") }
+    }
+
+    private mutating func fail(_ text: String) {
+        if violation == nil { violation = text }
+    }
+
+    private mutating func observe(_ decision: Decision) {
+        hasher.combine(decision)
+        if decision.id.number != UInt64(records.count + 1) { fail("\(decision.id) does not follow \(records.count)") }
+        records.append(Record(event: decision.event, app: decision.app, verdict: decision.verdict))
+        tally.verdicts[Int(decision.verdict.rawValue)] += 1
+        tally.reasons[Int(decision.reason.rawValue)] += 1
+        let event = Int(decision.event.number)
+        guard event > 0, event < recordCounts.count else { return fail("\(decision.id) is about an unknown event") }
+        recordCounts[event] += 1
+        checkReason(decision)
+        if decision.supersedes != .none { checkSuperseding(decision) }
+        guard decision.app != .none else { return }
+        if decision.supersedes == .none {
+            tally.events[Int(decision.kind.rawValue) * Tally.states + Int(decision.snapshot.state.rawValue)] += 1
+        }
+        checkVerdict(decision)
+        noteWindow(decision)
+    }
+
+    /// The decisive check is the first that failed, in the order of the rulebook, and its rule is named.
+    private mutating func checkReason(_ decision: Decision) {
+        let first = Check.allCases.first { decision.checks[$0] == .fail }
+        if first != decision.checks.decisive { fail("\(decision.id): decisive is not the first failing check") }
+        if decision.reason.rule != decision.rule && !(decision.reason == .forceQuit && decision.rule == .launch2) {
+            fail("\(decision.id): \(decision.reason) is not a reason of \(decision.rule)")
+        }
+        if let first, decision.verdict.delivers { fail("\(decision.id): delivered although \(first) fails") }
+        if first == nil, decision.supersedes == .none, !decision.verdict.delivers {
+            fail("\(decision.id): \(decision.verdict) although nothing fails")
+        }
+        if first == nil, decision.wouldHave != decision.verdict { fail("\(decision.id): would have differs") }
+    }
+
+    /// A record is replaced at most once, by one on the same event for the same app.
+    private mutating func checkSuperseding(_ decision: Decision) {
+        let index = Int(decision.supersedes.number) - 1
+        guard index >= 0, index < records.count else { return fail("\(decision.id) replaces an unknown record") }
+        if records[index].superseded { fail("\(decision.supersedes) is replaced twice") }
+        if records[index].event != decision.event { fail("\(decision.id) replaces a record of another event") }
+        if records[index].app != decision.app && decision.app != .none {
+            fail("\(decision.id) replaces a record of another app")
+        }
+        records[index].superseded = true
+    }
+
+    private mutating func checkVerdict(_ decision: Decision) {
+        let state = decision.snapshot.state
+        let right =
+            switch decision.verdict {
+            case .foregroundDeliver: state == .active || state == .inactive
+            case .backgroundDeliver: state == .background
+            case .resume: state == .suspended
+            case .relaunch: state == .notRunning
+            case .defer: state == .suspended
+            case .coalesce, .drop, .deny: true
+            }
+        if !right { fail("\(decision.id): \(decision.verdict) of an app that is \(state)") }
+        guard decision.verdict == .relaunch else { return }
+        if profile.forceQuitBars, apps[Int(decision.app.number)].barred {
+            fail("LAUNCH-2: \(decision.id) relaunches a force-quit app")
+        }
+        if profile.firstUnlockGates, passcode, !unlockedSinceBoot {
+            fail("LAUNCH-5: \(decision.id) relaunches before the first unlock")
+        }
+        if decision.snapshot.exitsOnSuspend { fail("OPT-2: \(decision.id) relaunches an app that may not") }
+    }
+
+    private mutating func noteWindow(_ decision: Decision) {
+        let index = Int(decision.app.number)
+        switch decision.verdict {
+        case .resume, .relaunch:
+            apps[index].windowBegan = now
+            apps[index].backgroundSince = now
+        case .backgroundDeliver:
+            if apps[index].windowBegan == nil, apps[index].hasBluetoothMode { apps[index].windowBegan = now }
+        case .foregroundDeliver, .defer, .coalesce, .drop, .deny: break
+        }
+    }
+
+    private mutating func checkCarriedOut(_ decision: Decision) {
+        let record = records[Int(decision.id.number) - 1]
+        if record.delivered || record.superseded { return }
+        if apps[Int(decision.app.number)].kept[decision.event] == nil {
+            fail("\(decision.id) says \(decision.verdict), and nothing is delivered or kept")
+        }
+    }
+
+    private mutating func observe(_ action: Action, after input: Input) {
+        hasher.combine(action)
+        switch action {
+        case .launch(let app, let generation, let state, _, _): launch(Int(app.number), generation, state)
+        case .thaw(let app):
+            let known = apps[Int(app.number)]
+            if !known.freezing && !known.frozen { fail("LIFE-3: a running app is thawed") }
+            apps[Int(app.number)].freezing = false
+            apps[Int(app.number)].frozen = false
+            apps[Int(app.number)].backgroundSince = now
+        case .freeze(let app):
+            let known = apps[Int(app.number)]
+            if known.freezing || known.state != .background { fail("LIFE-3: an app that is \(known.state) is frozen") }
+            if !known.tasks.isEmpty { fail("TASK-2: an app with open tasks is frozen") }
+            apps[Int(app.number)].freezing = true
+            apps[Int(app.number)].windowBegan = nil
+        case .kill(let app):
+            if !apps[Int(app.number)].alive { fail("a dead app is killed") }
+        case .callback(let app, let callback, let state): called(Int(app.number), callback, state)
+        case .expireTasks(let app, let tokens): expire(Int(app.number), tokens, after: input)
+        case .deliver(let app, let manager, let event, let decision):
+            deliver(Delivery(app: app, generation: 0, manager: manager, event: event), by: decision)
+        case .keep(let app, let event):
+            apps[Int(app.number)].kept[event, default: 0] += 1
+            apps[Int(app.number)].keptCount += 1
+            if apps[Int(app.number)].keptCount > 2 * 1_024 + 1 { fail("what waits for one app is not bounded") }
+        case .discard(let app, let event): discard(Int(app.number), event)
+        case .managerState(let app, let number, _), .restore(let app, let number, _):
+            if !runs(Int(app.number)) || !apps[Int(app.number)].managers.contains(number) {
+                fail("a manager that is not there hears of its state")
+            }
+        case .bluetooth: break
+        case .refused(_, let fault): tally.faults[Int(fault.rawValue)] += 1
+        case .exited(let record): exited(record)
+        case .moved(let app, let from, let to): moved(Int(app.number), from, to)
+        }
+    }
+
+    private func runs(_ index: Int) -> Bool {
+        apps[index].alive && apps[index].state != .suspended && apps[index].state != .notRunning
+    }
+
+    private mutating func moved(_ index: Int, _ from: AppState, _ to: AppState) {
+        if apps[index].state != from { fail("LIFE-1: app \(index) moves from \(from) but is \(apps[index].state)") }
+        if !LegalMoves.contains(from: from, to: to) { fail("LIFE-1: app \(index) moves from \(from) to \(to)") }
+        tally.moves[Int(from.rawValue) * Tally.states + Int(to.rawValue)] += 1
+        apps[index].state = to
+        switch to {
+        case .background:
+            apps[index].backgroundSince = now
+            apps[index].windowBegan = from == .suspended ? now : nil
+        case .suspended:
+            if !apps[index].freezing { fail("LIFE-3: app \(index) is suspended without being frozen") }
+            apps[index].freezing = false
+            apps[index].frozen = true
+            apps[index].windowBegan = nil
+        case .inactive, .active: apps[index].windowBegan = nil
+        case .notRunning: break
+        }
+    }
+
+    private mutating func launch(_ index: Int, _ generation: UInt32, _ state: AppState) {
+        if apps[index].alive { fail("app \(index) is launched while it runs") }
+        if apps[index].state != state { fail("app \(index) is launched as \(state) but is \(apps[index].state)") }
+        if generation != apps[index].generation + 1 { fail("app \(index): generation \(generation) is not the next") }
+        apps[index].alive = true
+        apps[index].launching = true
+        apps[index].generation = generation
+        apps[index].backgroundSince = now
+        apps[index].windowBegan = state == .background ? now : nil
+    }
+
+    private mutating func exited(_ record: ExitRecord) {
+        let index = Int(record.app.number)
+        lastExit += 1
+        if record.number != lastExit { fail("LIFE-10: exit \(record.number) does not follow \(lastExit - 1)") }
+        if !apps[index].alive { fail("LIFE-10: an app without process has an exit record") }
+        if apps[index].state != .notRunning { fail("LIFE-10: app \(index) has ended and is \(apps[index].state)") }
+        if record.generation != apps[index].generation { fail("LIFE-10: the exit of another process") }
+        tally.exits[Int(record.cause.rawValue)] += 1
+        apps[index].alive = false
+        apps[index].launching = false
+        apps[index].leaving = false
+        apps[index].ending = false
+        apps[index].freezing = false
+        apps[index].frozen = false
+        apps[index].tasks = []
+        apps[index].expired = []
+        apps[index].managers = []
+        apps[index].windowBegan = nil
+    }
+
+    private mutating func called(_ index: Int, _ callback: LifecycleCallback, _ state: AppState) {
+        if !runs(index) { fail("LIFE-5: an app that does not run is told \(callback)") }
+        if apps[index].state != state { fail("app \(index) is told \(callback) in \(state)") }
+        if callback == .didEnterBackground { apps[index].leaving = true }
+        if callback == .willEnterForeground { apps[index].leaving = false }
+        if callback == .willTerminate { apps[index].ending = true }
+    }
+
+    private mutating func expire(_ index: Int, _ tokens: [UInt64], after input: Input) {
+        if tokens.isEmpty || apps[index].state != .background { fail("TASK-3: nothing can expire") }
+        for token in tokens {
+            if !apps[index].expired.insert(token).inserted { fail("TASK-3: a task expires twice") }
+            // One that expires as it begins was never granted.
+            if case .request(_, .beginTask(token)) = input { apps[index].tasks.remove(token) }
+        }
+    }
+
+    private mutating func deliver(_ delivery: Delivery, by decision: DecisionID) {
+        let index = Int(delivery.app.number)
+        if !runs(index) { fail("LIFE-3: an app that is \(apps[index].state) gets \(delivery.event)") }
+        if !apps[index].managers.contains(delivery.manager) { fail("a manager that is not there gets an event") }
+        var delivery = delivery
+        delivery.generation = apps[index].generation
+        if !deliveries.insert(delivery).inserted { fail("\(delivery.event) is delivered twice to one manager") }
+        let record = records[Int(decision.number) - 1]
+        if record.event != delivery.event || record.app != delivery.app || !record.verdict.delivers {
+            fail("\(delivery.event) is delivered by a decision that does not say so")
+        }
+        records[Int(decision.number) - 1].delivered = true
+        if record.superseded { fail("\(delivery.event) is delivered by a record that was replaced") }
+    }
+
+    private mutating func discard(_ index: Int, _ event: EventID) {
+        guard let count = apps[index].kept[event] else { return fail("\(event) is discarded and was not kept") }
+        apps[index].kept[event] = count == 1 ? nil : count - 1
+        apps[index].keptCount -= 1
+    }
+
+    // MARK: Budgets
+
+    /// After the turn: nothing runs in the background without a reason to, or beyond its time.
+    private mutating func checkAtRest(_ index: Int) {
+        guard apps[index].state == .background, !apps[index].freezing else { return }
+        if let began = apps[index].windowBegan, now.since(began) >= profile.bluetoothWindow {
+            apps[index].windowBegan = nil
+        }
+        guard !apps[index].launching, !apps[index].leaving, !apps[index].ending else { return }
+        if apps[index].tasks.isEmpty, apps[index].windowBegan == nil {
+            fail("LIFE-3: app \(index) runs on without a reason")
+        }
+        let longest =
+            profile.launchBudget + profile.bluetoothWindow + profile.taskBudget + profile.bluetoothWindow
+            + profile.transitionBudget
+        if now.since(apps[index].backgroundSince) > longest { fail("LIFE-11: app \(index) is never suspended") }
+    }
+
+    /// All is over: whatever was deferred is still kept, or has its second record.
+    mutating func checkAtEnd() {
+        if let event = unrecorded.first { fail("SYS-4: \(event) has no record") }
+        for record in records where record.verdict == .defer && !record.superseded {
+            if apps[Int(record.app.number)].kept[record.event] == nil {
+                fail("SYS-4: \(record.event) was deferred and never decided")
+            }
+        }
+    }
+}

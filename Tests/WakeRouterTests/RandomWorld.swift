@@ -1,0 +1,499 @@
+import WakeModel
+import WakeRouter
+
+/// A host, a radio, a phone, its user and its apps, all of them unreliable, around one router.
+///
+/// Everything is drawn from the seed. The host answers at once, late, wrongly or never; processes crash; reports and
+/// requests come stale; peripherals appear, answer and go; time creeps and jumps.
+struct RandomWorld {
+    let seed: UInt64
+    private(set) var router: Router
+    private(set) var observer: Observer
+    /// The latest inputs, oldest first, to show when something is wrong.
+    private var recent: [(at: Instant, input: Input)] = []
+
+    private var chance: Chance
+    private var output = RouterOutput()
+    private var now = Instant.zero
+    private var lastEvent: UInt64 = 0
+    private var processes: [Process]
+    private var installed: [Bool]
+    /// What apps asked of the radio, newest last.
+    private var commands: [BluetoothCommand] = []
+    /// Deliveries that no app has acknowledged.
+    private var unacknowledged: [Delivery] = []
+    /// Deliveries that died with the bench and are to be handed in again.
+    private var lost: [Delivery] = []
+    private var recentEvents: [WakeEvent] = []
+
+    private struct Delivery {
+        var app: AppID
+        var event: WakeEvent
+        var decision: DecisionID
+    }
+
+    /// What the host knows of an app's process.
+    private struct Process {
+        var launching = false
+        var freezing = false
+        var callbacks: [LifecycleCallback] = []
+        var lastToken: UInt64 = 0
+
+        /// Whether the router waits for the host.
+        var owesAnswer: Bool { launching || freezing || !callbacks.isEmpty }
+    }
+
+    static let appCount = 8
+    private static let peripherals = 6
+    private static let attributes = 3
+    private static let services = 3
+
+    init(seed: UInt64) {
+        self.seed = seed
+        chance = Chance(seed: seed)
+        var profile = Profile.all[Int(seed % UInt64(Profile.all.count))]
+        if seed % 7 == 6 { profile.multitasking = false }
+        router = Router(profile: profile, passcode: true)
+        observer = Observer(profile: profile)
+        processes = Array(repeating: Process(), count: Self.appCount)
+        installed = Array(repeating: false, count: Self.appCount)
+        for app in 0..<Self.appCount { install(app) }
+    }
+
+    /// The state of everything that came out until now, as one number.
+    var digest: Int { observer.hasher.finalize() }
+
+    /// The first violation with the seed and the inputs that led to it.
+    var failure: String? {
+        observer.violation.map {
+            "seed \(seed), step \(observer.tally.steps): \($0)"
+                + recent.map { "\n  \($0.at.nanoseconds) \($0.input)" }.joined()
+        }
+    }
+
+    /// Takes a number of steps, fewer when something is wrong.
+    mutating func run(steps: Int) {
+        let end = observer.tally.steps + steps
+        while observer.tally.steps < end, observer.violation == nil { step() }
+    }
+
+    /// Answers all that is asked, lets all time run out, and looks whether anything was left undecided.
+    mutating func finish() {
+        for _ in 0..<64 where observer.violation == nil {
+            for app in 0..<Self.appCount {
+                for _ in 0..<8 { answer(app) }
+            }
+            if let next = router.nextDeadline { pass(until: next) }
+        }
+        observer.checkAtEnd()
+    }
+
+    /// The router's whole state as bytes.
+    var snapshot: [UInt8] {
+        var writer = ByteWriter()
+        router.encode(into: &writer)
+        return writer.bytes
+    }
+
+    /// Puts a router in place that was made from the bytes.
+    mutating func replaceRouter(with snapshot: [UInt8]) throws {
+        var reader = ByteReader(snapshot)
+        router = try Router(from: &reader, profile: observer.profile)
+        try reader.finish()
+    }
+
+    // MARK: Steps
+
+    private mutating func step() {
+        if chance.once(in: 6_000) { return flood() }
+        switch chance.below(1_000) {
+        case ..<350: answerSomething()
+        case ..<600: radio()
+        case ..<770: request(chance.below(Self.appCount))
+        case ..<840: user()
+        case ..<930: pass()
+        case ..<950: phone()
+        case ..<956: hear(.terminate(anyApp(), chance.pick(ExitCause.allCases)), isEvent: true)
+        case ..<980: hear(.process(anyApp(), anyReport()))
+        case ..<984: exchangeApp()
+        case ..<990: acknowledge()
+        case ..<991: restart()
+        case ..<992: redeliver()
+        default: hear(.timeReached)
+        }
+    }
+
+    private mutating func hear(_ input: Input, isEvent: Bool = false) {
+        while let next = router.nextDeadline, next <= now, input != .timeReached { hear(.timeReached) }
+        var id = EventID.none
+        var input = input
+        if isEvent {
+            lastEvent += 1
+            id = EventID(lastEvent)
+        }
+        if case .event(var event) = input {
+            event.id = id
+            input = .event(event)
+            recentEvents.append(event)
+            if recentEvents.count > 64 { recentEvents.removeFirst(32) }
+        }
+        if recent.count >= 60 { recent.removeFirst(30) }
+        recent.append((now, input))
+        observer.willHear(input, id: id, at: now)
+        output.removeAll()
+        router.handle(input, id: id, at: now, into: &output)
+        observer.observe(input, output)
+        for action in output.actions { perform(action) }
+    }
+
+    private mutating func anyApp() -> AppID { AppID(UInt32(chance.below(Self.appCount))) }
+
+    // MARK: Time
+
+    private mutating func pass() {
+        switch chance.below(32) {
+        case 0..<22: pass(until: now.advanced(by: .milliseconds(Int64(chance.below(3_000)))))
+        case 22..<30: pass(until: router.nextDeadline ?? now)
+        case 30: pass(until: now.advanced(by: .seconds(Int64(chance.below(60)))))
+        default: pass(until: now.advanced(by: .seconds(Int64(chance.below(3_600)))))
+        }
+    }
+
+    /// Time comes to an instant; each deadline before it is handled at its own time, or all of them late.
+    private mutating func pass(until target: Instant) {
+        let late = chance.once(in: 4)
+        if late { now = max(now, target) }
+        while let next = router.nextDeadline, next <= max(now, target) {
+            now = max(now, next)
+            hear(.timeReached)
+            if observer.violation != nil { return }
+        }
+        now = max(now, target)
+    }
+
+    // MARK: The host
+
+    private mutating func perform(_ action: Action) {
+        switch action {
+        case .launch(let app, _, _, _, _):
+            processes[Int(app.number)] = Process()
+            processes[Int(app.number)].launching = true
+        case .freeze(let app): processes[Int(app.number)].freezing = true
+        case .thaw(let app): processes[Int(app.number)].freezing = false
+        case .callback(let app, let callback, _): processes[Int(app.number)].callbacks.append(callback)
+        case .exited(let record): processes[Int(record.app.number)] = Process()
+        case .deliver(let app, _, let event, let decision):
+            if let known = recentEvents.last(where: { $0.id == event }),
+                !unacknowledged.contains(where: { $0.decision == decision })
+            {
+                unacknowledged.append(Delivery(app: app, event: known, decision: decision))
+                if unacknowledged.count > 8 { unacknowledged.removeFirst() }
+            }
+        case .bluetooth(let command):
+            commands.append(command)
+            if commands.count > 48 { commands.removeFirst(16) }
+        case .kill, .expireTasks, .keep, .discard, .managerState, .restore, .refused, .moved: break
+        }
+    }
+
+    private mutating func answerSomething() {
+        let first = chance.below(Self.appCount)
+        for offset in 0..<Self.appCount where processes[(first + offset) % Self.appCount].owesAnswer {
+            return answer((first + offset) % Self.appCount)
+        }
+    }
+
+    /// The host does the next thing that the router waits for.
+    private mutating func answer(_ index: Int) {
+        let app = AppID(UInt32(index))
+        if processes[index].launching {
+            guard !chance.once(in: 40) else { return hear(.process(app, .launchFailed(2))) }
+            makeManagers(index)
+            if chance.once(in: 2) { subscribe(index) }
+            guard processes[index].launching else { return }
+            processes[index].launching = false
+            hear(.process(app, .launched))
+        } else if !processes[index].callbacks.isEmpty {
+            hear(.process(app, .returned(processes[index].callbacks.removeFirst())))
+        } else if processes[index].freezing {
+            processes[index].freezing = false
+            hear(.process(app, chance.once(in: 8) ? .suspensionRefused : .suspended))
+        }
+    }
+
+    private mutating func anyReport() -> ProcessReport {
+        switch chance.below(20) {
+        case 0..<5: .launched
+        case 5..<10: .returned(chance.pick(LifecycleCallback.allCases))
+        case 10..<14: .suspended
+        case 14..<18: .suspensionRefused
+        case 18: .exited(chance.once(in: 2) ? 0 : -11)
+        default: .launchFailed(13)
+        }
+    }
+
+    // MARK: Apps
+
+    private mutating func install(_ index: Int) {
+        var modes: BackgroundModes = []
+        if index % 4 != 3 { modes = BackgroundModes([.bluetoothCentral]) }
+        installed[index] = true
+        hear(
+            .install(
+                AppID(UInt32(index)),
+                AppManifest(bundle: NameID(UInt32(index + 1)), modes: modes, exitsOnSuspend: index == 6)
+            ),
+            isEvent: true
+        )
+    }
+
+    private mutating func exchangeApp() {
+        let index = chance.below(Self.appCount)
+        if installed[index], chance.once(in: 4) {
+            installed[index] = false
+            hear(.uninstall(AppID(UInt32(index))), isEvent: true)
+        } else {
+            install(index)
+        }
+    }
+
+    /// Manager 1 has a restore identifier in most apps, manager 2 in few.
+    private func restoreIdentifier(_ number: ManagerNumber, of index: Int) -> NameID {
+        switch number {
+        case 1: index % 4 == 2 ? .none : NameID(UInt32(100 + index))
+        case 2: index % 3 == 0 ? NameID(UInt32(200 + index)) : .none
+        default: .none
+        }
+    }
+
+    private mutating func makeManagers(_ index: Int) {
+        let app = AppID(UInt32(index))
+        for number in [ManagerNumber(1), 2] where !chance.once(in: 4) {
+            hear(.request(app, .createManager(number, restoreIdentifier: restoreIdentifier(number, of: index))))
+        }
+    }
+
+    /// An app does what most do: it connects, and subscribes.
+    private mutating func subscribe(_ index: Int) {
+        let app = AppID(UInt32(index))
+        let peripheral = anyPeripheral()
+        let handle = AttributeHandle(1 + chance.below(Self.attributes))
+        hear(.request(app, .connect(1, peripheral: peripheral)))
+        hear(.event(WakeEvent(kind: .peripheralConnected, peripheral: peripheral)), isEvent: true)
+        hear(.request(app, .operate(1, peripheral: peripheral, .setNotify(handle, true))))
+    }
+
+    private mutating func request(_ index: Int) {
+        hear(.request(AppID(UInt32(index)), anyRequest(index)))
+        if chance.once(in: 6_000) {
+            // More than any app may have.
+            for _ in 0..<1_030 {
+                processes[index].lastToken += 1
+                hear(.request(AppID(UInt32(index)), .beginTask(token: processes[index].lastToken)))
+            }
+        }
+    }
+
+    private mutating func anyRequest(_ index: Int) -> AppRequest {
+        let number = ManagerNumber(1 + chance.below(chance.once(in: 20) ? 3 : 2))
+        let peripheral = anyPeripheral()
+        switch chance.below(16) {
+        case 0:
+            processes[index].lastToken += chance.once(in: 10) ? 0 : 1
+            return .beginTask(token: processes[index].lastToken)
+        case 1, 2:
+            return .endTask(
+                token: processes[index].lastToken - UInt64(chance.below(2)) * processes[index].lastToken / 2
+            )
+        case 3: return .done
+        case 4, 5: return .createManager(number, restoreIdentifier: restoreIdentifier(number, of: index))
+        case 6:
+            return chance.once(in: 3)
+                ? .releaseManager(number) : .createManager(number, restoreIdentifier: .none)
+        case 7, 8:
+            return .scan(number, services: someServices(), allowDuplicates: chance.once(in: 2))
+        case 9: return .stopScan(number)
+        case 10, 11: return .connect(number, peripheral: peripheral)
+        case 12: return .cancelConnection(number, peripheral: peripheral)
+        default: return .operate(number, peripheral: peripheral, anyOperation())
+        }
+    }
+
+    private mutating func anyOperation() -> BluetoothOperation {
+        let handle = AttributeHandle(1 + chance.below(Self.attributes))
+        switch chance.below(8) {
+        case 0..<5: return .setNotify(handle, !chance.once(in: 5))
+        case 5: return .read(handle)
+        case 6: return .write(handle, [1], withResponse: true)
+        default: return .discoverServices([])
+        }
+    }
+
+    private mutating func acknowledge() {
+        if !unacknowledged.isEmpty { unacknowledged.removeFirst() }
+    }
+
+    /// The bench dies and comes back; what was not acknowledged is handed in again, and some of it late.
+    private mutating func restart() {
+        for index in processes.indices { processes[index] = Process() }
+        hear(.benchRestarted, isEvent: true)
+        lost += unacknowledged
+        unacknowledged.removeAll()
+        while lost.count > 3 || !lost.isEmpty && !chance.once(in: 6) { redeliver() }
+    }
+
+    /// Hands in one delivery again that died with the bench.
+    private mutating func redeliver() {
+        guard !lost.isEmpty else { return }
+        let item = lost.removeFirst()
+        hear(.redeliver(item.app, item.event, supersedes: item.decision))
+    }
+
+    // MARK: The user and the phone
+
+    private mutating func user() {
+        let action = chance.once(in: 3) ? .launch : chance.pick(UserAction.allCases)
+        hear(.user(anyApp(), action), isEvent: true)
+    }
+
+    private mutating func phone() {
+        let change: PhoneChange =
+            switch chance.below(24) {
+            case 0: .reboot
+            case 1...10: .unlock
+            case 11...14: .setPasscode
+            case 15: .removePasscode
+            default: .lock
+            }
+        hear(.phone(change), isEvent: true)
+    }
+
+    // MARK: The radio
+
+    private mutating func anyPeripheral() -> NameID { NameID(UInt32(300 + chance.below(Self.peripherals))) }
+
+    private mutating func someServices() -> [NameID] {
+        chance.once(in: 4) ? [] : [NameID(UInt32(400 + chance.below(Self.services)))]
+    }
+
+    private mutating func radio() {
+        switch chance.below(20) {
+        case 0: hear(.event(WakeEvent(kind: .bluetoothPoweredOn)), isEvent: true)
+        case 1:
+            if chance.once(in: 8) { hear(.event(WakeEvent(kind: .bluetoothPoweredOff)), isEvent: true) }
+            if chance.once(in: 8) { return }
+            hear(.event(WakeEvent(kind: .bluetoothPoweredOn)), isEvent: true)
+        case 2..<5:
+            hear(
+                .event(
+                    WakeEvent(
+                        kind: .peripheralDiscovered,
+                        peripheral: anyPeripheral(),
+                        services: someServices()
+                    )
+                ),
+                isEvent: true
+            )
+        case 5..<10: notify(anyPeripheral(), AttributeHandle(1 + chance.below(Self.attributes)))
+        case 10..<16: answerCommand()
+        default: anyEvent()
+        }
+    }
+
+    private mutating func notify(_ peripheral: NameID, _ attribute: AttributeHandle) {
+        hear(
+            .event(WakeEvent(kind: .characteristicNotified, peripheral: peripheral, attribute: attribute)),
+            isEvent: true
+        )
+    }
+
+    private mutating func answerCommand() {
+        guard !commands.isEmpty else { return }
+        switch chance.pick(commands) {
+        case .connect(let client, let peripheral):
+            let kind: EventKind =
+                switch chance.below(8) {
+                case 0: .peripheralConnectionFailed
+                case 1: .peripheralDisconnected
+                default: .peripheralConnected
+                }
+            hear(
+                .event(
+                    WakeEvent(kind: kind, peripheral: peripheral, client: chance.once(in: 2) ? client : nil)
+                ),
+                isEvent: true
+            )
+        case .disconnect(let client, let peripheral):
+            hear(
+                .event(WakeEvent(kind: .peripheralDisconnected, peripheral: peripheral, client: client)),
+                isEvent: true
+            )
+        case .operate(let client, let peripheral, let operation):
+            if case .setNotify(let handle, true) = operation, !chance.once(in: 8) { return notify(peripheral, handle) }
+            hear(
+                .event(
+                    WakeEvent(
+                        kind: answer(to: operation),
+                        peripheral: peripheral,
+                        attribute: 1,
+                        client: client,
+                        failed: chance.once(in: 10)
+                    )
+                ),
+                isEvent: true
+            )
+        case .scan(_, let services, _):
+            hear(
+                .event(WakeEvent(kind: .peripheralDiscovered, peripheral: anyPeripheral(), services: services)),
+                isEvent: true
+            )
+        case .stopScan, .release: break
+        }
+    }
+
+    private func answer(to operation: BluetoothOperation) -> EventKind {
+        switch operation {
+        case .discoverServices: .servicesDiscovered
+        case .discoverIncludedServices: .includedServicesDiscovered
+        case .discoverCharacteristics: .characteristicsDiscovered
+        case .discoverDescriptors: .descriptorsDiscovered
+        case .read: .valueRead
+        case .write: .valueWritten
+        case .setNotify: .notificationStateChanged
+        case .readDescriptor: .descriptorRead
+        case .writeDescriptor: .descriptorWritten
+        case .readSignalStrength: .signalStrengthRead
+        }
+    }
+
+    /// An event of any kind, to everyone or to anyone, likely or not.
+    private mutating func anyEvent() {
+        let kind = chance.pick(EventKind.allCases.filter { $0 != .bluetoothPoweredOff && $0 != .bluetoothPoweredOn })
+        var client: BluetoothClient?
+        if chance.once(in: 3) { client = BluetoothClient(app: anyApp(), slot: UInt16(chance.below(3))) }
+        hear(
+            .event(
+                WakeEvent(
+                    kind: kind,
+                    peripheral: anyPeripheral(),
+                    attribute: AttributeHandle(chance.below(Self.attributes + 1)),
+                    client: client,
+                    failed: chance.once(in: 10)
+                )
+            ),
+            isEvent: true
+        )
+    }
+
+    /// One characteristic notifies more often than any queue is long.
+    private mutating func flood() {
+        var subscribed: (NameID, AttributeHandle)?
+        for command in commands {
+            if case .operate(_, let peripheral, .setNotify(let handle, true)) = command {
+                subscribed = (peripheral, handle)
+            }
+        }
+        guard let (peripheral, attribute) = subscribed else { return }
+        for _ in 0..<1_100 where observer.violation == nil { notify(peripheral, attribute) }
+    }
+}

@@ -1,0 +1,69 @@
+import Testing
+import WakeModel
+import WakeRouter
+
+@Suite("Snapshots of the router")
+struct SnapshotTests {
+    @Test("SYS-2: a router made from a snapshot goes on with the same output", arguments: [2, 3, 4] as [UInt64])
+    func goesOn(seed: UInt64) throws {
+        var unbroken = RandomWorld(seed: seed)
+        var broken = RandomWorld(seed: seed)
+        for _ in 0..<60 {
+            unbroken.run(steps: 173)
+            broken.run(steps: 173)
+            let snapshot = broken.snapshot
+            try broken.replaceRouter(with: snapshot)
+            #expect(broken.snapshot == snapshot)
+        }
+        unbroken.finish()
+        broken.finish()
+        #expect(unbroken.failure == nil)
+        #expect(unbroken.digest == broken.digest)
+    }
+
+    @Test("SYS-2: a snapshot cut at any byte is refused with the place")
+    func cutAnywhere() throws {
+        var world = RandomWorld(seed: 5)
+        world.run(steps: 400)
+        let snapshot = world.snapshot
+        #expect(snapshot.count > 500)
+        for length in 0..<snapshot.count {
+            #expect(throws: EncodingFault.self) {
+                var reader = ByteReader(Array(snapshot[..<length]))
+                _ = try Router(from: &reader, profile: .ios17)
+            }
+        }
+    }
+
+    @Test("SYS-2: a snapshot with any byte changed is read or refused, and never stops the program")
+    func scrambledAnywhere() {
+        var world = RandomWorld(seed: 6)
+        world.run(steps: 400)
+        let snapshot = world.snapshot
+        var chance = Chance(seed: 1)
+        var refused = 0
+        for place in snapshot.indices {
+            var scrambled = snapshot
+            scrambled[place] ^= UInt8(1 + chance.below(255))
+            var reader = ByteReader(scrambled)
+            do {
+                _ = try Router(from: &reader, profile: .ios17)
+            } catch {
+                refused += 1
+            }
+        }
+        #expect(refused > 0)
+    }
+
+    @Test("SYS-2: a snapshot of another version is refused")
+    func otherVersion() {
+        var writer = ByteWriter()
+        Router(profile: .ios17).encode(into: &writer)
+        var bytes = writer.bytes
+        bytes[0] = 99
+        #expect(throws: EncodingFault(.unknownValue, at: 0)) {
+            var reader = ByteReader(bytes)
+            _ = try Router(from: &reader, profile: .ios17)
+        }
+    }
+}
