@@ -1,3 +1,4 @@
+import BlueZStandIn
 import Glibc
 import Testing
 import WakeBus

@@ -22,9 +22,12 @@ extension BlueZAdapter {
         /// A call is on its way; what changed meanwhile is looked at when it is answered.
         var isChanging = false
         var failures = 0
+        /// The devices heard since it was started.
+        var heard: Set<BlueZDeviceID> = []
 
         mutating func reset() {
             running = nil
+            heard.removeAll()
             isChanging = false
             failures = 0
         }
@@ -56,7 +59,10 @@ extension BlueZAdapter {
             change(path, "StopDiscovery", to: nil)
             return
         }
-        if discovery.running == nil { removeStaleDevices() }
+        if discovery.running == nil {
+            discovery.heard.removeAll()
+            removeStaleDevices()
+        }
         // Without a filter of one's own some versions find no LE devices at all, and a filter with a Pattern or an RSSI
         // is merged with other programs' in ways that help nobody.
         var filter: [(String, BusValue)] = [
@@ -138,8 +144,12 @@ extension BlueZAdapter {
         guard discovery.running != nil || discovery.isChanging, discovery.wanted != nil, let device = device(at: path),
             let properties = objects.properties(path, BlueZName.device), properties["Connected"]?.bool != true
         else { return }
+        discovery.heard.insert(device)
         heard?(.sighted(device, BlueZAdvertisement(properties)))
     }
+
+    /// Whether a device was heard in the discovery that is going on.
+    package func wasHeard(_ device: BlueZDeviceID) -> Bool { discovery.heard.contains(device) }
 
     /// The device of an object of this adapter. Address and type are read anew each time: both change when a device
     /// that used a private address is paired.
@@ -147,6 +157,8 @@ extension BlueZAdapter {
         guard let adapter = self.path, path.hasPrefix(adapter + "/"),
             let properties = objects.properties(path, BlueZName.device), let address = properties["Address"]?.text
         else { return nil }
+        // A device file says an address and not its type.
+        if let own = ownDevices.first(where: { $0.address == address.uppercased() }) { return own }
         return BlueZDeviceID(address: address, isRandom: properties["AddressType"]?.text == "random")
     }
 

@@ -39,8 +39,22 @@ extension BlueZAdapter {
         guard wished || wasUp else { return }
         if let path = path(of: device) {
             endLanes(below: path)
-            tell(path, BlueZName.device, "Disconnect")
+            close(device, path)
         }
+        adjustDiscovery()
+        pursueLinks()
+    }
+
+    private func close(_ device: BlueZDeviceID, _ path: String) {
+        if objects.properties(path, BlueZName.device)?["Connected"]?.bool == true { closing.insert(device) }
+        ask(BusCall(BlueZName.daemon, path, BlueZName.device, "Disconnect")) { [weak self] answer in
+            // There is no link then, or it stays; neither is waited for.
+            if case .failure = answer { self?.closed(device) }
+        }
+    }
+
+    private func closed(_ device: BlueZDeviceID) {
+        guard closing.remove(device) != nil else { return }
         adjustDiscovery()
         pursueLinks()
     }
@@ -51,6 +65,7 @@ extension BlueZAdapter {
     var nextWish: Int? {
         wishes.firstIndex { wish in
             !delays.isWaiting(Self.retry(wish.device)) && path(of: wish.device) != nil
+                && !closing.contains(wish.device)
         }
     }
 
@@ -123,7 +138,7 @@ extension BlueZAdapter {
     /// is answered with an error drops again at once.
     func linkSeen(_ device: BlueZDeviceID, _ path: String) {
         guard let index = wishes.firstIndex(where: { $0.device == device }), !wishes[index].isConnecting,
-            !links.contains(device)
+            !links.contains(device), !closing.contains(device)
         else { return }
         wishes.remove(at: index)
         delays.cancel(Self.retry(device))
@@ -147,6 +162,7 @@ extension BlueZAdapter {
             } else if before["Connected"]?.bool == true {
                 endLanes(below: path)
                 linkEnded(device, reason: disconnectReasons.removeValue(forKey: path))
+                closed(device)
                 pursueLinks()
             }
         }
@@ -157,12 +173,11 @@ extension BlueZAdapter {
 
     /// An object went. When it was a device with a link, the link went too, whether or not that was said.
     func deviceVanished(_ path: String) {
-        lanes[path]?.failAll()
-        lanes[path] = nil
+        lanes.removeValue(forKey: path)?.failAll()
         notifying[path] = nil
         disconnectReasons[path] = nil
-        let present = links.filter { self.path(of: $0) != nil }
-        for device in links where !present.contains(device) { linkEnded(device, reason: nil) }
+        for device in links where self.path(of: device) == nil { linkEnded(device, reason: nil) }
+        for device in closing where self.path(of: device) == nil { closing.remove(device) }
         adjustDiscovery()
         pursueLinks()
     }

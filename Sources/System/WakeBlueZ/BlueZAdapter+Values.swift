@@ -39,7 +39,7 @@ extension BlueZAdapter {
         var path: BlueZNotificationPath
         /// The socket of AcquireNotify.
         var socket: BusDescriptor?
-        var watch: DescriptorWatch?
+        var watch: Watch?
         /// Values that arrived while a read was on its way; one of them may be the read's own echo.
         var heldBack: [[UInt8]] = []
 
@@ -149,17 +149,21 @@ extension BlueZAdapter {
         }
     }
 
-    /// What was asked of the attributes below a path fails, and nothing of them notifies any more.
+    /// What was asked of the attributes below a path fails, and nothing of them notifies any more. What they notified
+    /// before is told first.
     func endLanes(below path: String) {
         let prefix = path + "/"
+        for key in notifying.keys.filter({ $0.hasPrefix(prefix) }).sorted() {
+            drain(key)
+            let entry = notifying.removeValue(forKey: key)
+            for value in entry?.heldBack ?? [] { tellNotified(entry, value) }
+        }
         for key in lanes.keys.filter({ $0.hasPrefix(prefix) }).sorted() { lanes.removeValue(forKey: key)?.failAll() }
-        for key in notifying.keys.filter({ $0.hasPrefix(prefix) }) { notifying[key] = nil }
     }
 
-    func failAllLanes() {
-        let ended = lanes.sorted { $0.key < $1.key }
-        lanes.removeAll()
-        for (_, lane) in ended { lane.failAll() }
+    private func tellNotified(_ entry: Notifying?, _ value: [UInt8]) {
+        guard let entry else { return }
+        heard?(.notified(entry.device, entry.handle, value, entry.path))
     }
 
     // MARK: Notifications
@@ -215,14 +219,14 @@ extension BlueZAdapter {
             if case .success(let values) = answer, let socket = values.first?.descriptor {
                 let entry = Notifying(device, handle, .acquireNotify)
                 entry.socket = socket
-                entry.watch = try? loop.watch(socket.borrowed, for: .readable, priority: -10) { [weak self] _ in
+                entry.watch = try? loop.watch(socket.borrowed, for: .readable, priority: .urgent) { [weak self] _ in
                     self?.drain(path)
                 }
                 notifying[path] = entry
                 completion(.success(.acquireNotify))
                 return
             }
-            guard links.contains(device) else { return completion(.failure(Self.linkGone)) }
+            if case .failure(Self.linkGone) = answer { return completion(.failure(Self.linkGone)) }
             // InProgress: somebody has StartNotify on; NotPermitted: somebody has the socket; NotSupported: there is none.
             signal(path, device, handle, completion)
         }
@@ -252,16 +256,27 @@ extension BlueZAdapter {
         while notifying[path] === entry {
             let count = unsafe recv(socket.borrowed, &buffer, buffer.count, Int32(truncatingIfNeeded: MSG_DONTWAIT))
             if count > 0 {
-                heard?(.notified(entry.device, entry.handle, Array(buffer[..<count]), .acquireNotify))
+                tellNotified(entry, Array(buffer[..<count]))
             } else if count < 0, errno == EINTR {
                 continue
             } else if count < 0, errno == EAGAIN {
                 return
             } else {
-                // The other end closed it: the link goes, or bluetoothd does, and both are told by themselves.
-                entry.watch?.cancel()
+                closedFromOutside(path, entry)
                 return
             }
+        }
+    }
+
+    /// bluetoothd closed the socket. Mostly the link is going, which is told by itself; but somebody else's StopNotify
+    /// does so too, and then the other way is taken.
+    private func closedFromOutside(_ path: String, _ entry: Notifying) {
+        entry.watch?.cancel()
+        entry.watch = nil
+        entry.socket = nil
+        delays.after(500, "resubscribe \(path)") { [weak self] in
+            guard let self, notifying[path] === entry, links.contains(entry.device) else { return }
+            signal(path, entry.device, entry.handle) { _ in }
         }
     }
 
@@ -271,7 +286,7 @@ extension BlueZAdapter {
         if lanes[path]?.running?.isRead == true {
             if entry.heldBack.count < Self.laneLimit { entry.heldBack.append(value) }
         } else {
-            heard?(.notified(entry.device, entry.handle, value, .startNotify))
+            tellNotified(entry, value)
         }
     }
 
@@ -284,6 +299,6 @@ extension BlueZAdapter {
         if case .success(let answered) = answer, let echo = values.lastIndex(of: answered.first?.bytes ?? []) {
             values.remove(at: echo)
         }
-        for value in values { heard?(.notified(entry.device, entry.handle, value, .startNotify)) }
+        for value in values { tellNotified(entry, value) }
     }
 }

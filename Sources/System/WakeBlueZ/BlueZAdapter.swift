@@ -59,6 +59,8 @@ package final class BlueZAdapter {
     private var owner: String?
     /// Counts bluetoothds. What was asked of an earlier one is not listened to.
     package private(set) var generation = 0
+    /// Counts what ends everything that was asked of the adapter: a new bluetoothd, and an adapter gone or off.
+    private var epoch = 0
     private var synchronised = false
     package internal(set) var objects = BlueZObjects()
 
@@ -73,6 +75,8 @@ package final class BlueZAdapter {
     var wishes: [Wish] = []
     /// The links that are up and were told, in order.
     package internal(set) var links: [BlueZDeviceID] = []
+    /// Links that are being closed: until that is done, Connected still says otherwise.
+    var closing: Set<BlueZDeviceID> = []
     var disconnectReasons: [String: String] = [:]
     /// Devices whose links nobody wants are disconnected when they are among these, and left alone when not: another
     /// program's mouse is none of our business.
@@ -131,11 +135,12 @@ package final class BlueZAdapter {
     /// Ends: links that were made here are closed, and nothing is told any more.
     package func stop() {
         heard = nil
-        for device in links + wishes.map(\.device) {
+        for device in links + wishes.filter(\.isConnecting).map(\.device) {
             if let path = path(of: device) { tell(path, BlueZName.device, "Disconnect") }
         }
         wishes.removeAll()
         links.removeAll()
+        closing.removeAll()
         notifying.removeAll()
         lanes.removeAll()
         delays.cancelAll()
@@ -201,11 +206,11 @@ package final class BlueZAdapter {
         }
     }
 
-    /// Asks bluetoothd. The answer is dropped when it comes from an earlier generation.
+    /// Asks bluetoothd. The answer is dropped when it comes too late to mean anything.
     func ask(_ call: BusCall, timeout: Duration = Bus.usualTimeout, _ completion: @escaping (Bus.Answer) -> Void) {
-        let asked = generation
+        let asked = (generation, epoch)
         bus?.call(call, timeout: timeout) { [weak self] answer in
-            guard let self, generation == asked else { return }
+            guard let self, (generation, epoch) == asked else { return }
             completion(answer)
         }
     }
@@ -311,11 +316,12 @@ package final class BlueZAdapter {
     }
 
     private func leaveLinks() {
+        epoch += 1
         delays.cancelAll()
+        endLanes(below: "")
         for device in links { linkEnded(device, reason: nil) }
         for index in wishes.indices { wishes[index].rest() }
-        failAllLanes()
-        notifying.removeAll()
+        closing.removeAll()
         discovery.reset()
     }
 

@@ -3,13 +3,13 @@ import WakeSystem
 /// Things to be done a little later, each under a name; a second one of the same name replaces the first.
 final class Delays {
     private let loop: EventLoop
-    private var timers: [String: TimerWatch] = [:]
+    private var timers: [String: Timer] = [:]
 
     init(_ loop: EventLoop) { self.loop = loop }
 
     func after(_ milliseconds: Int64, _ name: String, _ body: @escaping () -> Void) {
         cancel(name)
-        let timer = try? loop.timer { [weak self] in
+        let timer = try? loop.timer(on: .monotonic) { [weak self] in
             self?.cancel(name)
             body()
         }

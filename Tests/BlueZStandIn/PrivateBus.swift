@@ -1,26 +1,25 @@
 import Foundation
 import Glibc
-import Testing
 import WakeBus
 import WakeSystem
 
 /// A dbus-daemon of the test's own, ended with it.
-final class PrivateBus {
-    static let program = "/usr/bin/dbus-daemon"
-    static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: program) }
+package final class PrivateBus {
+    package static let program = "/usr/bin/dbus-daemon"
+    package static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: program) }
 
-    let address: String
-    let loop: EventLoop
+    package let address: String
+    package let loop: EventLoop
     private let daemon: pid_t
     private let folder: String
 
-    init() throws {
+    package init() throws {
         loop = try EventLoop()
         folder = FileManager.default.temporaryDirectory.appending(path: "wakebench-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         var ends: [Int32] = [0, 0]
         let made = unsafe pipe(&ends)
-        try #require(made == 0)
+        guard made == 0 else { throw GaveUp(waitingFor: "a pipe") }
         let arguments = [
             Self.program, "--session", "--nofork", "--nopidfile", "--nosyslog", "--print-address=1",
             "--address=unix:path=\(folder)/socket",
@@ -33,7 +32,7 @@ final class PrivateBus {
         let count = unsafe read(ends[0], &said, said.count)
         address = String(decoding: said.prefix(max(0, count)), as: UTF8.self)
             .trimmingCharacters(in: .whitespacesAndNewlines)
-        try #require(address.hasPrefix("unix:"))
+        guard address.hasPrefix("unix:") else { throw GaveUp(waitingFor: "dbus-daemon") }
     }
 
     private static func spawn(_ arguments: [String], output: Int32) throws -> pid_t {
@@ -44,31 +43,23 @@ final class PrivateBus {
         // It complains of the descriptor limits of an ordinary user.
         unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
         var words: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) } + [nil]
-        defer { for unsafeword in unsafe words { unsafe free(word) } }
+        defer { for index in unsafe words.indices { unsafe free(words[index]) } }
         var child: pid_t = 0
         let code = unsafe posix_spawn(&child, program, &actions, nil, &words, environ)
-        try #require(code == 0)
+        guard code == 0 else { throw GaveUp(waitingFor: program) }
         return child
     }
 
-    func connect() throws -> Bus {
+    package func connect() throws -> Bus {
         try Bus(.address(address), on: loop)
     }
 
     /// Turns the loop until the condition holds. The deadline only limits how long a failure takes.
-    func wait(
-        for what: String,
-        seconds: Int64 = 20,
-        sourceLocation: SourceLocation = #_sourceLocation,
-        until condition: () -> Bool
-    ) throws {
+    package func wait(for what: String, seconds: Int64 = 20, until condition: () -> Bool) throws {
         let deadline = MonotonicClock.now() + seconds * 1_000_000_000
         while !condition() {
             let left = deadline - MonotonicClock.now()
-            guard left > 0 else {
-                Issue.record("gave up waiting for \(what)", sourceLocation: sourceLocation)
-                throw CancellationError()
-            }
+            guard left > 0 else { throw GaveUp(waitingFor: what) }
             try loop.runOnce(timeout: left)
         }
     }
@@ -78,4 +69,13 @@ final class PrivateBus {
         waitpid(daemon, nil, 0)
         try? FileManager.default.removeItem(atPath: folder)
     }
+}
+
+/// Something that a test waited for did not happen.
+package struct GaveUp: Error, CustomStringConvertible {
+    package var waitingFor: String
+
+    package init(waitingFor: String) { self.waitingFor = waitingFor }
+
+    package var description: String { "gave up waiting for \(waitingFor)" }
 }
