@@ -120,13 +120,21 @@ let package = Package(
         tests("WakeWireTests", uses: ["WakeWire"]),
         tests("WakeDevicesTests", uses: ["WakeDevices", "WakeModel"]),
         tests("WakeSystemTests", uses: ["WakeSystem"]),
-        tests("WakeBusTests", uses: ["WakeBus", "WakeBlueZ", "WakeSystem"]),
+        .target(
+            name: "BlueZStandIn",
+            dependencies: ["WakeBus", "WakeSystem"],
+            path: "Tests/BlueZStandIn",
+            swiftSettings: house
+        ),
+        tests("WakeBusTests", uses: ["BlueZStandIn", "WakeBus", "WakeBlueZ", "WakeSystem"]),
         tests("WakeBundlesTests", uses: ["WakeBundles", "WakeModel"]),
         tests("WakeProcessesTests", uses: ["BenchLike", "MisbehavingApp", "WakeProcesses", "WakeSystem"]),
         tests("WakeJournalTests", uses: ["WakeJournal", "WakeModel", "WakePorts"]),
         tests(
             "WakeBluetoothTests",
-            uses: ["WakeBluetooth", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeBus", "WakeBlueZ"]
+            uses: [
+                "BlueZStandIn", "WakeBluetooth", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeBus", "WakeBlueZ",
+            ]
         ),
         tests("WakeReportsTests", uses: ["WakeReports", "WakeModel", "WakeRouter"]),
         tests("WakeBenchTests", uses: ["WakeBench", "WakeModel", "WakeRouter", "WakeReports", "WakeJournal"]),
