@@ -266,7 +266,10 @@ struct LifecycleRuleTests {
         )
     }
 
-    @Test("LIFE-10: a process that ends by itself exited or crashed", arguments: [(0, .exit), (-11, .crash)] as [(Int64, ExitCause)])
+    @Test(
+        "LIFE-10: a process that ends by itself exited or crashed",
+        arguments: [(0, .exit), (-11, .crash)] as [(Int64, ExitCause)]
+    )
     func endsByItself(code: Int64, cause: ExitCause) {
         var phone = Phone()
         let app = phone.install()
