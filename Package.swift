@@ -67,7 +67,7 @@ let package = Package(
         room("WakeBus", on: "System", uses: ["CSystemd", "WakeSystem"]),
         room("WakeBlueZ", on: "System", uses: ["WakeSystem", "WakeBus"]),
         room("WakeBundles", on: "System", uses: ["WakeModel"]),
-        room("WakeProcesses", on: "System", uses: ["CWakeShims", "WakeModel", "WakePorts", "WakeSystem"]),
+        room("WakeProcesses", on: "System", uses: ["CWakeShims", "WakeSystem"]),
         room("WakeJournal", on: "System", uses: ["CSQLite", "WakeModel", "WakePorts"]),
 
         // EventSources
@@ -89,7 +89,11 @@ let package = Package(
         ),
 
         // CommandLine
-        program("wakebench", on: "CommandLine", uses: ["WakeBench", "WakeReports"]),
+        program(
+            "wakebench",
+            on: "CommandLine",
+            uses: ["WakeModel", "WakeDevices", "WakeBundles", "WakeBench", "WakeReports"]
+        ),
 
         // SDK
         room("WakeClient", on: "SDK", uses: ["WakeWire"]),
@@ -103,6 +107,8 @@ let package = Package(
         program("RouterBenchmark", on: "Benchmarks", uses: ["WakeModel", "WakeRouter"]),
 
         // Tests
+        .executableTarget(name: "MisbehavingApp", path: "Tests/Support/MisbehavingApp"),
+        .executableTarget(name: "BenchLike", dependencies: ["WakeProcesses", "WakeSystem"], path: "Tests/Support/BenchLike", swiftSettings: house),
         tests("HouseTests", uses: []),
         tests("WakeModelTests", uses: ["WakeModel"]),
         tests("WakeRouterTests", uses: ["WakeModel", "WakeRouter"]),
@@ -111,7 +117,7 @@ let package = Package(
         tests("WakeSystemTests", uses: ["WakeSystem"]),
         tests("WakeBusTests", uses: ["WakeBus", "WakeBlueZ", "WakeSystem"]),
         tests("WakeBundlesTests", uses: ["WakeBundles", "WakeModel"]),
-        tests("WakeProcessesTests", uses: ["WakeProcesses", "WakeSystem", "WakeModel", "WakePorts"]),
+        tests("WakeProcessesTests", uses: ["BenchLike", "MisbehavingApp", "WakeProcesses", "WakeSystem"]),
         tests("WakeJournalTests", uses: ["WakeJournal", "WakeModel", "WakePorts"]),
         tests(
             "WakeBluetoothTests",

@@ -1,1 +1,138 @@
+import Foundation
 import Testing
+
+@Suite("The house")
+struct HouseTests {
+    @Test("Package.swift has exactly the rooms of the plan, each on its floor")
+    func rooms() throws {
+        let targets = try House.targets().filter { !FloorPlan.openFloors.contains($0.floor) }
+        let planned = (FloorPlan.rooms + FloorPlan.sdk).map { "\($0.floor)/\($0.name)" }
+        #expect(targets.map { "\($0.floor)/\($0.name)" }.sorted() == planned.sorted())
+    }
+
+    @Test("Each folder under Sources is a room or a program of Package.swift")
+    func folders() throws {
+        let known = Set(try House.targets().map { "\($0.floor)/\($0.name)" })
+        for floor in try FileManager.default.contentsOfDirectory(atPath: House.sources.path) where floor != "C" {
+            let path = House.sources.appending(path: floor).path
+            for room in try FileManager.default.contentsOfDirectory(atPath: path) where !room.hasPrefix(".") {
+                #expect(known.contains("\(floor)/\(room)"), "Sources/\(floor)/\(room) is in no line of Package.swift")
+            }
+        }
+    }
+
+    @Test("Package.swift links no room to more than the plan allows")
+    func manifestDirections() throws {
+        for target in try House.targets() {
+            guard let room = FloorPlan.room(target.name) else { continue }
+            for use in target.uses {
+                #expect(room.imports.contains(use), "Package.swift: \(target.name) may not use \(use)")
+            }
+        }
+    }
+
+    @Test("A room imports only rooms that stand above it, and no source another source")
+    func order() {
+        var above: Set<String> = []
+        for room in FloorPlan.rooms {
+            let rooms = room.imports.filter { !$0.hasPrefix("C") }
+            #expect(rooms.isSubset(of: above), "\(room.name) imports \(rooms.subtracting(above).sorted()) from below")
+            above.insert(room.name)
+        }
+        let sources = Set(FloorPlan.rooms.filter { $0.floor == "EventSources" }.map(\.name))
+        for room in FloorPlan.rooms where sources.contains(room.name) {
+            #expect(room.imports.isDisjoint(with: sources))
+        }
+    }
+
+    @Test(
+        "Each import is allowed by the plan and declared in Package.swift",
+        arguments: FloorPlan.rooms + FloorPlan.sdk
+    )
+    func imports(room: FloorPlan.Room) throws {
+        let declared = Set(try House.targets().first { $0.name == room.name }?.uses ?? [])
+        let folder = House.sources.appending(path: "\(room.floor)/\(room.name)")
+        for file in try House.files(folder) {
+            for (module, line) in try House.imports(file) where !FloorPlan.system.contains(module) {
+                if FloorPlan.foundation.contains(module) {
+                    #expect(room.foundation, "\(House.place(file, line)): \(room.name) may not import \(module)")
+                    continue
+                }
+                #expect(
+                    room.imports.contains(module),
+                    "\(House.place(file, line)): \(room.name) may not import \(module)"
+                )
+                #expect(
+                    declared.contains(module),
+                    "\(House.place(file, line)): Package.swift does not say that \(room.name) uses \(module)"
+                )
+            }
+        }
+    }
+
+    @Test("Only the bench and its reports import the router")
+    func router() throws {
+        for file in try House.files(House.sources) {
+            for (module, line) in try House.imports(file) where module == "WakeRouter" {
+                let place = House.place(file, line)
+                let allowed = ["Sources/Bench/", "Sources/Benchmarks/", "Sources/Fuzz/"]
+                #expect(allowed.contains { place.hasPrefix($0) }, "\(place) may not import WakeRouter")
+            }
+        }
+    }
+
+    @Test("The router imports the model and nothing else, not even the C library")
+    func pureRouter() throws {
+        for floor in ["Core/WakeRouter", "Core/WakeModel"] {
+            for file in try House.files(House.sources.appending(path: floor)) {
+                for (module, line) in try House.imports(file) {
+                    #expect(module == "WakeModel", "\(House.place(file, line)) imports \(module)")
+                }
+            }
+        }
+    }
+
+    @Test("Nothing in Sources sleeps: waiting is for a descriptor, a timer or a signal")
+    func noSleeping() throws {
+        let call = /\b(?:sleep|usleep|nanosleep|clock_nanosleep|sleepForTimeInterval)\s*\(|\b(?:Thread|Task)\.sleep\b/
+        for file in try House.files(House.sources) {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            for (offset, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+                let code = line.prefix(upTo: line.firstRange(of: "//")?.lowerBound ?? line.endIndex)
+                #expect(code.firstMatch(of: call) == nil, "\(House.place(file, offset + 1)) sleeps")
+            }
+        }
+    }
+
+    @Test("No target has unsafe flags, so that the SDK can be a dependency")
+    func noUnsafeFlags() throws {
+        #expect(try !House.manifest().contains("unsafeFlags"))
+    }
+
+    @Test("The SDK's modules are library products")
+    func sdkProducts() throws {
+        let manifest = try House.manifest()
+        for room in FloorPlan.sdk where room.name != "WakeClient" {
+            #expect(manifest.contains(".library(name: \"\(room.name)\", targets: [\"\(room.name)\"])"))
+        }
+    }
+
+    @Test("Nothing is left for later: no TODO, no FIXME")
+    func nothingLeft() throws {
+        for file in try House.files(House.sources) {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            #expect(text.firstMatch(of: /\b(?:TODO|FIXME|XXX)\b/) == nil, "\(House.place(file, 0))")
+        }
+    }
+
+    @Test("The plan is found wanting when it should be")
+    func readers() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "house-\(UUID().uuidString).swift")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try "@testable import A\n  private import struct B.C\n// import D\nimportant()\n@preconcurrency import E\n"
+            .write(to: file, atomically: true, encoding: .utf8)
+        #expect(try House.imports(file).map(\.module) == ["A", "B", "E"])
+        #expect(try House.imports(file).map(\.line) == [1, 2, 5])
+        #expect(try House.targets().first { $0.name == "WakeBench" }?.uses.contains("WakeRouter") == true)
+    }
+}

@@ -174,8 +174,8 @@ struct SimulatedBluetoothTests {
     func repeating() throws {
         let air = try Air(
             plain.replacing(
-                "          - {uuid: 2A39",
-                with: "            repeat: true\n          - {uuid: 2A39"
+                "      - {uuid: 2A39",
+                with: "        repeat: true\n      - {uuid: 2A39"
             )
         )
         air.connect()
@@ -488,6 +488,68 @@ struct SimulatedBluetoothTests {
         #expect(one.map(\.at) != different.map(\.at))
     }
 
+    @Test("Whatever is asked in whatever order, the radio stays consistent", arguments: 1...10)
+    func randomCommands(seed: UInt64) throws {
+        let air = try Air(plain, count: 3, seed: seed)
+        var state = seed
+        func below(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+        let clients = (0..<4).map { BluetoothClient(app: AppID(UInt32($0)), slot: 0) }
+        let faults = ["late", "drop", "stale", "mute", "stuck", "cut", "nothing"]
+        var linkIsUp: Set<NameID> = []
+        var broken: [String] = []
+        air.radio.report = { report in
+            let name = report.event.peripheral
+            switch report.event.kind {
+            case .peripheralConnected: if report.event.client == nil { linkIsUp.insert(name) }
+            case .peripheralDisconnected:
+                if report.event.client == nil, linkIsUp.remove(name) == nil { broken.append("a loss without a link") }
+            case .characteristicNotified:
+                if !linkIsUp.contains(name) { broken.append("a notification without a link") }
+            case .bluetoothPoweredOff: linkIsUp.removeAll()
+            case .bluetoothPoweredOn: break
+            default: if report.event.client == nil { broken.append("an answer for nobody") }
+            }
+        }
+        for _ in 0..<2000 {
+            let client = clients[below(4)]
+            let device = "belt.\(1 + below(4))"
+            let name = air.names.intern(device)
+            let handle = AttributeHandle(9 + below(24))
+            switch below(22) {
+            case 0...2: air.perform(.connect(client, peripheral: name))
+            case 3: air.perform(.disconnect(client, peripheral: name))
+            case 4: air.perform(.release(client))
+            case 5:
+                air.perform(
+                    .scan(
+                        client,
+                        services: below(2) == 0 ? [] : [air.names.intern("180D")],
+                        allowDuplicates: below(2) == 0
+                    )
+                )
+            case 6: air.perform(.stopScan(client))
+            case 7...9: air.perform(.operate(client, peripheral: name, .setNotify(handle, below(3) > 0)))
+            case 10: air.perform(.operate(client, peripheral: name, .read(handle)))
+            case 11: air.perform(.operate(client, peripheral: name, .write(handle, [1], withResponse: below(2) == 0)))
+            case 12: air.perform(.operate(client, peripheral: name, .writeDescriptor(handle, [1])))
+            case 13: air.perform(.operate(client, peripheral: name, .discoverCharacteristics(of: handle, [])))
+            case 14: try? air.radio.simulateRange(device: device, inRange: below(2) == 0, at: air.now)
+            case 15: try? air.radio.simulateDisconnect(device: device, at: air.now)
+            case 16: try? air.radio.arm(fault: faults[below(7)], device: device, at: air.now)
+            case 17: if below(8) == 0 { air.radio.setPower(below(3) > 0, at: air.now) }
+            case 18:
+                _ = try? air.radio.simulateNotification(device: device, characteristic: "2A37", value: [9], at: air.now)
+            default: air.run(for: .milliseconds(Int64(below(4000))))
+            }
+        }
+        air.run(for: .seconds(100))
+        #expect(broken.isEmpty)
+        #expect(Set(air.radio.connectedPeripherals(services: [air.names.intern("180D")])).isSubset(of: linkIsUp))
+    }
+
     @Test("After stop nothing is reported and nothing is due")
     func stops() throws {
         let air = try Air(plain)
@@ -505,7 +567,8 @@ struct SimulatedBluetoothTests {
         )
         let air = try Air(text, count: 100)
         var count = 0
-        var order = Instant.zero
+        var last = Instant.zero
+        var isInOrder = true
         var handles: [NameID: AttributeHandle] = [:]
         for number in 1...100 {
             air.perform(.connect(air.client, peripheral: air.names.intern("belt.\(number)")))
@@ -518,11 +581,12 @@ struct SimulatedBluetoothTests {
             air.perform(.operate(air.client, peripheral: name, .setNotify(handles[name] ?? 0, true)))
         }
         air.radio.report = { report in
-            #expect(order <= air.now)
-            order = air.now
+            if air.now < last { isInOrder = false }
+            last = air.now
             if report.event.kind == .characteristicNotified { count += 1 }
         }
         air.run(to: Instant(nanoseconds: 86_500_000_000_000))
         #expect(count == 144_000)
+        #expect(isInOrder)
     }
 }

@@ -87,7 +87,8 @@ struct EventLoopTests {
         var story: [String] = []
         try loop.atTurnEnd { story.append("end") }
         let ends = try pipe()
-        let (reader, writer) = (Descriptor(owning: ends.reader), Descriptor(owning: ends.writer))
+        let reader = Descriptor(owning: ends.reader)
+        let writer = Descriptor(owning: ends.writer)
         let second = try reader.duplicate()
         #expect(try writer.write([1, 2]) == 2)
         var buffer: [UInt8] = [0]
@@ -111,7 +112,8 @@ struct EventLoopTests {
         var atEnd: Int?
         try loop.atTurnEnd { if atEnd == nil { atEnd = calls } }
         let ends = try pipe()
-        let (reader, writer) = (Descriptor(owning: ends.reader), Descriptor(owning: ends.writer))
+        let reader = Descriptor(owning: ends.reader)
+        let writer = Descriptor(owning: ends.writer)
         #expect(try writer.write([1]) == 1)
         let watch = try loop.watch(reader.number, for: .readable) { _ in calls += 1 }
         try turn(loop) { atEnd != nil }

@@ -1,3 +1,4 @@
+import WakeJournal
 import WakeModel
 import WakePorts
 import WakeRouter
@@ -51,6 +52,9 @@ package final class Bench {
     private var uncommitted = 0
     private var inTransaction = false
 
+    /// While a journal is read back: nothing is journaled again, and only the simulated radio hears of the actions.
+    private var replaying = false
+
     package private(set) var now = Instant.zero
     package private(set) var sequence: UInt64 = 0
     package private(set) var lastEvent: UInt64 = 0
@@ -91,6 +95,8 @@ package final class Bench {
 
     /// An event of a source.
     package func submit(_ report: SourceReport) {
+        // What the radio did before the bench died comes from the journal.
+        if replaying { return }
         lastEvent += 1
         var event = report.event
         event.id = EventID(lastEvent)
@@ -163,7 +169,13 @@ package final class Bench {
         uncommitted = 0
     }
 
+    /// Keeps the router as it stands, so that a journal whose older inputs went can be continued too.
     private func snapshot() throws(JournalError) {
+        var writer = ByteWriter(reserving: 1 << 16)
+        writer.write(lastEvent)
+        router.encode(into: &writer)
+        let pending = kept.keys.sorted()
+        try journal.append(snapshot: Array(writer.bytes), sequence: sequence, at: now, pending: pending)
         sinceSnapshot = 0
     }
 
@@ -181,6 +193,11 @@ package final class Bench {
         }
         try journal.append(item.input, payload: item.payload, sequence: sequence, at: now, origin: item.origin)
         let leaves = try collect(item)
+        tellObservers(item)
+        return leaves
+    }
+
+    private func tellObservers(_ item: Item) {
         for observer in observers {
             observer.observe(
                 item.input,
@@ -191,7 +208,6 @@ package final class Bench {
                 at: now
             )
         }
-        return leaves
     }
 
     /// Journals what must be known after a crash, and puts the actions aside until the commit.
@@ -208,7 +224,7 @@ package final class Bench {
                 if kept[id]?.holders == 0 { kept[id] = nil }
             case .deliver(let app, _, let id, let decision):
                 let outside = leavesTheBench[Int(app.number)]
-                if outside {
+                if outside, !replaying {
                     leaves = true
                     try journal.append(
                         Delivery(app: app, event: id, decision: decision, generation: router.generation(of: app))
@@ -225,7 +241,8 @@ package final class Bench {
             case .bluetooth:
                 if bluetooth.backend != "simulated" { leaves = true }
                 pending.append(Pending(action: action, event: nil, payload: .none))
-            case .exited(let record): try journal.append(record)
+            case .exited(let record):
+                if !replaying { try journal.append(record) }
             case .refused, .moved: break
             }
         }
@@ -240,6 +257,77 @@ package final class Bench {
         } else {
             pending.append(Pending(action: action, event: nil, payload: .none))
         }
+    }
+
+    // MARK: Going on after a crash
+
+    /// Takes an input that was accepted before the bench died through the router again. `radio` hears the commands that
+    /// follow from it, when it can be brought back to where it was.
+    package func replay(_ journaled: JournaledInput, radio: (any BluetoothCentralPort)?) {
+        replaying = true
+        defer { replaying = false }
+        now = journaled.at
+        sequence = journaled.sequence
+        radio?.timeReached(now)
+        let item = Item(
+            input: journaled.input,
+            payload: journaled.payload,
+            origin: journaled.origin,
+            id: number(of: journaled.input)
+        )
+        output.removeAll()
+        router.handle(item.input, id: item.id, at: now, into: &output)
+        // Nothing is appended while replaying, so nothing can fail.
+        _ = try? collect(item)
+        tellObservers(item)
+        for action in pending {
+            if case .bluetooth(let command) = action.action { radio?.perform(command, at: now) }
+        }
+        pending.removeAll(keepingCapacity: true)
+    }
+
+    /// The event number that an input took when it was accepted.
+    private func number(of input: Input) -> EventID {
+        switch input {
+        case .event(let event):
+            lastEvent = max(lastEvent, event.id.number)
+            return event.id
+        case .phone, .install, .uninstall, .user, .terminate, .benchRestarted:
+            lastEvent += 1
+            return EventID(lastEvent)
+        case .timeReached, .request, .process, .redeliver: return .none
+        }
+    }
+
+    /// Takes the place of all inputs up to a snapshot, when those are gone.
+    package func restore(_ snapshot: JournaledSnapshot, profile: Profile) throws(EncodingFault) {
+        var reader = ByteReader(snapshot.bytes)
+        lastEvent = try reader.readUInt64()
+        router = try Router(from: &reader, profile: profile)
+        now = snapshot.at
+        sequence = snapshot.sequence
+    }
+
+    /// The bench is back: every process is gone, and what was on its way to one is decided again.
+    package func goOn(unacknowledged: [Delivery], events: [EventID: (WakeEvent, EventPayload)], origin: NameID) {
+        journaledNames = min(journaledNames, names.count)
+        submit(.benchRestarted, origin: origin)
+        for delivery in unacknowledged {
+            guard let (event, payload) = events[delivery.event] else { continue }
+            enqueue(
+                Item(
+                    input: .redeliver(delivery.app, event, supersedes: delivery.decision),
+                    payload: payload,
+                    origin: origin,
+                    id: .none
+                )
+            )
+        }
+    }
+
+    /// The names that the journal holds already.
+    package func adoptNames(_ count: Int) {
+        journaledNames = count
     }
 
     // MARK: Doors

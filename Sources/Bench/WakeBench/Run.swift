@@ -1,11 +1,14 @@
+import Glibc
 import WakeBluetooth
 import WakeBundles
 import WakeDevices
 import WakeJournal
 import WakeModel
 import WakePorts
+import WakeReports
 import WakeRouter
 import WakeSystem
+import WakeWire
 
 /// One run of a scenario, from its file to its judgements.
 package final class Run {
@@ -17,15 +20,27 @@ package final class Run {
     package let loop: EventLoop
     package let profile: Profile
     package let seed: UInt64
+    package let folder: RunFolder
     private let bluetooth: any BluetoothCentralPort
     private let scripted: ScriptedAppHost
-    private let journal: any Journal
-    private var realTime: Bool
+    private let journal: RunJournal
+    private let recorder: RunRecorder
+    /// The host of real apps; nil when the scenario has none.
+    private var processes: RealApps?
+    private let realTime: Bool
+    private var startedAt: Int64 = 0
     private var interrupted = false
+    /// What is worth a line on stderr, such as a missing right: the run goes on.
+    package private(set) var notes: [String] = []
+
+    /// How many decisions there were, by the raw value of the verdict.
+    package var verdicts: [Int] { recorder.counts }
 
     /// The router's name for each device of the scenario.
     private let devices: [NameID]
 
+    /// Reads the scenario, prepares all that the run needs, and makes the run folder last: what is refused leaves
+    /// nothing behind.
     package init(_ options: RunOptions) throws(CommandFailure) {
         self.options = options
         do {
@@ -36,65 +51,137 @@ package final class Run {
         profile = options.profile ?? scenario.profile ?? .ios17
         seed = options.seed ?? scenario.seed ?? 1
         do { loop = try EventLoop() } catch { throw CommandFailure(.internal, error.description) }
-        let backend = try Run.backend(of: .bluetooth, options, scenario)
+        let backend = Run.backend(of: .bluetooth, options, scenario)
+        realTime = try Run.clock(options, backends: [backend])
         let names = self.names
         devices = scenario.devices.map { names.intern($0.name) }
-        bluetooth = try Run.bluetooth(backend, scenario, names: names, seed: seed)
-        realTime = try Run.clock(options, backends: [backend])
-        journal = NoJournal()
+        bluetooth = try Run.bluetooth(backend, scenario, names: names, seed: seed, loop: loop, adapter: options.adapter)
+        let bundles = try RealApps.read(scenario)
+        notes += bundles.flatMap(\.bundle.warnings)
+        folder = try RunFolder(making: options.out)
+        journal =
+            try options.journal
+            ? RunJournal(folder.journal, options: options, profile: profile, seed: seed, backend: backend)
+            : RunJournal()
+        // Names mean the same as before the bench died.
+        for name in journal.recovery?.names ?? [] { _ = names.intern(name) }
+        let real =
+            try bundles.isEmpty ? nil : RealApps(bundles, options, loop: loop, names: names, run: journal.runName)
+        let header = LogHeader(
+            version: wakebenchVersion,
+            phone: "phone",
+            seed: seed,
+            profile: profile.name,
+            determinism: realTime || real != nil ? "replay" : "router",
+            settings: ["bluetooth": backend, "scenario": scenario.name]
+        )
+        recorder = try Run.recorder(folder, header, names: names, goesOn: journal.recovery != nil)
         bench = Bench(
-            router: Router(
-                profile: profile,
-                passcode: scenario.phone.passcode,
-                bluetoothOn: scenario.phone.bluetooth
-            ),
+            router: Router(profile: profile, passcode: scenario.phone.passcode, bluetoothOn: scenario.phone.bluetooth),
             names: names,
             bluetooth: bluetooth,
-            journal: journal
+            journal: journal.journal
         )
         driver = ScenarioDriver(scenario, names: names)
         scripted = ScriptedAppHost(names: names)
         bench.listen(to: scripted)
         bench.add(driver)
+        bench.add(recorder)
+        processes = real
+        if let real {
+            try real.open(in: folder)
+            bench.listen(to: real.host)
+            real.host.surroundings = self
+            notes += real.notes
+        }
     }
 
-    private static func backend(of source: Source, _ options: RunOptions, _ scenario: Scenario)
-        throws(CommandFailure) -> String
-    {
+    private static func recorder(
+        _ folder: RunFolder,
+        _ header: LogHeader,
+        names: NameTable,
+        goesOn: Bool
+    ) throws(CommandFailure) -> RunRecorder {
+        do throws(ReportError) {
+            guard goesOn else {
+                return RunRecorder(
+                    decisions: try DecisionLog(creating: folder.decisions, header: header, names: names.text),
+                    outcomes: try OutcomeLog(creating: folder.outcomes),
+                    names: names
+                )
+            }
+            let (log, last) = try DecisionLog.continuing(folder.decisions, header: header, names: names.text)
+            return RunRecorder(
+                decisions: log,
+                outcomes: try OutcomeLog(continuing: folder.outcomes),
+                names: names,
+                resumeAfter: last
+            )
+        } catch {
+            throw CommandFailure(.environment, error.description)
+        }
+    }
+
+    private static func backend(of source: Source, _ options: RunOptions, _ scenario: Scenario) -> String {
         let choices = options.backends.isEmpty ? scenario.backends : options.backends
         return choices.last { $0.source == source }?.word ?? "simulated"
     }
 
-    private static func bluetooth(_ backend: String, _ scenario: Scenario, names: NameTable, seed: UInt64)
-        throws(CommandFailure) -> any BluetoothCentralPort
-    {
+    private static func bluetooth(
+        _ backend: String,
+        _ scenario: Scenario,
+        names: NameTable,
+        seed: UInt64,
+        loop: EventLoop,
+        adapter: String?
+    ) throws(CommandFailure) -> any BluetoothCentralPort {
         SimulatedBluetooth(devices: scenario.devices, names: names, seed: seed)
     }
 
     private static func clock(_ options: RunOptions, backends: [String]) throws(CommandFailure) -> Bool {
         let real = backends.first { $0 != "simulated" }
         if let real, options.clock == .virtual {
-            throw CommandFailure(.usage, "--clock virtual cannot be had with the real backend \(real); leave --clock away")
+            throw CommandFailure(
+                .usage,
+                "--clock virtual cannot be had with the real backend \(real); leave --clock away"
+            )
         }
         return options.clock == .real || real != nil
     }
 
     // MARK: Running
 
-    /// Plays the scenario to its end.
+    /// Plays the scenario to its end, and writes the logs.
+    ///
+    /// - Throws: ``CommandFailure``; what was accepted before is in the run folder.
     package func execute() throws(CommandFailure) {
+        defer {
+            bluetooth.stop()
+            scripted.stop()
+            processes?.host.stop()
+        }
         do {
-            try install()
-            try bluetooth.start(at: .zero)
-            if !scenario.phone.bluetooth { bluetooth.setPower(false, at: .zero) }
-            if !scenario.phone.unlocked {
-                bench.submit(.phone(.reboot), origin: names.intern("start"))
+            let signals = try [SIGINT, SIGTERM].map { try loop.signal($0) { [unowned self] in interrupt() } }
+            startedAt = MonotonicClock.now()
+            assignApps()
+            if journal.recovery == nil {
+                try bluetooth.start(at: .zero)
+                installApps()
+                if !scenario.phone.bluetooth { bluetooth.setPower(false, at: .zero) }
+                if !scenario.phone.unlocked { bench.submit(.phone(.reboot), origin: names.intern("start")) }
+            } else {
+                try goOn()
             }
             if realTime { try runInRealTime() } else { try runInVirtualTime() }
             try bench.commit()
+            try journal.journal.finish()
+            try recorder.finish()
+            for signal in signals { signal.cancel() }
         } catch let error as SourceFailure {
             throw CommandFailure(error.exitCode, error.message)
         } catch let error as JournalError {
+            throw CommandFailure(.environment, error.description)
+        } catch let error as ReportError {
             throw CommandFailure(.environment, error.description)
         } catch let error as SystemError {
             throw CommandFailure(.internal, error.description)
@@ -103,39 +190,150 @@ package final class Run {
         } catch {
             throw CommandFailure(.internal, "\(error)")
         }
-        bluetooth.stop()
-        scripted.stop()
+        if interrupted { throw CommandFailure(.interrupted, "interrupted at \(LogTime.text(bench.now))") }
     }
 
-    private func install() throws(CommandFailure) {
-        let origin = names.intern("install")
+    private func interrupt() {
+        interrupted = true
+    }
+
+    /// Ties each app to its host.
+    private func assignApps() {
         for (number, app) in scenario.apps.enumerated() {
             let id = AppID(UInt32(number))
             switch app.form {
             case .scripted(let script):
                 scripted.add(script, as: id, devices: devices)
                 bench.assign(id, to: scripted, leavesTheBench: false)
-                let manifest = AppManifest(
-                    bundle: names.intern(script.identifier),
-                    modes: script.modes,
-                    exitsOnSuspend: script.exitsOnSuspend
-                )
-                bench.submit(.install(id, manifest), origin: origin)
-            case .bundle(let path):
-                throw CommandFailure(.internal, "\(path): real apps are not wired yet")
+                recorder.add(bundle: script.identifier, real: false)
+            case .bundle:
+                guard let processes, let bundle = processes.bundle(at: number) else {
+                    preconditionFailure("app \(app.name) has no bundle")
+                }
+                bench.assign(id, to: processes.host, leavesTheBench: true)
+                recorder.add(bundle: bundle.identifier, real: true)
             }
         }
     }
 
+    private func installApps() {
+        let origin = names.intern("install")
+        for (number, app) in scenario.apps.enumerated() {
+            let manifest: AppManifest =
+                switch app.form {
+                case .scripted(let script):
+                    AppManifest(
+                        bundle: names.intern(script.identifier),
+                        modes: script.modes,
+                        exitsOnSuspend: script.exitsOnSuspend
+                    )
+                case .bundle: processes!.bundle(at: number)!.manifest(names)
+                }
+            bench.submit(.install(AppID(UInt32(number)), manifest), origin: origin)
+        }
+    }
+
+    /// Brings the bench back to where a broken run's journal ends, and lets it go on from there: every process is gone,
+    /// every connection was closed, and what no process had acknowledged is decided again.
+    private func goOn() throws {
+        bench.adoptNames((journal.recovery?.names.count ?? 0) + 1)
+        let simulated = bluetooth as? SimulatedBluetooth
+        var steps = ReplayedSteps()
+        if let simulated {
+            try simulated.start(at: .zero)
+            if !scenario.phone.bluetooth { simulated.setPower(false, at: .zero) }
+        }
+        let complete = try journal.inputs { input in
+            // A step's place in time comes back with the inputs it made.
+            try? driver.timeReached(input.at) { (verb, origin) throws(SourceFailure) in
+                steps.performed(verb, origin)
+                if let simulated { try Run.repeatOnRadio(verb, simulated, scenario, at: input.at) }
+            }
+            steps.accepted(input)
+            bench.replay(input, radio: simulated)
+        }
+        if !complete { try restoreSnapshot() }
+        startedAt = MonotonicClock.now() - bench.now.nanoseconds
+        if simulated == nil { try bluetooth.start(at: bench.now) }
+        notes.append("going on at \(LogTime.text(bench.now)) with the run that broke off in \(folder.path)")
+        let origin = names.intern("bench-restart")
+        let connected = bench.router.connectedPeripherals
+        bench.goOn(
+            unacknowledged: journal.recovery?.unacknowledged ?? [],
+            events: try journal.undelivered(),
+            origin: origin
+        )
+        for (verb, origin) in steps.lost { try perform(verb, origin) }
+        close(connected, origin)
+    }
+
+    /// What the bench held open ends as the peer's close.
+    private func close(_ connected: [NameID], _ origin: NameID) {
+        for peripheral in connected {
+            if let simulated = bluetooth as? SimulatedBluetooth {
+                try? simulated.simulateDisconnect(device: names.text(peripheral), origin: origin, at: bench.now)
+            } else {
+                let event = WakeEvent(
+                    kind: .peripheralDisconnected,
+                    peripheral: peripheral,
+                    subject: peripheral,
+                    origin: origin
+                )
+                bench.submit(SourceReport(event, .failure(.peripheralDisconnected)))
+            }
+        }
+    }
+
+    private func restoreSnapshot() throws {
+        guard let recovery = journal.recovery, let snapshot = recovery.snapshot else { return }
+        try bench.restore(snapshot, profile: profile)
+        for input in recovery.tail { bench.replay(input, radio: nil) }
+    }
+
+    /// What a step did to the simulated radio itself is done again; what it made happen comes from the journal.
+    private static func repeatOnRadio(
+        _ verb: Verb,
+        _ radio: SimulatedBluetooth,
+        _ scenario: Scenario,
+        at now: Instant
+    ) throws(SourceFailure) {
+        switch verb {
+        case .bluetooth(let on): radio.setPower(on, at: now)
+        case .notify(let devices, let characteristic, let value):
+            for device in devices {
+                try radio.simulateNotification(
+                    device: scenario.devices[device].name,
+                    characteristic: characteristic,
+                    value: value,
+                    at: now
+                )
+            }
+        case .disconnect(let devices):
+            for device in devices { try radio.simulateDisconnect(device: scenario.devices[device].name, at: now) }
+        case .range(let devices, let inRange):
+            for device in devices {
+                try radio.simulateRange(device: scenario.devices[device].name, inRange: inRange, at: now)
+            }
+        case .arm(let devices, let fault):
+            for device in devices { try radio.arm(fault: fault, device: scenario.devices[device].name, at: now) }
+        case .user, .terminate, .uninstall, .phone, .note: break
+        }
+    }
+
     private func runInVirtualTime() throws {
-        var now = Instant.zero
+        var now = bench.now
         while !interrupted {
             try bench.run(at: now)
+            if let failure = recorder.failure { throw failure }
             if driver.hasWork {
                 try driver.timeReached(now, perform: perform)
                 continue
             }
             if driver.failure != nil { return }
+            if let processes, !processes.host.isQuiet {
+                try waitForApps(processes)
+                continue
+            }
             let end = driver.end ?? .distantFuture
             let next = min(deadline, end)
             if next == .distantFuture { return }
@@ -148,8 +346,39 @@ package final class Run {
         }
     }
 
+    /// Virtual time stands still while an app owes an answer, as long as the patience lasts.
+    private func waitForApps(_ processes: RealApps) throws {
+        try bench.commit()
+        let given = Int64(options.patience * 1_000_000_000)
+        let limit = MonotonicClock.now() + given
+        while !processes.host.isQuiet, !bench.hasWork(at: bench.now), !interrupted {
+            let left = limit - MonotonicClock.now()
+            guard left > 0 else {
+                let names = processes.host.busyApps.joined(separator: ", ")
+                recorder.note("no answer within the patience of \(options.patience) s: \(names)")
+                processes.host.endPatience()
+                return
+            }
+            try loop.runOnce(timeout: left)
+        }
+    }
+
     private func runInRealTime() throws {
-        throw CommandFailure(.internal, "real time is not wired yet")
+        let timer = try loop.timer(on: .monotonic) {}
+        while !interrupted {
+            let now = Instant(nanoseconds: MonotonicClock.now() - startedAt)
+            try step(to: now)
+            try bench.run(at: now)
+            if let failure = recorder.failure { throw failure }
+            if driver.failure != nil { return }
+            if driver.hasWork || bench.hasWork(at: now) { continue }
+            let end = driver.end ?? .distantFuture
+            if now >= end { return }
+            let next = min(deadline, end)
+            if next != .distantFuture { timer.arm(at: startedAt + next.nanoseconds) }
+            try bench.commit()
+            try loop.runOnce(timeout: nil)
+        }
     }
 
     /// The earliest instant at which anything has something to do of its own.
@@ -211,7 +440,7 @@ package final class Run {
             for device in devices {
                 try bluetooth.arm(fault: fault, device: scenario.devices[device].name, at: now)
             }
-        case .note: break
+        case .note(let text): recorder.note(text)
         }
     }
 
@@ -236,4 +465,55 @@ extension SourceFailure {
         case .unsupported: .usage
         }
     }
+}
+
+extension Run: ProcessAppSurroundings {
+    func backgroundSecondsRemaining(of app: AppID) -> Double? {
+        bench.router.backgroundTimeRemaining(of: app, at: bench.now).map { Double($0.nanoseconds) / 1e9 }
+    }
+
+    func linkState(of app: AppID, manager: ManagerNumber, to peripheral: NameID) -> WireLinkState {
+        switch bench.router.connection(of: app, manager: manager, to: peripheral) {
+        case .some(true): .connected
+        case .some(false): .connecting
+        case .none: .disconnected
+        }
+    }
+
+    func isFreezing(_ app: AppID) -> Bool { bench.router.isFreezing(app) }
+
+    var wallSeconds: Double { Double(WallClock.now()) / 1e9 }
+
+    var radio: any BluetoothCentralPort { bluetooth }
+
+    func note(_ fact: ProcessFact, of app: AppID) {
+        recorder.note(fact, of: app)
+    }
+}
+
+/// The version of the program, as `wakebench --version` and every log say.
+package let wakebenchVersion = "0.1.0"
+
+/// The steps that a replay carried out, against the inputs that the journal has of them.
+private struct ReplayedSteps {
+    /// Steps whose input the journal does not have yet, oldest first.
+    private var open: [(verb: Verb, origin: NameID, inputs: Int)] = []
+
+    mutating func performed(_ verb: Verb, _ origin: NameID) {
+        switch verb {
+        case .user(let apps, _), .terminate(let apps, _), .uninstall(let apps):
+            open.append((verb, origin, apps.count))
+        case .phone: open.append((verb, origin, 1))
+        case .bluetooth, .notify, .disconnect, .range, .arm, .note: break
+        }
+    }
+
+    mutating func accepted(_ input: JournaledInput) {
+        guard let place = open.firstIndex(where: { $0.origin == input.origin }) else { return }
+        open[place].inputs -= 1
+        if open[place].inputs == 0 { open.remove(at: place) }
+    }
+
+    /// Steps that were carried out when the bench died, before their input was accepted.
+    var lost: [(Verb, NameID)] { open.map { ($0.verb, $0.origin) } }
 }

@@ -25,6 +25,8 @@ package struct RunOptions: Sendable {
     package var seed: UInt64?
     /// The run folder; made when it is not there.
     package var out: String
+    /// Whether a link `latest` beside the run folder is to point to it.
+    package var followsLatest = false
     /// Wall seconds after which an app that owes an answer counts as overrun.
     package var patience = 10.0
     /// Folders in which app bundles are looked for, after the scenario's own.

@@ -19,7 +19,7 @@ enum Advice {
         case .exitsOnSuspend: "Remove UIApplicationExitsOnSuspend from Info.plist"
         case .managerNotCreated: "Create the central manager in didFinishLaunching, with the same restore identifier"
         case .overflow: "Let the app keep up: it was sent more than it took"
-        case .inForeground, .alreadyRunning, .resumed, .relaunched, .launching, .suspending, .deliveredLater,
+        case .inForeground, .alreadyRunning, .resumed, .relaunched, .launching, .deliveredLater,
             .registrationEnded, .appEnded, .benchRestarted:
             nil
         }

@@ -2,8 +2,8 @@ import WakeModel
 
 /// A run as one page that needs no network: a timeline with a row for each source, the router and each app, and tables.
 package enum HTMLReport {
-    /// The most marks that one row draws, and the most lines of the table; what is beyond is counted.
-    private static let columns = 4000
+    /// The columns that marks and short states are gathered in, and the most lines of the table; what is beyond is counted.
+    private static let columns: Int64 = 2000
     private static let longestTable = 5000
 
     /// - Parameter cases: the expectations of the scenario, with their results.
@@ -117,35 +117,38 @@ package enum HTMLReport {
         }
     }
 
-    /// A mark for each decision; those that would cover one another are one, with their number.
+    /// A mark for each verdict in each column; a mark for several decisions says how many.
     private static func ticks(_ decisions: [DecisionRecord], _ scale: Scale, _ log: RunLog) -> String {
         var html = ""
-        var group: [DecisionRecord] = []
+        var column: Int64 = -1
+        var groups: [(first: DecisionRecord, count: Int)?] = Array(repeating: nil, count: Verdict.allCases.count)
         func flush() {
-            guard let first = group.first else { return }
-            let more = group.count > 1 ? "\n… and \(group.count - 1) more here" : ""
-            let outcome = log.outcomes[first.id.number].map { "\n" + Why.words($0, first) } ?? ""
-            let title =
-                "\(LogTime.text(first.at)) \(first.app ?? "nobody")\n\(first.kind) \(first.subject)\n"
-                + "\(first.verdict.word), \(first.reason.word) [\(first.rule.text)]\(outcome)\(more)"
-            html += """
-                <circle cx="\(scale.percent(first.at))" cy="11" r="4" class="v-\(first.verdict.word)">\
-                <title>\(Markup.escaped(title))</title></circle>
-                """
-            group.removeAll(keepingCapacity: true)
-        }
-        let step = 100_000 / Int64(columns)
-        for decision in decisions {
-            if let first = group.first,
-                first.verdict != decision.verdict
-                    || scale.thousandths(first.at) / step != scale.thousandths(decision.at) / step
-            {
-                flush()
+            for position in groups.indices {
+                if let group = groups[position] { html += mark(group.first, count: group.count, scale, log) }
+                groups[position] = nil
             }
-            group.append(decision)
+        }
+        for decision in decisions {
+            let next = scale.thousandths(decision.at) * columns / 100_000
+            if next != column { flush() }
+            column = next
+            let position = Int(decision.verdict.rawValue)
+            groups[position] = (groups[position]?.first ?? decision, (groups[position]?.count ?? 0) + 1)
         }
         flush()
         return html
+    }
+
+    private static func mark(_ first: DecisionRecord, count: Int, _ scale: Scale, _ log: RunLog) -> String {
+        let more = count > 1 ? "\n… and \(count - 1) more here" : ""
+        let outcome = log.outcomes[first.id.number].map { "\n" + Why.words($0, first) } ?? ""
+        let title =
+            "\(LogTime.text(first.at)) \(first.app ?? "nobody")\n\(first.kind) \(first.subject)\n"
+            + "\(first.verdict.word), \(first.reason.word) [\(first.rule.text)]\(outcome)\(more)"
+        return """
+            <circle cx="\(scale.percent(first.at))" cy="11" r="4" class="v-\(first.verdict.word)">\
+            <title>\(Markup.escaped(title))</title></circle>
+            """
     }
 
     private static func states(_ log: RunLog, _ app: String, _ scale: Scale) -> String {
@@ -154,9 +157,9 @@ package enum HTMLReport {
         var drawnUntil: Int64 = -1
         for (position, move) in moves.enumerated() where move.to != .notRunning {
             let end = position + 1 < moves.count ? moves[position + 1].at : log.end
-            let column = scale.thousandths(end) * Int64(columns) / 100_000
+            let column = scale.thousandths(end) * columns / 100_000
             // What is narrower than a column is drawn once a column.
-            if scale.thousandths(end) - scale.thousandths(move.at) < 100_000 / Int64(columns), column == drawnUntil {
+            if scale.thousandths(end) - scale.thousandths(move.at) < 100_000 / columns, column == drawnUntil {
                 continue
             }
             drawnUntil = column
@@ -176,7 +179,7 @@ package enum HTMLReport {
         var last: Int64 = -1
         let outcomes = log.outcomes.values.filter { $0.app == app }.sorted { $0.decision < $1.decision }
         for callback in outcomes.flatMap(\.delivered) {
-            let column = scale.thousandths(callback.at) * Int64(columns) / 100_000
+            let column = scale.thousandths(callback.at) * columns / 100_000
             if column == last { continue }
             last = column
             let value = callback.value.map { " \($0)" } ?? ""

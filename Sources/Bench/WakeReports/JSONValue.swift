@@ -5,6 +5,8 @@ enum JSONValue: Equatable, Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
+    /// A whole number beyond ``integer(_:)``.
+    case large(UInt64)
     /// A number with a fraction or an exponent, or too large to be whole here.
     case number(Double)
     case string(String)
@@ -36,7 +38,7 @@ enum JSONValue: Equatable, Sendable {
         switch self {
         case .integer(let value): value
         case .number(let value): Int64(exactly: value)
-        case .null, .bool, .string, .array, .object: nil
+        case .large, .null, .bool, .string, .array, .object: nil
         }
     }
 
@@ -44,6 +46,7 @@ enum JSONValue: Equatable, Sendable {
     var unsigned: UInt64? {
         switch self {
         case .integer(let value): UInt64(exactly: value)
+        case .large(let value): value
         case .number(let value): UInt64(exactly: value)
         case .null, .bool, .string, .array, .object: nil
         }
@@ -62,12 +65,14 @@ enum JSONValue: Equatable, Sendable {
         case (.null, .null): true
         case (.bool(let left), .bool(let right)): left == right
         case (.integer(let left), .integer(let right)): left == right
+        case (.large(let left), .large(let right)): left == right
         case (.number(let left), .number(let right)): left == right
         case (.string(let left), .string(let right)): left == right
         case (.array(let left), .array(let right)): left == right
         case (.object(let left), .object(let right)):
             left.count == right.count && zip(left, right).allSatisfy { $0.key == $1.key && $0.value == $1.value }
-        case (.null, _), (.bool, _), (.integer, _), (.number, _), (.string, _), (.array, _), (.object, _): false
+        case (.null, _), (.bool, _), (.integer, _), (.large, _), (.number, _), (.string, _), (.array, _), (.object, _):
+            false
         }
     }
 }
@@ -139,7 +144,8 @@ private struct JSONParser {
         }
         guard offset > start, bytes[offset - 1] >= 0x30, bytes[offset - 1] <= 0x39 else { return nil }
         if plain { return .integer(bytes[start] == 0x2d ? -whole : whole) }
-        return Double(String(decoding: bytes[start..<offset], as: UTF8.self)).map(JSONValue.number)
+        let text = String(decoding: bytes[start..<offset], as: UTF8.self)
+        return UInt64(text).map(JSONValue.large) ?? Double(text).map(JSONValue.number)
     }
 
     private mutating func array(_ depth: Int) -> JSONValue? {

@@ -5,10 +5,12 @@ import Glibc
 struct LineReader: ~Copyable {
     private let path: String
     private let descriptor: Int32
+    /// Bytes of the file from `offset` on; the first `position` of them have been given out.
     private var piece: [UInt8] = []
     private var position = 0
     /// Where the next line starts in the file.
     private(set) var offset = 0
+    private static let pieceSize = 256 << 10
     /// A line longer than this is nothing that we wrote.
     private static let longest = 8 << 20
 
@@ -25,37 +27,69 @@ struct LineReader: ~Copyable {
 
     /// The next line without its end; nil after the last.
     mutating func next() throws(ReportError) -> [UInt8]? {
-        var search = position
+        var searched = position
         while true {
-            if let end = piece[search...].firstIndex(of: 0x0a) {
+            if let end = newline(from: searched) {
                 defer {
                     offset += end + 1 - position
                     position = end + 1
                 }
                 return Array(piece[position..<end])
             }
-            search = piece.count - position
-            guard search < Self.longest else { throw ReportError(.foreign("a line of more than 8 MiB"), path: path) }
+            searched = piece.count - position
+            guard searched < Self.longest else {
+                throw ReportError(.foreign("a line of more than 8 MiB"), path: path)
+            }
             guard try fill() else { return nil }
         }
     }
 
+    private func newline(from start: Int) -> Int? {
+        unsafe piece.withUnsafeBytes { bytes in
+            guard start < bytes.count, let base = bytes.baseAddress,
+                let found = unsafe memchr(base + start, 0x0a, bytes.count - start)
+            else { return nil }
+            return unsafe UnsafeRawPointer(found) - base
+        }
+    }
+
+    /// Drops what was given out and reads on; false at the end of the file.
     private mutating func fill() throws(ReportError) -> Bool {
-        piece.removeFirst(position)
+        let kept = piece.count - position
+        let size = max(Self.pieceSize, kept)
+        var failure: ReportError?
+        var read = 0
+        let next = unsafe [UInt8](unsafeUninitializedCapacity: kept + size) { bytes, count in
+            let base = UnsafeMutableRawPointer(bytes.baseAddress!)
+            unsafe piece.withUnsafeBytes { old in
+                if kept > 0 { unsafe base.copyMemory(from: old.baseAddress! + position, byteCount: kept) }
+            }
+            repeat { read = unsafe Glibc.read(descriptor, base + kept, size) } while read < 0 && errno == EINTR
+            if read < 0 { failure = ReportError.last("read", path: path) }
+            count = kept + max(0, read)
+        }
+        if let failure { throw failure }
+        piece = next
         position = 0
-        let kept = piece.count
-        let size = 256 << 10
-        piece.append(contentsOf: repeatElement(0, count: size))
-        while true {
-            let count = unsafe piece.withUnsafeMutableBytes { bytes in
-                unsafe read(descriptor, bytes.baseAddress! + kept, size)
+        return read > 0
+    }
+}
+
+extension [UInt8] {
+    /// Whether the other bytes occur in these, one after the other.
+    func contains(_ other: [UInt8]) -> Bool {
+        guard let first = other.first, count >= other.count else { return other.isEmpty }
+        return unsafe withUnsafeBytes { all in
+            unsafe other.withUnsafeBytes { part in
+                guard let base = all.baseAddress, let wanted = part.baseAddress else { return false }
+                let last = all.count - part.count
+                var start = 0
+                while start <= last, let found = unsafe memchr(base + start, Int32(first), last - start + 1) {
+                    if unsafe memcmp(found, wanted, part.count) == 0 { return true }
+                    start = unsafe UnsafeRawPointer(found) - base + 1
+                }
+                return false
             }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw ReportError.last("read", path: path)
-            }
-            piece.removeLast(size - count)
-            return count > 0
         }
     }
 }

@@ -18,6 +18,12 @@ package struct RunLog: Sendable {
         package var text: String
         package var app: String?
         package var at: Instant
+
+        package init(text: String, app: String?, at: Instant) {
+            self.text = text
+            self.app = app
+            self.at = at
+        }
     }
 
     /// Reads both logs of a folder; without outcomes.ndjson there are no outcomes. Lines that are cut or unknown are
@@ -115,19 +121,5 @@ extension LogHeader {
                 uniquingKeysWith: { first, _ in first }
             )
         )
-    }
-}
-
-extension [UInt8] {
-    /// Whether the other bytes occur in these, one after the other.
-    fileprivate func contains(_ other: [UInt8]) -> Bool {
-        guard let first = other.first, count >= other.count else { return other.isEmpty }
-        var start = 0
-        while let found = self[start...(count - other.count)].firstIndex(of: first) {
-            if self[found..<found + other.count].elementsEqual(other) { return true }
-            start = found + 1
-            if start > count - other.count { return false }
-        }
-        return false
     }
 }

@@ -49,7 +49,7 @@ package enum Timeline {
     /// The line of a row while the run goes on: columns of fixed width, which longer cells push aside.
     package static func line(_ row: Row) -> String {
         [
-            pad(LogTime.text(row.at), 14), pad(row.app, 22), pad(row.event, 42), pad(row.verdict, 18),
+            pad(LogTime.text(row.at), 14), pad(row.app, 22), pad(row.event, 46), pad(row.verdict, 18),
             pad(row.reason, 16), pad(row.pid == 0 ? "-" : "\(row.pid)", 7), row.value,
         ]
         .joined(separator: " ").trimmingTrailingSpaces
@@ -58,7 +58,7 @@ package enum Timeline {
     /// The head over ``line(_:)``.
     package static let head =
         [
-            pad("TIME", 14), pad("APP", 22), pad("EVENT", 42), pad("VERDICT", 18), pad("REASON", 16), pad("PID", 7),
+            pad("TIME", 14), pad("APP", 22), pad("EVENT", 46), pad("VERDICT", 18), pad("REASON", 16), pad("PID", 7),
             "VALUE",
         ]
         .joined(separator: " ")

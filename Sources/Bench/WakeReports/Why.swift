@@ -111,7 +111,6 @@ package struct Why {
         case .resumed: return "the app was suspended since \(before); \(window)"
         case .relaunched: return "\(exit); \(window)"
         case .launching: return "the app is being launched; it gets the event when its manager is there"
-        case .suspending: return "the app is being suspended; it is decided again when that is done"
         case .forceQuit:
             let set = decision.decisive?.setBy.map { " (\($0))" } ?? ""
             return "user swiped the app away at \(since)\(set); only a user launch or a reboot clears this"

@@ -75,6 +75,9 @@ extension Scenario {
 /// The most apps, and the most devices, of a scenario.
 private let memberLimit = 10_000
 
+/// How often the steps of a scenario may happen in all.
+private let happeningLimit = 2_000_000
+
 /// Reads a scenario top down: devices, then the apps that use them, then the steps and expectations that name both.
 private struct ScenarioReading {
     let files: ScenarioFiles
@@ -202,7 +205,7 @@ private struct ScenarioReading {
                     modes: script.modes,
                     restoreIdentifier: script.restoreIdentifier,
                     exitsOnSuspend: script.exitsOnSuspend,
-                    uses: try script.uses(forMember: index + 1, deviceNames),
+                    uses: try script.uses(forMember: index + 1, &deviceNames),
                     scan: script.scan,
                     reactions: script.reactions
                 )
@@ -225,9 +228,22 @@ private struct ScenarioReading {
 
     // MARK: Steps
 
-    private func steps(_ node: YAMLNode?) throws(FileError) -> [Step] {
+    private mutating func steps(_ node: YAMLNode?) throws(FileError) -> [Step] {
         guard let node else { return [] }
-        return try node.list(expecting: "steps").map { (node) throws(FileError) in try step(node) }
+        var steps: [Step] = []
+        var happenings = 0
+        for node in try node.list(expecting: "steps") {
+            let step = try step(node)
+            happenings += step.times
+            if happenings > happeningLimit {
+                throw node.error(
+                    found: "steps that happen \(happenings) times in all",
+                    expected: "at most \(happeningLimit)"
+                )
+            }
+            steps.append(step)
+        }
+        return steps
     }
 
     private static let subjects = [
@@ -235,7 +251,7 @@ private struct ScenarioReading {
         "bluetooth", "notify", "disconnect", "out-of-range", "in-range", "arm", "note",
     ]
 
-    private func step(_ node: YAMLNode) throws(FileError) -> Step {
+    private mutating func step(_ node: YAMLNode) throws(FileError) -> Step {
         let triggers = ["at", "after", "when"]
         let rest = ["within", "every", "times", "cause", "characteristic", "value", "fault"]
         let fields = try Fields(node, of: "a step", keys: triggers + Self.subjects + rest)
@@ -253,14 +269,16 @@ private struct ScenarioReading {
 
     private func repetition(_ fields: Fields) throws(FileError) -> (times: Int, every: Instant.Span) {
         guard let node = fields["every"] else {
-            try fields.refuse(fields["times"] == nil ? [] : ["times"], beside: "no 'every'")
+            if let node = fields["times"] {
+                throw node.error(found: "'times' without 'every'", expected: "the time between them")
+            }
             return (1, .zero)
         }
         let every = try node.interval()
-        return (try fields.required("times").integer(in: 1...10_000_000), every)
+        return (try fields.required("times").integer(in: 1...happeningLimit), every)
     }
 
-    private func condition(_ node: YAMLNode) throws(FileError) -> Step.Condition {
+    private mutating func condition(_ node: YAMLNode) throws(FileError) -> Step.Condition {
         let fields = try Fields(
             node,
             of: "a condition",
@@ -306,7 +324,7 @@ private struct ScenarioReading {
         try node.word("cause", among: causes.map(\.word)) { word in causes.first { $0.word == word } }
     }
 
-    private func verb(_ fields: Fields) throws(FileError) -> Verb {
+    private mutating func verb(_ fields: Fields) throws(FileError) -> Verb {
         let (key, value) = try fields.one(of: Self.subjects, called: "something to do")
         let extras = ["terminate": ["cause"], "notify": ["characteristic", "value"], "arm": ["fault"]]
         let allowed = extras[key] ?? []
@@ -343,7 +361,7 @@ private struct ScenarioReading {
         }
     }
 
-    private func deviceVerb(_ key: String, _ value: YAMLNode, _ fields: Fields) throws(FileError) -> Verb {
+    private mutating func deviceVerb(_ key: String, _ value: YAMLNode, _ fields: Fields) throws(FileError) -> Verb {
         let devices = try deviceNames.resolve(value)
         switch key {
         case "disconnect": return .disconnect(devices: devices)
@@ -374,14 +392,14 @@ private struct ScenarioReading {
 
     // MARK: Expectations
 
-    private func expectations(_ node: YAMLNode?) throws(FileError) -> [Expectation] {
+    private mutating func expectations(_ node: YAMLNode?) throws(FileError) -> [Expectation] {
         guard let node else { return [] }
-        return try node.list(expecting: "expectations").map { (node) throws(FileError) -> Expectation in
-            try expectation(node)
-        }
+        var expectations: [Expectation] = []
+        for node in try node.list(expecting: "expectations") { expectations.append(try expectation(node)) }
+        return expectations
     }
 
-    private func expectation(_ node: YAMLNode) throws(FileError) -> Expectation {
+    private mutating func expectation(_ node: YAMLNode) throws(FileError) -> Expectation {
         let counts = ["count", "at-least", "at-most"]
         let filters = ["verdict", "reason", "kind", "rule"]
         let fields = try Fields(
@@ -452,7 +470,7 @@ private struct ScriptReading {
         uses = try fields["uses"]?.list(expecting: "uses", limit: memberLimit) ?? []
     }
 
-    func uses(forMember number: Int, _ names: ScenarioRoster) throws(FileError) -> [ScriptedApp.Use] {
+    func uses(forMember number: Int, _ names: inout ScenarioRoster) throws(FileError) -> [ScriptedApp.Use] {
         var found: [ScriptedApp.Use] = []
         for node in uses {
             let fields = try Fields(node, of: "a use", keys: ["device", "characteristic"])

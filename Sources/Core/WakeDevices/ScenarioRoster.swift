@@ -11,7 +11,13 @@ struct ScenarioRoster {
     /// `app` or `device`.
     let what: String
     private var groups: [Group] = []
+    /// Positions in `groups` by name.
+    private var places: [String: Int] = [:]
     private var total = 0
+    /// How many positions references have meant so far.
+    private var referred = 0
+    /// The most positions that all references of a scenario may mean.
+    private static let referenceLimit = 1_000_000
 
     init(of what: String) { self.what = what }
 
@@ -33,9 +39,10 @@ struct ScenarioRoster {
                 expected: "1 to 64 letters, digits, - and _"
             )
         }
-        if groups.contains(where: { $0.name == name }) {
+        if places[name] != nil {
             throw (node ?? entry).error(found: "a second \(what) named '\(name)'", expected: "another name")
         }
+        places[name] = groups.count
         groups.append(Group(name: name, first: total, count: count ?? 1, isNumbered: count != nil))
         total += count ?? 1
         guard let count else { return [name] }
@@ -44,10 +51,10 @@ struct ScenarioRoster {
 
     /// The positions that a reference means: `heart`, `a` and `a.*` for all of a group, `a.3`, `a.1-30`, or a list of
     /// such.
-    func resolve(_ node: YAMLNode) throws(FileError) -> [Int] {
-        guard case .sequence(let nodes) = node.content else { return Array(try range(node)) }
+    mutating func resolve(_ node: YAMLNode) throws(FileError) -> [Int] {
+        guard case .sequence(let nodes) = node.content else { return Array(try counted(range(node), node)) }
         var positions: [Int] = []
-        for node in nodes { positions += try range(node) }
+        for node in nodes { positions += try counted(range(node), node) }
         if positions.isEmpty { throw node.error(found: "an empty list", expected: "the name of at least one \(what)") }
         if Set(positions).count != positions.count {
             throw node.error(found: "a list that names one \(what) twice", expected: "each once")
@@ -55,11 +62,22 @@ struct ScenarioRoster {
         return positions
     }
 
+    private mutating func counted(_ range: Range<Int>, _ node: YAMLNode) throws(FileError) -> Range<Int> {
+        referred += range.count
+        if referred > Self.referenceLimit {
+            throw node.error(
+                found: "names that stand for more than \(Self.referenceLimit) \(what)s in all",
+                expected: "fewer"
+            )
+        }
+        return range
+    }
+
     /// The positions of an entry, or of the part of it that the reference means.
     private func range(_ node: YAMLNode) throws(FileError) -> Range<Int> {
         let text = try node.text(expecting: "the name of \(article) \(what)")
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let group = groups.first(where: { $0.name == parts[0] }) else {
+        guard let group = places[String(parts[0])].map({ groups[$0] }) else {
             throw node.error(
                 found: "unknown \(what) '\(excerpt(text))'",
                 expected: groups.isEmpty
@@ -82,8 +100,8 @@ struct ScenarioRoster {
     }
 
     /// The position that member `number` of an app's entry means: its own of a numbered entry, counted round.
-    func resolve(_ node: YAMLNode, forMember number: Int) throws(FileError) -> [Int] {
-        if case .scalar(let text, _) = node.content, let group = groups.first(where: { $0.name == text }) {
+    mutating func resolve(_ node: YAMLNode, forMember number: Int) throws(FileError) -> [Int] {
+        if case .scalar(let text, _) = node.content, let group = places[text].map({ groups[$0] }) {
             return [group.first + (number - 1) % group.count]
         }
         return try resolve(node)

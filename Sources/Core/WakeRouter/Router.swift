@@ -221,15 +221,13 @@ package struct Router {
         if apps[Int(app.number)].hasProcess { end(app, cause: .system, code: 0, by: id, into: &output) }
     }
 
-    /// Every process died with the bench, and the radio lost all that was held. Registrations are made again (SYS-2).
+    /// Every process died with the bench. What was waited for is asked of the radio again (SYS-2); connections that were
+    /// up end by events of their own.
     private mutating func benchRestarted(id: EventID, into output: inout RouterOutput) {
         for index in apps.indices where apps[index].installed && apps[index].hasProcess {
             let app = AppID(UInt32(index))
             end(app, cause: .bench, code: 0, by: id, into: &output)
             reschedule(app)
-        }
-        for row in peripherals.indices {
-            for position in peripherals[row].links.indices { peripherals[row].links[position].connected = false }
         }
         takeUpRadio(into: &output)
     }

@@ -35,7 +35,7 @@ extension SimulatedBluetooth {
         plan(.prepared, 0, 0, now)
     }
 
-    func carryOut(at now: Instant) {
+    func carryOutPrepared() {
         guard preparedDone < prepared.count else { return }
         let what = prepared[preparedDone]
         preparedDone += 1

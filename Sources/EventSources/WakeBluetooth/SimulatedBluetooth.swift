@@ -114,7 +114,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
                 if peripherals[index].lossGeneration == entry.generation {
                     linkDown(index, because: .connectionTimeout, at: entry.at)
                 }
-            case .prepared: carryOut(at: entry.at)
+            case .prepared: carryOutPrepared()
             }
         }
     }

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 // open(2), fcntl(2) take variable arguments, which Swift does not import.
 int wake_open(const char *path, int flags, unsigned int mode);
@@ -12,3 +13,110 @@ int wake_nonblocking(int descriptor);
 
 // strerrordesc_np(3) is a GNU extension. NULL for an unknown code.
 const char *wake_reason(int code);
+
+// What the child side of a spawn reads. Everything is prepared beforehand: between clone and exec nothing is allocated.
+struct wake_spawn {
+    const char *path;             // the executable
+    const char *const *arguments; // NULL-terminated, the name first
+    const char *const *environment;
+    const char *directory; // working directory; NULL keeps the bench's
+    int socket;            // becomes descriptor 3
+    int output;            // becomes descriptor 1
+    int error;             // becomes descriptor 2
+    int group;             // an open cgroup v2 directory to be born in, or -1
+    int group_processes;   // cgroup.procs open for writing, entered before exec, or -1
+};
+
+// Where a spawn failed.
+enum wake_stage {
+    WAKE_STAGE_NONE = 0,
+    WAKE_STAGE_CLONE = 1,
+    WAKE_STAGE_DEATH_SIGNAL = 2,
+    WAKE_STAGE_GROUP = 3,
+    WAKE_STAGE_DESCRIPTORS = 4,
+    WAKE_STAGE_DIRECTORY = 5,
+    WAKE_STAGE_EXEC = 6,
+    WAKE_STAGE_GUARD = 7,
+};
+
+struct wake_spawned {
+    int pid;
+    int pidfd; // close-on-exec, the caller's
+    int stage; // enum wake_stage; not NONE: nothing runs, code says why
+    int code;  // errno
+};
+
+// Starts a process that dies with the calling thread (PR_SET_PDEATHSIG): session and process group of its own, default
+// signals, nothing open but 0 to 3. The caller waits, sharing its memory with the child, until exec has succeeded or
+// failed, so a failure needs no pipe. Returns 0, or -1 with stage and code set.
+int wake_spawn(const struct wake_spawn *request, struct wake_spawned *result);
+
+// How a process ended.
+struct wake_exit {
+    int pid;
+    int status;               // the exit status, or the signal's number
+    int signalled;            // 1 when a signal ended it
+    int core;                 // 1 when it dumped core
+    int64_t user_nanoseconds; // its own and that of its waited-for children
+    int64_t system_nanoseconds;
+    int64_t peak_bytes; // largest resident set
+};
+
+// waitid(2) with P_PIDFD and the rusage argument, which glibc hides. Reaps. 1: ended; 0: still runs.
+int wake_wait(int pidfd, struct wake_exit *result);
+
+// SIGSTOP's keeper. One small process for an app stands between it and the bench: it is the subreaper of the app's
+// descendants, which therefore stay its descendants however they detach, and kills them all when the app's process has
+// ended or the bench has gone. `channel` receives one wake_spawned and later one wake_exit packet. result->pid is the
+// app's, keeper_pid the keeper's, and result->pidfd the keeper's, readable when all is over.
+struct wake_keeper {
+    int channel; // a packet on it, or its closing, and everything is killed
+    int pid;
+    int pidfd;
+};
+int wake_spawn_kept(const struct wake_spawn *request, struct wake_keeper *keeper, struct wake_spawned *result);
+// The app's wake_exit, from a keeper's channel. 1: there it is; 0: the keeper ended without one.
+int wake_kept_exit(int channel, struct wake_exit *result);
+
+// The guardian of control groups: a process that outlives a bench that was killed, and then kills everything in the
+// groups below `directory` and removes them. Returns the descriptor whose closing tells it, or -1.
+struct wake_guardian {
+    int channel;
+    int pid;
+};
+int wake_guard_groups(const char *directory, int version, struct wake_guardian *guardian);
+// The clean end: tells the guardian that nothing is left, and reaps it.
+void wake_guardian_dismiss(struct wake_guardian *guardian);
+
+// Kills everything in the groups below `directory`, waits until it is gone, and removes them and the directory. The
+// number of processes killed is added to *killed. Also what the guardian runs, hence in C.
+int wake_clear_groups(const char *directory, int version, int *killed);
+// The same for one app's group.
+int wake_clear_group(const char *directory, int version, int *killed);
+
+// Whether a process of ours may enter the group: a child tries. 0, or -1 with errno.
+int wake_try_group(int group_processes);
+
+// The descendants of a process from one reading of /proc, at most `capacity`. The number, or -1. With states, the letter
+// of each; zombies are among them, since other threads of theirs may run.
+int wake_descendants(int ancestor, int *pids, char *states, int capacity);
+
+// Kills every process whose environment holds the text as one whole entry, apart from the caller. The number killed.
+int wake_kill_marked(const char *entry);
+
+// sendmsg(2) and recvmsg(2) with SCM_RIGHTS, whose macros Swift does not import. At most WAKE_MOST_DESCRIPTORS.
+enum { WAKE_MOST_DESCRIPTORS = 16 };
+// 1: sent; 0: full; -1: errno (EPIPE, ECONNRESET: the other end is gone).
+int wake_send(int socket, const void *bytes, size_t count, const int *descriptors, int descriptor_count);
+// The packet's size (0: a packet without bytes, or the end); -1 with errno (EAGAIN: nothing there). *truncated is 1 when
+// the packet was larger than the buffer, or carried more descriptors than fit (they are closed).
+ssize_t wake_receive(int socket, void *buffer, size_t capacity, int *descriptors, int *descriptor_count, int *truncated);
+
+// A socket pair of packets; the first end non-blocking; both close-on-exec.
+int wake_packet_pair(int ends[2]);
+
+int wake_pidfd_open(int pid);
+int wake_pidfd_kill(int pidfd, int signal);
+
+// CPU time of a live process in nanoseconds, by its CPU clock; -1 when it is gone.
+int64_t wake_cpu_time(int pid);

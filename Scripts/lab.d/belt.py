@@ -1,0 +1,307 @@
+"""A peripheral on the air, played by Bumble from a file under Devices/Bluetooth.
+
+    belt.py DEVICE.yaml TRANSPORT [--control PIPE]
+
+The simulated radio plays the same file, so both ends of a comparison have one script. It is another stack than BlueZ on
+purpose: what both get wrong alike would not be seen otherwise.
+
+Each thing that happens is one line on standard output: `advertising`, `connected ADDRESS`, `subscribed UUID`,
+`unsubscribed UUID`, `notified UUID HEX`, `wrote UUID HEX`, `disconnected`, `armed FAULT`. Lines written to the named
+pipe PIPE drive it: `fault NAME` arms one of the file's faults, `disconnect` closes the link, `silence` and `advertise`
+stop and start advertising.
+"""
+
+import argparse
+import asyncio
+import os
+import re
+import sys
+
+import yaml
+from bumble.core import UUID, AdvertisingData
+from bumble.device import Device
+from bumble.gatt import Characteristic, Descriptor, Service
+from bumble.hci import Address
+from bumble.transport import open_transport
+
+LONGEST_ADVERTISEMENT = 31
+UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def say(*words):
+    print(*words, flush=True)
+
+
+def seconds(text):
+    """A duration of the device format: numbers with units, such as 100ms, 2s or 1h30m, or 0."""
+    if not re.fullmatch(r"0|(\d+(ms|s|m|h|d))+", str(text)):
+        raise SystemExit(f"belt: '{text}' is no duration; write 100ms, 2s or 1h30m")
+    return sum(int(number) * UNITS[unit] for number, unit in re.findall(r"(\d+)(ms|s|m|h|d)", str(text)))
+
+
+def octets(text):
+    return bytes.fromhex(str(text))
+
+
+def spelled_out(entry):
+    """The values of an entry of a timetable, and the time from one to the next."""
+    if "counter" not in entry:
+        return [octets(value) for value in entry["values"]], entry.get("every", "0s")
+    counter = entry["counter"]
+    prefix, width = octets(counter.get("prefix", "00")), int(counter.get("width", 2))
+    first, bound = int(counter.get("from", 0)), 1 << 8 * width
+    return [
+        prefix + ((first + step) % bound).to_bytes(width, "big") for step in range(int(counter["count"]))
+    ], counter["every"]
+
+
+class Timetable:
+    """The notifications of one characteristic, in order, each with the pause before it.
+
+    The position is the device's, not a link's: it stays over disconnections, and time stands still for it while nobody
+    is subscribed.
+    """
+
+    def __init__(self, entries, repeat):
+        self.steps = []
+        for entry in entries:
+            values, every = spelled_out(entry)
+            for index, value in enumerate(values):
+                self.steps.append((seconds(entry.get("after", "0s") if index == 0 else every), value))
+        self.repeat = repeat
+        self.subscribed = asyncio.Event()
+        self.alone = asyncio.Event()
+        self.alone.set()
+
+    def set_subscribed(self, someone):
+        (self.subscribed.set if someone else self.subscribed.clear)()
+        (self.alone.clear if someone else self.alone.set)()
+
+    async def wait(self, pause):
+        """Lets `pause` seconds go by during which somebody is subscribed."""
+        clock = asyncio.get_running_loop()
+        while True:
+            await self.subscribed.wait()
+            began = clock.time()
+            try:
+                await asyncio.wait_for(self.alone.wait(), pause)
+            except asyncio.TimeoutError:
+                return
+            pause = max(0.0, pause - (clock.time() - began))
+
+    async def play(self, notify):
+        while self.steps:
+            for pause, value in self.steps:
+                await self.wait(pause)
+                await notify(value)
+            if not self.repeat:
+                return
+
+
+class Peripheral:
+    def __init__(self, file, transport):
+        self.file = file
+        self.faults = {fault["name"]: fault for fault in file.get("faults", [])}
+        self.answer_delay = 0.0
+        self.disconnect_after = None
+        self.links = []
+        self.device = Device.with_hci(
+            file.get("name", file.get("device", "")), Address(file["address"]), transport.source, transport.sink
+        )
+        self.device.advertising_data, self.device.scan_response_data = self.advertisement()
+        self.slow_subscriptions()
+        self.players = [self.add(service) for service in file.get("gatt", [])]
+        self.device.on("connection", self.connected)
+
+    def advertisement(self):
+        """What is said unasked, and what is answered to a scan. The name is said unasked where it fits."""
+        said = self.file.get("advertising", {})
+        short, long = [], []
+        for service in said.get("services", []):
+            uuid = UUID(str(service))
+            (short if len(uuid.to_bytes()) == 2 else long).append(uuid.to_bytes())
+        parts = [(AdvertisingData.FLAGS, bytes([0x06]))]
+        if short:
+            parts.append((AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS, b"".join(short)))
+        if long:
+            parts.append((AdvertisingData.COMPLETE_LIST_OF_128_BIT_SERVICE_CLASS_UUIDS, b"".join(long)))
+        if "manufacturer-data" in said:
+            parts.append((AdvertisingData.MANUFACTURER_SPECIFIC_DATA, octets(said["manufacturer-data"])))
+        for each in said.get("service-data", []):
+            uuid = UUID(str(each["service"])).to_bytes()
+            kind = AdvertisingData.SERVICE_DATA_16_BIT_UUID if len(uuid) == 2 else AdvertisingData.SERVICE_DATA_128_BIT_UUID
+            parts.append((kind, uuid + octets(each["data"])))
+        if "tx-power" in said:
+            parts.append((AdvertisingData.TX_POWER_LEVEL, int(said["tx-power"]).to_bytes(1, "little", signed=True)))
+        name = (AdvertisingData.COMPLETE_LOCAL_NAME, self.file["name"].encode()) if "name" in self.file else None
+        if name and len(bytes(AdvertisingData(parts + [name]))) <= LONGEST_ADVERTISEMENT:
+            parts.append(name)
+        unasked, answer = bytes(AdvertisingData(parts)), bytes(AdvertisingData([name] if name else []))
+        for said in (unasked, answer):
+            if len(said) > LONGEST_ADVERTISEMENT:
+                raise SystemExit(f"belt: {len(said)} bytes to advertise; an advertisement holds {LONGEST_ADVERTISEMENT}")
+        return unasked, answer
+
+    def slow_subscriptions(self):
+        """Makes the answer to a subscription wait, while the subscription itself counts at once."""
+        server = self.device.gatt_server
+        subscribe = server.write_cccd
+
+        async def write(bearer, characteristic, value):
+            subscribe(bearer, characteristic, value)
+            if self.answer_delay:
+                await asyncio.sleep(self.answer_delay)
+
+        server.write_cccd = write
+
+    def add(self, described):
+        tables = []
+        characteristics = [self.characteristic(each, tables) for each in described.get("characteristics", [])]
+        self.device.add_service(Service(str(described["service"]), characteristics))
+        return tables
+
+    def characteristic(self, described, tables):
+        properties = Characteristic.Properties(0)
+        for word in described.get("properties", []):
+            properties |= Characteristic.Properties[word.upper().replace("-", "_")]
+        built = Characteristic(
+            str(described["uuid"]),
+            properties,
+            Characteristic.READABLE | Characteristic.WRITEABLE,
+            octets(described.get("value", "")),
+            [
+                Descriptor(str(each["uuid"]), Descriptor.READABLE | Descriptor.WRITEABLE, octets(each.get("value", "")))
+                for each in described.get("descriptors", [])
+            ],
+        )
+        name = str(described["uuid"])
+        table = Timetable(described.get("notifications", []), described.get("repeat", False))
+        subscribers = set()
+
+        def subscribed(link, notifies, indicates):
+            (subscribers.add if notifies or indicates else subscribers.discard)(link)
+            say("subscribed" if notifies or indicates else "unsubscribed", name)
+            table.set_subscribed(bool(subscribers))
+
+        def forget(link):
+            subscribers.discard(link)
+            table.set_subscribed(bool(subscribers))
+
+        async def notify(value):
+            send = self.device.notify_subscribers
+            if not properties & Characteristic.Properties.NOTIFY:
+                send = self.device.indicate_subscribers
+            await send(built, value)
+            say("notified", name, value.hex())
+            await self.count()
+
+        built.on("subscription", subscribed)
+        built.on("write", lambda link, value: say("wrote", name, bytes(value).hex()))
+        tables.append((table, notify, forget))
+        return built
+
+    async def count(self):
+        if self.disconnect_after is None:
+            return
+        self.disconnect_after -= 1
+        if self.disconnect_after <= 0:
+            self.disconnect_after = None
+            await self.disconnect()
+
+    def connected(self, link):
+        self.links.append(link)
+        say("connected", str(link.peer_address).split("/")[0])
+
+        def gone(reason):
+            self.links.remove(link)
+            for tables in self.players:
+                for _, _, forget in tables:
+                    forget(link)
+            say("disconnected")
+
+        link.on("disconnection", gone)
+
+    async def disconnect(self):
+        for link in list(self.links):
+            await link.disconnect()
+
+    async def advertise(self):
+        interval = seconds(self.file.get("advertising", {}).get("interval", "100ms")) * 1000
+        await self.device.start_advertising(
+            auto_restart=True, advertising_interval_min=interval, advertising_interval_max=interval
+        )
+        say("advertising")
+
+    def arm(self, name):
+        fault = self.faults.get(name)
+        if fault is None:
+            say("unknown fault", name)
+            return
+        if "late-subscribe-answer" in fault:
+            self.answer_delay = seconds(fault["late-subscribe-answer"])
+        if "disconnect-after" in fault:
+            self.disconnect_after = int(fault["disconnect-after"])
+        say("armed", name)
+
+    async def obey(self, line):
+        words = line.split()
+        if words[:1] == ["fault"] and len(words) == 2:
+            self.arm(words[1])
+        elif words == ["disconnect"]:
+            await self.disconnect()
+        elif words == ["silence"]:
+            await self.device.stop_advertising()
+            say("silent")
+        elif words == ["advertise"]:
+            await self.advertise()
+        elif words:
+            say("unknown order", line)
+
+    async def listen(self, path):
+        # Opened for both directions, so that the pipe does not end when one writer closes it.
+        reader = asyncio.StreamReader()
+        pipe = os.fdopen(os.open(path, os.O_RDWR | os.O_NONBLOCK), "rb", buffering=0)
+        await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
+        while line := await reader.readline():
+            await self.obey(line.decode().strip())
+
+    async def live(self, control):
+        await self.device.power_on()
+        await self.advertise()
+        work = [table.play(notify) for tables in self.players for table, notify, _ in tables]
+        if control:
+            work.append(self.listen(control))
+        await asyncio.gather(asyncio.get_running_loop().create_future(), *work)
+
+
+async def main():
+    parser = argparse.ArgumentParser(description="Plays a file under Devices/Bluetooth on the air.")
+    parser.add_argument("device")
+    parser.add_argument("transport")
+    parser.add_argument("--control")
+    arguments = parser.parse_args()
+    with open(arguments.device, encoding="utf-8") as text:
+        # Every scalar stays text: 180D, 2A37 and 0048 are not numbers.
+        file = yaml.load(text, Loader=yaml.BaseLoader)
+    file = plain(file)
+    if file.get("device") != "bluetooth-peripheral":
+        raise SystemExit(f"belt: {arguments.device} is no bluetooth-peripheral")
+    async with await open_transport(arguments.transport) as transport:
+        await Peripheral(file, transport).live(arguments.control)
+
+
+def plain(file):
+    """Turns the two kinds of value that are not text into what Python calls them."""
+    for service in file.get("gatt", []):
+        for characteristic in service.get("characteristics", []):
+            for key in ("repeat", "stream"):
+                if key in characteristic:
+                    characteristic[key] = characteristic[key] == "true"
+    return file
+
+
+if __name__ == "__main__":
+    try:
+        asyncio.run(main())
+    except KeyboardInterrupt:
+        sys.exit(0)

@@ -1,0 +1,103 @@
+# For jobs in the lab's guest: Bluetooth without hardware. Source it.
+#
+#   start_bluetooth                 D-Bus, two linked LE controllers, bluetoothd on hci0
+#   start_belt FILE                 plays a file under Devices/Bluetooth on hci1; its log is /out/belt.log
+#   belt_log PATTERN [SECONDS]      waits until the belt said a line that matches
+#   belt WORD...                    drives the belt: fault NAME, disconnect, silence, advertise
+#   restart_bluetoothd              kills bluetoothd without notice and starts it again
+#   stop_bluetoothd                 kills it, and leaves it so
+#   remove_adapter, add_adapter     hci0 goes and comes back, as a dongle does
+#   wait_for SECONDS COMMAND...     waits until the command succeeds; says so and fails when it does not in time
+
+export PYTHONPATH=$WAKEBENCH_LAB/py
+
+wait_for() { # SECONDS COMMAND...
+    local deadline=$((EPOCHSECONDS + $1))
+    shift
+    until "$@" >/dev/null 2>&1; do
+        if [ "$EPOCHSECONDS" -ge "$deadline" ]; then
+            echo "lab: gave up waiting for: $*" >&2
+            return 1
+        fi
+        sleep 0.1
+    done
+}
+
+bluez_has() { # OBJECT
+    busctl --system --timeout=5 get-property org.bluez "$1" org.bluez.Adapter1 Address
+}
+
+bluez_lacks() { # OBJECT
+    ! bluez_has "$1"
+}
+
+start_bus() {
+    dbus-daemon --system --fork --nopidfile && wait_for 20 busctl --system --timeout=5 status org.freedesktop.DBus
+}
+
+start_radio() {
+    modprobe bluetooth && modprobe hci_vhci || return
+    # LE only: the belt has no use for the rest. Two controllers of one process hear each other.
+    btvirt -L -l2 >/out/btvirt.log 2>&1 &
+    wait_for 20 test -e /sys/class/bluetooth/hci1
+}
+
+start_bluetoothd() {
+    # A table kept from an earlier belt would hide a change of the device file, and an adapter that is switched on by
+    # itself would hide an adapter that nobody switched on.
+    printf '[GATT]\nCache = no\n[Policy]\nAutoEnable = false\n' >/run/bluetooth.conf
+    /usr/libexec/bluetooth/bluetoothd -n -E -f /run/bluetooth.conf >>/out/bluetoothd.log 2>&1 &
+    bluetoothd_id=$!
+    wait_for 30 bluez_has /org/bluez/hci0
+}
+
+start_bluetooth() {
+    start_bus && start_radio && start_bluetoothd
+}
+
+stop_bluetoothd() {
+    kill -KILL "$bluetoothd_id"
+    wait "$bluetoothd_id" 2>/dev/null || true
+}
+
+restart_bluetoothd() {
+    stop_bluetoothd
+    start_bluetoothd
+}
+
+# The kernel's own set-up and bluetoothd may still hold the controller; its user channel is there only when it is down.
+radio_is_free() { # INDEX
+    hciconfig "hci$1" down && hciconfig "hci$1" | grep -q DOWN && timeout 1 /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/away.py" "$1" | grep -q away
+}
+
+start_belt() { # FILE
+    mkfifo /run/belt
+    wait_for 30 radio_is_free 1 || return
+    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/belt.py" "$1" hci-socket:1 --control /run/belt >/out/belt.log 2>&1 &
+    belt_id=$!
+    belt_log '^advertising' 60
+}
+
+belt_log() { # PATTERN [SECONDS]
+    wait_for "${2:-60}" grep -qE "$1" /out/belt.log || {
+        tail -n 20 /out/belt.log >&2
+        return 1
+    }
+}
+
+belt() { # WORD...
+    echo "$*" >/run/belt
+}
+
+remove_adapter() {
+    hciconfig hci0 down
+    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/away.py" 0 >/run/away 2>&1 &
+    away_id=$!
+    wait_for 30 grep -q away /run/away && wait_for 30 bluez_lacks /org/bluez/hci0
+}
+
+add_adapter() {
+    kill "$away_id"
+    wait "$away_id" 2>/dev/null || true
+    wait_for 30 bluez_has /org/bluez/hci0
+}

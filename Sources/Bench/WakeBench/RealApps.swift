@@ -1,0 +1,115 @@
+import Glibc
+import WakeBundles
+import WakeDevices
+import WakeModel
+import WakeProcesses
+import WakeReports
+import WakeSystem
+
+/// The real apps of a scenario: their bundles, and the host of their processes.
+final class RealApps {
+    let host: ProcessAppHost
+    /// What is worth a line on stderr.
+    private(set) var notes: [String] = []
+    private let processes: ProcessHost
+    private let bundles: [Int: AppBundle]
+
+    /// Reads the bundles of a scenario, by position.
+    static func read(_ scenario: Scenario) throws(CommandFailure) -> [(position: Int, bundle: AppBundle)] {
+        var found: [(position: Int, bundle: AppBundle)] = []
+        for (position, app) in scenario.apps.enumerated() {
+            guard case .bundle(let path) = app.form else { continue }
+            do {
+                let bundle = try AppBundle.read(path)
+                if let other = found.first(where: { $0.bundle.identifier == bundle.identifier }) {
+                    throw CommandFailure(
+                        .invalidFile,
+                        "\(scenario.file):\(app.line): \(bundle.identifier) is installed twice, as "
+                            + "\(scenario.apps[other.position].name) and \(app.name); name each bundle once"
+                    )
+                }
+                found.append((position, bundle))
+            } catch let error as BundleError {
+                throw CommandFailure(.invalidFile, error.description)
+            } catch let error as CommandFailure {
+                throw error
+            } catch {
+                throw CommandFailure(.internal, "\(error)")
+            }
+        }
+        return found
+    }
+
+    init(
+        _ found: [(position: Int, bundle: AppBundle)],
+        _ options: RunOptions,
+        loop: EventLoop,
+        names: NameTable,
+        run: String
+    ) throws(CommandFailure) {
+        bundles = Dictionary(uniqueKeysWithValues: found.map { ($0.position, $0.bundle) })
+        let choice: FreezerChoice =
+            switch options.freezer {
+            case .automatic: .automatic
+            case .cgroup2: .cgroup2
+            case .cgroup1: .cgroup1
+            case .sigstop: .sigstop
+            }
+        do {
+            try ProcessHost.sweep(runName: run)
+            processes = try ProcessHost(loop: loop, freezer: choice, runName: run)
+        } catch {
+            throw CommandFailure(error.kind == .freezerUnavailable ? .environment : .internal, error.description)
+        }
+        let fallen = processes.probes.filter { !$0.usable }.map { "\($0.kind.rawValue): \($0.reason)" }
+        if !fallen.isEmpty {
+            notes.append("apps are frozen with \(processes.freezer.rawValue); \(fallen.joined(separator: "; "))")
+        }
+        host = ProcessAppHost(
+            host: processes,
+            translation: WireTranslation(names: names, identifiers: PeripheralIdentifiers(names: names)),
+            environment: Self.environment()
+        )
+    }
+
+    /// Makes each app's own folder below the run's.
+    func open(in folder: RunFolder) throws(CommandFailure) {
+        for (position, bundle) in bundles.sorted(by: { $0.key < $1.key }) {
+            let home = folder.apps + "/" + bundle.identifier
+            try RunFolder.make(home)
+            host.add(
+                ProcessAppHost.Bundle(
+                    identifier: bundle.identifier,
+                    executable: bundle.executable,
+                    home: Self.absolute(home),
+                    log: Self.absolute(home) + ".log"
+                ),
+                as: AppID(UInt32(position))
+            )
+        }
+    }
+
+    func bundle(at position: Int) -> AppBundle? { bundles[position] }
+
+    private static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let current = unsafe getcwd(nil, 0) else { return path }
+        defer { unsafe free(current) }
+        return unsafe String(cString: current) + "/" + path
+    }
+
+    /// What every app finds in its environment: little of the bench's own, and each WAKEBENCH_APP_NAME as NAME.
+    private static func environment() -> [String] {
+        var variables = ["SWIFT_BACKTRACE=enable=no"]
+        var entry = unsafe environ
+        while let text = unsafe entry.pointee {
+            let variable = unsafe String(cString: text)
+            if variable.hasPrefix("WAKEBENCH_APP_") {
+                variables.append(String(variable.dropFirst("WAKEBENCH_APP_".count)))
+            } else if ["PATH=", "LANG=", "TZ=", "TMPDIR=", "LD_LIBRARY_PATH="].contains(where: variable.hasPrefix) {
+                variables.append(variable)
+            }
+            unsafe entry += 1
+        }
+        return variables
+    }
+}

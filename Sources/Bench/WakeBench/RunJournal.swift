@@ -1,0 +1,120 @@
+import Glibc
+import WakeDevices
+import WakeJournal
+import WakeModel
+import WakePorts
+import WakeSystem
+
+/// The journal of a run: a new one, or that of a run that broke off and is to go on.
+struct RunJournal {
+    let journal: any Journal
+    /// What the broken run left; nil for a new one.
+    let recovery: JournalRecovery?
+    private let file: SQLiteJournal?
+    /// Names the run's processes and control groups.
+    let runName: String
+
+    /// A run that keeps no journal.
+    init() {
+        journal = NoJournal()
+        recovery = nil
+        file = nil
+        runName = Self.newName()
+    }
+
+    /// Makes the journal of a new run, or opens that of a broken one when the folder has it.
+    ///
+    /// - Throws: ``CommandFailure`` when the folder's run is over, or is another one.
+    init(
+        _ path: String,
+        options: RunOptions,
+        profile: Profile,
+        seed: UInt64,
+        backend: String
+    ) throws(CommandFailure) {
+        let hash = try Self.hash(of: options.scenario)
+        let name = Self.newName()
+        do throws(JournalError) {
+            if unsafe access(path, F_OK) != 0 {
+                let meta = JournalMeta(
+                    run: name,
+                    scenarioPath: options.scenario,
+                    scenarioHash: hash,
+                    seed: seed,
+                    profile: profile,
+                    backends: "bluetooth=\(backend)",
+                    freezer: options.freezer.rawValue
+                )
+                let created = try SQLiteJournal(creating: path, meta: meta)
+                (journal, file, recovery, runName) = (created, created, nil, name)
+                return
+            }
+            let opened = try SQLiteJournal(opening: path)
+            let found = try opened.recover()
+            (journal, file, recovery, runName) = (opened, opened, found, found.meta.run)
+        } catch {
+            throw CommandFailure(error.isEnvironment ? .environment : .wrongState, error.description)
+        }
+        guard let recovery else { return }
+        if recovery.finished {
+            throw CommandFailure(.wrongState, "\(path): that run is over; give another folder with --out")
+        }
+        let same =
+            recovery.meta.scenarioHash == hash && recovery.meta.seed == seed && recovery.meta.profile == profile
+            && recovery.meta.backends == "bluetooth=\(backend)"
+        guard same else {
+            throw CommandFailure(
+                .wrongState,
+                "\(path): a run of another scenario, seed, profile or backend broke off there; "
+                    + "give its own again to go on with it, or another --out"
+            )
+        }
+    }
+
+    /// The events of unacknowledged deliveries, with what the apps were to read.
+    func undelivered() throws(JournalError) -> [EventID: (WakeEvent, EventPayload)] {
+        guard let file, let recovery else { return [:] }
+        let wanted = Set(recovery.unacknowledged.map(\.event))
+        var found: [EventID: (WakeEvent, EventPayload)] = [:]
+        guard !wanted.isEmpty else { return found }
+        try file.readInputs { (input) throws(JournalError) in
+            if let event = input.input.event, wanted.contains(event.id) { found[event.id] = (event, input.payload) }
+        }
+        return found
+    }
+
+    /// Every input that is still there, oldest first; whether the first of the run is among them.
+    func inputs(_ body: (JournaledInput) -> Void) throws(JournalError) -> Bool {
+        guard let file else { return true }
+        var complete: Bool?
+        try file.readInputs { (input) throws(JournalError) in
+            if complete == nil { complete = input.sequence == 1 }
+            if complete == true { body(input) }
+        }
+        return complete ?? true
+    }
+
+    private static func newName() -> String {
+        "run-\(getpid())-\(String(UInt64(bitPattern: WallClock.now()), radix: 36))"
+    }
+
+    private static func hash(of path: String) throws(CommandFailure) -> String {
+        do {
+            let text = try readSmallFile(path, limit: 8 << 20)
+            let hash = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+            return String(hash, radix: 16)
+        } catch {
+            throw CommandFailure(.invalidFile, error.description)
+        }
+    }
+}
+
+extension JournalError {
+    /// Whether the machine is at fault, rather than the folder that was given.
+    var isEnvironment: Bool {
+        switch kind {
+        case .full, .system, .damaged: true
+        case .inUse, .missing, .exists, .notAJournal, .version: false
+        }
+    }
+}

@@ -1,0 +1,196 @@
+import WakeModel
+import WakeReports
+import WakeRouter
+import WakeSystem
+
+/// Writes a run down for its readers: decisions as the router gave them, and what became of them in the world.
+final class RunRecorder: BenchObserver {
+    private let decisions: DecisionLog
+    private let outcomes: OutcomeLog
+    private let names: NameTable
+    /// The bundle identifier of each app, by number.
+    private var bundles: [String]
+    /// Which apps are processes; scripted ones have no outcome in the world.
+    private var real: [Bool]
+    private var pids: [Int32]
+    /// The outcomes of each app's wake that is not over, oldest first.
+    private var open: [[Outcome]]
+    private var now = Instant.zero
+    /// How many decisions were written, by the raw value of the verdict.
+    private(set) var counts = [Int](repeating: 0, count: Verdict.allCases.count)
+    /// Set by the first line that could not be written; the run ends with it.
+    private(set) var failure: ReportError?
+    /// Decisions that go before this one are in the file already, after a restart.
+    private let resumeAfter: DecisionID
+
+    init(decisions: DecisionLog, outcomes: OutcomeLog, names: NameTable, resumeAfter: DecisionID = .none) {
+        self.decisions = decisions
+        self.outcomes = outcomes
+        self.names = names
+        self.resumeAfter = resumeAfter
+        bundles = []
+        real = []
+        pids = []
+        open = []
+    }
+
+    func add(bundle: String, real isReal: Bool) {
+        bundles.append(bundle)
+        real.append(isReal)
+        pids.append(0)
+        open.append([])
+    }
+
+    // MARK: The desk
+
+    func observe(
+        _ input: Input,
+        id: EventID,
+        origin: NameID,
+        payload: EventPayload,
+        output: RouterOutput,
+        at: Instant
+    ) {
+        now = at
+        guard failure == nil else { return }
+        do throws(ReportError) {
+            if !output.decisions.isEmpty { try write(output.decisions) }
+            for decision in output.decisions {
+                counts[Int(decision.verdict.rawValue)] += 1
+                if decision.verdict.delivers, isReal(decision.app) { begin(decision) }
+            }
+            for action in output.actions {
+                switch action {
+                case .moved(let app, let from, let to): try moved(app, from, to)
+                case .exited(let record): try exited(record)
+                default: break
+                }
+            }
+        } catch {
+            failure = error
+        }
+    }
+
+    private func write(_ batch: [Decision]) throws(ReportError) {
+        if resumeAfter == .none || batch[0].id > resumeAfter {
+            try decisions.append(batch: batch)
+        } else {
+            let rest = batch.filter { $0.id > resumeAfter }
+            if !rest.isEmpty { try decisions.append(batch: rest) }
+        }
+    }
+
+    private func isReal(_ app: AppID) -> Bool {
+        app != .none && Int(app.number) < real.count && real[Int(app.number)]
+    }
+
+    private func begin(_ decision: Decision) {
+        let app = Int(decision.app.number)
+        open[app].append(
+            Outcome(
+                decision: decision.id,
+                event: decision.event,
+                app: bundles[app],
+                at: now,
+                wall: WallClock.now(),
+                pid: decision.verdict == .relaunch ? 0 : pids[app]
+            )
+        )
+    }
+
+    private func moved(_ app: AppID, _ from: AppState, _ to: AppState) throws(ReportError) {
+        let number = Int(app.number)
+        try outcomes.append(StateMove(app: bundles[number], at: now, from: from, to: to, pid: pids[number]))
+        if to == .suspended { try close(number, .suspended, exit: 0) }
+    }
+
+    private func exited(_ record: ExitRecord) throws(ReportError) {
+        let number = Int(record.app.number)
+        try outcomes.append(ExitEntry(record, app: bundles[number], pid: pids[number]))
+        let killed = record.cause != .exit && record.cause != .crash
+        try close(number, killed ? .killed : .exited, exit: record.number)
+        pids[number] = 0
+    }
+
+    /// The app's wake is over: what is known of its decisions is final.
+    private func close(_ app: Int, _ ending: Outcome.Ending, exit: UInt64) throws(ReportError) {
+        for var outcome in open[app] {
+            outcome.used = now.since(outcome.at)
+            outcome.ended = ending
+            outcome.exit = exit
+            try outcomes.append(outcome)
+        }
+        open[app].removeAll()
+    }
+
+    // MARK: The world
+
+    func note(_ fact: ProcessFact, of app: AppID) {
+        let number = Int(app.number)
+        switch fact {
+        case .started(let pid):
+            pids[number] = pid
+            if let last = open[number].indices.last { open[number][last].pid = pid }
+        case .greeted(let spawn):
+            if let last = open[number].indices.last { open[number][last].spawn = spawn }
+        case .sent(let callback, let value, let decision): sent(callback, value, decision, number)
+        case .answered(let decision):
+            if let place = open[number].firstIndex(where: { $0.decision == decision }) {
+                open[number][place].acknowledged = true
+            }
+        case .fault(let what):
+            guard failure == nil else { return }
+            do throws(ReportError) { try outcomes.append(note: what, app: bundles[number], at: now) } catch {
+                failure = error
+            }
+        }
+    }
+
+    private func sent(_ callback: String, _ value: [UInt8]?, _ decision: DecisionID, _ app: Int) {
+        let entry = Outcome.Callback(name: callback, at: now, value: value.map(Self.hexadecimal))
+        if decision == .none {
+            // It belongs to the wake that is going on, if there is one.
+            if let last = open[app].indices.last { open[app][last].delivered.append(entry) }
+            return
+        }
+        if let place = open[app].firstIndex(where: { $0.decision == decision }) {
+            open[app][place].delivered.append(entry)
+        }
+    }
+
+    private static func hexadecimal(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count * 2)
+        for byte in bytes {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    func note(_ text: String) {
+        guard failure == nil else { return }
+        do throws(ReportError) { try outcomes.append(note: text, at: now) } catch { failure = error }
+    }
+
+    /// Writes out what is buffered.
+    func flush() throws(ReportError) {
+        if let failure { throw failure }
+        try decisions.flush()
+        try outcomes.flush()
+    }
+
+    /// The run is over: the wakes that go on are closed as they stand.
+    func finish() throws(ReportError) {
+        if let failure { throw failure }
+        for app in open.indices {
+            for var outcome in open[app] {
+                outcome.used = now.since(outcome.at)
+                try outcomes.append(outcome)
+            }
+            open[app].removeAll()
+        }
+        try flush()
+    }
+}

@@ -1,0 +1,28 @@
+import WakeModel
+import WakeRouter
+
+/// The rulebook as lines for people.
+package enum RuleText {
+    /// One line a rule: id, confidence, sentence.
+    package static func list() -> [String] {
+        RuleCatalogue.entries.map { entry in
+            let id = entry.id.text + String(repeating: " ", count: max(1, 10 - entry.id.text.count))
+            let confidence = entry.confidence.word
+            return id + confidence + String(repeating: " ", count: max(1, 12 - confidence.count)) + entry.sentence
+        }
+    }
+
+    /// All about one rule.
+    package static func page(_ rule: RuleID) -> String {
+        let entry = RuleCatalogue.entry(rule)
+        var lines = ["\(entry.id.text)  \(entry.sentence)"]
+        if let figure = entry.figure { lines.append("  figure      \(figure)") }
+        lines.append("  profiles    \(entry.profiles)")
+        lines.append("  confidence  \(entry.confidence.word)\(entry.note.map { " (\($0))" } ?? "")")
+        for source in entry.sources { lines.append("  source      \(source.title)") }
+        if let alias = entry.aliasOf { lines.append("  shares      code and test with \(alias.text)") }
+        let reasons = Reason.allCases.filter { $0.rule == rule }.map(\.word)
+        if !reasons.isEmpty { lines.append("  reasons     \(reasons.joined(separator: " "))") }
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,19 @@
+import WakeBench
+import WakeBundles
+
+/// `wakebench app verify`.
+enum AppCommand {
+    static func verify(_ words: [String]) throws(CommandFailure) -> ExitCode {
+        let arguments = try Arguments(words, options: [])
+        let path = try arguments.only("NAME.app")
+        do {
+            let bundle = try AppBundle.read(path)
+            for warning in bundle.warnings { Output.complain(warning) }
+            let modes = bundle.modes.members.map(\.plistValue).joined(separator: " ")
+            print("\(path): good: \(bundle.identifier), background modes: \(modes.isEmpty ? "none" : modes)")
+            return .done
+        } catch {
+            throw CommandFailure(.invalidFile, error.description)
+        }
+    }
+}

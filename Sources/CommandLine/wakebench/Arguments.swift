@@ -1,0 +1,109 @@
+import WakeBench
+
+/// The words of a command line, sorted into options and the rest.
+struct Arguments {
+    /// An option that a verb knows.
+    struct Option: Hashable, Sendable {
+        /// With its dashes, such as `--out`.
+        var name: String
+        /// One letter with its dash; nil for none.
+        var short: String?
+        /// What stands for its value in the help; nil for a flag.
+        var value: String?
+        /// One line of help.
+        var help: String
+
+        static func flag(_ name: String, short: String? = nil, _ help: String) -> Option {
+            Option(name: name, short: short, value: nil, help: help)
+        }
+
+        static func value(_ name: String, _ value: String, short: String? = nil, _ help: String) -> Option {
+            Option(name: name, short: short, value: value, help: help)
+        }
+    }
+
+    private var values: [String: [String]] = [:]
+    /// What is no option, in order.
+    private(set) var rest: [String] = []
+
+    /// Sorts the words. `--option=value` and `--option value` mean the same; `--` ends the options.
+    ///
+    /// - Throws: ``CommandFailure`` with exit code 2 for an unknown option or a missing value.
+    init(_ words: [String], options: [Option]) throws(CommandFailure) {
+        var position = 0
+        while position < words.count {
+            let word = words[position]
+            position += 1
+            if word == "--" {
+                rest += words[position...]
+                return
+            }
+            guard word.hasPrefix("-"), word != "-" else {
+                rest.append(word)
+                continue
+            }
+            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard let option = options.first(where: { $0.name == parts[0] || $0.short == parts[0] }) else {
+                let near = Suggestion.nearest(to: parts[0], among: options.map(\.name))
+                throw CommandFailure(
+                    .usage,
+                    "unknown option \(parts[0])" + (near.map { "; did you mean \($0)?" } ?? "; see --help")
+                )
+            }
+            if option.value == nil {
+                guard parts.count == 1 else { throw CommandFailure(.usage, "\(option.name) takes no value") }
+                values[option.name, default: []].append("")
+            } else if parts.count == 2 {
+                values[option.name, default: []].append(parts[1])
+            } else if position < words.count {
+                values[option.name, default: []].append(words[position])
+                position += 1
+            } else {
+                throw CommandFailure(.usage, "\(option.name) needs a value: \(option.name) \(option.value!)")
+            }
+        }
+    }
+
+    func has(_ name: String) -> Bool { values[name] != nil }
+
+    /// The last value of an option.
+    func value(_ name: String) -> String? { values[name]?.last }
+
+    /// All values of an option, in order.
+    func all(_ name: String) -> [String] { values[name] ?? [] }
+
+    /// The one positional word of a verb.
+    func only(_ what: String) throws(CommandFailure) -> String {
+        guard rest.count == 1 else {
+            throw CommandFailure(
+                .usage,
+                rest.isEmpty ? "\(what) is missing; see --help" : "one \(what) expected, not \(rest.count)"
+            )
+        }
+        return rest[0]
+    }
+}
+
+/// Finds what was probably meant.
+enum Suggestion {
+    /// The candidate with the fewest changed letters; nil when none is near.
+    static func nearest(to word: String, among candidates: [String]) -> String? {
+        let ranked = candidates.map { ($0, distance(Array(word), Array($0))) }.min { $0.1 < $1.1 }
+        guard let (candidate, distance) = ranked, distance <= max(2, word.count / 3) else { return nil }
+        return candidate
+    }
+
+    private static func distance(_ left: [Character], _ right: [Character]) -> Int {
+        var row = Array(0...right.count)
+        for (i, letter) in left.enumerated() {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for (j, other) in right.enumerated() {
+                let above = row[j + 1]
+                row[j + 1] = min(above + 1, row[j] + 1, diagonal + (letter == other ? 0 : 1))
+                diagonal = above
+            }
+        }
+        return row[right.count]
+    }
+}

@@ -1,0 +1,32 @@
+import WakeBench
+import WakeModel
+import WakeReports
+
+/// `wakebench rules`.
+enum RulesCommand {
+    static let options: [Arguments.Option] = [
+        .flag("--reasons", "list the reasons that decisions give, each with its rule")
+    ]
+
+    static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
+        let arguments = try Arguments(words, options: options)
+        if arguments.has("--reasons") {
+            for reason in Reason.allCases { print("\(reason.word)\t\(reason.rule.text)") }
+            return .done
+        }
+        if arguments.rest.isEmpty {
+            for line in RuleText.list() { print(line) }
+            return .done
+        }
+        let text = try arguments.only("ID").uppercased()
+        guard let rule = RuleID(text: text) else {
+            let near = Suggestion.nearest(to: text, among: RuleID.allCases.map(\.text))
+            throw CommandFailure(
+                .notFound,
+                "no rule \(text)" + (near.map { "; did you mean \($0)?" } ?? "; 'wakebench rules' lists them")
+            )
+        }
+        print(RuleText.page(rule))
+        return .done
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import WakeBench
+import WakeDevices
+import WakeModel
+import WakeReports
+
+/// `wakebench run` and `wakebench scenario check`.
+enum RunCommand {
+    private static let appFolder = Arguments.Option.value(
+        "--apps",
+        "DIR",
+        "a folder with app bundles; may be given again"
+    )
+
+    static let checkOptions = [appFolder]
+
+    static let options: [Arguments.Option] = [
+        .value(
+            "--backend",
+            "simulated|real|bluez|SOURCE=WORD[,...]",
+            "where events come from; takes the place of the scenario's backends"
+        ),
+        .value("--clock", "virtual|real", "default: virtual for simulated backends, real otherwise"),
+        .value("--freezer", "automatic|cgroup2|cgroup1|sigstop", "how a suspended app is kept from running"),
+        .value("--profile", "NAME", "the OS generation: ios6 ios8 ios12 ios13 ios17 ios26"),
+        .value("--seed", "N", "the seed of everything random"),
+        .value("--out", "DIR", "the run folder; default ./wakebench-runs/TIME, with a link latest"),
+        appFolder,
+        .value("--adapter", "any|ADDRESS", "the Bluetooth adapter of --backend bluez; default any"),
+        .value("--patience", "SECONDS", "wall time after which an app that owes an answer counts as overrun"),
+        .flag("--no-journal", "keep no journal: the run cannot be continued after a crash"),
+        .flag("--quiet", short: "-q", "print the last line only"),
+        .flag("--json", "print one JSON object instead of text"),
+    ]
+
+    static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
+        let arguments = try Arguments(words, options: options)
+        var run = try options(arguments)
+        run.appFolders += defaultAppFolders
+        return try RunReport.play(run, quiet: arguments.has("--quiet"), json: arguments.has("--json"))
+    }
+
+    static func check(_ words: [String]) throws(CommandFailure) -> ExitCode {
+        let arguments = try Arguments(words, options: checkOptions)
+        let file = try arguments.only("SCENARIO.yaml")
+        do {
+            let scenario = try Scenario.load(
+                file: file,
+                searchFolders: arguments.all("--apps") + defaultAppFolders
+            )
+            print(
+                "\(file): good: \(scenario.apps.count) apps, \(scenario.devices.count) devices,",
+                "\(scenario.steps.count) steps, \(scenario.expectations.count) expectations"
+            )
+            return .done
+        } catch {
+            throw CommandFailure(.invalidFile, error.description)
+        }
+    }
+
+    /// Where bundles are looked for beside the scenario's folder and `--apps`: WAKEBENCH_APPS, and what Scripts/bundle
+    /// makes.
+    private static var defaultAppFolders: [String] {
+        let named = ProcessInfo.processInfo.environment["WAKEBENCH_APPS"]?.split(separator: ":").map(String.init)
+        return (named ?? []) + [".build/apps"]
+    }
+
+    private static func options(_ arguments: Arguments) throws(CommandFailure) -> RunOptions {
+        var options = RunOptions(
+            scenario: try arguments.only("SCENARIO.yaml"),
+            out: arguments.value("--out") ?? RunFolder.defaultPath()
+        )
+        options.followsLatest = arguments.value("--out") == nil
+        for text in arguments.all("--backend") { options.backends += try BackendWords.parse(text) }
+        if let word = arguments.value("--clock") {
+            options.clock = try choice(word, "--clock", RunOptions.Clock.self)
+        }
+        if let word = arguments.value("--freezer") {
+            options.freezer = try choice(word, "--freezer", RunOptions.FreezerWord.self)
+        }
+        if let name = arguments.value("--profile") {
+            guard let profile = Profile.named(name) else {
+                let known = Profile.all.map(\.name).joined(separator: ", ")
+                throw CommandFailure(.usage, "unknown profile '\(name)'; expected one of \(known)")
+            }
+            options.profile = profile
+        }
+        if let text = arguments.value("--seed") {
+            guard let seed = UInt64(text) else {
+                throw CommandFailure(.usage, "--seed \(text): expected a whole number from 0")
+            }
+            options.seed = seed
+        }
+        if let text = arguments.value("--patience") {
+            guard let patience = Double(text), patience > 0, patience <= 3_600 else {
+                throw CommandFailure(.usage, "--patience \(text): expected seconds, more than 0 and at most 3600")
+            }
+            options.patience = patience
+        }
+        options.appFolders = arguments.all("--apps")
+        options.journal = !arguments.has("--no-journal")
+        if let adapter = arguments.value("--adapter"), adapter != "any" { options.adapter = adapter }
+        return options
+    }
+
+    private static func choice<Choice: RawRepresentable & CaseIterable>(
+        _ word: String,
+        _ option: String,
+        _: Choice.Type
+    ) throws(CommandFailure) -> Choice where Choice.RawValue == String {
+        if let choice = Choice(rawValue: word) { return choice }
+        let known = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+        throw CommandFailure(.usage, "unknown value '\(word)' of \(option); expected one of \(known)")
+    }
+}
+
+/// The words of `--backend`.
+enum BackendWords {
+    /// `simulated` (or `fake`) and `real` for every source, a backend's own word, or `SOURCE=WORD[,...]`.
+    static func parse(_ text: String) throws(CommandFailure) -> [BackendChoice] {
+        var choices: [BackendChoice] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let sides = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            choices += sides.count == 2 ? [try one(sides[0], sides[1])] : try bare(sides[0])
+        }
+        return choices
+    }
+
+    private static func bare(_ word: String) throws(CommandFailure) -> [BackendChoice] {
+        let sources: [Source] = [.bluetooth, .location, .accessory, .audio, .voip]
+        if word == "simulated" || word == "fake" {
+            return sources.map { BackendChoice(source: $0, word: "simulated") }
+        }
+        if word == "real" { return sources.map { BackendChoice(source: $0, word: BackendChoice.words(for: $0)[1]) } }
+        for source in sources where BackendChoice.words(for: source).contains(word) {
+            return [BackendChoice(source: source, word: word)]
+        }
+        let known = ["simulated", "real"] + sources.flatMap { BackendChoice.words(for: $0).dropFirst() }
+        throw CommandFailure(.usage, "unknown backend '\(word)'; expected one of \(known.joined(separator: ", "))")
+    }
+
+    private static func one(_ name: String, _ word: String) throws(CommandFailure) -> BackendChoice {
+        guard let source = Source(word: name) else {
+            let known = Source.allCases.map(\.word).joined(separator: ", ")
+            throw CommandFailure(.usage, "unknown source '\(name)' of --backend; expected one of \(known)")
+        }
+        let known = BackendChoice.words(for: source)
+        let plain = word == "fake" ? "simulated" : word
+        guard known.contains(plain) else {
+            throw CommandFailure(
+                .usage,
+                "unknown backend '\(word)' of \(name); expected one of \(known.joined(separator: ", "))"
+            )
+        }
+        return BackendChoice(source: source, word: plain)
+    }
+}

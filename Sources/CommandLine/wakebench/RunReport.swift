@@ -1,0 +1,94 @@
+import Foundation
+import WakeBench
+import WakeModel
+import WakeReports
+
+/// Plays a run and says what came of it.
+enum RunReport {
+    static func play(_ options: RunOptions, quiet: Bool, json: Bool) throws(CommandFailure) -> ExitCode {
+        let run = try Run(options)
+        for note in run.notes { Output.complain("note: \(note)") }
+        var failure: CommandFailure?
+        do { try run.execute() } catch { failure = error }
+        if let failure, failure.code != .interrupted { throw failure }
+        if options.followsLatest { run.folder.becomeLatest() }
+        try writeJUnit(run)
+        let decisions = run.verdicts.reduce(0, +)
+        let log = try decisions <= wholeReportLimit ? writePages(run.folder, title: run.scenario.name, cases(run)) : nil
+        let judgements = run.driver.judgements
+        let good = run.driver.failure == nil && judgements.allSatisfy(\.met) && failure == nil
+        if json {
+            print(object(run, decisions, good))
+        } else {
+            if let log, !quiet { print(Timeline.text(log) + "\n") }
+            for judgement in judgements where !judgement.met || !quiet && log != nil {
+                let place = "\(run.scenario.origin(line: judgement.line))"
+                let verdict = judgement.met ? "met    " : "NOT MET"
+                print("\(verdict)  \(judgement.app) \(judgement.expected); found \(judgement.found)  [\(place)]")
+            }
+            print(Timeline.summary(counts: run.verdicts))
+            print(log == nil ? "report: wakebench report \(run.folder.path)" : "report: \(run.folder.report)")
+        }
+        if let failure { throw failure }
+        if let reason = run.driver.failure { throw CommandFailure(.timeout, reason) }
+        return good ? .done : .expectationFailed
+    }
+
+    /// Runs with more decisions get their pages on request only: they take longer than the run.
+    private static let wholeReportLimit = 10_000
+
+    /// `wakebench report`: the pages of a run that is over.
+    static func make(_ words: [String]) throws(CommandFailure) -> ExitCode {
+        let arguments = try Arguments(words, options: [])
+        let path = arguments.rest.isEmpty ? "wakebench-runs/latest" : try arguments.only("RUN")
+        let folder = RunFolder(of: path)
+        _ = try writePages(folder, title: path, [])
+        print("report: \(folder.report)")
+        print("trace: \(folder.trace)")
+        return .done
+    }
+
+    private static func cases(_ run: Run) -> [JUnitReport.Case] {
+        run.driver.judgements.map { judgement in
+            JUnitReport.Case(
+                name: "\(judgement.app) \(judgement.expected)",
+                place: run.scenario.origin(line: judgement.line),
+                failure: judgement.met ? nil : "found \(judgement.found)"
+            )
+        }
+    }
+
+    private static func writeJUnit(_ run: Run) throws(CommandFailure) {
+        let lasted = run.bench.now.since(.zero)
+        try save(JUnitReport.text(suite: run.scenario.name, lasted: lasted, cases(run)), run.folder.junit)
+    }
+
+    /// Writes the page and the trace, and gives back the logs they are made from.
+    private static func writePages(_ folder: RunFolder, title: String, _ cases: [JUnitReport.Case])
+        throws(CommandFailure) -> RunLog
+    {
+        let log: RunLog
+        do { log = try RunLog(folder: folder.path) } catch {
+            throw CommandFailure(error.kind == .missing ? .notFound : .environment, error.description)
+        }
+        try save(HTMLReport.text(log, title: title, cases: cases), folder.report)
+        try save(ChromeTrace.text(log), folder.trace)
+        return log
+    }
+
+    private static func save(_ text: String, _ path: String) throws(CommandFailure) {
+        do { try Data(text.utf8).write(to: URL(fileURLWithPath: path)) } catch {
+            throw CommandFailure(.environment, "\(path): cannot be written: \(error.localizedDescription)")
+        }
+    }
+
+    private static func object(_ run: Run, _ decisions: Int, _ good: Bool) -> String {
+        let judgements = run.driver.judgements.map { judgement in
+            "{\"app\":\(Output.json(judgement.app)),\"line\":\(judgement.line),"
+                + "\"expected\":\(Output.json(judgement.expected)),\"found\":\(Output.json(judgement.found)),"
+                + "\"met\":\(judgement.met)}"
+        }
+        return "{\"schema\":\"wake.run/1\",\"ok\":\(good),\"folder\":\(Output.json(run.folder.path)),"
+            + "\"decisions\":\(decisions),\"expectations\":[\(judgements.joined(separator: ","))]}"
+    }
+}

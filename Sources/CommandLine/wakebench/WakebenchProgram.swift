@@ -1,0 +1,154 @@
+import Foundation
+import WakeBench
+
+/// The program: a table of verbs.
+@main
+enum WakebenchProgram {
+    /// One verb of the command line.
+    struct Verb: Sendable {
+        /// The words that call it, such as `scenario check`.
+        var words: [String]
+        /// What follows the words in the help.
+        var usage: String
+        var help: String
+        var options: [Arguments.Option]
+        var run: @Sendable ([String]) throws(CommandFailure) -> ExitCode
+    }
+
+    static let verbs: [Verb] = [
+        Verb(
+            words: ["run"],
+            usage: "SCENARIO.yaml",
+            help: "play a scenario: apps, devices, steps in time, expectations",
+            options: RunCommand.options,
+            run: { (words) throws(CommandFailure) in try RunCommand.run(words) }
+        ),
+        Verb(
+            words: ["scenario", "run"],
+            usage: "SCENARIO.yaml",
+            help: "the same as run",
+            options: RunCommand.options,
+            run: { (words) throws(CommandFailure) in try RunCommand.run(words) }
+        ),
+        Verb(
+            words: ["scenario", "check"],
+            usage: "SCENARIO.yaml",
+            help: "read a scenario and say whether it is good",
+            options: RunCommand.checkOptions,
+            run: { (words) throws(CommandFailure) in try RunCommand.check(words) }
+        ),
+        Verb(
+            words: ["app", "verify"],
+            usage: "NAME.app",
+            help: "read an app's Info.plist and say whether it can be installed",
+            options: [],
+            run: { (words) throws(CommandFailure) in try AppCommand.verify(words) }
+        ),
+        Verb(
+            words: ["why"],
+            usage: "APP",
+            help: "say why an app was woken, or was not",
+            options: WhyCommand.options,
+            run: { (words) throws(CommandFailure) in try WhyCommand.run(words) }
+        ),
+        Verb(
+            words: ["report"],
+            usage: "[RUN]",
+            help: "write the page and the trace of a run; default ./wakebench-runs/latest",
+            options: [],
+            run: { (words) throws(CommandFailure) in try RunReport.make(words) }
+        ),
+        Verb(
+            words: ["compare"],
+            usage: "RUN RUN",
+            help: "say where the verdicts of two runs differ, such as a simulated and a real one",
+            options: [],
+            run: { (words) throws(CommandFailure) in try WhyCommand.compare(words) }
+        ),
+        Verb(
+            words: ["rules"],
+            usage: "[ID]",
+            help: "list the rules, or show one with its sources",
+            options: RulesCommand.options,
+            run: { (words) throws(CommandFailure) in try RulesCommand.run(words) }
+        ),
+        Verb(
+            words: ["doctor"],
+            usage: "",
+            help: "say what this machine can do, and what is missing",
+            options: [],
+            run: { (words) throws(CommandFailure) in try DoctorCommand.run(words) }
+        ),
+        Verb(
+            words: ["exit-codes"],
+            usage: "",
+            help: "list the exit codes",
+            options: [.flag("--json", "print one JSON object")],
+            run: { (words) throws(CommandFailure) in try HelpCommand.exitCodes(words) }
+        ),
+        Verb(
+            words: ["help"],
+            usage: "[VERB]",
+            help: "show what there is",
+            options: [],
+            run: { (words) throws(CommandFailure) in try HelpCommand.run(words) }
+        ),
+    ]
+
+    static func main() {
+        // A reader that goes away is no reason to die with a signal.
+        signal(SIGPIPE, SIG_IGN)
+        exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
+    }
+
+    /// Carries out a command line; what is wrong reaches stderr as one line.
+    static func run(_ words: [String]) -> ExitCode {
+        do throws(CommandFailure) {
+            if words.isEmpty || words == ["--help"] || words == ["-h"] { return try HelpCommand.run([]) }
+            if words == ["--version"] {
+                print("wakebench \(wakebenchVersion)")
+                return .done
+            }
+            let verb = try find(words)
+            let rest = Array(words.dropFirst(verb.words.count))
+            if rest.contains("--help") || rest.contains("-h") { return try HelpCommand.run(verb.words) }
+            return try verb.run(rest)
+        } catch {
+            Output.complain(error.message)
+            return error.code
+        }
+    }
+
+    /// The verb with the most words that the line begins with.
+    static func find(_ words: [String]) throws(CommandFailure) -> Verb {
+        if let verb = verbs.filter({ words.starts(with: $0.words) }).max(by: { $0.words.count < $1.words.count }) {
+            return verb
+        }
+        let given = words.prefix(2).joined(separator: " ")
+        let near =
+            Suggestion.nearest(to: words[0], among: verbs.map { $0.words[0] })
+            ?? Suggestion.nearest(to: given, among: verbs.map { $0.words.joined(separator: " ") })
+        throw CommandFailure(
+            .usage,
+            "unknown command '\(words[0])'" + (near.map { "; did you mean '\($0)'?" } ?? "; see 'wakebench help'")
+        )
+    }
+}
+
+/// Where words go: data to stdout, talk to stderr.
+enum Output {
+    /// One line on stderr.
+    static func complain(_ line: String) {
+        let flat = line.split(whereSeparator: \.isNewline).joined(separator: " ")
+        FileHandle.standardError.write(Data("wakebench: \(flat)\n".utf8))
+    }
+
+    /// A text as a JSON string.
+    static func json(_ text: String) -> String {
+        let data = try? JSONSerialization.data(
+            withJSONObject: text,
+            options: [.fragmentsAllowed, .withoutEscapingSlashes]
+        )
+        return data.map { String(decoding: $0, as: UTF8.self) } ?? "\"\""
+    }
+}

@@ -1,0 +1,17 @@
+import WakeModel
+
+/// Questions that change nothing.
+extension Router {
+    /// Whether a manager's connection to a peripheral is up; nil when it neither has nor waits for one.
+    package func connection(of app: AppID, manager: ManagerNumber, to peripheral: NameID) -> Bool? {
+        guard isInstalled(app), let slot = apps[Int(app.number)].slot(of: manager) else { return nil }
+        return link(of: BluetoothClient(app: app, slot: UInt16(slot)), to: peripheral)?.connected
+    }
+
+    /// The peripherals that some app is connected to, ascending.
+    package var connectedPeripherals: [NameID] {
+        peripherals.indices.filter { row in peripherals[row].links.contains { $0.connected } }.map {
+            NameID(UInt32($0))
+        }
+    }
+}

@@ -1,0 +1,356 @@
+import CWakeShims
+import Glibc
+import WakeSystem
+
+/// Runs apps as processes: starts, freezes, thaws, kills and measures them, and carries packets to and from them.
+///
+/// Everything happens on the loop's thread, which must live as long as the apps: they die with the thread that started
+/// them. Nothing of an app outlives the bench, however the bench ends.
+@safe package final class ProcessHost {
+    /// The largest packet in bytes, either way.
+    package static let largestPacket = 65_536
+    /// At most so many packets of one app are read in a turn.
+    package static let packetsInTurn = 32
+
+    /// The freezer in use.
+    package let freezer: FreezerKind
+    /// What was tried, in order, up to the one in use.
+    package let probes: [FreezerProbe]
+    package let runName: String
+
+    /// A packet came from an app.
+    package var onPacket: ((UInt32, [UInt8], inout ReceivedDescriptors) -> Void)?
+    /// Something is wrong with an app's socket; its process may run on.
+    package var onFault: ((UInt32, SocketFault) -> Void)?
+    /// An app's socket takes packets again; said once after ``notifyWhenWritable(_:)``.
+    package var onWritable: ((UInt32) -> Void)?
+    /// An app's process has ended and has been reaped; its socket has been read to the end before.
+    package var onExit: ((UInt32, ProcessExit) -> Void)?
+
+    private let loop: EventLoop
+    private let runFolder: String?
+    private var guardian = wake_guardian(channel: -1, pid: -1)
+    private var apps: [UInt32: RunningApp] = [:]
+    /// Enclosures whose app has ended and that are not empty yet.
+    private var ending: [ObjectIdentifier: any Enclosure] = [:]
+    private var serial: UInt64 = 0
+    private var buffer = [UInt8](repeating: 0, count: ProcessHost.largestPacket)
+
+    /// Finds a freezer and is ready to start apps.
+    ///
+    /// - Parameter runName: unique among live runs: letters, digits, dots, dashes and underscores, 1 to 64 of them.
+    /// - Throws: ``ProcessError/Kind/freezerUnavailable`` with the missing right when a freezer was chosen that does not
+    ///   work here.
+    package init(
+        loop: EventLoop,
+        freezer choice: FreezerChoice = .automatic,
+        roots: GroupRoots = .ofThisProcess(),
+        runName: String
+    ) throws(ProcessError) {
+        try Self.check(runName)
+        let wanted = FreezerKind.allCases.filter { choice == .automatic || $0.rawValue == choice.rawValue }
+        var probes: [FreezerProbe] = []
+        var found: FreezerKind?
+        for kind in wanted where found == nil {
+            let probe = FreezerProbe.attempt(kind, roots: roots, run: runName)
+            probes.append(probe)
+            if probe.usable { found = kind }
+        }
+        guard let found else {
+            let reasons = probes.map { "\($0.kind.rawValue): \($0.reason)" }.joined(separator: "; ")
+            throw ProcessError(.freezerUnavailable, "freezer \(choice.rawValue) does not work here: \(reasons)")
+        }
+        self.loop = loop
+        self.probes = probes
+        self.freezer = found
+        self.runName = runName
+        runFolder = roots.folder(of: runName, found)
+        if let runFolder, unsafe wake_guard_groups(runFolder, found.version, &guardian) != 0 {
+            throw ProcessError(SystemError(last: "fork", subject: "the guardian of control groups"))
+        }
+    }
+
+    deinit {
+        close()
+    }
+
+    /// Kills and removes what an earlier run of this name has left behind, under any freezer.
+    ///
+    /// To be called before the run's own ``ProcessHost`` is made.
+    /// - Returns: the number of processes killed.
+    @discardableResult
+    package static func sweep(
+        runName: String,
+        roots: GroupRoots = .ofThisProcess()
+    ) throws(ProcessError) -> Int {
+        try check(runName)
+        var killed: Int32 = 0
+        for kind in [FreezerKind.cgroup2, .cgroup1] {
+            guard let folder = roots.folder(of: runName, kind) else { continue }
+            guard unsafe wake_clear_groups(folder, kind.version, &killed) == 0 else {
+                throw ProcessError(SystemError(last: "rmdir", subject: folder))
+            }
+        }
+        return Int(killed) + Int(max(unsafe wake_kill_marked("WAKEBENCH_RUN=\(runName)"), 0))
+    }
+
+    private static func check(_ runName: String) throws(ProcessError) {
+        let plain = runName.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        guard plain, (1...64).contains(runName.utf8.count) else {
+            throw ProcessError(.malformed, "run name '\(runName)': give 1 to 64 letters, digits, dots or dashes")
+        }
+    }
+
+    /// The apps that have a process.
+    package var running: [UInt32] { apps.keys.sorted() }
+
+    /// The number of the app's process; nil when it has none.
+    package func process(of app: UInt32) -> Int32? { apps[app]?.pid }
+
+    /// Starts a process for the app. It is in its group before it runs, and its socket is descriptor 3.
+    ///
+    /// - Parameter output: where it writes; the descriptor stays the caller's.
+    /// - Returns: the process's number.
+    @discardableResult
+    package func spawn(
+        _ app: UInt32,
+        _ program: AppProgram,
+        output: Int32,
+        error: Int32
+    ) throws(ProcessError) -> Int32 {
+        guard apps[app] == nil else { throw ProcessError(.running, "app \(app): has a process already") }
+        serial += 1
+        let mark = "WAKEBENCH_PROCESS=\(runName)-\(getpid())-\(serial)"
+        var environment = program.environment
+        environment += ["WAKEBENCH_SOCKET=3", "WAKEBENCH_RUN=\(runName)", mark]
+        let arguments = program.arguments.isEmpty ? [program.path] : program.arguments
+        var ends: [Int32] = [-1, -1]
+        guard unsafe wake_packet_pair(&ends) == 0 else { throw ProcessError(SystemError(last: "socketpair")) }
+        let socket = Descriptor(owning: ends[0])
+        let theirs = Descriptor(owning: ends[1])
+
+        let started: StartedProcess
+        do {
+            let strings = try CStrings(path: program.path, arguments, environment, directory: program.directory)
+            var request = unsafe strings.request(socket: theirs.number, output: output, error: error)
+            started = try unsafe start(app, &request, mark: mark)
+        } catch {
+            throw error.error(for: program)
+        }
+        do {
+            apps[app] = try RunningApp(app, started, socket: socket, host: self, loop: loop)
+        } catch {
+            started.enclosure.kill()
+            throw ProcessError(error)
+        }
+        return started.pid
+    }
+
+    private func start(
+        _ app: UInt32,
+        _ request: inout wake_spawn,
+        mark: String
+    ) throws(SpawnFailure) -> StartedProcess {
+        guard let runFolder else { return try unsafe StopEnclosure.start(&request, mark: mark, loop: loop) }
+        let group: GroupEnclosure
+        do {
+            group = try GroupEnclosure(loop: loop, kind: freezer, folder: "\(runFolder)/app-\(app)-\(serial)")
+        } catch {
+            throw SpawnFailure(call: error.description, code: error.code)
+        }
+        return try unsafe group.start(&request)
+    }
+
+    /// Freezes everything the app has started, then calls back, from the loop or at once.
+    ///
+    /// The completion is not called when a thaw, a kill or the app's end comes first. An app without a process fails.
+    package func freeze(_ app: UInt32, completion: @escaping (FreezeOutcome) -> Void) {
+        guard let running = apps[app] else { return completion(.failed("app \(app): has no process")) }
+        running.enclosure.freeze(completion)
+    }
+
+    /// Lets the app go on. Harmless when it is not frozen.
+    ///
+    /// - Returns: whether it has a process and the kernel took it.
+    @discardableResult
+    package func thaw(_ app: UInt32) -> Bool {
+        apps[app]?.enclosure.thaw() ?? false
+    }
+
+    /// Kills the app and everything it has started, frozen or not. Its end is told by ``onExit``.
+    package func kill(_ app: UInt32) {
+        apps[app]?.enclosure.kill()
+    }
+
+    /// What the app's process has used so far; nil when it has none.
+    package func usage(of app: UInt32) -> ProcessUsage? {
+        guard let pid = apps[app]?.pid else { return nil }
+        let time = wake_cpu_time(pid)
+        // statm counts pages; the second field is the resident set.
+        guard time >= 0, let text = try? readSmallFile("/proc/\(pid)/statm", limit: 256) else { return nil }
+        let fields = text.split(separator: " ")
+        guard fields.count > 1, let pages = Int64(fields[1]) else { return nil }
+        return ProcessUsage(processorTime: time, residentMemory: pages * Int64(sysconf(Int32(_SC_PAGESIZE))))
+    }
+
+    /// Kills all apps, reaps them, and removes the groups. Nothing is heard of them. To be called at the end; harmless
+    /// again.
+    package func close() {
+        for (_, app) in apps { app.enclosure.kill() }
+        for (_, app) in apps { app.reapAtLast() }
+        apps = [:]
+        ending = [:]
+        var killed: Int32 = 0
+        if let runFolder { _ = unsafe wake_clear_groups(runFolder, freezer.version, &killed) }
+        unsafe wake_guardian_dismiss(&guardian)
+    }
+
+    // MARK: Packets
+
+    /// Sends a packet without waiting, with duplicates of at most 16 descriptors.
+    package func send(_ bytes: [UInt8], descriptors: [Int32] = [], to app: UInt32) -> SendOutcome {
+        guard let running = apps[app], running.isOpen else { return .closed }
+        guard bytes.count <= Self.largestPacket else { return .refused(code: EMSGSIZE) }
+        let code = unsafe wake_send(
+            running.socket.number,
+            bytes,
+            bytes.count,
+            descriptors,
+            Int32(descriptors.count)
+        )
+        if code == 1 { return .sent }
+        if code == 0 { return .full }
+        return errno == EPIPE || errno == ECONNRESET ? .closed : .refused(code: errno)
+    }
+
+    /// Asks for one ``onWritable`` when the app's socket takes packets again.
+    package func notifyWhenWritable(_ app: UInt32) {
+        apps[app]?.setWantsWritable(true)
+    }
+
+    /// Reads what the app has sent, at most ``packetsInTurn`` packets, through ``onPacket``. The loop does it by itself;
+    /// this is for the last look after a freeze.
+    ///
+    /// - Returns: whether nothing more was there.
+    @discardableResult
+    package func receive(from app: UInt32) -> Bool {
+        for _ in 0..<Self.packetsInTurn {
+            guard let running = apps[app], running.isOpen else { return true }
+            guard receiveOne(from: running) else { return true }
+        }
+        return false
+    }
+
+    private func receiveOne(from running: RunningApp) -> Bool {
+        var numbers = [Int32](repeating: -1, count: Int(WAKE_MOST_DESCRIPTORS))
+        var count: Int32 = 0
+        var truncated: Int32 = 0
+        let size = unsafe wake_receive(running.socket.number, &buffer, buffer.count, &numbers, &count, &truncated)
+        if size < 0 && errno == EAGAIN { return false }
+        var descriptors = ReceivedDescriptors(Array(numbers.prefix(Int(count))))
+        defer { for number in descriptors.take() { Glibc.close(number) } }
+        if truncated == 1 {
+            onFault?(running.app, .truncated)
+            return true
+        }
+        // Packets of the wire are never empty, so no bytes mean the end.
+        if size <= 0 {
+            running.closeSocket()
+            onFault?(running.app, .closed)
+            return false
+        }
+        onPacket?(running.app, Array(buffer[..<size]), &descriptors)
+        return true
+    }
+
+    // MARK: What the loop tells
+
+    fileprivate func ready(_ app: UInt32, _ readiness: Readiness) {
+        if readiness.contains(.writable) {
+            apps[app]?.setWantsWritable(false)
+            onWritable?(app)
+        }
+        if !readiness.isDisjoint(with: [.readable, .hangup, .failed]) { receive(from: app) }
+    }
+
+    fileprivate func ended(_ running: RunningApp) {
+        let app = running.app
+        guard apps[app] === running else { return }
+        // What it said before it ended comes first; a child of it that floods the socket does not keep us here.
+        for _ in 0..<32 where receive(from: app) { break }
+        running.cancel()
+        let exit = running.enclosure.reap()
+        apps[app] = nil
+        let enclosure = running.enclosure
+        let key = ObjectIdentifier(enclosure)
+        ending[key] = enclosure
+        enclosure.end { [weak self] in self?.ending[key] = nil }
+        onExit?(app, exit)
+    }
+}
+
+/// A live process, its socket and its watches.
+private final class RunningApp {
+    let app: UInt32
+    let pid: Int32
+    let enclosure: any Enclosure
+    let socket: Descriptor
+    private(set) var isOpen = true
+    private let exitDescriptor: Int32
+    private var socketWatch: Watch?
+    private var exitWatch: Watch?
+
+    init(
+        _ app: UInt32,
+        _ started: StartedProcess,
+        socket: consuming Descriptor,
+        host: ProcessHost,
+        loop: EventLoop
+    ) throws(SystemError) {
+        self.app = app
+        pid = started.pid
+        enclosure = started.enclosure
+        exitDescriptor = started.exitDescriptor
+        self.socket = socket
+        socketWatch = try loop.watch(self.socket.number, for: .readable) { [unowned host] readiness in
+            host.ready(app, readiness)
+        }
+        exitWatch = try loop.watch(exitDescriptor, for: .readable, priority: .urgent) {
+            [unowned self, unowned host] _ in
+            host.ended(self)
+        }
+    }
+
+    deinit {
+        cancel()
+    }
+
+    func setWantsWritable(_ wants: Bool) {
+        socketWatch?.setInterests(wants ? [.readable, .writable] : .readable)
+    }
+
+    /// A socket at its end would be ready for ever.
+    func closeSocket() {
+        isOpen = false
+        socketWatch?.cancel()
+    }
+
+    func cancel() {
+        socketWatch?.cancel()
+        exitWatch?.cancel()
+    }
+
+    /// Waits for the end of a killed process, at most 5 s, and reaps it.
+    func reapAtLast() {
+        cancel()
+        var ready = pollfd(fd: exitDescriptor, events: Int16(POLLIN), revents: 0)
+        if repeatingInterrupted({ unsafe poll(&ready, 1, 5_000) }) == 1 { _ = enclosure.reap() }
+    }
+}

@@ -1,0 +1,133 @@
+import CWakeShims
+import Glibc
+import WakeSystem
+
+/// An app under SIGSTOP. Its keeper, a process between the bench and the app, keeps every descendant below itself.
+final class StopEnclosure: Enclosure {
+    private let keeper: wake_keeper
+    private let pid: Int32
+    /// Found in the environment of the app and, unless they cleared it, of its descendants.
+    private let mark: String
+    private var recheck: Recheck?
+    private var stopped: [Int32] = []
+    private var freezing: ((FreezeOutcome) -> Void)?
+
+    /// More processes than this an app cannot have stopped.
+    private static let mostProcesses = 4_096
+
+    private init(loop: EventLoop, keeper: wake_keeper, pid: Int32, mark: String) throws(SystemError) {
+        self.keeper = keeper
+        self.pid = pid
+        self.mark = mark
+        recheck = try Recheck(loop: loop) { [unowned self] in stopAll() }
+    }
+
+    deinit {
+        close(keeper.channel)
+        close(keeper.pidfd)
+    }
+
+    static func start(
+        _ request: inout wake_spawn,
+        mark: String,
+        loop: EventLoop
+    ) throws(SpawnFailure) -> StartedProcess {
+        var keeper = wake_keeper()
+        var spawned = wake_spawned()
+        unsafe request.group = -1
+        unsafe request.group_processes = -1
+        guard unsafe wake_spawn_kept(&request, &keeper, &spawned) == 0 else {
+            throw SpawnFailure(stage: spawned.stage, code: spawned.code)
+        }
+        do {
+            let enclosure = try StopEnclosure(loop: loop, keeper: keeper, pid: spawned.pid, mark: mark)
+            return StartedProcess(pid: spawned.pid, exitDescriptor: keeper.pidfd, enclosure: enclosure)
+        } catch {
+            // The keeper kills the app when its channel closes.
+            close(keeper.channel)
+            var exit = wake_exit()
+            var ready = pollfd(fd: keeper.pidfd, events: Int16(POLLIN), revents: 0)
+            _ = repeatingInterrupted { unsafe poll(&ready, 1, -1) }
+            _ = unsafe wake_wait(keeper.pidfd, &exit)
+            close(keeper.pidfd)
+            throw SpawnFailure(stage: Int32(WAKE_STAGE_GUARD.rawValue), code: error.code)
+        }
+    }
+
+    func freeze(_ completion: @escaping (FreezeOutcome) -> Void) {
+        freezing = completion
+        recheck?.start()
+        stopAll()
+    }
+
+    func thaw() -> Bool {
+        stopWaiting()
+        var taken = true
+        for pid in stopped where Glibc.kill(pid, SIGCONT) != 0 && errno != ESRCH { taken = false }
+        stopped.removeAll(keepingCapacity: true)
+        return taken
+    }
+
+    func kill() {
+        stopWaiting()
+        stopped.removeAll(keepingCapacity: true)
+        _ = unsafe wake_send(keeper.channel, "k", 1, nil, 0)
+    }
+
+    func end(_ gone: @escaping () -> Void) {
+        stopWaiting()
+        gone()
+    }
+
+    func reap() -> ProcessExit {
+        var exit = wake_exit()
+        let known = unsafe wake_kept_exit(keeper.channel, &exit) == 1
+        var ended = wake_exit()
+        _ = unsafe wake_wait(keeper.pidfd, &ended)
+        // Without its keeper the app has been killed too, but what it started has not.
+        if !known { _ = unsafe wake_kill_marked(mark) }
+        var result = ProcessExit(exit, known: known)
+        result.pid = pid
+        return result
+    }
+
+    /// Stops what runs, until nothing does: one that is being stopped may have started another.
+    private func stopAll() {
+        guard freezing != nil else { return }
+        for _ in 0..<8 {
+            if !stopOnce() {
+                let completion = freezing
+                stopWaiting()
+                completion?(.frozen)
+                return
+            }
+        }
+        guard recheck?.again() != true else { return }
+        let completion = freezing
+        _ = thaw()
+        completion?(.failed("process \(pid): still not stopped after \(freezePatience / 1_000_000_000) s"))
+    }
+
+    /// Whether something still ran.
+    private func stopOnce() -> Bool {
+        var pids = [Int32](repeating: 0, count: Self.mostProcesses)
+        var states = [CChar](repeating: 0, count: Self.mostProcesses)
+        let count = unsafe wake_descendants(keeper.pid, &pids, &states, Int32(Self.mostProcesses))
+        guard count >= 0 else { return true }
+        var ran = count == Self.mostProcesses
+        stopped.removeAll(keepingCapacity: true)
+        for index in 0..<Int(count) {
+            let state = UInt8(bitPattern: states[index])
+            if state == UInt8(ascii: "Z") || state == UInt8(ascii: "X") { continue }
+            stopped.append(pids[index])
+            if state == UInt8(ascii: "T") || state == UInt8(ascii: "t") { continue }
+            if Glibc.kill(pids[index], SIGSTOP) == 0 { ran = true }
+        }
+        return ran
+    }
+
+    private func stopWaiting() {
+        freezing = nil
+        recheck?.stop()
+    }
+}

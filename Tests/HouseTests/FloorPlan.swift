@@ -1,0 +1,132 @@
+import Foundation
+
+/// The rooms of the house and what each may import: the plan that Package.swift and every `import` must follow.
+///
+/// A room imports only rooms that stand above it here, and of those only the ones it names.
+enum FloorPlan {
+    struct Room {
+        var name: String
+        var floor: String
+        /// Rooms and C libraries it may import.
+        var imports: Set<String>
+        var foundation = false
+    }
+
+    static let rooms: [Room] = [
+        Room(name: "WakeModel", floor: "Core", imports: []),
+        Room(name: "WakeRouter", floor: "Core", imports: ["WakeModel"]),
+        Room(name: "WakePorts", floor: "Core", imports: ["WakeModel"]),
+        Room(name: "WakeWire", floor: "Core", imports: ["WakeModel"], foundation: true),
+        Room(name: "WakeDevices", floor: "Core", imports: ["CYAML", "WakeModel"], foundation: true),
+
+        Room(name: "WakeSystem", floor: "System", imports: ["CSystemd", "CWakeShims"]),
+        Room(name: "WakeBus", floor: "System", imports: ["CSystemd", "WakeSystem"]),
+        Room(name: "WakeBlueZ", floor: "System", imports: ["WakeSystem", "WakeBus"]),
+        Room(name: "WakeBundles", floor: "System", imports: ["WakeModel"], foundation: true),
+        Room(
+            name: "WakeProcesses",
+            floor: "System",
+            imports: ["CWakeShims", "WakeModel", "WakePorts", "WakeSystem"]
+        ),
+        Room(name: "WakeJournal", floor: "System", imports: ["CSQLite", "WakeModel", "WakePorts"]),
+
+        Room(
+            name: "WakeBluetooth",
+            floor: "EventSources",
+            imports: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeBus", "WakeBlueZ"]
+        ),
+
+        // Reports need the catalogue of rules, which is the router's.
+        Room(name: "WakeReports", floor: "Bench", imports: ["WakeModel", "WakeRouter"], foundation: true),
+        Room(
+            name: "WakeBench",
+            floor: "Bench",
+            imports: [
+                "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
+                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeReports",
+            ]
+        ),
+
+        Room(
+            name: "wakebench",
+            floor: "CommandLine",
+            imports: ["WakeModel", "WakeDevices", "WakeBundles", "WakeBench", "WakeReports"],
+            foundation: true
+        ),
+    ]
+
+    /// The SDK stands outside of the order: it sees the wire, and nothing of the bench.
+    static let sdk: [Room] = [
+        Room(name: "WakeClient", floor: "SDK", imports: ["CWakeShims", "WakeWire", "WakeModel"], foundation: true),
+        Room(name: "UIKit", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
+        Room(name: "CoreBluetooth", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
+    ]
+
+    /// Floors whose programs may import any room.
+    static let openFloors: Set<String> = ["Examples", "Benchmarks", "Fuzz"]
+
+    static func room(_ name: String) -> Room? { (rooms + sdk).first { $0.name == name } }
+
+    /// What comes with the toolchain and the system.
+    static let system: Set<String> = ["Glibc", "Dispatch", "Synchronization"]
+    /// What stands for Foundation in a room that may import it.
+    static let foundation: Set<String> = ["Foundation", "FoundationEssentials"]
+}
+
+/// The house as it stands in the package's folder.
+enum House {
+    static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    static let sources = root.appending(path: "Sources")
+
+    /// A target of Package.swift.
+    struct Target {
+        var kind: String
+        var name: String
+        var floor: String
+        var uses: [String]
+    }
+
+    static func manifest() throws -> String {
+        try String(contentsOf: root.appending(path: "Package.swift"), encoding: .utf8)
+    }
+
+    /// The rooms and programs of Package.swift, in its order.
+    static func targets() throws -> [Target] {
+        let manifest = try manifest()
+        let call = /\b(room|program)\(\s*"(\w+)",\s*on:\s*"(\w+)"(?:,\s*uses:\s*\[([^\]]*)\])?/
+        return manifest.matches(of: call).map { match in
+            let uses = (match.output.4 ?? "").matches(of: /"(\w+)"/).map { String($0.output.1) }
+            return Target(
+                kind: String(match.output.1),
+                name: String(match.output.2),
+                floor: String(match.output.3),
+                uses: uses
+            )
+        }
+    }
+
+    /// The Swift files under a folder of Sources, sorted.
+    static func files(_ folder: URL) throws -> [URL] {
+        guard let all = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil) else { return [] }
+        return all.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }.sorted { $0.path < $1.path }
+    }
+
+    /// The modules that a file imports, each with its line.
+    static func imports(_ file: URL) throws -> [(module: String, line: Int)] {
+        let statement =
+            /^\s*(?:@\w+(?:\(\w+\))?\s+)*(?:(?:public|package|internal|private|fileprivate)\s+)?import\s+(?:(?:struct|class|enum|protocol|typealias|func|let|var)\s+)?(\w+)/
+        return try String(contentsOf: file, encoding: .utf8)
+            .split(separator: "\n", omittingEmptySubsequences: false)
+            .enumerated()
+            .compactMap { offset, line in
+                line.firstMatch(of: statement).map { (String($0.output.1), offset + 1) }
+            }
+    }
+
+    /// `Sources/Core/WakeModel/Action.swift:3`.
+    static func place(_ file: URL, _ line: Int) -> String {
+        "\(file.path.replacingOccurrences(of: root.path + "/", with: "")):\(line)"
+    }
+}

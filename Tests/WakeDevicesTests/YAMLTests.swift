@@ -1,0 +1,154 @@
+import Testing
+import WakeDevices
+import WakeModel
+
+private func read(_ text: String) throws(FileError) -> YAMLNode {
+    try YAMLReader.read(Array(text.utf8), file: "a.yaml")
+}
+
+private func message(_ text: String) -> String {
+    do {
+        _ = try read(text)
+        return "read"
+    } catch {
+        return "\(error)"
+    }
+}
+
+@Suite("YAML")
+struct YAMLTests {
+    @Test("Every value knows its line")
+    func lines() throws {
+        let root = try read("a: 1\nb:\n  - x\n  - {c: y}\n")
+        guard case .mapping(let entries) = root.content, case .sequence(let list) = entries[1].value.content else {
+            Issue.record("another shape")
+            return
+        }
+        #expect(entries.map(\.key) == ["a", "b"])
+        #expect(entries.map(\.keyLine) == [1, 2])
+        #expect(list.map(\.line) == [3, 4])
+    }
+
+    @Test("A quoted empty text is a text, an unquoted one is nothing")
+    func empty() throws {
+        let root = try read("a: ''\nb:\n")
+        guard case .mapping(let entries) = root.content else { return }
+        #expect(entries.map(\.value.summary) == ["''", "nothing"])
+    }
+
+    @Test("Anchors and aliases stand for what they name")
+    func aliases() throws {
+        let root = try read("a: &x [1, 2]\nb: *x\n")
+        guard case .mapping(let entries) = root.content else { return }
+        #expect(entries[0].value.content == entries[1].value.content)
+    }
+
+    @Test("An alias bomb is refused")
+    func aliasBomb() {
+        var text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+        for level in 1...20 {
+            let row = Array(repeating: "*a\(level - 1)", count: 10).joined(separator: ", ")
+            text += "a\(level): &a\(level) [\(row)]\n"
+        }
+        #expect(message(text).contains("with aliases expanded"))
+    }
+
+    @Test("An alias inside its own anchor is refused")
+    func recursiveAlias() {
+        #expect(message("a: &x [*x]").contains("an anchor &x before it"))
+    }
+
+    @Test("Too deep nesting is refused, in flow and in block, and by aliases")
+    func depth() {
+        #expect(message(String(repeating: "[", count: 100_000)).contains("levels of nesting"))
+        #expect(message(String(repeating: "- ", count: 1000) + "x").contains("levels of nesting"))
+        let half = String(repeating: "[", count: 40) + String(repeating: "]", count: 40)
+        let nested = String(repeating: "[", count: 40) + "*x" + String(repeating: "]", count: 40)
+        #expect(message("a: &x \(half)\nb: \(nested)").contains("levels of nesting"))
+        #expect(message("a: &x \(half)\nb: *x") == "read")
+    }
+
+    @Test("Too large a file is refused")
+    func size() {
+        let error = #expect(throws: FileError.self) {
+            try YAMLReader.read(Array(repeating: 0x20, count: YAMLReader.byteLimit + 1), file: "a.yaml")
+        }
+        #expect(error?.found == "8388609 bytes")
+    }
+
+    @Test(
+        "What is no YAML is one line with its place",
+        arguments: [
+            ("", "a.yaml:1: an empty file"), ("# only words\n", "an empty file"),
+            ("a: 1\n---\nb: 2\n", "a second document"),
+            ("a: [1, 2", "a.yaml:"), ("a: 1\na: 2\n", "a.yaml:2: a second key 'a'; expected it once, as on line 1"),
+            ("a: {b: 1\nc", "well-formed YAML"), ("\tx: 1", "well-formed YAML"), ("a: \u{1}", "well-formed YAML"),
+            ("[a]: b", "a word as key"), ("a: *b", "an anchor &b before it"), ("a: \"x", "well-formed YAML"),
+        ]
+    )
+    func malformed(text: String, part: String) {
+        #expect(message(text).contains(part), "\(message(text))")
+        #expect(!message(text).contains("\n"))
+    }
+
+    @Test("Bytes that are no UTF-8 are refused")
+    func notUTF8() {
+        #expect(throws: FileError.self) { try YAMLReader.read([0x61, 0x3a, 0x20, 0xff, 0xc0], file: "a.yaml") }
+    }
+
+    @Test("A long line of brackets, of keys and of anchors is read or refused in time", .timeLimit(.minutes(1)))
+    func longLines() {
+        for text in ["[", "{a: ", "a: ", "&a ", "? ", "- - ", "\"", "!!", "*a ", "| ", "%YAML ", "[a, "] {
+            _ = message(String(repeating: text, count: 200_000))
+        }
+    }
+}
+
+@Suite("Words of files")
+struct FileWordTests {
+    @Test(
+        "Times",
+        arguments: [
+            ("0", 0), ("250ms", 250), ("30s", 30_000), ("15m", 900_000), ("2h", 7_200_000), ("1d", 86_400_000),
+            ("1h30m", 5_400_000), ("T+01:02:03", 3_723_000), ("T+00:00:01.250", 1250), ("T+100:00:00", 360_000_000),
+        ]
+    )
+    func times(text: String, milliseconds: Int64) {
+        #expect(DurationText.span(text) == .milliseconds(milliseconds))
+    }
+
+    @Test(
+        "What is no time",
+        arguments: [
+            "", "5", "s", "-1s", "1 s", "1S", "1x", "T+1:2", "T+00:60:00", "T+00:00:00.5", "T+", "1.5s",
+            "99999999999999999999s", "999999999999999h", "٣s", "1s2", "T+00:00:00x",
+        ]
+    )
+    func noTimes(text: String) {
+        #expect(DurationText.span(text) == nil)
+    }
+
+    @Test(
+        "UUIDs have one spelling",
+        arguments: [
+            ("180d", "180D"), ("0000180d", "180D"), ("0000180D-0000-1000-8000-00805f9b34fb", "180D"),
+            ("12345678", "12345678-0000-1000-8000-00805F9B34FB"),
+            ("6e400001-b5a3-f393-e0a9-e50e24dcca9e", "6E400001-B5A3-F393-E0A9-E50E24DCCA9E"),
+        ]
+    )
+    func uuids(text: String, canonical: String) {
+        #expect(BluetoothUUID.canonical(text) == canonical)
+        #expect(BluetoothUUID.canonical(BluetoothUUID.long(canonical)) == canonical)
+    }
+
+    @Test(
+        "What is no UUID",
+        arguments: [
+            "", "18", "180G", "180D0", "6e400001b5a3f393e0a9e50e24dcca9e", "6e400001-b5a3-f393-e0a9-e50e24dcca9",
+            "１８0D",
+        ]
+    )
+    func noUUIDs(text: String) {
+        #expect(BluetoothUUID.canonical(text) == nil)
+    }
+}

@@ -1,0 +1,392 @@
+import Foundation
+import Testing
+import WakeProcesses
+import WakeSystem
+
+@Suite("App processes", .serialized)
+struct ProcessHostTests {
+    @Test("A process's exit status is told once, with what it used", arguments: usableFreezers)
+    func exitStatus(freezer: FreezerKind) throws {
+        let stage = try Stage(freezer)
+        let pid = try stage.spawn("exit", "7")
+        try stage.turn { !stage.exits.isEmpty }
+        #expect(stage.exits.count == 1)
+        #expect(stage.exits[0].pid == pid)
+        #expect(stage.exits[0].cause == .exited(status: 7))
+        #expect(stage.exits[0].peakMemory > 0)
+        #expect(stage.host.running.isEmpty)
+    }
+
+    @Test("A crash is told with its signal", arguments: usableFreezers)
+    func crash(freezer: FreezerKind) throws {
+        let stage = try Stage(freezer)
+        try stage.spawn("crash")
+        try stage.turn { !stage.exits.isEmpty }
+        guard case .signalled(number: SIGABRT, _) = stage.exits[0].cause else {
+            Issue.record("\(stage.exits[0].cause)")
+            return
+        }
+    }
+
+    @Test(
+        "A program that is missing is a typed error, and the app can be started afterwards",
+        arguments: usableFreezers
+    )
+    func missing(freezer: FreezerKind) throws {
+        let stage = try Stage(freezer)
+        let error = #expect(throws: ProcessError.self) {
+            try stage.host.spawn(1, AppProgram(path: "/nowhere/App"), output: 1, error: 2)
+        }
+        #expect(error?.kind == .cannotExecute(code: ENOENT))
+        #expect(
+            error?.message
+                == "/nowhere/App: cannot be executed: No such file or directory; build the app, or correct its path"
+        )
+        try stage.spawn("exit", "0")
+        try stage.turn { stage.exits.map(\.cause) == [.exited(status: 0)] }
+    }
+
+    @Test("A missing working directory is a typed error", arguments: usableFreezers)
+    func missingDirectory(freezer: FreezerKind) throws {
+        let stage = try Stage(freezer)
+        let error = #expect(throws: ProcessError.self) {
+            try stage.host.spawn(1, AppProgram(path: "/bin/true", directory: "/nowhere"), output: 1, error: 2)
+        }
+        #expect(error?.kind == .cannotEnterDirectory(code: ENOENT))
+    }
+
+    @Test(
+        "An app sees its arguments, folder and environment, four descriptors and no blocked signal",
+        arguments: usableFreezers
+    )
+    func surroundings(freezer: FreezerKind) throws {
+        let stage = try Stage(freezer)
+        let path = FileManager.default.temporaryDirectory.appending(path: "wakebench-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let output = try Descriptor.open(path, O_WRONLY | O_CREAT)
+        let program = AppProgram(
+            path: try builtProgram("MisbehavingApp"),
+            arguments: ["app", "environment", "x y"],
+            environment: ["A=b"],
+            directory: "/"
+        )
+        try stage.host.spawn(1, program, output: output.number, error: output.number)
+        try stage.turn { !stage.exits.isEmpty }
+        let lines = try readSmallFile(path).split(separator: "\n").map(String.init)
+        let plain = lines.filter { !$0.hasPrefix("environment WAKEBENCH_PROCESS=") }
+        #expect(
+            plain.sorted()
+                == [
+                    "argument app", "argument environment", "argument x y", "descriptor 0", "descriptor 1",
+                    "descriptor 2",
+                    "descriptor 3", "directory /", "environment A=b", "environment WAKEBENCH_RUN=\(stage.host.runName)",
+                    "environment WAKEBENCH_SOCKET=3", "session 1 group 1",
+                ]
+        )
+    }
+
+    @Test(
+        "A frozen app counts no further, and goes on from where it was",
+        arguments: usableFreezers,
+        ["count", "fork", "detach"]
+    )
+    func freezes(freezer: FreezerKind, mode: String) throws {
+        let stage = try Stage(freezer)
+        let counter = Counter()
+        defer { counter.remove() }
+        try stage.spawn(mode, counter.path)
+        try stage.turn { counter.value > 3 }
+        for _ in 0..<3 {
+            #expect(try stage.freeze() == .frozen)
+            let frozen = counter.value
+            // Work of our own, in which a running counter would move.
+            for _ in 0..<20 { _ = try stage.loop.runOnce(timeout: 2_000_000) }
+            #expect(counter.value == frozen)
+            #expect(stage.host.thaw(1))
+            try stage.turn { counter.value > frozen }
+        }
+    }
+
+    @Test("A kill reaches every descendant, also while frozen", arguments: usableFreezers, ["count", "fork", "detach"])
+    func kills(freezer: FreezerKind, mode: String) throws {
+        for isFrozen in [true, false] {
+            let stage = try Stage(freezer)
+            let counter = Counter()
+            defer { counter.remove() }
+            try stage.spawn(mode, counter.path)
+            try stage.turn { counter.process > 0 && counter.value > 0 }
+            if isFrozen { #expect(try stage.freeze() == .frozen) }
+            stage.host.kill(1)
+            try stage.turn { !stage.exits.isEmpty && isDead(counter.process) }
+            #expect(stage.exits.first?.cause == .signalled(number: SIGKILL, core: false))
+        }
+    }
+
+    @Test("What an app leaves behind when it exits is killed", arguments: usableFreezers)
+    func leftBehind(freezer: FreezerKind) throws {
+        let stage = try Stage(freezer)
+        let counter = Counter()
+        defer { counter.remove() }
+        try stage.spawn("detach-exit", counter.path)
+        try stage.turn { !stage.exits.isEmpty && counter.process > 0 && isDead(counter.process) }
+        #expect(stage.exits.map(\.cause) == [.exited(status: 0)])
+    }
+
+    @Test("A kill comes through to an app that ignores SIGTERM", arguments: usableFreezers)
+    func ignoresTerm(freezer: FreezerKind) throws {
+        let stage = try Stage(freezer)
+        let pid = try stage.spawn("ignore-term")
+        try stage.turn { stage.packets == [Array("ready".utf8)] }
+        Glibc.kill(pid, SIGTERM)
+        stage.host.kill(1)
+        try stage.turn { !stage.exits.isEmpty }
+        #expect(stage.exits[0].cause == .signalled(number: SIGKILL, core: false))
+    }
+
+    @Test("Freezing an app that has no process fails")
+    func nothingToFreeze() throws {
+        let stage = try Stage(.sigstop)
+        #expect(try stage.freeze() == .failed("app 1: has no process"))
+        #expect(!stage.host.thaw(1))
+    }
+
+    @Test("Packets come back in order, and their bytes are kept")
+    func echo() throws {
+        let stage = try Stage(usableFreezers[0])
+        try stage.spawn("echo")
+        for number in UInt8(0)..<5 {
+            #expect(stage.host.send([UInt8](repeating: number, count: 1 + Int(number) * 10_000), to: 1) == .sent)
+        }
+        try stage.turn { stage.packets.count == 5 }
+        #expect(stage.packets.map { $0.count } == [1, 10_001, 20_001, 30_001, 40_001])
+        #expect(stage.packets[4].allSatisfy { $0 == 4 })
+    }
+
+    @Test("A full socket says so, and says when it takes packets again")
+    func fullSocket() throws {
+        let stage = try Stage(usableFreezers[0])
+        try stage.spawn("echo")
+        #expect(try stage.freeze() == .frozen)
+        let packet = [UInt8](repeating: 1, count: 60_000)
+        var sent = 0
+        while stage.host.send(packet, to: 1) == .sent, sent < 1_000 { sent += 1 }
+        #expect(stage.host.send(packet, to: 1) == .full)
+        var writable = 0
+        stage.host.onWritable = { _ in writable += 1 }
+        stage.host.notifyWhenWritable(1)
+        stage.host.thaw(1)
+        try stage.turn { writable == 1 && stage.packets.count == sent }
+        #expect(stage.host.send(packet, to: 1) == .sent)
+    }
+
+    @Test("A flood is read at most 32 packets a turn, and other things go on")
+    func flood() throws {
+        let stage = try Stage(usableFreezers[0])
+        var inTurn = 0
+        var most = 0
+        var turns = 0
+        stage.host.onPacket = { _, _, _ in
+            inTurn += 1
+            most = max(most, inTurn)
+        }
+        let pid = try stage.spawn("flood")
+        // The app sleeps once its socket is full; another loop looks, so that nothing is read meanwhile.
+        let aside = try EventLoop()
+        var timer: WakeSystem.Timer?
+        timer = try aside.timer { timer?.arm(at: BootClock.now() + 1_000_000) }
+        timer?.arm(at: 0)
+        let end = MonotonicClock.now() + patience
+        while !isAsleep(pid) && MonotonicClock.now() < end { try aside.runOnce(timeout: patience) }
+        timer = nil
+        while turns < 50, MonotonicClock.now() < end {
+            inTurn = 0
+            if try stage.loop.runOnce(timeout: patience) { turns += 1 }
+        }
+        #expect(most == ProcessHost.packetsInTurn)
+        stage.host.kill(1)
+        try stage.turn { !stage.exits.isEmpty }
+    }
+
+    @Test("A packet that is too large is a fault, and the next one is read")
+    func oversize() throws {
+        let stage = try Stage(usableFreezers[0])
+        try stage.spawn("oversize")
+        try stage.turn { stage.packets == [Array("after".utf8)] }
+        #expect(stage.faults == [.truncated])
+    }
+
+    @Test("An app that closes its socket runs on until it is killed")
+    func closes() throws {
+        let stage = try Stage(usableFreezers[0])
+        try stage.spawn("close")
+        try stage.turn { stage.faults == [.closed] }
+        #expect(stage.exits.isEmpty)
+        #expect(stage.host.send([1], to: 1) == .closed)
+        stage.host.kill(1)
+        try stage.turn { !stage.exits.isEmpty }
+    }
+
+    @Test("Descriptors that nobody takes are closed; those taken are the taker's")
+    func descriptors() throws {
+        let stage = try Stage(usableFreezers[0])
+        var taken: [Int32] = []
+        stage.host.onPacket = { _, bytes, descriptors in
+            #expect(bytes == Array("file".utf8))
+            taken = descriptors.take()
+        }
+        try stage.spawn("descriptors")
+        try stage.turn { !taken.isEmpty }
+        let file = Descriptor(owning: taken[0])
+        var buffer: [UInt8] = [0]
+        #expect(try file.read(into: &buffer) == 0)
+    }
+
+    @Test("A live process is measured")
+    func usage() throws {
+        let stage = try Stage(usableFreezers[0])
+        let counter = Counter()
+        defer { counter.remove() }
+        try stage.spawn("count", counter.path)
+        try stage.turn { counter.value > 10 }
+        let usage = try #require(stage.host.usage(of: 1))
+        #expect(usage.processorTime > 0)
+        #expect(usage.residentMemory > 0)
+        #expect(stage.host.usage(of: 2) == nil)
+    }
+}
+
+@Suite("The end of a bench", .serialized)
+struct BenchEndTests {
+    /// Starts BenchLike as a child with its output in a pipe, and waits for its word.
+    private func bench(_ freezer: FreezerKind, _ arguments: [String], word: String) throws -> Process {
+        let bench = Process()
+        bench.executableURL = URL(filePath: try builtProgram("BenchLike"))
+        bench.arguments = arguments
+        let pipe = Pipe()
+        bench.standardOutput = pipe
+        try bench.run()
+        let said = String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
+        #expect(said == "\(word) \(freezer.rawValue)\n")
+        return bench
+    }
+
+    private func waitForDeath(of pid: Int32) throws {
+        let loop = try EventLoop()
+        var timer: WakeSystem.Timer?
+        let end = MonotonicClock.now() + patience
+        timer = try loop.timer { timer?.arm(at: BootClock.now() + 1_000_000) }
+        timer?.arm(at: 0)
+        while !isDead(pid) && MonotonicClock.now() < end { try loop.runOnce(timeout: patience) }
+        timer = nil
+        #expect(isDead(pid))
+    }
+
+    @Test(
+        "Nothing of an app outlives a bench that is killed with SIGKILL",
+        arguments: usableFreezers,
+        [["count"], ["fork"], ["detach"], ["detach", "running"]]
+    )
+    func killed(freezer: FreezerKind, mode: [String]) throws {
+        let counter = Counter()
+        defer { counter.remove() }
+        let run = "test-\(UUID())"
+        let app = try builtProgram("MisbehavingApp")
+        let arguments = [run, freezer.rawValue, app, mode[0], counter.path] + mode.dropFirst()
+        let bench = try bench(freezer, arguments, word: mode.count > 1 ? "running" : "frozen")
+        let pid = counter.process
+        #expect(!isDead(pid))
+        kill(bench.processIdentifier, SIGKILL)
+        bench.waitUntilExit()
+        try waitForDeath(of: pid)
+    }
+
+    @Test("A sweep kills what a run has left when its guardian was killed too", arguments: usableFreezers)
+    func sweeps(freezer: FreezerKind) throws {
+        let counter = Counter()
+        defer { counter.remove() }
+        let run = "test-\(UUID())"
+        let arguments = [run, freezer.rawValue, try builtProgram("MisbehavingApp"), "fork", counter.path]
+        let bench = try bench(freezer, arguments, word: "frozen")
+        let app = counter.process
+        // Frozen first, the bench and its guardian die together.
+        let helper = try #require(guardians(of: bench.processIdentifier, sparing: app).first)
+        kill(helper, SIGKILL)
+        kill(bench.processIdentifier, SIGKILL)
+        bench.waitUntilExit()
+        let killed = try ProcessHost.sweep(runName: run)
+        #expect(killed >= 1)
+        #expect(try ProcessHost.sweep(runName: run) == 0)
+    }
+
+    /// The children of a bench that are not its app: the guardian or the keeper.
+    private func guardians(of bench: Int32, sparing app: Int32) throws -> [Int32] {
+        let text = try readSmallFile("/proc/\(bench)/task/\(bench)/children")
+        return try text.split(separator: " ").compactMap { Int32($0) }.filter { pid in
+            try readSmallFile("/proc/\(pid)/comm").hasPrefix("wakebench-")
+        }
+    }
+
+    @Test(
+        "An ordinary user's apps are stopped and killed with SIGSTOP",
+        .enabled(if: getuid() == 0, "needs root to become an ordinary user")
+    )
+    func ordinaryUser() throws {
+        let counter = Counter()
+        defer { counter.remove() }
+        // Made beforehand for everyone: a user without rights writes it.
+        _ = FileManager.default.createFile(atPath: counter.path, contents: nil, attributes: [.posixPermissions: 0o666])
+        let folder = FileManager.default.temporaryDirectory.appending(path: "wakebench-\(UUID())").path
+        try FileManager.default.createDirectory(
+            atPath: folder,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o755]
+        )
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for name in ["BenchLike", "MisbehavingApp"] {
+            try FileManager.default.copyItem(atPath: try builtProgram(name), toPath: "\(folder)/\(name)")
+        }
+        let bench = Process()
+        bench.executableURL = URL(filePath: "/usr/bin/setpriv")
+        bench.arguments = [
+            "--reuid=65534", "--regid=65534", "--clear-groups", "\(folder)/BenchLike", "test-\(UUID())", "automatic",
+            "\(folder)/MisbehavingApp", "detach", counter.path,
+        ]
+        let pipe = Pipe()
+        bench.standardOutput = pipe
+        try bench.run()
+        #expect(String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self) == "frozen sigstop\n")
+        let pid = counter.process
+        #expect(!isDead(pid))
+        kill(bench.processIdentifier, SIGKILL)
+        bench.waitUntilExit()
+        try waitForDeath(of: pid)
+    }
+
+    @Test("A sweep of a run that left nothing kills nothing")
+    func emptySweep() throws {
+        #expect(try ProcessHost.sweep(runName: "test-\(UUID())") == 0)
+    }
+
+    @Test("A name that could leave the group's folder is refused", arguments: ["", "a/b", "../x y", "ä"])
+    func names(name: String) throws {
+        #expect(throws: ProcessError.self) { try ProcessHost.sweep(runName: name) }
+    }
+
+    @Test("A freezer that was chosen and does not work is an error that names the missing right")
+    func chosen() throws {
+        let loop = try EventLoop()
+        let error = #expect(throws: ProcessError.self) {
+            _ = try ProcessHost(loop: loop, freezer: .cgroup2, roots: GroupRoots(version2: "/proc"), runName: "x")
+        }
+        #expect(error?.kind == .freezerUnavailable)
+        #expect(error?.message.contains("/proc/wakebench-x") == true)
+    }
+
+    @Test("Without any control group the automatic choice is SIGSTOP, and the others say why not")
+    func fallback() throws {
+        let host = try ProcessHost(loop: try EventLoop(), roots: GroupRoots(), runName: "x")
+        #expect(host.freezer == .sigstop)
+        #expect(host.probes.map(\.usable) == [false, false, true])
+        host.close()
+    }
+}

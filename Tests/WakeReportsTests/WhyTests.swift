@@ -1,0 +1,139 @@
+import Testing
+import WakeModel
+import WakeReports
+
+@Suite("Why an app woke, or not")
+struct WhyTests {
+    let fixture: ReportFixture
+
+    init() throws { fixture = try ReportFixture() }
+
+    private func why(_ batches: [[Decision]], outcomes: [Outcome] = []) throws -> Why {
+        Why(try fixture.run(batches, outcomes: outcomes, app: "com.acme.heart"), app: "com.acme.heart")
+    }
+
+    @Test("A denied wake is explained with its rule, its cause and its remedy (LAUNCH-2)")
+    func forceQuit() throws {
+        var decision = fixture.forceQuit(412, at: Instant(nanoseconds: 8_047_250_000_000), event: 398)
+        decision.checks[.restoreIdentifier] = .pass
+        decision.wouldHave = .relaunch
+        #expect(
+            try why([[decision]]).explanation() == """
+                com.acme.heart  NOT woken at T+02:14:07 by bluetooth characteristic-notified heart-rate-belt/2A37 \
+                (e-000398)
+                  because  ForceQuit   user swiped the app away at T+01:58:00 (e-000371); only a user launch or a \
+                reboot clears this   [LAUNCH-2, documented]
+                  passed   LAUNCH-5 LAUNCH-6 MODE-2 BTC-1 BTC-6 BTC-8 BTC-10 BT-1 OPT-2                 \
+                without it: relaunch
+                  try      Launch the app once by hand, then end it with `terminate`, cause memory, to test a relaunch
+                  others   1 app saw this event: 1 ForceQuit
+                """
+        )
+    }
+
+    @Test("A wake is explained with what the process did (LIFE-4)")
+    func resumed() throws {
+        let decision = fixture.resume(12, at: second(12))
+        let outcome = fixture.outcome(12, value: "0648")
+        #expect(
+            try why([[decision]], outcomes: [outcome]).explanation() == """
+                com.acme.heart  woken at T+00:00:12 by bluetooth characteristic-notified heart-rate-belt/2A37 \
+                (e-000012)
+                  because  Resumed   the app was suspended since T+00:00:09; the wake has 10 s   [LIFE-4, documented]
+                  passed   LAUNCH-5 LAUNCH-6 MODE-2 BTC-1 BTC-6 BTC-8 BTC-10 BT-1 OPT-2
+                  outcome  pid 4711, launched in 38 ms, 612 ms of 10 s, then suspended, didUpdateValueFor; value 0648
+                  others   1 app saw this event: 1 woke
+                """
+        )
+    }
+
+    @Test("The other apps that saw the event are counted by reason")
+    func others() throws {
+        var other = fixture.forceQuit(2, at: second(20), event: 1)
+        other.app = AppID(1)
+        other.snapshot.bundle = fixture.names.intern("com.acme.other")
+        let text = try why([[fixture.resume(1, at: second(20)), other]]).explanation()
+        #expect(text.hasSuffix("  others   2 apps saw this event: 1 woke, 1 ForceQuit"))
+    }
+
+    @Test("The other failing checks are named, so that fixing one does not reveal the next by surprise")
+    func alsoFailing() throws {
+        let text = try why([[fixture.forceQuit(1, at: second(8000))]]).explanation()
+        #expect(text.contains("\n  also     BTC-6 would fail next\n"))
+    }
+
+    @Test("A deferred event names the decision that came later (SYS-4)")
+    func deferred() throws {
+        var waiting = fixture.resume(1, at: second(10))
+        waiting.verdict = .defer
+        waiting.reason = .modeMissing
+        waiting.rule = .mode2
+        waiting.checks[.modePresent] = .fail
+        var later = fixture.resume(2, at: second(30), event: 1)
+        later.verdict = .backgroundDeliver
+        later.reason = .deliveredLater
+        later.rule = .btc2
+        later.supersedes = DecisionID(1)
+        let log = try fixture.run([[waiting], [later]])
+        let why = Why(log, app: "com.acme.heart")
+        #expect(why.explanation().contains("\n  replaces d-000001\n"))
+        let first = Why(try fixture.run([[waiting]]), app: "com.acme.heart")
+        #expect(first.explanation().hasPrefix("com.acme.heart  NOT woken, made to wait at T+00:00:10"))
+        var unrelated = waiting
+        unrelated.id = DecisionID(3)
+        unrelated.event = EventID(3)
+        unrelated.at = second(31)
+        let both = Why(try fixture.run([[unrelated], [waiting], [later]]), app: "com.acme.heart")
+        #expect(!both.explanation(event: EventID(3)).contains("later"))
+    }
+
+    @Test("The newest decision is explained, or the one about an event")
+    func whichDecision() throws {
+        let why = try why([[fixture.resume(1, at: second(10))], [fixture.resume(2, at: second(20))]])
+        #expect(why.explanation().contains("(e-000002)"))
+        #expect(why.explanation(event: EventID(1)).contains("(e-000001)"))
+        #expect(why.explanation(event: EventID(7)) == "com.acme.heart  no decision about e-000007 in this run")
+    }
+
+    @Test("With nothing to show it says that nothing happened")
+    func nothing() throws {
+        #expect(
+            try why([]).explanation() == "com.acme.heart  no event of that kind was injected since T+00:00:00"
+        )
+        #expect(
+            try why([[fixture.nobody(1, at: second(5))]]).explanation() == """
+                com.acme.heart  no event that it registered for was injected since T+00:00:00
+                  nearest  bluetooth characteristic-notified heart-rate-belt/2A37 (e-000001) at T+00:00:05: \
+                no app had registered   [LAUNCH-6, documented]
+                """
+        )
+    }
+
+    @Test("The table folds repeats and shows the newest first")
+    func table() throws {
+        var batches = [[fixture.resume(1, at: second(100))]]
+        for number in 0..<6 as Range<UInt64> {
+            batches.append([fixture.forceQuit(10 + number, at: second(8000 + 180 * Int64(number)))])
+        }
+        batches.append([fixture.nobody(30, at: second(9860))])
+        let table = try why(batches, outcomes: [fixture.outcome(1)]).table()
+        #expect(
+            table == """
+                TYPE    REASON     AGE                FROM       MESSAGE
+                Denied  ForceQuit  16m (x6 over 15m)  bluetooth  characteristic-notified heart-rate-belt/2A37
+                Woke    Resumed    2h42m              bluetooth  characteristic-notified heart-rate-belt/2A37: \
+                pid 4711, launched in 38 ms, 612 ms of 10 s, then suspended, didUpdateValueFor
+                """
+        )
+    }
+
+    @Test("The table goes back as far as asked")
+    func since() throws {
+        let why = try why([[fixture.resume(1, at: second(100))], [fixture.resume(2, at: second(4000))]])
+        #expect(why.table(since: .seconds(3600)).split(separator: "\n").count == 2)
+        #expect(
+            try self.why([[fixture.nobody(1, at: second(4000))]]).table(since: .seconds(1000))
+                == "com.acme.heart  no event that it registered for was injected since T+00:50:00"
+        )
+    }
+}
