@@ -43,6 +43,50 @@ struct SystemRuleTests {
         #expect(phone.last?.event == event)
     }
 
+    @Test("SYS-2: an event that waited for a launching app when the bench died launches it again")
+    func waitingDecidedAgain() {
+        var phone = Phone()
+        let app = phone.terminatedSubscriber()
+        let event = phone.notify()
+        let first = phone.last!.id
+        phone.forget()
+        phone.hear(.benchRestarted)
+        #expect(phone.verdicts == [.relaunch])
+        #expect(phone.last?.supersedes == first)
+        phone.request(app, .createManager(1, restoreIdentifier: Phone.identifier))
+        #expect(phone.delivered == [event])
+    }
+
+    @Test("SYS-2: an event that waited for an app without the mode when the bench died is dropped with a record")
+    func deferredDropped() {
+        var phone = Phone()
+        _ = phone.suspendedSubscriber([])
+        phone.notify()
+        phone.hear(.benchRestarted)
+        #expect(phone.verdicts == [.defer, .drop])
+        #expect(phone.last?.reason == .benchRestarted)
+    }
+
+    @Test("SYS-2: a sighting lost with the bench is no duplicate of itself")
+    func sightingRedelivered() {
+        var phone = Phone()
+        let app = phone.install()
+        phone.open(app)
+        phone.request(app, .scan(1, services: [Phone.service], allowDuplicates: false))
+        phone.leave(app)
+        let event = phone.sight()
+        let first = phone.last!.id
+        phone.hear(.benchRestarted)
+        let sighting = WakeEvent(
+            kind: .peripheralDiscovered,
+            peripheral: Phone.belt,
+            services: [Phone.service],
+            id: event
+        )
+        phone.hear(.redeliver(app, sighting, supersedes: first))
+        #expect(phone.verdicts == [.resume, .relaunch])
+    }
+
     @Test("SYS-2: a delivery lost with the bench that the rules do not allow now is dropped with that reason")
     func notRedelivered() {
         var phone = Phone()
