@@ -36,6 +36,8 @@ package final class Bench {
     }
 
     package private(set) var router: Router
+    /// The router's next deadline, asked for once an input.
+    package private(set) var routerDeadline = Instant.distantFuture
     package let names: NameTable
     package let bluetooth: any BluetoothCentralPort
     private let journal: any Journal
@@ -126,7 +128,7 @@ package final class Bench {
 
     /// Whether a turn has something to do at `now`.
     package func hasWork(at now: Instant) -> Bool {
-        inboxHead < inbox.count || !acknowledged.isEmpty || (router.nextDeadline ?? .distantFuture) <= now
+        inboxHead < inbox.count || !acknowledged.isEmpty || routerDeadline <= now
     }
 
     // MARK: Turns
@@ -145,7 +147,7 @@ package final class Bench {
         }
         for (app, event) in acknowledged { try journal.acknowledge(app: app, event: event) }
         acknowledged.removeAll(keepingCapacity: true)
-        if (router.nextDeadline ?? .distantFuture) <= self.now, inboxHead == inbox.count {
+        if routerDeadline <= self.now, inboxHead == inbox.count {
             enqueue(Item(input: .timeReached, payload: .none, origin: .none, id: .none))
         }
         var leaves = false
@@ -186,6 +188,7 @@ package final class Bench {
         sinceSnapshot += 1
         output.removeAll()
         router.handle(item.input, id: item.id, at: now, into: &output)
+        routerDeadline = router.nextDeadline ?? .distantFuture
         while journaledNames < names.count {
             let name = NameID(UInt32(journaledNames))
             try journal.append(name, text: names.text(name))
@@ -277,6 +280,7 @@ package final class Bench {
         )
         output.removeAll()
         router.handle(item.input, id: item.id, at: now, into: &output)
+        routerDeadline = router.nextDeadline ?? .distantFuture
         // Nothing is appended while replaying, so nothing can fail.
         _ = try? collect(item)
         tellObservers(item)
@@ -304,6 +308,7 @@ package final class Bench {
         var reader = ByteReader(snapshot.bytes)
         lastEvent = try reader.readUInt64()
         router = try Router(from: &reader, profile: profile)
+        routerDeadline = router.nextDeadline ?? .distantFuture
         now = snapshot.at
         sequence = snapshot.sequence
     }

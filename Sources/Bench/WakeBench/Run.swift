@@ -383,7 +383,7 @@ package final class Run {
 
     /// The earliest instant at which anything has something to do of its own.
     private var deadline: Instant {
-        var next = bench.router.nextDeadline ?? .distantFuture
+        var next = bench.routerDeadline
         if let other = bluetooth.nextDeadline { next = min(next, other) }
         if let other = scripted.nextDeadline { next = min(next, other) }
         if let other = driver.nextDeadline { next = min(next, other) }

@@ -83,9 +83,10 @@ package final class ScenarioDriver: BenchObserver {
 
     /// The next instant at which a step is due, a condition runs out, or the run ends.
     package var nextDeadline: Instant? {
-        let steps = due.next
-        let conditions = waiting.map(timeout).min()
-        return [steps, conditions, end].compactMap { $0 }.min()
+        var next = due.next ?? .distantFuture
+        for item in waiting { next = min(next, timeout(item)) }
+        next = min(next, end ?? .distantFuture)
+        return next == .distantFuture ? nil : next
     }
 
     /// When the run ends; nil while steps are still to come and the scenario names no end.

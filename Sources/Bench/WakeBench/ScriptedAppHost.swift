@@ -12,10 +12,10 @@ package final class ScriptedAppHost: AppHost {
     }
 
     /// What one app does, and where its present process stands.
-    private struct App {
-        var script: ScriptedApp
+    private final class App {
+        let script: ScriptedApp
         /// The devices of the script's `uses`, as the router names them.
-        var devices: [NameID]
+        let devices: [NameID]
         var generation: UInt32 = 0
         var running = false
         var frozen = false
@@ -24,6 +24,11 @@ package final class ScriptedAppHost: AppHost {
         var nextToken: UInt64 = 1
         /// Subscriptions that the process has, by peripheral.
         var connected: [NameID: Bool] = [:]
+
+        init(script: ScriptedApp, devices: [NameID]) {
+            self.script = script
+            self.devices = devices
+        }
     }
 
     /// The one manager that a scripted app makes.

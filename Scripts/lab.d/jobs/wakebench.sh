@@ -1,0 +1,59 @@
+# Proves the bench on a real bluetoothd: the demo's scenarios with --backend bluez against a Bumble belt that is driven from
+# the same device file, two apps on one characteristic, bluetoothd restarted and the adapter gone in mid-stream. The run
+# folders are in /out/runs, for comparison with simulated runs.
+#   Scripts/lab run Scripts/lab.d/jobs/wakebench.sh 900
+source "$WAKEBENCH_LAB_PARTS/bluetooth.sh"
+bench=$PWD/.build/debug/wakebench
+status=0
+
+keep() { # NAME
+    mkdir -p /out/runs && cp -r "/tmp/runs/$1" "/out/runs/$1"
+}
+
+play() { # SCENARIO NAME DEVICE
+    echo "== $2 --backend bluez =="
+    start_belt "$3" || { status=1; return; }
+    "$bench" run "$1" --backend bluez --apps .build/apps --out "/tmp/runs/$2" || { echo "FAILED: $2"; status=1; }
+    keep "$2"
+    cp /out/belt.log "/out/belt-$2.log"
+    stop_belt
+}
+
+values() { # NAME
+    grep -c didUpdateValue "/tmp/runs/$1/apps/com.example.heartrate.log"
+}
+
+more_values() { # NAME THAN
+    [ "$(values "$1")" -gt "$2" ]
+}
+
+service_again() { # WHAT
+    local before
+    before=$(values radio-restarts)
+    if wait_for 120 more_values radio-restarts "$((before + 1))"; then
+        echo "service again after: $1 (values before $before, now $(values radio-restarts))"
+    else
+        echo "FAILED: no service after: $1"
+        status=1
+    fi
+}
+
+start_bluetooth || exit 1
+for name in heart-rate-belt heart-rate-belt-force-quit two-apps-shared-belt; do
+    play "Devices/Scenarios/$name.yaml" "$name" Devices/Bluetooth/heart-rate-belt.yaml
+done
+"$bench" why com.example.heartrate --run /tmp/runs/heart-rate-belt-force-quit || status=1
+
+echo "== radio-restarts =="
+start_belt Devices/Bluetooth/steady-belt.yaml || exit 1
+"$bench" run Scripts/lab.d/scenarios/radio-restarts.yaml --backend bluez --apps .build/apps --out /tmp/runs/radio-restarts &
+bench_id=$!
+wait_for 120 more_values radio-restarts 1 || status=1
+restart_bluetoothd
+service_again "bluetoothd restarted"
+remove_adapter
+add_adapter
+service_again "the adapter went and came back"
+wait "$bench_id" || { echo "FAILED: radio-restarts"; status=1; }
+keep radio-restarts
+exit $status
