@@ -5,12 +5,12 @@ import WakeModel
 
 @Suite("The system")
 struct SystemRuleTests {
-    @Test("SYS-2: after a restart of the bench scans, connections and subscriptions are asked for again")
+    @Test("SYS-2: after a restart of the bench scans and pending connections are asked for again")
     func takenUpAgain() {
         var phone = Phone()
         let app = phone.install()
         phone.open(app)
-        phone.subscribe(app)
+        phone.request(app, .connect(1, peripheral: Phone.belt))
         phone.request(app, .scan(1, services: [Phone.service], allowDuplicates: false))
         phone.forget()
         phone.hear(.benchRestarted)
@@ -23,10 +23,19 @@ struct SystemRuleTests {
                 .connect(client, peripheral: Phone.belt),
             ]
         )
-        phone.forget()
         phone.happen(.peripheralConnected, to: client)
         #expect(phone.verdicts == [.relaunch])
-        #expect(phone.commands == [.operate(client, peripheral: Phone.belt, .setNotify(Phone.heartRate, true))])
+    }
+
+    @Test("SYS-2: a connection that was up when the bench died relaunches its app by the news of its end")
+    func connectionEnds() {
+        var phone = Phone()
+        _ = phone.suspendedSubscriber()
+        phone.hear(.benchRestarted)
+        phone.happen(.peripheralDisconnected)
+        #expect(phone.verdicts == [.relaunch])
+        phone.notify()
+        #expect(phone.last?.reason == .noRegistration)
     }
 
     @Test("SYS-2: a delivery lost with the bench relaunches the app, and replaces its record")
