@@ -315,6 +315,20 @@ struct LifecycleRuleTests {
         #expect(phone.router.isFreezing(app))
     }
 
+    @Test("LIFE-11: an event that comes in a slow launch, after the window of its cause, opens one of its own")
+    func windowAfterSlowLaunch() {
+        var phone = Phone()
+        let app = phone.terminatedSubscriber()
+        phone.notify()
+        phone.wait(.seconds(15))
+        phone.notify()
+        phone.request(app, .createManager(1, restoreIdentifier: Phone.identifier))
+        phone.report(app, .launched)
+        #expect(!phone.router.isFreezing(app))
+        phone.wait(.seconds(10))
+        #expect(phone.router.isFreezing(app))
+    }
+
     @Test("LIFE-11: an event that comes while the process is being frozen is decided when it is")
     func heldWhileFreezing() {
         var phone = Phone()

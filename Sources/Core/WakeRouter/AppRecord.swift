@@ -108,6 +108,12 @@ struct AppRecord {
         managers.firstIndex { $0.attached && $0.number == number }
     }
 
+    /// The window that runs; one that ended while the app was launching or leaving is over.
+    func window(at now: Instant) -> Window? {
+        guard let window, window.ends > now else { return nil }
+        return window
+    }
+
     /// Whether a process exists that will run again by itself or is running.
     var hasProcess: Bool { face.state != .notRunning }
 

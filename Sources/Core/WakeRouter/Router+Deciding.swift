@@ -89,9 +89,9 @@ extension Router {
         switch face.state {
         case .active, .inactive: break
         case .background:
-            if let window = apps[index].window {
+            if let window = apps[index].window(at: now) {
                 face.budgetLimit = window.ends.since(window.began)
-                face.budgetUsed = min(face.budgetLimit, now.since(window.began))
+                face.budgetUsed = now.since(window.began)
             } else {
                 face.budgetLimit = profile.bluetoothWindow
             }
@@ -264,7 +264,9 @@ extension Router {
         case .foregroundDeliver: break
         case .backgroundDeliver:
             // A source whose mode is missing does not keep the app running (MODE-2).
-            if apps[index].window == nil, apps[index].face.modes.contains(.bluetoothCentral) { openWindow(app) }
+            if apps[index].window(at: now) == nil, apps[index].face.modes.contains(.bluetoothCentral) {
+                openWindow(app)
+            }
         case .resume:
             move(app, to: .background, into: &output)
             apps[index].phase = .running
