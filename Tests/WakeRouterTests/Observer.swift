@@ -115,7 +115,9 @@ struct Observer {
     private mutating func hear(_ request: AppRequest, from index: Int) {
         guard apps[index].alive, apps[index].state != .suspended else { return }
         switch request {
-        case .beginTask(let token): apps[index].tasks.insert(token)
+        case .beginTask(let token):
+            // A token that is used again after its end stands for a new task.
+            if apps[index].tasks.insert(token).inserted { apps[index].expired.remove(token) }
         case .endTask(let token): apps[index].tasks.remove(token)
         case .done: apps[index].windowBegan = nil
         case .createManager(let number, _): apps[index].managers.insert(number)

@@ -13,7 +13,7 @@ package enum Input: Hashable, Sendable {
     case event(WakeEvent)
     /// A delivery that the app had not acknowledged when the bench died is decided again against the dead app.
     case redeliver(AppID, WakeEvent, supersedes: DecisionID)
-    /// The bench came back after it died: every process is gone and every connection is closed.
+    /// The bench came back after it died: every process is gone. Connections that were up end by events of their own.
     case benchRestarted
 }
 

@@ -33,14 +33,10 @@ struct AppRecord {
 
     /// An event that was decided and waits for the app to be able to take it.
     struct Waiting: Equatable {
-        var event: EventID
+        var event: WakeEvent
+        /// Its slots are those of the managers that it waits for.
+        var interest: Interest
         var decision: DecisionID
-        var kind: EventKind
-        var subject: NameID
-        var origin: NameID
-        var parent: EventID
-        /// The managers that it waits for.
-        var slots: SlotSet
         /// The app could not be woken for it: it gets a second decision when it runs (BTC-2).
         var deferred: Bool
         /// No manager has it yet: if it goes away, a record must say so.
@@ -110,6 +106,12 @@ struct AppRecord {
     /// The index of a live manager of the present process.
     func slot(of number: ManagerNumber) -> Int? {
         managers.firstIndex { $0.attached && $0.number == number }
+    }
+
+    /// The window that runs; one that ended while the app was launching or leaving is over.
+    func window(at now: Instant) -> Window? {
+        guard let window, window.ends > now else { return nil }
+        return window
     }
 
     /// Whether a process exists that will run again by itself or is running.

@@ -26,7 +26,8 @@ extension Router {
         case .resting, .launching, .running, .leaving: break
         }
         var interest = interest
-        let sighting = event.kind == .peripheralDiscovered ? sight(event.peripheral, by: &interest) : .none
+        let sighting =
+            event.kind == .peripheralDiscovered ? sight(event.peripheral, by: &interest, again: restarted) : .none
         let face = observe(interest)
         let results = BluetoothRules.evaluate(
             BluetoothQuestion(
@@ -88,9 +89,9 @@ extension Router {
         switch face.state {
         case .active, .inactive: break
         case .background:
-            if let window = apps[index].window {
+            if let window = apps[index].window(at: now) {
                 face.budgetLimit = window.ends.since(window.began)
-                face.budgetUsed = min(face.budgetLimit, now.since(window.began))
+                face.budgetUsed = now.since(window.began)
             } else {
                 face.budgetLimit = profile.bluetoothWindow
             }
@@ -205,8 +206,8 @@ extension Router {
     }
 
     /// Looks which scans of the app count the sighting, and leaves those in the interest; when none does, the first
-    /// scan stands for all.
-    private func sight(_ peripheral: NameID, by interest: inout Interest) -> Sighting {
+    /// scan stands for all. A sighting that was lost with the bench counts as the first again.
+    private func sight(_ peripheral: NameID, by interest: inout Interest, again: Bool) -> Sighting {
         let index = Int(interest.client.app.number)
         let foreground = apps[index].state == .active || apps[index].state == .inactive
         var counting = SlotSet()
@@ -214,7 +215,7 @@ extension Router {
         for slot in interest.slots {
             guard let scan = apps[index].managers[slot].scan else { continue }
             let names = !scan.services.isEmpty
-            let first = !scan.seen.contains(peripheral) || scan.allowDuplicates && foreground
+            let first = again || !scan.seen.contains(peripheral) || scan.allowDuplicates && foreground
             if first, names || foreground {
                 counting.insert(UInt16(slot))
             } else if slot == Int(interest.client.slot) {
@@ -258,12 +259,14 @@ extension Router {
         switch verdict {
         case .coalesce, .drop, .deny: return
         case .defer:
-            enqueue(event, decision: decision, app: app, slots: interest.slots, deferred: true, into: &output)
+            enqueue(event, for: interest, decision: decision, deferred: true, into: &output)
             return
         case .foregroundDeliver: break
         case .backgroundDeliver:
             // A source whose mode is missing does not keep the app running (MODE-2).
-            if apps[index].window == nil, apps[index].face.modes.contains(.bluetoothCentral) { openWindow(app) }
+            if apps[index].window(at: now) == nil, apps[index].face.modes.contains(.bluetoothCentral) {
+                openWindow(app)
+            }
         case .resume:
             move(app, to: .background, into: &output)
             apps[index].phase = .running
@@ -275,7 +278,7 @@ extension Router {
             launch(app, as: .background, cause: event.id, decision: decision, into: &output)
             openWindow(app)
         }
-        deliver(event, decision: decision, to: app, slots: interest.slots, into: &output)
+        deliver(event, decision: decision, for: interest, into: &output)
     }
 
     mutating func openWindow(_ app: AppID) {
@@ -286,32 +289,25 @@ extension Router {
     private mutating func deliver(
         _ event: WakeEvent,
         decision: DecisionID,
-        to app: AppID,
-        slots: SlotSet,
+        for interest: Interest,
         into output: inout RouterOutput
     ) {
+        let app = interest.client.app
         let index = Int(app.number)
-        var absent = SlotSet()
+        var absent = interest
+        absent.slots = SlotSet()
         var delivered = false
-        for slot in slots {
+        for slot in interest.slots {
             if apps[index].managers[slot].attached {
                 delivered = true
                 output.actions.append(
                     .deliver(app, manager: apps[index].managers[slot].number, event.id, decision)
                 )
             } else if apps[index].managers[slot].inUse {
-                absent.insert(UInt16(slot))
+                absent.slots.insert(UInt16(slot))
             }
         }
-        guard !absent.isEmpty else { return }
-        enqueue(
-            event,
-            decision: decision,
-            app: app,
-            slots: absent,
-            deferred: false,
-            undelivered: !delivered,
-            into: &output
-        )
+        guard !absent.slots.isEmpty else { return }
+        enqueue(event, for: absent, decision: decision, deferred: false, undelivered: !delivered, into: &output)
     }
 }

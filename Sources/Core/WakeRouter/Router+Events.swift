@@ -14,7 +14,7 @@ extension Router {
             fanOut(event, into: &output)
         }
         if !reached { nobody(event, into: &output) }
-        settleLinks(after: event, into: &output)
+        settleLinks(after: event)
     }
 
     // MARK: Interest
@@ -182,9 +182,9 @@ extension Router {
     // MARK: Consequences
 
     /// What the event changes for everyone, whoever heard of it.
-    private mutating func settleLinks(after event: WakeEvent, into output: inout RouterOutput) {
+    private mutating func settleLinks(after event: WakeEvent) {
         switch event.kind {
-        case .peripheralConnected: linksConnected(event, into: &output)
+        case .peripheralConnected: linksConnected(event)
         case .peripheralConnectionFailed: removeLinks(of: event, connected: false)
         case .peripheralDisconnected: removeLinks(of: event, connected: true)
         case .notificationStateChanged:
@@ -200,18 +200,12 @@ extension Router {
         }
     }
 
-    /// The links are up. Subscriptions that outlived the bench are asked for again (SYS-2).
-    private mutating func linksConnected(_ event: WakeEvent, into output: inout RouterOutput) {
+    private mutating func linksConnected(_ event: WakeEvent) {
         let row = Int(event.peripheral.number)
         guard row < peripherals.count else { return }
-        for position in peripherals[row].links.indices where !peripherals[row].links[position].connected {
-            let client = peripherals[row].links[position].client
-            guard event.client == nil || event.client == client else { continue }
-            peripherals[row].links[position].connected = true
-            for handle in peripherals[row].subscriptions(of: client) {
-                output.actions.append(
-                    .bluetooth(.operate(client, peripheral: event.peripheral, .setNotify(handle, true)))
-                )
+        for position in peripherals[row].links.indices {
+            if event.client == nil || event.client == peripherals[row].links[position].client {
+                peripherals[row].links[position].connected = true
             }
         }
     }

@@ -268,7 +268,7 @@ extension Router {
     /// Suspends an app in the background that nothing holds any more (LIFE-3).
     mutating func settle(_ app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
-        if let window = apps[index].window, window.ends <= now { apps[index].window = nil }
+        apps[index].window = apps[index].window(at: now)
         guard apps[index].state == .background, apps[index].phase == .running, apps[index].window == nil,
             apps[index].tasks.isEmpty
         else { return }

@@ -59,9 +59,7 @@ extension Router {
         }
         for (index, app) in apps.enumerated() {
             let slots = app.managers.count == 64 ? UInt64.max : (1 << UInt64(app.managers.count)) - 1
-            guard app.waiting.allSatisfy({ $0.slots.bits & ~slots == 0 }) else { return false }
-            for item in app.held {
-                let interest = item.interest
+            for interest in app.waiting.map(\.interest) + app.held.map(\.interest) {
                 guard Int(interest.client.app.number) == index, isKnown(interest.client), !interest.slots.isEmpty,
                     interest.slots.bits & ~slots == 0
                 else { return false }
@@ -175,12 +173,8 @@ extension AppRecord.BackgroundTask: ByteCoded {
 extension AppRecord.Waiting: ByteCoded {
     func encode(into writer: inout ByteWriter) {
         writer.write(event)
+        writer.write(interest)
         writer.write(decision)
-        writer.write(kind)
-        writer.write(subject)
-        writer.write(origin)
-        writer.write(parent)
-        writer.write(slots)
         writer.write(deferred)
         writer.write(undelivered)
     }
@@ -188,12 +182,8 @@ extension AppRecord.Waiting: ByteCoded {
     init(from reader: inout ByteReader) throws(EncodingFault) {
         self.init(
             event: try reader.read(),
+            interest: try reader.read(),
             decision: try reader.read(),
-            kind: try reader.read(),
-            subject: try reader.read(),
-            origin: try reader.read(),
-            parent: try reader.read(),
-            slots: try reader.read(),
             deferred: try reader.readBool(),
             undelivered: try reader.readBool()
         )

@@ -6,13 +6,13 @@ extension Router {
 
     mutating func enqueue(
         _ event: WakeEvent,
+        for interest: Interest,
         decision: DecisionID,
-        app: AppID,
-        slots: SlotSet,
         deferred: Bool,
         undelivered: Bool = true,
         into output: inout RouterOutput
     ) {
+        let app = interest.client.app
         let index = Int(app.number)
         if apps[index].waiting.count >= Self.waitingLimit {
             let oldest = apps[index].waiting.removeFirst()
@@ -21,31 +21,26 @@ extension Router {
         output.actions.append(.keep(app, event.id))
         apps[index].waiting.append(
             .init(
-                event: event.id,
+                event: event,
+                interest: interest,
                 decision: decision,
-                kind: event.kind,
-                subject: event.subject,
-                origin: event.origin,
-                parent: event.parent,
-                slots: slots,
                 deferred: deferred,
                 undelivered: undelivered
             )
         )
     }
 
-    /// A waiting event will not reach the app; one that no manager has got has its final verdict here, unless it was on
-    /// its way when the bench died and is decided again.
+    /// A waiting event will not reach the app; one that no manager has got has its final verdict here.
     private mutating func dismiss(
         _ waiting: AppRecord.Waiting,
         of app: AppID,
         reason: Reason,
         into output: inout RouterOutput
     ) {
-        if waiting.deferred || waiting.undelivered && reason != .benchRestarted {
+        if waiting.undelivered {
             _ = recordLater(waiting, of: app, verdict: .drop, reason: reason, into: &output)
         }
-        output.actions.append(.discard(app, waiting.event))
+        output.actions.append(.discard(app, waiting.event.id))
     }
 
     mutating func dropWaiting(of app: AppID, reason: Reason, into output: inout RouterOutput) {
@@ -72,8 +67,8 @@ extension Router {
         let index = Int(app.number)
         var position = 0
         while position < apps[index].waiting.count {
-            apps[index].waiting[position].slots.remove(slot)
-            if apps[index].waiting[position].slots.isEmpty {
+            apps[index].waiting[position].interest.slots.remove(slot)
+            if apps[index].waiting[position].interest.slots.isEmpty {
                 let item = apps[index].waiting.remove(at: position)
                 dismiss(item, of: app, reason: .registrationEnded, into: &output)
             } else {
@@ -90,19 +85,10 @@ extension Router {
         reason: Reason,
         into output: inout RouterOutput
     ) -> DecisionID {
-        let event = WakeEvent(
-            kind: waiting.kind,
-            subject: waiting.subject,
-            origin: waiting.origin,
-            parent: waiting.parent,
-            id: waiting.event
-        )
         var checks = CheckResults()
         checks[.registered] = .pass
-        var snapshot = apps[Int(app.number)].face
-        observePhone(&snapshot)
         return record(
-            event,
+            waiting.event,
             app: app,
             verdict: verdict,
             reason: reason,
@@ -110,7 +96,7 @@ extension Router {
             checks: checks,
             wouldHave: verdict,
             supersedes: waiting.decision,
-            snapshot: snapshot,
+            snapshot: observe(waiting.interest),
             into: &output
         )
     }
@@ -139,8 +125,8 @@ extension Router {
         var position = 0
         while position < apps[index].waiting.count {
             if !apps[index].waiting[position].deferred { handOver(position, of: app, into: &output) }
-            if apps[index].waiting[position].slots.isEmpty {
-                output.actions.append(.discard(app, apps[index].waiting[position].event))
+            if apps[index].waiting[position].interest.slots.isEmpty {
+                output.actions.append(.discard(app, apps[index].waiting[position].event.id))
                 apps[index].waiting.remove(at: position)
             } else {
                 position += 1
@@ -151,10 +137,10 @@ extension Router {
     private mutating func handOver(_ position: Int, of app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
         let item = apps[index].waiting[position]
-        for slot in item.slots where apps[index].managers[slot].attached {
+        for slot in item.interest.slots where apps[index].managers[slot].attached {
             let number = apps[index].managers[slot].number
-            output.actions.append(.deliver(app, manager: number, item.event, item.decision))
-            apps[index].waiting[position].slots.remove(slot)
+            output.actions.append(.deliver(app, manager: number, item.event.id, item.decision))
+            apps[index].waiting[position].interest.slots.remove(slot)
             apps[index].waiting[position].undelivered = false
         }
     }
@@ -233,6 +219,19 @@ extension Router {
     }
 
     // MARK: After a restart of the bench
+
+    /// What was decided for a process and never reached it is decided again against the dead app. What was deferred, or
+    /// has reached one of its managers, is not: the bench knows of the deliveries and brings them itself.
+    mutating func decideWaitingAgain(_ waiting: [AppRecord.Waiting], of app: AppID, into output: inout RouterOutput) {
+        for item in waiting {
+            if !item.deferred, item.undelivered {
+                decide(item.event, for: item.interest, supersedes: item.decision, restarted: true, into: &output)
+                output.actions.append(.discard(app, item.event.id))
+            } else {
+                dismiss(item, of: app, reason: .benchRestarted, into: &output)
+            }
+        }
+    }
 
     /// Decides an unacknowledged delivery again; what the rules do not allow now is dropped as lost in the restart.
     mutating func redeliver(

@@ -226,7 +226,10 @@ package struct Router {
     private mutating func benchRestarted(id: EventID, into output: inout RouterOutput) {
         for index in apps.indices where apps[index].installed && apps[index].hasProcess {
             let app = AppID(UInt32(index))
+            let waiting = apps[index].waiting
+            apps[index].waiting.removeAll()
             end(app, cause: .bench, code: 0, by: id, into: &output)
+            decideWaitingAgain(waiting, of: app, into: &output)
             reschedule(app)
         }
         takeUpRadio(into: &output)
@@ -282,7 +285,7 @@ package struct Router {
             )
         )
         detachManagers(of: app, into: &output)
-        dropWaiting(of: app, reason: cause == .bench ? .benchRestarted : .appEnded, into: &output)
+        dropWaiting(of: app, reason: .appEnded, into: &output)
         decideHeld(of: app, into: &output)
         launchAfterEnd(app, into: &output)
     }
