@@ -32,14 +32,34 @@ bluez_lacks() { # OBJECT
 }
 
 start_bus() {
-    dbus-daemon --system --fork --nopidfile && wait_for 20 busctl --system --timeout=5 status org.freedesktop.DBus
+    dbus-daemon --system --fork --nopidfile && wait_for 90 busctl --system --timeout=5 status org.freedesktop.DBus
 }
 
+radio_is_set_up() { # INDEX
+    hciconfig "hci$1" | grep "BD Address" | grep -qv "00:00:00:00:00:00"
+}
+
+radios_are_gone() {
+    ! ls /sys/class/bluetooth/hci* >/dev/null 2>&1
+}
+
+# The kernel gives a controller two seconds for its first answer. On a busy machine btvirt may still be loading then, and the
+# controller is left useless: so it is made anew until both are set up.
 start_radio() {
     modprobe bluetooth && modprobe hci_vhci || return
-    # LE only: the belt has no use for the rest. Two controllers of one process hear each other.
-    btvirt -L -l2 >/out/btvirt.log 2>&1 &
-    wait_for 20 test -e /sys/class/bluetooth/hci1
+    local attempt
+    for attempt in 1 2 3 4 5; do
+        # LE only: the belt has no use for the rest. Two controllers of one process hear each other.
+        btvirt -L -l2 >/out/btvirt.log 2>&1 &
+        btvirt_id=$!
+        wait_for 60 test -e /sys/class/bluetooth/hci1 || return
+        if wait_for 10 radio_is_set_up 0 && wait_for 10 radio_is_set_up 1; then return 0; fi
+        echo "lab: the controllers did not answer in time; attempt $attempt" >&2
+        kill "$btvirt_id"
+        wait "$btvirt_id" 2>/dev/null || true
+        wait_for 30 radios_are_gone || return
+    done
+    return 1
 }
 
 start_bluetoothd() {
@@ -48,7 +68,7 @@ start_bluetoothd() {
     printf '[GATT]\nCache = no\n[Policy]\nAutoEnable = false\n' >/run/bluetooth.conf
     /usr/libexec/bluetooth/bluetoothd -n -E -f /run/bluetooth.conf >>/out/bluetoothd.log 2>&1 &
     bluetoothd_id=$!
-    wait_for 30 bluez_has /org/bluez/hci0
+    wait_for 120 bluez_has /org/bluez/hci0
 }
 
 start_bluetooth() {
@@ -70,9 +90,15 @@ radio_is_free() { # INDEX
     hciconfig "hci$1" down && hciconfig "hci$1" | grep -q DOWN && timeout 1 /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/away.py" "$1" | grep -q away
 }
 
+stop_belt() {
+    kill "$belt_id" 2>/dev/null
+    wait "$belt_id" 2>/dev/null || true
+    rm -f /run/belt
+}
+
 start_belt() { # FILE
     mkfifo /run/belt
-    wait_for 30 radio_is_free 1 || return
+    wait_for 120 radio_is_free 1 || return
     /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/belt.py" "$1" hci-socket:1 --control /run/belt >/out/belt.log 2>&1 &
     belt_id=$!
     belt_log '^advertising' 60
@@ -93,11 +119,11 @@ remove_adapter() {
     hciconfig hci0 down
     /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/away.py" 0 >/run/away 2>&1 &
     away_id=$!
-    wait_for 30 grep -q away /run/away && wait_for 30 bluez_lacks /org/bluez/hci0
+    wait_for 120 grep -q away /run/away && wait_for 30 bluez_lacks /org/bluez/hci0
 }
 
 add_adapter() {
     kill "$away_id"
     wait "$away_id" 2>/dev/null || true
-    wait_for 30 bluez_has /org/bluez/hci0
+    wait_for 120 bluez_has /org/bluez/hci0
 }
