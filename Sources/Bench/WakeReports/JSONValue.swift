@@ -11,7 +11,13 @@ enum JSONValue: Equatable, Sendable {
     case number(Double)
     case string(String)
     case array([JSONValue])
-    case object([(key: String, value: JSONValue)])
+    case object([Member])
+
+    /// A key and its value, in the order of the line.
+    struct Member: Equatable, Sendable {
+        var key: String
+        var value: JSONValue
+    }
 
     /// Nil when the bytes are not one whole value.
     init?(parsing bytes: [UInt8]) {
@@ -56,24 +62,8 @@ enum JSONValue: Equatable, Sendable {
         if case .array(let values) = self { values } else { [] }
     }
 
-    var members: [(key: String, value: JSONValue)] {
+    var members: [Member] {
         if case .object(let members) = self { members } else { [] }
-    }
-
-    static func == (left: JSONValue, right: JSONValue) -> Bool {
-        switch (left, right) {
-        case (.null, .null): true
-        case (.bool(let left), .bool(let right)): left == right
-        case (.integer(let left), .integer(let right)): left == right
-        case (.large(let left), .large(let right)): left == right
-        case (.number(let left), .number(let right)): left == right
-        case (.string(let left), .string(let right)): left == right
-        case (.array(let left), .array(let right)): left == right
-        case (.object(let left), .object(let right)):
-            left.count == right.count && zip(left, right).allSatisfy { $0.key == $1.key && $0.value == $1.value }
-        case (.null, _), (.bool, _), (.integer, _), (.large, _), (.number, _), (.string, _), (.array, _), (.object, _):
-            false
-        }
     }
 }
 
@@ -162,12 +152,13 @@ private struct JSONParser {
 
     private mutating func object(_ depth: Int) -> JSONValue? {
         offset += 1
-        var members: [(key: String, value: JSONValue)] = []
+        var members: [JSONValue.Member] = []
         if take(0x7d) { return .object(members) }
+        members.reserveCapacity(8)
         while true {
             skipSpace()
             guard peek == 0x22, let key = string(), take(0x3a), let next = value(depth: depth + 1) else { return nil }
-            members.append((key, next))
+            members.append(JSONValue.Member(key: key, value: next))
             if take(0x7d) { return .object(members) }
             guard take(0x2c) else { return nil }
         }
@@ -179,7 +170,9 @@ private struct JSONParser {
         while let byte = peek, byte != 0x22, byte != 0x5c { offset += 1 }
         guard peek == 0x22 else { return escaped(from: start) }
         defer { offset += 1 }
-        return String(validating: bytes[start..<offset], as: UTF8.self)
+        return unsafe bytes.withUnsafeBufferPointer { all in
+            unsafe String(validating: UnsafeBufferPointer(rebasing: all[start..<offset]), as: UTF8.self)
+        }
     }
 
     private mutating func escaped(from start: Int) -> String? {

@@ -89,7 +89,7 @@ package enum Timeline {
         return [
             LogTime.text(decision.at), decision.app ?? "-", decision.kind + subject + repeated,
             decision.verdict.word, decision.reason.word, outcome.map { $0.pid == 0 ? "-" : "\($0.pid)" } ?? "-",
-            outcome?.delivered.compactMap(\.value).joined(separator: " ") ?? "",
+            fold.values(log),
         ]
     }
 

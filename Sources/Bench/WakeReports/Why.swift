@@ -182,18 +182,27 @@ package struct Why {
     struct Fold {
         var first: DecisionRecord
         var last: DecisionRecord
-        var count: Int
+        /// All of them, in order.
+        var members: [DecisionID]
+
+        var count: Int { members.count }
+
+        /// What the app read in all of them; of many the first three and the last.
+        func values(_ log: RunLog) -> String {
+            let values = members.flatMap { log.outcomes[$0.number]?.delivered.compactMap(\.value) ?? [] }
+            guard values.count > 5, let last = values.last else { return values.joined(separator: " ") }
+            return values.prefix(3).joined(separator: " ") + " … " + last
+        }
     }
 
     static func folded(_ decisions: [DecisionRecord]) -> [Fold] {
         var folds: [Fold] = []
         for decision in decisions {
-            if var fold = folds.last, repeats(fold.last, decision) {
-                fold.last = decision
-                fold.count += 1
-                folds[folds.count - 1] = fold
+            if let fold = folds.last, repeats(fold.last, decision) {
+                folds[folds.count - 1].last = decision
+                folds[folds.count - 1].members.append(decision.id)
             } else {
-                folds.append(Fold(first: decision, last: decision, count: 1))
+                folds.append(Fold(first: decision, last: decision, members: [decision.id]))
             }
         }
         return folds

@@ -103,7 +103,7 @@ package enum BusAddress: Hashable, Sendable {
 // MARK: - Calling
 
 /// A method call to be made.
-package struct BusCall {
+package struct BusCall: Sendable {
     package var destination: String
     package var path: String
     package var interface: String
@@ -143,6 +143,45 @@ extension Bus {
         }
     }
 
+    /// Makes one call over a connection of its own and waits for the answer: for questions before a loop runs.
+    package static func ask(
+        _ address: BusAddress,
+        _ call: BusCall,
+        timeout: Duration = .seconds(5)
+    ) throws(BusError) -> [BusValue] {
+        let handle = unsafe try open(address)
+        defer {
+            unsafe sd_bus_close(handle)
+            unsafe sd_bus_unref(handle)
+        }
+        var made: OpaquePointer?
+        let code = unsafe sd_bus_message_new_method_call(
+            handle,
+            &made,
+            call.destination,
+            call.path,
+            call.interface,
+            call.member
+        )
+        defer { unsafe sd_bus_message_unref(made) }
+        guard code >= 0, let message = unsafe made else {
+            throw BusError(call: "sd_bus_message_new_method_call", code: code)
+        }
+        try unsafe BusWriting(message).append(call.arguments)
+        var failure = unsafe sd_bus_error(name: nil, message: nil, _need_free: 0)
+        defer { unsafe sd_bus_error_free(&failure) }
+        var answer: OpaquePointer?
+        defer { unsafe sd_bus_message_unref(answer) }
+        let called = unsafe sd_bus_call(handle, message, microseconds(timeout), &failure, &answer)
+        guard called >= 0, let answer = unsafe answer else {
+            throw unsafe failure.name == nil ? BusError(call: "sd_bus_call", code: called) : BusError(failure)
+        }
+        var reading = unsafe BusReading(answer)
+        return try reading.all()
+    }
+
+    private static func microseconds(_ duration: Duration) -> UInt64 { UInt64(max(1, duration / .microseconds(1))) }
+
     private func send(
         _ call: BusCall,
         timeout: Duration,
@@ -165,8 +204,8 @@ extension Bus {
             return 0
         }
         let retained = unsafe Unmanaged.passRetained(waiting)
-        let microseconds = UInt64(max(0, timeout / .microseconds(1)))
-        let code = unsafe sd_bus_call_async(handle, &slot, message, handler, retained.toOpaque(), microseconds)
+        let limit = Self.microseconds(timeout)
+        let code = unsafe sd_bus_call_async(handle, &slot, message, handler, retained.toOpaque(), limit)
         guard code >= 0 else {
             unsafe retained.release()
             throw BusError(call: "sd_bus_call_async", code: code)

@@ -1,7 +1,7 @@
 import CSystemd
 
 /// A signal that arrived.
-package struct BusSignal {
+package struct BusSignal: Sendable {
     /// The unique name of the sender.
     package var sender: String
     package var path: String

@@ -1,7 +1,8 @@
 import Glibc
+import Synchronization
 
 /// A D-Bus value with its type, as it stands in a message.
-package indirect enum BusValue: Hashable {
+package indirect enum BusValue: Hashable, Sendable {
     case byte(UInt8)
     case bool(Bool)
     case int16(Int16)
@@ -27,7 +28,7 @@ package indirect enum BusValue: Hashable {
 }
 
 /// One pair of a dictionary.
-package struct BusEntry: Hashable {
+package struct BusEntry: Hashable, Sendable {
     package var key: BusValue
     package var value: BusValue
 
@@ -136,28 +137,26 @@ extension BusValue {
 }
 
 /// A file descriptor that came in a message or is to go out in one. Closed with its last owner, unless taken.
-@safe package final class BusDescriptor: Hashable {
-    private var number: Int32
+package final class BusDescriptor: Hashable, Sendable {
+    private let number: Atomic<Int32>
 
     /// Takes ownership of an open descriptor.
     package init(owning number: Int32) {
-        self.number = number
+        self.number = Atomic(number)
     }
 
     /// The number, still owned here; -1 once taken.
-    package var borrowed: Int32 { number }
+    package var borrowed: Int32 { number.load(ordering: .relaxed) }
 
     /// Hands the descriptor over: whoever takes it closes it. -1 when somebody did before.
-    package func take() -> Int32 {
-        defer { number = -1 }
-        return number
-    }
+    package func take() -> Int32 { number.exchange(-1, ordering: .relaxed) }
 
     package static func == (left: BusDescriptor, right: BusDescriptor) -> Bool { left === right }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
     deinit {
-        if number >= 0 { close(number) }
+        let last = take()
+        if last >= 0 { close(last) }
     }
 }

@@ -1,0 +1,252 @@
+import WakeBlueZ
+import WakeBus
+import WakeModel
+
+/// Operations on attributes, and notifications counted over clients.
+extension BlueZBluetooth {
+    // MARK: Asking
+
+    func operate(_ operation: BluetoothOperation, for client: BluetoothClient, on name: NameID) {
+        guard let peripheral = peripherals[name], peripheral.isConnected(client) else {
+            prepare { [self] in refuse(operation, for: client, on: name, because: .notConnected) }
+            return
+        }
+        guard peripheral.waiting.count < Self.requestLimit else {
+            let full = BluetoothFailure(domain: .att, code: 17, message: "Resources are insufficient.")
+            prepare { [self] in refuse(operation, for: client, on: name, because: full) }
+            return
+        }
+        // A link is up before its attributes are known; what is asked earlier would find some of them, or none.
+        peripheral.waiting.append(.init(client: client, operation: operation))
+        guard peripheral.isResolved else { return }
+        let link = peripheral.link
+        prepare { [self] in
+            if peripheral.link == link { carryOutWaiting(peripheral) }
+        }
+    }
+
+    func refuse(
+        _ operation: BluetoothOperation,
+        for client: BluetoothClient,
+        on name: NameID,
+        because failure: BluetoothFailure
+    ) {
+        let refused = event(
+            operation.answerKind,
+            of: name,
+            attribute: operation.attribute,
+            client: client,
+            failed: true
+        )
+        say(refused, .failure(failure))
+    }
+
+    /// The attribute table is complete, for the first time on this link or anew.
+    func attributesKnown(_ peripheral: BlueZPeripheral) {
+        guard peripheral.isUp else { return }
+        let invalidated = peripheral.take(adapter.attributes(of: peripheral.id))
+        if peripheral.isResolved, !invalidated.isEmpty {
+            say(event(.servicesModified, of: peripheral.name), .handles(invalidated))
+        }
+        peripheral.isResolved = true
+        carryOutWaiting(peripheral)
+    }
+
+    private func carryOutWaiting(_ peripheral: BlueZPeripheral) {
+        while peripheral.isResolved, !peripheral.waiting.isEmpty {
+            let request = peripheral.waiting.removeFirst()
+            carryOut(request.operation, for: request.client, on: peripheral)
+        }
+    }
+
+    // MARK: Carrying out
+
+    private func carryOut(
+        _ operation: BluetoothOperation,
+        for client: BluetoothClient,
+        on peripheral: BlueZPeripheral
+    ) {
+        let wants = { [names] (wanted: [NameID], uuid: String) in
+            wanted.isEmpty || names.known(uuid).map(wanted.contains) == true
+        }
+        switch operation {
+        case .discoverServices(let wanted):
+            let found = peripheral.services.filter { $0.primary && wants(wanted, $0.uuid) }
+            answer(operation, client, peripheral, .services(found))
+        case .discoverIncludedServices: answer(operation, client, peripheral, .services([]))
+        case .discoverCharacteristics(let service, let wanted):
+            let found = peripheral.characteristics.filter { $0.service == service && wants(wanted, $0.uuid) }
+            answer(operation, client, peripheral, .characteristics(found))
+        case .discoverDescriptors(let characteristic):
+            let found = peripheral.descriptors.filter { $0.characteristic == characteristic }
+            answer(operation, client, peripheral, .descriptors(found))
+        case .read(let handle):
+            adapter.read(peripheral.id, handle, completion: answering(operation, client, peripheral) { .value($0) })
+        case .write(let handle, let value, let withResponse):
+            let answered = answering(operation, client, peripheral) { _ in .none }
+            adapter.write(peripheral.id, handle, value, withResponse: withResponse, completion: answered)
+        case .setNotify(let handle, true): subscribe(client, to: handle, peripheral)
+        case .setNotify(let handle, false):
+            unsubscribe(client, from: handle, peripheral)
+            answer(operation, client, peripheral, .notifying(false))
+        case .readDescriptor(let handle):
+            let answered = answering(operation, client, peripheral) { .value($0) }
+            adapter.readDescriptor(peripheral.id, handle, completion: answered)
+        case .writeDescriptor(let handle, let value):
+            let answered = answering(operation, client, peripheral) { _ in .none }
+            adapter.writeDescriptor(peripheral.id, handle, value, completion: answered)
+        case .readSignalStrength:
+            let strength = adapter.advertisement(of: peripheral.id)?.signalStrength.flatMap { Int16(exactly: $0) }
+            answer(operation, client, peripheral, .signalStrength(strength ?? 127))
+        }
+    }
+
+    /// Handles of attributes that are not there are refused, each other answer names its subject.
+    private func answer(
+        _ operation: BluetoothOperation,
+        _ client: BluetoothClient,
+        _ peripheral: BlueZPeripheral,
+        _ payload: EventPayload
+    ) {
+        var failed = false
+        var payload = payload
+        let uuid = operation.attribute == 0 ? nil : peripheral.uuid(of: operation.attribute)
+        if operation.attribute != 0, uuid == nil { payload = .failure(.invalidHandle) }
+        if case .failure = payload { failed = true }
+        let answered = event(
+            operation.answerKind,
+            of: peripheral.name,
+            attribute: operation.attribute,
+            subject: uuid.map { names.intern("\(peripheral.word)/\($0)") },
+            client: client,
+            failed: failed
+        )
+        say(answered, payload)
+    }
+
+    private func answering(
+        _ operation: BluetoothOperation,
+        _ client: BluetoothClient,
+        _ peripheral: BlueZPeripheral,
+        _ payload: @escaping ([UInt8]) -> EventPayload
+    ) -> (BlueZAdapter.Outcome) -> Void {
+        { [weak self] outcome in
+            // A client that let go meanwhile waits for nothing.
+            guard let self, peripheral.holder(client) != nil else { return }
+            switch outcome {
+            case .success(let value): answer(operation, client, peripheral, payload(value))
+            case .failure(let error): answer(operation, client, peripheral, .failure(Self.failure(error)))
+            }
+        }
+    }
+
+    /// BlueZ's errors in Apple's domains. What the device itself answered comes as `ATT error: 0xNN` in the message.
+    static func failure(_ error: BusError) -> BluetoothFailure {
+        switch error.kind {
+        case "NotConnected", "Disconnected": return .peripheralDisconnected
+        case "DoesNotExist", "UnknownObject", "UnknownMethod", "UnknownInterface": return .invalidHandle
+        case "NotPermitted":
+            let isRead = error.message.hasPrefix("Read")
+            return BluetoothFailure(domain: .att, code: isRead ? 2 : 3, message: error.message)
+        case "NotAuthorized": return BluetoothFailure(domain: .att, code: 8, message: error.message)
+        case "InvalidValueLength": return BluetoothFailure(domain: .att, code: 13, message: error.message)
+        case "InvalidOffset": return BluetoothFailure(domain: .att, code: 7, message: error.message)
+        case "NotSupported": return BluetoothFailure(domain: .att, code: 6, message: error.message)
+        default:
+            let parts = error.message.split(separator: " ")
+            let code = parts.last.flatMap { $0.hasPrefix("0x") ? Int32($0.dropFirst(2), radix: 16) : nil }
+            return BluetoothFailure(domain: .att, code: code ?? 14, message: error.message)
+        }
+    }
+
+    // MARK: Notifications
+
+    private func subscribe(_ client: BluetoothClient, to handle: AttributeHandle, _ peripheral: BlueZPeripheral) {
+        let operation = BluetoothOperation.setNotify(handle, true)
+        guard let characteristic = peripheral.characteristics.first(where: { $0.handle == handle }) else {
+            return answer(operation, client, peripheral, .failure(.invalidHandle))
+        }
+        guard characteristic.properties & 0x30 != 0 else {
+            let refused = BluetoothFailure(domain: .att, code: 6, message: "The request is not supported.")
+            return answer(operation, client, peripheral, .failure(refused))
+        }
+        if let place = peripheral.subscriptions.firstIndex(where: { $0.handle == handle }) {
+            if !peripheral.subscriptions[place].clients.contains(client) {
+                peripheral.subscriptions[place].clients.append(client)
+            }
+            switch peripheral.subscriptions[place].state {
+            case .on: answer(operation, client, peripheral, .notifying(true))
+            case .starting, .stopping: peripheral.subscriptions[place].asking.append(client)
+            }
+            return
+        }
+        peripheral.subscriptions.append(.init(handle: handle, clients: [client], asking: [client], state: .starting))
+        startNotifying(handle, peripheral, stream: peripheral.streams.contains(characteristic.uuid))
+    }
+
+    private func startNotifying(_ handle: AttributeHandle, _ peripheral: BlueZPeripheral, stream: Bool) {
+        let link = peripheral.link
+        adapter.startNotifying(peripheral.id, handle, stream: stream) { [weak self] outcome in
+            guard let self, peripheral.link == link,
+                let place = peripheral.subscriptions.firstIndex(where: { $0.handle == handle })
+            else { return }
+            let asking = peripheral.subscriptions[place].asking
+            peripheral.subscriptions[place].asking.removeAll()
+            peripheral.subscriptions[place].state = .on
+            var payload = EventPayload.notifying(true)
+            if case .failure(let error) = outcome {
+                payload = .failure(Self.failure(error))
+                peripheral.subscriptions.remove(at: place)
+            }
+            for client in asking where peripheral.holder(client) != nil {
+                answer(.setNotify(handle, true), client, peripheral, payload)
+            }
+            if case .success = outcome { stopWhenUnused(handle, peripheral) }
+        }
+    }
+
+    func unsubscribe(_ client: BluetoothClient, from handle: AttributeHandle, _ peripheral: BlueZPeripheral) {
+        guard let place = peripheral.subscriptions.firstIndex(where: { $0.handle == handle }) else { return }
+        peripheral.subscriptions[place].clients.removeAll { $0 == client }
+        peripheral.subscriptions[place].asking.removeAll { $0 == client }
+        stopWhenUnused(handle, peripheral)
+    }
+
+    private func stopWhenUnused(_ handle: AttributeHandle, _ peripheral: BlueZPeripheral) {
+        guard let place = peripheral.subscriptions.firstIndex(where: { $0.handle == handle }),
+            peripheral.subscriptions[place].state == .on, peripheral.subscriptions[place].clients.isEmpty
+        else { return }
+        peripheral.subscriptions[place].state = .stopping
+        let link = peripheral.link
+        adapter.stopNotifying(peripheral.id, handle) { [weak self] in
+            guard let self, peripheral.link == link,
+                let place = peripheral.subscriptions.firstIndex(where: { $0.handle == handle })
+            else { return }
+            guard !peripheral.subscriptions[place].clients.isEmpty else {
+                peripheral.subscriptions.remove(at: place)
+                return
+            }
+            // Somebody subscribed while it was being ended.
+            peripheral.subscriptions[place].state = .starting
+            let uuid = peripheral.uuid(of: handle) ?? ""
+            startNotifying(handle, peripheral, stream: peripheral.streams.contains(uuid))
+        }
+    }
+
+    func notified(
+        _ peripheral: BlueZPeripheral,
+        _ handle: AttributeHandle,
+        _ value: [UInt8],
+        _ path: BlueZNotificationPath
+    ) {
+        guard let uuid = peripheral.uuid(of: handle) else { return }
+        let notification = event(
+            .characteristicNotified,
+            of: peripheral.name,
+            attribute: handle,
+            subject: names.intern("\(peripheral.word)/\(uuid)"),
+            origin: names.intern("bluez:\(path.rawValue)")
+        )
+        say(notification, .value(value))
+    }
+}

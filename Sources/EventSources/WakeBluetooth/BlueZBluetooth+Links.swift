@@ -1,0 +1,142 @@
+import WakeBlueZ
+import WakeDevices
+import WakeModel
+
+/// Scans and links, counted over clients.
+extension BlueZBluetooth {
+    // MARK: Scanning
+
+    func scan(_ client: BluetoothClient, services: [NameID], allowDuplicates: Bool) {
+        guard poweredOn else { return }
+        scans.removeAll { $0.client == client }
+        let scan = Scan(client: client, services: services, allowDuplicates: allowDuplicates)
+        scans.insert(scan, at: scans.firstIndex { $0.client > client } ?? scans.endIndex)
+        let wasDiscovering = adapter.isDiscovering
+        scanChanged()
+        // bluetoothd tells of a device once while it is looked for: who comes later would not hear of it.
+        guard wasDiscovering else { return }
+        prepare { [self] in
+            for peripheral in inOrder where adapter.wasHeard(peripheral.id) {
+                if let advertisement = adapter.advertisement(of: peripheral.id) { sighted(peripheral, advertisement) }
+            }
+        }
+    }
+
+    /// One filter for all: the services of all when everyone names some, else everything.
+    func scanChanged() {
+        guard !scans.isEmpty else { return adapter.scan(nil) }
+        var services: Set<String> = []
+        if !scans.contains(where: \.services.isEmpty) {
+            for scan in scans {
+                for service in scan.services { services.insert(BluetoothUUID.long(names.text(service)).lowercased()) }
+            }
+        }
+        adapter.scan(BlueZScan(services: Array(services), duplicates: scans.contains(where: \.allowDuplicates)))
+    }
+
+    /// Matched once more for each client: bluetoothd tells of all that any program looks for.
+    func sighted(_ peripheral: BlueZPeripheral, _ heard: BlueZAdvertisement) {
+        let services = heard.services.map(BlueZPeripheral.canonical)
+        let interned = services.map(names.intern)
+        if let name = heard.name { peripheral.localName = name }
+        let advertisement = Advertisement(
+            localName: heard.name,
+            services: services,
+            manufacturerData: heard.manufacturerData,
+            serviceData: heard.serviceData.map { .init(service: BlueZPeripheral.canonical($0.service), data: $0.data) },
+            txPower: heard.txPower.flatMap { Int16(exactly: $0) },
+            signalStrength: heard.signalStrength.flatMap { Int16(exactly: $0) } ?? 127
+        )
+        for index in scans.indices {
+            guard scans[index].allowDuplicates || !scans[index].seen.contains(peripheral.name),
+                scans[index].services.isEmpty || scans[index].services.contains(where: interned.contains)
+            else { continue }
+            scans[index].seen.insert(peripheral.name)
+            peripheral.wasSeen = true
+            let seen = event(
+                .peripheralDiscovered,
+                of: peripheral.name,
+                client: scans[index].client,
+                services: interned
+            )
+            say(seen, .advertisement(advertisement))
+        }
+    }
+
+    // MARK: Links
+
+    func connect(_ client: BluetoothClient, to name: NameID) {
+        guard poweredOn, let peripheral = peripherals[name] ?? addressed(name) else { return }
+        guard peripheral.holder(client) == nil else { return }
+        peripheral.holders.append(.init(client: client, isConnected: false))
+        guard peripheral.isUp else {
+            prepare { [self] in
+                if !peripheral.isUp, !peripheral.holders.isEmpty { adapter.want(peripheral.id) }
+            }
+            return
+        }
+        let link = peripheral.link
+        prepare { [self] in
+            guard peripheral.link == link, peripheral.isUp, let place = peripheral.holder(client) else { return }
+            peripheral.holders[place].isConnected = true
+            say(event(.peripheralConnected, of: name, client: client))
+        }
+    }
+
+    /// A peripheral of an earlier run, known by its address alone.
+    private func addressed(_ name: NameID) -> BlueZPeripheral? {
+        let address = names.text(name)
+        let parts = address.split(separator: ":")
+        let bytes = parts.compactMap { UInt8($0, radix: 16) }
+        guard parts.count == 6, bytes.count == 6 else { return nil }
+        let id = BlueZDeviceID(address: address, isRandom: bytes[0] >= 0xC0)
+        let made = BlueZPeripheral(id, name, address)
+        peripherals[name] = made
+        return made
+    }
+
+    /// Takes a client off a peripheral, silently; the link goes with the last.
+    func letGo(_ client: BluetoothClient, of peripheral: BlueZPeripheral) {
+        guard let place = peripheral.holder(client) else { return }
+        peripheral.holders.remove(at: place)
+        peripheral.waiting.removeAll { $0.client == client }
+        if peripheral.holders.isEmpty {
+            peripheral.closeLink()
+            adapter.giveUp(peripheral.id)
+        } else {
+            for subscription in peripheral.subscriptions { unsubscribe(client, from: subscription.handle, peripheral) }
+        }
+    }
+
+    func linkUp(_ peripheral: BlueZPeripheral) {
+        linksMade += 1
+        peripheral.isUp = true
+        peripheral.connectedAs = linksMade
+        peripheral.wasSeen = true
+        for place in peripheral.holders.indices { peripheral.holders[place].isConnected = true }
+        say(event(.peripheralConnected, of: peripheral.name))
+    }
+
+    /// The link is gone, and not by our will: what was asked over it fails, and everyone connected hears of it once.
+    func linkDown(_ peripheral: BlueZPeripheral, reason: String?) {
+        let asked = peripheral.waiting
+        let asking = peripheral.subscriptions.map { ($0.handle, $0.asking) }
+        peripheral.closeLink()
+        for request in asked {
+            refuse(request.operation, for: request.client, on: peripheral.name, because: .peripheralDisconnected)
+        }
+        for (handle, clients) in asking {
+            for client in clients {
+                let operation = BluetoothOperation.setNotify(handle, true)
+                refuse(operation, for: client, on: peripheral.name, because: .peripheralDisconnected)
+            }
+        }
+        peripheral.holders.removeAll { $0.isConnected }
+        let isTimeout = reason?.hasSuffix("Timeout") == true
+        say(
+            event(.peripheralDisconnected, of: peripheral.name, failed: true),
+            .failure(isTimeout ? .connectionTimeout : .peripheralDisconnected)
+        )
+        if !peripheral.holders.isEmpty { adapter.want(peripheral.id) }
+    }
+}

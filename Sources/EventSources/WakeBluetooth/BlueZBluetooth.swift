@@ -1,0 +1,285 @@
+import WakeBlueZ
+import WakeBus
+import WakeDevices
+import WakeModel
+import WakePorts
+import WakeSystem
+
+/// The machine's own Bluetooth through BlueZ, shared by all apps.
+///
+/// It counts who scans, who holds a link and who is subscribed: the first client starts each, the last one ends it. A
+/// device of the scenario goes by its name there, any other by its address.
+///
+/// When bluetoothd or the adapter goes, everyone connected hears of one disconnection a peripheral; scans and
+/// connections that are waited for are asked for again when it is back. Only an adapter that stays away is reported as
+/// Bluetooth being off.
+package final class BlueZBluetooth: BluetoothCentralPort {
+    /// How long the adapter may be away before Bluetooth counts as off, in milliseconds.
+    package static let usualGrace: Int64 = 60_000
+    /// The most operations that wait for one peripheral.
+    static let requestLimit = 4_096
+
+    struct Scan {
+        var client: BluetoothClient
+        var services: [NameID]
+        var allowDuplicates: Bool
+        var seen: Set<NameID> = []
+    }
+
+    package let backend = "bluez"
+    package var report: ((SourceReport) -> Void)?
+    package private(set) var poweredOn = false
+
+    let names: NameTable
+    let origin: NameID
+    let adapter: BlueZAdapter
+    private let choice: BlueZAdapterChoice
+    private let bus: BusAddress
+    private let grace: Int64
+    private let later: Timer
+    private let absence: Timer
+    private var prepared: [() -> Void] = []
+    private var isCarryingOut = false
+    /// A power step waits for the adapter to say so.
+    private var switchingOff = false
+
+    /// In order of client.
+    var scans: [Scan] = []
+    /// The peripherals heard of, by name and by device.
+    var peripherals: [NameID: BlueZPeripheral] = [:]
+    private var namesOfDevices: [BlueZDeviceID: NameID] = [:]
+    var linksMade: UInt64 = 0
+
+    /// The machine's Bluetooth; `devices` are those of the scenario, whose addresses get their names.
+    ///
+    /// - Parameter choice: which adapter.
+    /// - Parameter bus: where bluetoothd is.
+    /// - Parameter grace: how long the adapter may be away before Bluetooth counts as off, in milliseconds.
+    /// - Throws: ``SystemError`` when the loop takes no more timers.
+    package init(
+        devices: [ScenarioDevice],
+        names: NameTable,
+        loop: EventLoop,
+        choice: BlueZAdapterChoice = .any,
+        bus: BusAddress = .system,
+        grace: Int64 = BlueZBluetooth.usualGrace
+    ) throws(SystemError) {
+        self.names = names
+        self.choice = choice
+        self.bus = bus
+        self.grace = grace
+        origin = names.intern("bluez")
+        adapter = BlueZAdapter(choice, bus: bus, on: loop)
+        var ring: () -> Void = {}
+        later = try loop.timer(on: .monotonic) { ring() }
+        var miss: () -> Void = {}
+        absence = try loop.timer(on: .monotonic) { miss() }
+        ring = { [weak self] in self?.carryOut() }
+        miss = { [weak self] in self?.absenceGrew() }
+        adapter.heard = { [weak self] event in self?.hear(event) }
+        for device in devices {
+            // A static random address has its two highest bits set; the lab's and most devices' are such.
+            let isRandom = (device.peripheral.address.first ?? 0) >= 0xC0
+            let id = BlueZDeviceID(address: device.peripheral.addressText, isRandom: isRandom)
+            let name = names.intern(device.name)
+            namesOfDevices[id] = name
+            adapter.ownDevices.insert(id)
+            let peripheral = BlueZPeripheral(id, name, device.name)
+            for characteristic in device.peripheral.services.flatMap(\.characteristics) where characteristic.stream {
+                peripheral.streams.insert(characteristic.uuid)
+            }
+            peripherals[name] = peripheral
+        }
+    }
+
+    // MARK: The port
+
+    package func start(at now: Instant) throws(SourceFailure) {
+        do throws(BusError) {
+            _ = try BlueZAdapter.probe(choice, bus: bus)
+            try follow()
+        } catch {
+            throw SourceFailure(.environment, "bluetooth=bluez: \(error.message)")
+        }
+    }
+
+    /// Goes on from an adapter that is known to be there and on.
+    func follow() throws(BusError) {
+        try adapter.start()
+        poweredOn = true
+    }
+
+    package func stop() {
+        report = nil
+        prepared.removeAll()
+        later.disarm()
+        absence.disarm()
+        scans.removeAll()
+        adapter.stop()
+    }
+
+    package var nextDeadline: Instant? { nil }
+
+    package func timeReached(_ now: Instant) {}
+
+    package func perform(_ command: BluetoothCommand, at now: Instant) {
+        switch command {
+        case .scan(let client, let services, let allowDuplicates):
+            scan(client, services: services, allowDuplicates: allowDuplicates)
+        case .stopScan(let client):
+            scans.removeAll { $0.client == client }
+            scanChanged()
+        case .connect(let client, let name): connect(client, to: name)
+        case .disconnect(let client, let name):
+            if let peripheral = peripherals[name] { letGo(client, of: peripheral) }
+            prepare { [self] in say(event(.peripheralDisconnected, of: name, client: client)) }
+        case .operate(let client, let name, let operation): operate(operation, for: client, on: name)
+        case .release(let client):
+            scans.removeAll { $0.client == client }
+            scanChanged()
+            for peripheral in inOrder { letGo(client, of: peripheral) }
+        }
+    }
+
+    package func setPower(_ on: Bool, at now: Instant) {
+        guard on != poweredOn || switchingOff == on else { return }
+        switchingOff = !on
+        if !on { forgetClients() }
+        prepare { [self] in
+            adapter.setPower(on)
+            // An adapter that is not there cannot say that it is off.
+            if !on, !adapter.isReady { switchedOff() }
+        }
+    }
+
+    package func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) {
+        throw SourceFailure(
+            .unsupported,
+            "fault '\(fault)' of \(device) needs bluetooth=simulated; on bluez the device itself decides"
+        )
+    }
+
+    package func knownPeripheral(_ name: NameID) -> KnownPeripheral? {
+        guard let peripheral = peripherals[name], peripheral.wasSeen else { return nil }
+        return KnownPeripheral(
+            name: peripheral.localName,
+            services: peripheral.services,
+            characteristics: peripheral.characteristics
+        )
+    }
+
+    package func connectedPeripherals(services: [NameID]) -> [NameID] {
+        inOrder
+            .filter { peripheral in
+                peripheral.isUp && peripheral.services.contains { services.contains(names.intern($0.uuid)) }
+            }
+            .sorted { $0.connectedAs < $1.connectedAs }
+            .map(\.name)
+    }
+
+    /// How a characteristic's notifications come at present: `StartNotify` or `AcquireNotify`; nil when they do not.
+    package func notificationPath(of name: NameID, _ handle: AttributeHandle) -> BlueZNotificationPath? {
+        peripherals[name].flatMap { adapter.notificationPath($0.id, handle) }
+    }
+
+    /// All peripherals in order of their names' numbers: a dictionary's own order changes from run to run.
+    var inOrder: [BlueZPeripheral] { peripherals.values.sorted { $0.name < $1.name } }
+
+    // MARK: Saying
+
+    func event(
+        _ kind: EventKind,
+        of name: NameID = .none,
+        attribute: AttributeHandle = 0,
+        subject: NameID? = nil,
+        client: BluetoothClient? = nil,
+        failed: Bool = false,
+        services: [NameID] = [],
+        origin: NameID? = nil
+    ) -> WakeEvent {
+        WakeEvent(
+            kind: kind,
+            peripheral: name,
+            attribute: attribute,
+            subject: subject ?? name,
+            client: client,
+            failed: failed,
+            services: services,
+            origin: origin ?? self.origin
+        )
+    }
+
+    /// Reports, after what was prepared before.
+    func say(_ event: WakeEvent, _ payload: EventPayload = .none) {
+        carryOut()
+        report?(SourceReport(event, payload))
+    }
+
+    /// Does something as soon as the caller has returned.
+    func prepare(_ body: @escaping () -> Void) {
+        prepared.append(body)
+        later.arm(at: 1)
+    }
+
+    private func carryOut() {
+        guard !isCarryingOut else { return }
+        isCarryingOut = true
+        defer { isCarryingOut = false }
+        while !prepared.isEmpty { prepared.removeFirst()() }
+    }
+
+    // MARK: Hearing
+
+    private func hear(_ heard: BlueZEvent) {
+        switch heard {
+        case .ready: becameReady()
+        case .off: switchedOff()
+        case .gone: absence.arm(at: MonotonicClock.now() + grace * 1_000_000)
+        case .sighted(let device, let advertisement): sighted(peripheral(of: device), advertisement)
+        case .connected(let device): linkUp(peripheral(of: device))
+        case .resolved(let device): attributesKnown(peripheral(of: device))
+        case .disconnected(let device, let reason): linkDown(peripheral(of: device), reason: reason)
+        case .notified(let device, let handle, let value, let path):
+            notified(peripheral(of: device), handle, value, path)
+        }
+    }
+
+    private func becameReady() {
+        absence.disarm()
+        guard !poweredOn else { return }
+        poweredOn = true
+        say(event(.bluetoothPoweredOn))
+    }
+
+    private func switchedOff() {
+        switchingOff = false
+        guard poweredOn else { return }
+        poweredOn = false
+        forgetClients()
+        say(event(.bluetoothPoweredOff))
+    }
+
+    private func absenceGrew() {
+        if !adapter.isReady { switchedOff() }
+    }
+
+    /// Bluetooth off ends every scan, link and request of every app.
+    private func forgetClients() {
+        scans.removeAll()
+        scanChanged()
+        for peripheral in inOrder {
+            peripheral.forgetClients()
+            adapter.giveUp(peripheral.id)
+        }
+    }
+
+    /// The peripheral of a device, made when it is first heard of.
+    private func peripheral(of device: BlueZDeviceID) -> BlueZPeripheral {
+        if let name = namesOfDevices[device], let known = peripherals[name] { return known }
+        let name = names.intern(device.address)
+        let made = BlueZPeripheral(device, name, device.address)
+        namesOfDevices[device] = name
+        peripherals[name] = made
+        return made
+    }
+}

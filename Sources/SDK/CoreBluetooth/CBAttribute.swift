@@ -1,0 +1,207 @@
+import Foundation
+import WakeWire
+
+/// A device at the other end of the air.
+open class CBPeer: NSObject {
+    private let storedIdentifier: UUID
+
+    init(identifier: UUID) {
+        storedIdentifier = identifier
+        super.init()
+    }
+
+    /// The name that this phone gives the device.
+    open var identifier: UUID {
+        storedIdentifier
+    }
+}
+
+/// A service, characteristic or descriptor.
+open class CBAttribute: NSObject {
+    let handle: UInt16
+    let lock: NSLock
+    private let storedUUID: CBUUID
+
+    init(uuid: String, handle: UInt16, lock: NSLock) {
+        storedUUID = CBUUID(string: uuid)
+        self.handle = handle
+        self.lock = lock
+        super.init()
+    }
+
+    /// The kind of attribute.
+    open var uuid: CBUUID {
+        storedUUID
+    }
+}
+
+/// A service of a peripheral.
+open class CBService: CBAttribute {
+    private weak var storedPeripheral: CBPeripheral?
+    private let storedIsPrimary: Bool
+    private var storedIncludedServices: [CBService]?
+    private var storedCharacteristics: [CBCharacteristic]?
+
+    init(_ service: WireService, of peripheral: CBPeripheral, lock: NSLock) {
+        storedPeripheral = peripheral
+        storedIsPrimary = service.isPrimary
+        super.init(uuid: service.uuid, handle: service.handle, lock: lock)
+    }
+
+    /// The peripheral that the service belongs to.
+    open var peripheral: CBPeripheral? {
+        storedPeripheral
+    }
+
+    /// Whether the service is primary.
+    open var isPrimary: Bool {
+        storedIsPrimary
+    }
+
+    /// The included services found so far; nil before a discovery.
+    open var includedServices: [CBService]? {
+        lock.withLock { storedIncludedServices }
+    }
+
+    /// The characteristics found so far; nil before a discovery.
+    open var characteristics: [CBCharacteristic]? {
+        lock.withLock { storedCharacteristics }
+    }
+
+    func setIncludedServices(_ services: [CBService]) {
+        lock.withLock { storedIncludedServices = services }
+    }
+
+    func setCharacteristics(_ characteristics: [CBCharacteristic]) {
+        lock.withLock { storedCharacteristics = characteristics }
+    }
+}
+
+/// What a characteristic can do.
+public struct CBCharacteristicProperties: OptionSet, Sendable {
+    /// The bits.
+    public let rawValue: UInt
+
+    /// A set from its bits.
+    public init(rawValue: UInt) {
+        self.rawValue = rawValue
+    }
+
+    /// Its value can be broadcast.
+    public static let broadcast = CBCharacteristicProperties(rawValue: 0x01)
+    /// It can be read.
+    public static let read = CBCharacteristicProperties(rawValue: 0x02)
+    /// It can be written without response.
+    public static let writeWithoutResponse = CBCharacteristicProperties(rawValue: 0x04)
+    /// It can be written with response.
+    public static let write = CBCharacteristicProperties(rawValue: 0x08)
+    /// It can notify.
+    public static let notify = CBCharacteristicProperties(rawValue: 0x10)
+    /// It can indicate.
+    public static let indicate = CBCharacteristicProperties(rawValue: 0x20)
+    /// It takes signed writes.
+    public static let authenticatedSignedWrites = CBCharacteristicProperties(rawValue: 0x40)
+    /// It has more properties in a descriptor.
+    public static let extendedProperties = CBCharacteristicProperties(rawValue: 0x80)
+    /// Only trusted devices get notifications.
+    public static let notifyEncryptionRequired = CBCharacteristicProperties(rawValue: 0x100)
+    /// Only trusted devices get indications.
+    public static let indicateEncryptionRequired = CBCharacteristicProperties(rawValue: 0x200)
+}
+
+/// Whether a write is answered.
+public enum CBCharacteristicWriteType: Int, Sendable {
+    /// The peripheral answers.
+    case withResponse = 0
+    /// The peripheral does not answer.
+    case withoutResponse = 1
+}
+
+/// A characteristic of a service.
+open class CBCharacteristic: CBAttribute {
+    private weak var storedService: CBService?
+    private let storedProperties: CBCharacteristicProperties
+    private var storedValue: Data?
+    private var storedDescriptors: [CBDescriptor]?
+    private var storedIsNotifying: Bool
+
+    init(_ characteristic: WireCharacteristic, of service: CBService) {
+        storedService = service
+        storedProperties = CBCharacteristicProperties(rawValue: UInt(characteristic.properties.rawValue))
+        storedIsNotifying = characteristic.isNotifying
+        super.init(uuid: characteristic.uuid, handle: characteristic.handle, lock: service.lock)
+    }
+
+    /// The service that the characteristic belongs to.
+    open var service: CBService? {
+        storedService
+    }
+
+    /// What it can do.
+    open var properties: CBCharacteristicProperties {
+        storedProperties
+    }
+
+    /// The latest value read or notified.
+    open var value: Data? {
+        lock.withLock { storedValue }
+    }
+
+    /// The descriptors found so far; nil before a discovery.
+    open var descriptors: [CBDescriptor]? {
+        lock.withLock { storedDescriptors }
+    }
+
+    /// Whether notifications or indications are on.
+    open var isNotifying: Bool {
+        lock.withLock { storedIsNotifying }
+    }
+
+    func setValue(_ value: Data) {
+        lock.withLock { storedValue = value }
+    }
+
+    func setDescriptors(_ descriptors: [CBDescriptor]) {
+        lock.withLock { storedDescriptors = descriptors }
+    }
+
+    func setNotifying(_ isNotifying: Bool) {
+        lock.withLock { storedIsNotifying = isNotifying }
+    }
+}
+
+/// A descriptor of a characteristic.
+open class CBDescriptor: CBAttribute {
+    private weak var storedCharacteristic: CBCharacteristic?
+    private var storedValue: Any?
+
+    init(_ descriptor: WireDescriptor, of characteristic: CBCharacteristic) {
+        storedCharacteristic = characteristic
+        super.init(uuid: descriptor.uuid, handle: descriptor.handle, lock: characteristic.lock)
+    }
+
+    /// The characteristic that the descriptor belongs to.
+    open var characteristic: CBCharacteristic? {
+        storedCharacteristic
+    }
+
+    /// The latest value: a string for a user description, an `NSNumber` for a configuration or extended properties,
+    /// `Data` for the rest.
+    open var value: Any? {
+        lock.withLock { storedValue }
+    }
+
+    func setValue(_ bytes: [UInt8]) {
+        let value: Any
+        switch uuid.uuidString {
+        case CBUUIDCharacteristicUserDescriptionString:
+            value = String(decoding: bytes, as: UTF8.self)
+        case CBUUIDCharacteristicExtendedPropertiesString, CBUUIDClientCharacteristicConfigurationString,
+            CBUUIDServerCharacteristicConfigurationString:
+            value = NSNumber(value: bytes.prefix(2).reversed().reduce(0) { $0 << 8 | Int($1) })
+        default:
+            value = Data(bytes)
+        }
+        lock.withLock { storedValue = value }
+    }
+}

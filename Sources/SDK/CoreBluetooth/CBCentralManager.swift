@@ -1,0 +1,362 @@
+import Foundation
+import WakeClient
+import WakeWire
+
+/// Finds peripherals, connects to them, and tells its delegate what happens.
+open class CBCentralManager: CBManager {
+    /// What a phone may be able to do.
+    public struct Feature: OptionSet, Sendable {
+        /// The bits.
+        public let rawValue: UInt
+
+        /// A set from its bits.
+        public init(rawValue: UInt) {
+            self.rawValue = rawValue
+        }
+
+        /// Scanning and connecting on the coded PHY.
+        public static let extendedScanAndConnect = Feature(rawValue: 1)
+    }
+
+    /// Who is told what happens.
+    open weak var delegate: (any CBCentralManagerDelegate)?
+
+    private var number: UInt32 = 0
+    private var storedIsScanning = false
+    private var allowsDuplicates = false
+    private var reported: Set<UUID> = []
+    private var peripherals: [UUID: WeakPeripheral] = [:]
+
+    private struct WeakPeripheral {
+        weak var peripheral: CBPeripheral?
+    }
+
+    /// A manager without a delegate, on the main queue.
+    public convenience override init() {
+        self.init(delegate: nil, queue: nil, options: nil)
+    }
+
+    /// A manager whose delegate is called on the queue; nil means the main queue.
+    public convenience init(delegate: (any CBCentralManagerDelegate)?, queue: DispatchQueue?) {
+        self.init(delegate: delegate, queue: queue, options: nil)
+    }
+
+    /// A manager whose delegate is called on the queue; nil means the main queue.
+    ///
+    /// With a restore identifier among the options the system keeps what the manager was doing when the app ends, and
+    /// gives it back to a manager made with the same identifier after the app was launched for it.
+    public init(
+        delegate: (any CBCentralManagerDelegate)?,
+        queue: DispatchQueue?,
+        options: [String: Any]? = nil
+    ) {
+        super.init()
+        self.delegate = delegate
+        let client = BenchClient.shared
+        let receiver = Receiver(manager: self)
+        client.runWithoutApplication()
+        number = client.register(queue: queue ?? .main) { receiver.receive($0) }
+        let create = CentralRequest.create(
+            id: client.mintNumber(),
+            restoreIdentifier: options?[CBCentralManagerOptionRestoreIdentifierKey] as? String,
+            showPowerAlert: flag(CBCentralManagerOptionShowPowerAlertKey, in: options)
+        )
+        client.send(.central(manager: number, create))
+    }
+
+    deinit {
+        BenchClient.shared.unregister(manager: number)
+        BenchClient.shared.send(.central(manager: number, .release))
+    }
+
+    /// Whether this phone can do all that; the emulated one has no coded PHY.
+    open class func supports(_ features: CBCentralManager.Feature) -> Bool {
+        features.isEmpty
+    }
+
+    /// Whether a scan runs.
+    open var isScanning: Bool {
+        lock.withLock { storedIsScanning }
+    }
+
+    /// Peripherals that the system knows, in the order of the identifiers; those it does not know are left out.
+    open func retrievePeripherals(withIdentifiers identifiers: [UUID]) -> [CBPeripheral] {
+        guard isPoweredOn() else {
+            return []
+        }
+        let reply = BenchClient.shared.request {
+            .central(manager: number, .retrieve(id: $0, identifiers: identifiers.map(\.uuidString)))
+        }
+        let found = retrieved(reply)
+        return identifiers.compactMap { identifier in found.first { $0.identifier == identifier } }
+    }
+
+    /// Peripherals that are connected to the phone, by whatever app, and have one of the services.
+    open func retrieveConnectedPeripherals(withServices serviceUUIDs: [CBUUID]) -> [CBPeripheral] {
+        guard isPoweredOn() else {
+            return []
+        }
+        let reply = BenchClient.shared.request {
+            .central(manager: number, .retrieveConnected(id: $0, services: serviceUUIDs.map(\.uuidString)))
+        }
+        return retrieved(reply)
+    }
+
+    private func retrieved(_ reply: WireReply) -> [CBPeripheral] {
+        (reply.peripherals ?? []).compactMap { peripheral($0.identifier, name: $0.name) }
+    }
+
+    /// Looks for peripherals that advertise one of the services; nil and an empty list mean any.
+    ///
+    /// Each peripheral is reported once in a scan, or each advertisement with
+    /// ``CBCentralManagerScanOptionAllowDuplicatesKey``.
+    open func scanForPeripherals(withServices serviceUUIDs: [CBUUID]?, options: [String: Any]? = nil) {
+        guard isPoweredOn() else {
+            return
+        }
+        let duplicates = flag(CBCentralManagerScanOptionAllowDuplicatesKey, in: options)
+        let solicited = options?[CBCentralManagerScanOptionSolicitedServiceUUIDsKey] as? [CBUUID] ?? []
+        lock.withLock {
+            storedIsScanning = true
+            allowsDuplicates = duplicates
+            reported = []
+        }
+        send(
+            .scan(
+                services: (serviceUUIDs ?? []).map(\.uuidString),
+                allowDuplicates: duplicates,
+                solicitedServices: solicited.map(\.uuidString)
+            )
+        )
+    }
+
+    /// Ends the scan.
+    open func stopScan() {
+        guard isPoweredOn() else {
+            return
+        }
+        lock.withLock { storedIsScanning = false }
+        send(.stopScan)
+    }
+
+    /// Connects now, or whenever the peripheral is next in range; without time limit.
+    open func connect(_ peripheral: CBPeripheral, options: [String: Any]? = nil) {
+        guard isPoweredOn() else {
+            return
+        }
+        if peripheral.state != .connected {
+            peripheral.setState(.connecting)
+        }
+        let delay = options?[CBConnectPeripheralOptionStartDelayKey]
+        let wireOptions = WireConnectOptions(
+            notifyOnConnection: flag(CBConnectPeripheralOptionNotifyOnConnectionKey, in: options),
+            notifyOnDisconnection: flag(CBConnectPeripheralOptionNotifyOnDisconnectionKey, in: options),
+            notifyOnNotification: flag(CBConnectPeripheralOptionNotifyOnNotificationKey, in: options),
+            autoReconnect: flag(CBConnectPeripheralOptionEnableAutoReconnect, in: options),
+            startDelay: (delay as? NSNumber)?.doubleValue
+        )
+        send(.connect(peripheral: peripheral.identifier.uuidString, wireOptions))
+    }
+
+    /// Ends a connection or a pending connect; the delegate is told in both cases.
+    open func cancelPeripheralConnection(_ peripheral: CBPeripheral) {
+        guard isPoweredOn() else {
+            return
+        }
+        if peripheral.state != .disconnected {
+            peripheral.setState(.disconnecting)
+        }
+        send(.cancel(peripheral: peripheral.identifier.uuidString))
+    }
+
+    private func send(_ request: CentralRequest) {
+        BenchClient.shared.send(.central(manager: number, request))
+    }
+
+    private func isPoweredOn() -> Bool {
+        guard state == .poweredOn else {
+            reportMisuse("<CBCentralManager: \(number)> can only accept this command while in the powered on state")
+            return false
+        }
+        return true
+    }
+
+    private func flag(_ key: String, in options: [String: Any]?) -> Bool {
+        (options?[key] as? NSNumber)?.boolValue ?? false
+    }
+
+    // MARK: Peripherals
+
+    /// The object for an identifier: the one the app still holds, or a new one.
+    private func peripheral(_ text: String, name: String? = nil) -> CBPeripheral? {
+        guard let identifier = UUID(uuidString: text) else {
+            return nil
+        }
+        let object = lock.withLock {
+            if let object = peripherals[identifier]?.peripheral {
+                return object
+            }
+            let object = CBPeripheral(identifier: identifier, name: name, manager: self, number: number)
+            peripherals[identifier] = WeakPeripheral(peripheral: object)
+            return object
+        }
+        object.setName(name)
+        return object
+    }
+
+    /// The object that the app holds for an identifier.
+    private func held(_ text: String) -> CBPeripheral? {
+        UUID(uuidString: text).flatMap { identifier in lock.withLock { peripherals[identifier]?.peripheral } }
+    }
+
+    func forget(_ identifier: UUID) {
+        lock.withLock {
+            if let entry = peripherals[identifier], entry.peripheral == nil {
+                peripherals[identifier] = nil
+            }
+        }
+    }
+
+    // MARK: What the bench delivers
+
+    fileprivate func receive(_ body: WireDeliveryBody) {
+        switch body {
+        case .centralState(let state):
+            receive(CBManagerState(state))
+        case .centralWillRestore(let restoration):
+            receive(restoration)
+        case .centralDiscovered(let discovery):
+            receive(discovery)
+        case .centralConnected(let identifier, let name):
+            if let peripheral = peripheral(identifier, name: name) {
+                peripheral.setState(.connected)
+                delegate?.centralManager(self, didConnect: peripheral)
+            }
+        case .centralFailedToConnect(let identifier, let failure):
+            if let peripheral = peripheral(identifier) {
+                peripheral.setState(.disconnected)
+                delegate?.centralManager(self, didFailToConnect: peripheral, error: appError(failure))
+            }
+        case .centralDisconnected(let identifier, let failure, let timestamp, let isReconnecting):
+            receiveDisconnect(identifier, failure, timestamp, isReconnecting)
+        case .peripheral(let identifier, let event):
+            held(identifier)?.receive(event)
+        }
+    }
+
+    private func receive(_ state: CBManagerState) {
+        setState(state)
+        if state != .poweredOn {
+            let all = lock.withLock {
+                storedIsScanning = false
+                return peripherals.values.compactMap(\.peripheral)
+            }
+            for peripheral in all where peripheral.state != .disconnected {
+                peripheral.endLink(becoming: .disconnected)
+            }
+        }
+        delegate?.centralManagerDidUpdateState(self)
+    }
+
+    private func receive(_ restoration: WireRestoration) {
+        var restored: [String: Any] = [:]
+        let all = restoration.peripherals.compactMap { entry in
+            let object = peripheral(entry.identifier, name: entry.name)
+            object?.restore(entry)
+            return object
+        }
+        if !all.isEmpty {
+            restored[CBCentralManagerRestoredStatePeripheralsKey] = all
+        }
+        if let services = restoration.scanServices {
+            let duplicates = restoration.scanAllowsDuplicates ?? false
+            lock.withLock {
+                storedIsScanning = true
+                allowsDuplicates = duplicates
+            }
+            restored[CBCentralManagerRestoredStateScanServicesKey] = services.map { CBUUID(string: $0) }
+            restored[CBCentralManagerRestoredStateScanOptionsKey] = [
+                CBCentralManagerScanOptionAllowDuplicatesKey: NSNumber(value: duplicates)
+            ]
+        }
+        delegate?.centralManager(self, willRestoreState: restored)
+    }
+
+    private func receive(_ discovery: WireDiscovery) {
+        guard let peripheral = peripheral(discovery.identifier, name: discovery.name) else {
+            return
+        }
+        let isWanted = lock.withLock {
+            storedIsScanning && (reported.insert(peripheral.identifier).inserted || allowsDuplicates)
+        }
+        if isWanted {
+            delegate?.centralManager(
+                self,
+                didDiscover: peripheral,
+                advertisementData: discovery.advertisementData,
+                rssi: NSNumber(value: discovery.rssi)
+            )
+        }
+    }
+
+    private func receiveDisconnect(
+        _ identifier: String,
+        _ failure: WireFailure?,
+        _ timestamp: Double,
+        _ isReconnecting: Bool
+    ) {
+        guard let peripheral = peripheral(identifier) else {
+            return
+        }
+        peripheral.endLink(becoming: isReconnecting ? .connecting : .disconnected)
+        delegate?.centralManager(
+            self,
+            didDisconnectPeripheral: peripheral,
+            timestamp: timestamp - Date.timeIntervalBetween1970AndReferenceDate,
+            isReconnecting: isReconnecting,
+            error: appError(failure)
+        )
+    }
+}
+
+/// Lets the client reach a manager without keeping it; used on the manager's queue.
+private final class Receiver: @unchecked Sendable {
+    private weak var manager: CBCentralManager?
+
+    init(manager: CBCentralManager) {
+        self.manager = manager
+    }
+
+    func receive(_ body: WireDeliveryBody) {
+        manager?.receive(body)
+    }
+}
+
+extension WireDiscovery {
+    fileprivate var advertisementData: [String: Any] {
+        var data: [String: Any] = [CBAdvertisementDataIsConnectable: NSNumber(value: isConnectable)]
+        if let localName {
+            data[CBAdvertisementDataLocalNameKey] = localName
+        }
+        if !services.isEmpty {
+            data[CBAdvertisementDataServiceUUIDsKey] = services.map { CBUUID(string: $0) }
+        }
+        if !overflowServices.isEmpty {
+            data[CBAdvertisementDataOverflowServiceUUIDsKey] = overflowServices.map { CBUUID(string: $0) }
+        }
+        if !solicitedServices.isEmpty {
+            data[CBAdvertisementDataSolicitedServiceUUIDsKey] = solicitedServices.map { CBUUID(string: $0) }
+        }
+        if let manufacturerData {
+            data[CBAdvertisementDataManufacturerDataKey] = Data(manufacturerData)
+        }
+        if !serviceData.isEmpty {
+            let pairs = serviceData.map { (CBUUID(string: $0.uuid), Data($0.data)) }
+            data[CBAdvertisementDataServiceDataKey] = Dictionary(pairs) { $1 }
+        }
+        if let txPower {
+            data[CBAdvertisementDataTxPowerLevelKey] = NSNumber(value: txPower)
+        }
+        return data
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import WakeClient
+
+/// What a central manager tells.
+public protocol CBCentralManagerDelegate: NSObjectProtocol {
+    /// The state of Bluetooth changed, or is known for the first time.
+    func centralManagerDidUpdateState(_ central: CBCentralManager)
+    /// The manager gets back what it had when the app was ended; called before the first state.
+    func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any])
+    /// An advertisement was seen.
+    func centralManager(
+        _ central: CBCentralManager,
+        didDiscover peripheral: CBPeripheral,
+        advertisementData: [String: Any],
+        rssi RSSI: NSNumber
+    )
+    /// A connection was made.
+    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral)
+    /// A connection could not be made.
+    func centralManager(
+        _ central: CBCentralManager,
+        didFailToConnect peripheral: CBPeripheral,
+        error: (any Error)?
+    )
+    /// A connection ended; no error when the app asked for it.
+    func centralManager(
+        _ central: CBCentralManager,
+        didDisconnectPeripheral peripheral: CBPeripheral,
+        error: (any Error)?
+    )
+    /// A connection ended; the form that tells when, and whether the system connects again by itself.
+    func centralManager(
+        _ central: CBCentralManager,
+        didDisconnectPeripheral peripheral: CBPeripheral,
+        timestamp: CFAbsoluteTime,
+        isReconnecting: Bool,
+        error: (any Error)?
+    )
+}
+
+/// What a delegate that does not implement a method does.
+///
+/// The framework calls the longer form of a disconnect; where only the shorter is implemented, this passes it on.
+extension CBCentralManagerDelegate {
+    /// Does nothing.
+    public func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {}
+
+    /// Does nothing.
+    public func centralManager(
+        _ central: CBCentralManager,
+        didDiscover peripheral: CBPeripheral,
+        advertisementData: [String: Any],
+        rssi RSSI: NSNumber
+    ) {}
+
+    /// Does nothing.
+    public func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {}
+
+    /// Does nothing.
+    public func centralManager(
+        _ central: CBCentralManager,
+        didFailToConnect peripheral: CBPeripheral,
+        error: (any Error)?
+    ) {}
+
+    /// Does nothing.
+    public func centralManager(
+        _ central: CBCentralManager,
+        didDisconnectPeripheral peripheral: CBPeripheral,
+        error: (any Error)?
+    ) {}
+
+    /// Calls the shorter form.
+    public func centralManager(
+        _ central: CBCentralManager,
+        didDisconnectPeripheral peripheral: CBPeripheral,
+        timestamp: CFAbsoluteTime,
+        isReconnecting: Bool,
+        error: (any Error)?
+    ) {
+        centralManager(central, didDisconnectPeripheral: peripheral, error: error)
+    }
+}

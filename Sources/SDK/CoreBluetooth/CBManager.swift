@@ -1,0 +1,82 @@
+import Foundation
+import Synchronization
+import WakeClient
+import WakeWire
+
+/// The state of Bluetooth as a manager sees it.
+public enum CBManagerState: Int, Sendable {
+    /// Not known yet.
+    case unknown = 0
+    /// The connection to the system was lost for a moment.
+    case resetting = 1
+    /// This phone has no Bluetooth Low Energy.
+    case unsupported = 2
+    /// The app may not use Bluetooth.
+    case unauthorized = 3
+    /// Bluetooth is off.
+    case poweredOff = 4
+    /// Bluetooth is on.
+    case poweredOn = 5
+}
+
+/// Whether the app may use Bluetooth.
+public enum CBManagerAuthorization: Int, Sendable {
+    /// The user was not asked yet.
+    case notDetermined = 0
+    /// A policy forbids it.
+    case restricted = 1
+    /// The user refused.
+    case denied = 2
+    /// Allowed.
+    case allowedAlways = 3
+}
+
+/// What central managers and peripheral managers have in common.
+open class CBManager: NSObject {
+    private static let denied = Mutex(false)
+    let lock = NSLock()
+    private var storedState = CBManagerState.unknown
+
+    /// Makes a manager; the subclasses' own initializers are the ones to use.
+    public override init() {
+        super.init()
+    }
+
+    /// The state of Bluetooth; `unknown` until the delegate is told the first.
+    open var state: CBManagerState {
+        lock.withLock { storedState }
+    }
+
+    /// Whether this app may use Bluetooth.
+    open var authorization: CBManagerAuthorization {
+        CBManager.authorization
+    }
+
+    /// Whether this app may use Bluetooth.
+    open class var authorization: CBManagerAuthorization {
+        denied.withLock { $0 } ? .denied : .allowedAlways
+    }
+
+    func setState(_ state: CBManagerState) {
+        lock.withLock { storedState = state }
+        CBManager.denied.withLock { $0 = state == .unauthorized }
+    }
+}
+
+extension CBManagerState {
+    init(_ state: WireRadioState) {
+        switch state {
+        case .unknown: self = .unknown
+        case .resetting: self = .resetting
+        case .unsupported: self = .unsupported
+        case .unauthorized: self = .unauthorized
+        case .poweredOff: self = .poweredOff
+        case .poweredOn: self = .poweredOn
+        }
+    }
+}
+
+/// Says on stderr, in Apple's words, that the framework was used wrongly.
+func reportMisuse(_ line: String) {
+    complain("[CoreBluetooth] API MISUSE: \(line)")
+}

@@ -1,1 +1,0 @@
-// The first lines of this room come next.

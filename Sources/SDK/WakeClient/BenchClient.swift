@@ -1,0 +1,243 @@
+import Foundation
+import Synchronization
+import WakeWire
+
+/// The process's one connection to its bench.
+///
+/// A thread of its own reads the socket and hands what arrives to the queues of those it is for; requests are sent from
+/// any thread. When the bench is gone the process ends quietly.
+package final class BenchClient: Sendable {
+    /// Takes the deliveries of one central manager on its queue.
+    package typealias Receiver = @Sendable (WireDeliveryBody) -> Void
+    /// Takes the callbacks of the application on the main queue.
+    package typealias ApplicationReceiver = @Sendable (WireCallback, WireAppState) -> Void
+
+    private struct State {
+        var welcome: Welcome?
+        var isApplicationRunning = false
+        var nextNumber: UInt64 = 1
+        var nextManager: UInt32 = 1
+        var waiting: [UInt64: @Sendable (WireReply) -> Void] = [:]
+        var managers: [UInt32: (queue: DispatchQueue, receiver: Receiver)] = [:]
+        var application: ApplicationReceiver?
+        var currentWake: Wakebench.Wake?
+    }
+
+    private let socket: BenchSocket
+    private let state = Mutex(State())
+    private let welcomed = DispatchSemaphore(value: 0)
+
+    /// The connection to the bench that started this process.
+    ///
+    /// Without one the process says so on stderr and exits with code 2.
+    package static let shared: BenchClient = {
+        guard let socket = BenchSocket.inherited() else {
+            complain("no bench started this app; run it with `wakebench run SCENARIO.yaml`")
+            exit(2)
+        }
+        return BenchClient(socket: socket)
+    }()
+
+    private init(socket: BenchSocket) {
+        self.socket = socket
+        let reader = Thread { [unowned self] in readUntilClosed() }
+        reader.name = "wakebench.reader"
+        reader.start()
+        send(.hello(version: WireLimits.version, client: "swift", pid: Int(getpid())))
+    }
+
+    // MARK: Sending
+
+    /// Sends a message; ends the process when the bench is gone.
+    package func send(_ message: AppMessage) {
+        if !socket.send(message) {
+            endWithBench()
+        }
+    }
+
+    /// Sends a request and waits for its answer, which the reader thread brings; the main queue is not needed for it.
+    ///
+    /// A bench that does not answer within 30 s is reported on stderr, and the answer is a failure.
+    package func request(_ make: (UInt64) -> AppMessage) -> WireReply {
+        let answer = Answer()
+        let id = state.withLock { state in
+            let id = state.nextNumber
+            state.nextNumber += 1
+            state.waiting[id] = { answer.give($0) }
+            return id
+        }
+        let message = make(id)
+        send(message)
+        if let reply = answer.wait(seconds: 30) {
+            return reply
+        }
+        state.withLock { _ = $0.waiting.removeValue(forKey: id) }
+        complain("the bench has not answered request \(id) for 30 s")
+        return WireReply(failure: WireFailure(domain: "WakebenchErrorDomain", code: 1, message: "No answer"))
+    }
+
+    /// A number that no request or task of this process has had.
+    package func mintNumber() -> UInt64 {
+        state.withLock { state in
+            defer { state.nextNumber += 1 }
+            return state.nextNumber
+        }
+    }
+
+    // MARK: Receivers
+
+    /// Gives a central manager its number; its deliveries go to the receiver on the queue from now on.
+    package func register(queue: DispatchQueue, receiver: @escaping Receiver) -> UInt32 {
+        state.withLock { state in
+            let manager = state.nextManager
+            state.nextManager += 1
+            state.managers[manager] = (queue, receiver)
+            return manager
+        }
+    }
+
+    /// Forgets a central manager; what still arrives for it is acknowledged and dropped.
+    package func unregister(manager: UInt32) {
+        state.withLock { _ = $0.managers.removeValue(forKey: manager) }
+    }
+
+    /// Hands the application's callbacks to the receiver, and waits for what the bench tells a fresh process.
+    package func runApplication(receiver: @escaping ApplicationReceiver) -> Welcome {
+        state.withLock { state in
+            state.application = receiver
+            state.isApplicationRunning = true
+        }
+        return waitForWelcome()
+    }
+
+    /// Waits for the welcome in a program without an application; it counts as launched once its main queue drains.
+    package func runWithoutApplication() {
+        _ = waitForWelcome()
+        DispatchQueue.main.async { [self] in
+            let isFirst = state.withLock { state in
+                defer { state.isApplicationRunning = true }
+                return !state.isApplicationRunning
+            }
+            if isFirst {
+                send(.launched)
+            }
+        }
+    }
+
+    /// The latest wake.
+    package var currentWake: Wakebench.Wake? {
+        state.withLock { $0.currentWake }
+    }
+
+    private func waitForWelcome() -> Welcome {
+        while true {
+            if let welcome = state.withLock({ $0.welcome }) {
+                return welcome
+            }
+            welcomed.wait()
+            welcomed.signal()
+        }
+    }
+
+    // MARK: Reading
+
+    private func readUntilClosed() {
+        var buffer = [UInt8](repeating: 0, count: WireLimits.packetBytes)
+        while true {
+            switch socket.receive(into: &buffer) {
+            case .bytes(let packet):
+                receive(packet)
+            case .tooLarge(let count):
+                complain("ignored a packet from the bench: \(WireError.tooLarge(bytes: count))")
+            case .closed:
+                endWithBench()
+            }
+        }
+    }
+
+    private func receive(_ packet: [UInt8]) {
+        do throws(WireError) {
+            try handle(BenchMessage(decoding: packet))
+        } catch {
+            complain("ignored a packet from the bench: \(error)")
+        }
+    }
+
+    private func handle(_ message: BenchMessage) {
+        switch message {
+        case .welcome(let welcome):
+            state.withLock { state in
+                state.welcome = welcome
+                state.currentWake = welcome.cause.map {
+                    Wakebench.Wake(cause: $0.source, event: $0.event, decision: $0.decision)
+                }
+            }
+            welcomed.signal()
+        case .callback(let delivery, let callback, let appState):
+            perform(delivery, callback, appState)
+        case .reply(let id, let reply):
+            state.withLock({ $0.waiting.removeValue(forKey: id) })?(reply)
+        case .deliver(let delivery):
+            perform(delivery)
+        }
+    }
+
+    private func perform(_ delivery: UInt64, _ callback: WireCallback, _ appState: WireAppState) {
+        guard let application = state.withLock({ $0.application }) else {
+            return send(.acknowledge(delivery: delivery))
+        }
+        DispatchQueue.main.async { [self] in
+            application(callback, appState)
+            DispatchQueue.main.async { [self] in
+                send(.acknowledge(delivery: delivery))
+            }
+        }
+    }
+
+    private func perform(_ delivery: WireDelivery) {
+        guard let (queue, receiver) = state.withLock({ $0.managers[delivery.manager] }) else {
+            return send(.acknowledge(delivery: delivery.delivery))
+        }
+        queue.async { [self] in
+            note(delivery)
+            receiver(delivery.body)
+            queue.async { [self] in
+                send(.acknowledge(delivery: delivery.delivery))
+            }
+        }
+    }
+
+    private func note(_ delivery: WireDelivery) {
+        guard delivery.event != nil || delivery.cause != nil else {
+            return
+        }
+        let wake = Wakebench.Wake(
+            cause: delivery.cause ?? "bluetooth",
+            event: delivery.event,
+            decision: delivery.decision
+        )
+        state.withLock { $0.currentWake = wake }
+    }
+
+    /// An app does not outlive its bench; `exit` handlers are not run because other threads still work.
+    private func endWithBench() -> Never {
+        fflush(nil)
+        _exit(0)
+    }
+}
+
+/// A place where the reader thread leaves the answer for a waiting thread.
+private final class Answer: Sendable {
+    private let reply = Mutex<WireReply?>(nil)
+    private let arrived = DispatchSemaphore(value: 0)
+
+    func give(_ value: WireReply) {
+        reply.withLock { $0 = value }
+        arrived.signal()
+    }
+
+    func wait(seconds: Int) -> WireReply? {
+        _ = arrived.wait(timeout: .now() + .seconds(seconds))
+        return reply.withLock { $0 }
+    }
+}

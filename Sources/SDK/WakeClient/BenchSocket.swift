@@ -1,0 +1,117 @@
+import Foundation
+import Synchronization
+import WakeWire
+
+/// The app's end of the socket: whole packets in, whole packets out.
+package final class BenchSocket: Sendable {
+    /// What came out of the socket.
+    package enum Packet: Equatable {
+        case bytes([UInt8])
+        case tooLarge(Int)
+        case closed
+    }
+
+    private let descriptor: Int32
+    private let sending = Mutex<[UInt8]>([])
+
+    /// Takes over a connected descriptor of type SOCK_SEQPACKET.
+    package init(descriptor: Int32) {
+        self.descriptor = descriptor
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        var limit = timeval(tv_sec: 10, tv_usec: 0)
+        _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    /// The descriptor that the bench left in the environment, or nil when no bench started this process.
+    package static func inherited() -> BenchSocket? {
+        guard let text = unsafe getenv(WireLimits.socketVariable),
+            let descriptor = unsafe Int32(String(cString: text)),
+            descriptor > 2, isSequencedPacketSocket(descriptor)
+        else {
+            return nil
+        }
+        unsafe unsetenv(WireLimits.socketVariable)
+        return BenchSocket(descriptor: descriptor)
+    }
+
+    private static func isSequencedPacketSocket(_ descriptor: Int32) -> Bool {
+        var type: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        let result = unsafe getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &length)
+        return result == 0 && type == Int32(SOCK_SEQPACKET.rawValue)
+    }
+
+    /// Sends one packet, waiting while the socket is full; false when the bench is gone.
+    ///
+    /// A bench that reads nothing for a minute counts as gone.
+    package func send(_ message: AppMessage) -> Bool {
+        sending.withLock { buffer in
+            buffer.removeAll(keepingCapacity: true)
+            message.append(to: &buffer)
+            guard buffer.count <= WireLimits.packetBytes else {
+                complain("a request of \(buffer.count) bytes is over the wire's \(WireLimits.packetBytes), dropped")
+                return true
+            }
+            return push(buffer)
+        }
+    }
+
+    private func push(_ packet: [UInt8]) -> Bool {
+        var attempts = 0
+        while attempts < 6 {
+            let sent = unsafe packet.withUnsafeBytes {
+                unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            let cause = errno
+            if sent >= 0 {
+                return true
+            }
+            switch cause {
+            case EINTR: continue
+            case EAGAIN: attempts += 1
+            default: return false
+            }
+        }
+        complain("the bench has read nothing for a minute")
+        return false
+    }
+
+    /// Waits for the next packet.
+    package func receive(into buffer: inout [UInt8]) -> Packet {
+        while true {
+            let received = unsafe buffer.withUnsafeMutableBytes {
+                unsafe recv(descriptor, $0.baseAddress, $0.count, Int32(MSG_TRUNC))
+            }
+            let cause = errno
+            if received > buffer.count {
+                return .tooLarge(received)
+            }
+            if received > 0 {
+                return .bytes(Array(buffer[..<received]))
+            }
+            if received == 0, !isHungUp {
+                return .bytes([])
+            }
+            guard received < 0, cause == EINTR || cause == EAGAIN else {
+                return .closed
+            }
+        }
+    }
+
+    /// An empty packet and the end look alike to `recv`; `poll` tells them apart.
+    private var isHungUp: Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLHUP) != 0
+    }
+
+    /// Ends both directions.
+    package func shutDown() {
+        _ = shutdown(descriptor, Int32(SHUT_RDWR))
+    }
+}
+
+/// Says one line about the bench on stderr.
+package func complain(_ line: String) {
+    let bytes = Array("wakebench: \(line)\n".utf8)
+    _ = unsafe bytes.withUnsafeBytes { unsafe write(2, $0.baseAddress, $0.count) }
+}

@@ -1,0 +1,332 @@
+import Glibc
+import WakeBus
+
+/// Stands in for bluetoothd on a private bus: one adapter, devices with one attribute table, and every trap on demand.
+package final class StandInBlueZ {
+    package typealias Properties = [(String, BusValue)]
+
+    static let adapterInterface = "org.bluez.Adapter1"
+    static let deviceInterface = "org.bluez.Device1"
+    static let characteristicInterface = "org.bluez.GattCharacteristic1"
+
+    package let bus: PrivateBus
+    private var server: Bus?
+    private var exported: BusSubscription?
+    private var objects: [String: [String: Properties]] = [:]
+
+    /// The adapter's number, as in `hci0`.
+    package private(set) var index = 0
+    package var adapterAddress = "00:AA:01:00:00:00"
+    /// The addresses of devices in reach, in order.
+    package var inReach = ["F0:11:22:33:44:55"]
+    /// What a Connect call does.
+    package var connects = Connects.succeed
+    /// The error with which AcquireNotify is answered; nil grants it.
+    package var acquireError: String?
+    /// Whether a device's objects are listed when its adapter goes.
+    package var listsChildren = true
+    /// How often switching on is refused before it works.
+    package var powerRefusals = 0
+    /// The members whose calls are kept unanswered.
+    package var held: Set<String> = []
+    package private(set) var heldCalls: [IncomingCall] = []
+    /// Every call, as `Member /path/below/org/bluez`.
+    package private(set) var calls: [String] = []
+    package private(set) var filter: BusValue?
+    package private(set) var isDiscovering = false
+    private var sockets: [String: Int32] = [:]
+
+    package enum Connects {
+        case succeed
+        /// The link comes up and drops again, and the answer is an error.
+        case abort
+    }
+
+    package init(bus: PrivateBus) {
+        self.bus = bus
+    }
+
+    package var adapterPath: String { "/org/bluez/hci\(index)" }
+
+    package func devicePath(_ address: String) -> String {
+        adapterPath + "/dev_" + address.split(separator: ":").joined(separator: "_")
+    }
+
+    /// The heart rate measurement of a device.
+    package func measurement(_ address: String) -> String { devicePath(address) + "/service000a/char000b" }
+
+    // MARK: The daemon
+
+    /// Starts, with nothing but the adapter.
+    package func appear(powered: Bool = false) throws {
+        let server = try bus.connect()
+        self.server = server
+        exported = try server.export("/", andBelow: true) { [unowned self] in answer($0) }
+        objects.removeAll()
+        addAdapter(powered: powered, announce: false)
+        var isOwner = false
+        server.requestName("org.bluez") { isOwner = $0 == nil }
+        try bus.wait(for: "the name org.bluez") { isOwner }
+    }
+
+    /// Dies, as after kill -9.
+    package func vanish() {
+        exported = nil
+        server?.close()
+        server = nil
+        isDiscovering = false
+        heldCalls.removeAll()
+        closeSockets()
+    }
+
+    // MARK: The adapter
+
+    package func removeAdapter() throws {
+        if listsChildren {
+            for path in objects.keys.filter({ $0.hasPrefix(adapterPath + "/") }).sorted(by: >) { try remove(path) }
+        }
+        try remove(adapterPath)
+        objects.removeAll()
+        isDiscovering = false
+        closeSockets()
+    }
+
+    /// The adapter comes back, perhaps under another number.
+    package func addAdapter(index: Int? = nil, powered: Bool = false, announce: Bool = true) {
+        self.index = index ?? self.index
+        let properties: Properties = [
+            ("Address", .string(adapterAddress)), ("Powered", .bool(powered)), ("Discovering", .bool(false)),
+        ]
+        add(adapterPath, [Self.adapterInterface: properties], announce: announce)
+    }
+
+    // MARK: Devices
+
+    /// A device is heard.
+    package func advertise(_ address: String, connected: Bool = false) {
+        let path = devicePath(address)
+        guard objects[path] == nil else {
+            change(path, Self.deviceInterface, [("RSSI", .int16(-60))])
+            return
+        }
+        let properties: Properties = [
+            ("Address", .string(address)), ("AddressType", .string("random")), ("Name", .string("HR Belt")),
+            ("UUIDs", .strings(["0000180d-0000-1000-8000-00805f9b34fb"])), ("Connected", .bool(connected)),
+            ("ServicesResolved", .bool(false)), ("Paired", .bool(false)), ("RSSI", .int16(-60)),
+        ]
+        add(path, [Self.deviceInterface: properties])
+    }
+
+    package func resolve(_ address: String) {
+        let device = devicePath(address)
+        func uuid(_ short: String) -> BusValue { .string("0000\(short)-0000-1000-8000-00805f9b34fb") }
+        add(device + "/service000a", ["org.bluez.GattService1": [("UUID", uuid("180d")), ("Primary", .bool(true))]])
+        for (handle, short, flags) in [("000b", "2a37", ["notify"]), ("000e", "2a38", ["read", "notify", "write"])] {
+            let properties: Properties = [("UUID", uuid(short)), ("Flags", .strings(flags))]
+            add(device + "/service000a/char\(handle)", [Self.characteristicInterface: properties])
+        }
+        let descriptor: Properties = [("UUID", uuid("2902"))]
+        add(device + "/service000a/char000b/desc000d", ["org.bluez.GattDescriptor1": descriptor])
+        change(device, Self.deviceInterface, [("ServicesResolved", .bool(true))])
+    }
+
+    package func dropLink(_ address: String, reason: String? = nil) throws {
+        let path = devicePath(address)
+        if let reason {
+            let arguments: [BusValue] = [.string(reason), .string("")]
+            try server?.emit(path, Self.deviceInterface, "Disconnected", arguments)
+        }
+        closeSockets()
+        change(path, Self.deviceInterface, [("ServicesResolved", .bool(false)), ("Connected", .bool(false))])
+        for child in objects.keys.filter({ $0.hasPrefix(path + "/") }).sorted(by: >) { try remove(child) }
+    }
+
+    /// The device notifies, on whichever way was asked for.
+    package func notify(_ path: String, _ value: [UInt8]) {
+        if let socket = sockets[path] {
+            _ = unsafe send(socket, value, value.count, 0)
+        } else {
+            change(path, Self.characteristicInterface, [("Value", .bytes(value))])
+        }
+    }
+
+    package func removeDevice(_ address: String) throws {
+        let path = devicePath(address)
+        for child in objects.keys.filter({ $0.hasPrefix(path + "/") }).sorted(by: >) { try remove(child) }
+        try remove(path)
+    }
+
+    /// Answers the calls that were kept.
+    package func releaseHeld() {
+        held.removeAll()
+        let calls = heldCalls
+        heldCalls.removeAll()
+        for call in calls where !perform(call) {
+            call.fail(BusError(name: "org.freedesktop.DBus.Error.UnknownObject", message: call.path))
+        }
+    }
+
+    /// How often a member was called.
+    package func count(_ member: String) -> Int { calls.filter { $0.hasPrefix(member + " ") }.count }
+
+    // MARK: Objects
+
+    private func add(_ path: String, _ interfaces: [String: Properties], announce: Bool = true) {
+        objects[path, default: [:]].merge(interfaces) { $1 }
+        guard announce else { return }
+        try? server?.emit(
+            "/",
+            "org.freedesktop.DBus.ObjectManager",
+            "InterfacesAdded",
+            [.objectPath(path), described(interfaces)]
+        )
+    }
+
+    private func remove(_ path: String) throws {
+        guard let interfaces = objects.removeValue(forKey: path) else { return }
+        try server?.emit(
+            "/",
+            "org.freedesktop.DBus.ObjectManager",
+            "InterfacesRemoved",
+            [.objectPath(path), .strings(interfaces.keys.sorted())]
+        )
+    }
+
+    private func change(_ path: String, _ interface: String, _ changed: Properties) {
+        guard objects[path]?[interface] != nil else { return }
+        for (name, value) in changed {
+            objects[path]![interface]!.removeAll { $0.0 == name }
+            objects[path]![interface]!.append((name, value))
+        }
+        try? server?.emit(
+            path,
+            "org.freedesktop.DBus.Properties",
+            "PropertiesChanged",
+            [.string(interface), .properties(changed), .strings([])]
+        )
+    }
+
+    private func described(_ interfaces: [String: Properties]) -> BusValue {
+        .dictionary(
+            interfaces.sorted { $0.key < $1.key }.map { BusEntry(.string($0.key), .properties($0.value)) },
+            key: "s",
+            value: "a{sv}"
+        )
+    }
+
+    private func bool(_ path: String, _ interface: String, _ name: String) -> Bool {
+        objects[path]?[interface]?.first { $0.0 == name }?.1.bool ?? false
+    }
+
+    private func closeSockets() {
+        for socket in sockets.values { close(socket) }
+        sockets.removeAll()
+    }
+
+    // MARK: Calls
+
+    private func answer(_ call: IncomingCall) -> Bool {
+        calls.append("\(call.member) \(call.path)")
+        if held.contains(call.member) {
+            heldCalls.append(call)
+            return true
+        }
+        return perform(call)
+    }
+
+    private func perform(_ call: IncomingCall) -> Bool {
+        switch (call.interface, call.member) {
+        case ("org.freedesktop.DBus.ObjectManager", "GetManagedObjects"):
+            let entries = objects.sorted { $0.key < $1.key }
+                .map { BusEntry(.objectPath($0.key), described($0.value)) }
+            call.reply([.dictionary(entries, key: "o", value: "a{sa{sv}}")])
+        case ("org.freedesktop.DBus.Properties", "Set"): setProperty(call)
+        case (Self.adapterInterface, _): return adapter(call)
+        case (Self.deviceInterface, _): return device(call)
+        case (Self.characteristicInterface, _): return characteristic(call)
+        default: return false
+        }
+        return true
+    }
+
+    private func setProperty(_ call: IncomingCall) {
+        guard objects[call.path] != nil, let name = call.arguments[1].text else { return }
+        if powerRefusals > 0, call.arguments[2].bool == true {
+            powerRefusals -= 1
+            call.fail(BusError(name: "org.bluez.Error.Busy", message: ""))
+            return
+        }
+        change(call.path, call.arguments[0].text ?? "", [(name, call.arguments[2].plain)])
+        call.reply()
+    }
+
+    private func adapter(_ call: IncomingCall) -> Bool {
+        guard objects[call.path] != nil else { return false }
+        switch call.member {
+        case "SetDiscoveryFilter": filter = call.arguments.first
+        case "StartDiscovery":
+            isDiscovering = true
+            call.reply()
+            for address in inReach { advertise(address) }
+            return true
+        case "StopDiscovery": isDiscovering = false
+        case "RemoveDevice": try? remove(call.arguments[0].text ?? "")
+        default: return false
+        }
+        call.reply()
+        return true
+    }
+
+    private func device(_ call: IncomingCall) -> Bool {
+        guard let address = objects[call.path]?[Self.deviceInterface]?.first(where: { $0.0 == "Address" })?.1.text
+        else { return false }
+        switch (call.member, connects) {
+        case ("Connect", .succeed):
+            change(call.path, Self.deviceInterface, [("Connected", .bool(true))])
+            call.reply()
+            resolve(address)
+        case ("Connect", .abort):
+            connects = .succeed
+            change(call.path, Self.deviceInterface, [("Connected", .bool(true))])
+            change(call.path, Self.deviceInterface, [("Connected", .bool(false))])
+            call.fail(BusError(name: "org.bluez.Error.Failed", message: "le-connection-abort-by-local"))
+        case ("Disconnect", _):
+            if bool(call.path, Self.deviceInterface, "Connected") { try? dropLink(address) }
+            call.reply()
+        default: return false
+        }
+        return true
+    }
+
+    private func characteristic(_ call: IncomingCall) -> Bool {
+        guard objects[call.path] != nil else { return false }
+        switch call.member {
+        case "ReadValue":
+            // As bluetoothd does: the value read is told as a change, right before the answer.
+            change(call.path, Self.characteristicInterface, [("Value", .bytes([1]))])
+            call.reply([.bytes([1])])
+        case "WriteValue", "StopNotify": call.reply()
+        case "StartNotify":
+            if sockets[call.path] == nil {
+                call.reply()
+            } else {
+                call.fail(BusError(name: "org.bluez.Error.NotPermitted", message: "Notify acquired"))
+            }
+        case "AcquireNotify": acquire(call)
+        default: return false
+        }
+        return true
+    }
+
+    private func acquire(_ call: IncomingCall) {
+        if let acquireError {
+            call.fail(BusError(name: "org.bluez.Error." + acquireError, message: ""))
+            return
+        }
+        var ends: [Int32] = [0, 0]
+        let kind = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return }
+        sockets[call.path] = ends[0]
+        call.reply([.descriptor(BusDescriptor(owning: ends[1])), .uint16(23)])
+    }
+}
