@@ -1,7 +1,7 @@
 import WakeModel
 
 /// All that the router keeps of one app.
-struct AppRecord {
+struct AppRecord: Equatable {
     /// What the process is about to do, beside the state.
     enum Phase: Equatable {
         /// No process, or a frozen one.
