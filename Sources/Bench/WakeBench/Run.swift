@@ -135,7 +135,14 @@ package final class Run {
         loop: EventLoop,
         adapter: String?
     ) throws(CommandFailure) -> any BluetoothCentralPort {
-        SimulatedBluetooth(devices: scenario.devices, names: names, seed: seed)
+        guard backend == "bluez" else {
+            return SimulatedBluetooth(devices: scenario.devices, names: names, seed: seed)
+        }
+        do throws(SystemError) {
+            return try BlueZBluetooth(devices: scenario.devices, names: names, loop: loop, adapter: adapter)
+        } catch {
+            throw CommandFailure(.internal, "\(error)")
+        }
     }
 
     private static func clock(_ options: RunOptions, backends: [String]) throws(CommandFailure) -> Bool {
