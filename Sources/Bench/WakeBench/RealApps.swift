@@ -40,6 +40,13 @@ final class RealApps {
         return found
     }
 
+    /// Says before anything is made whether the freezer that was asked for works here.
+    static func check(_ freezer: RunOptions.FreezerWord) throws(CommandFailure) {
+        guard freezer != .automatic, let kind = FreezerKind(rawValue: freezer.rawValue) else { return }
+        guard let probe = FreezerProbe.all().first(where: { $0.kind == kind }), !probe.usable else { return }
+        throw CommandFailure(.environment, "--freezer \(freezer.rawValue) does not work here: \(probe.reason)")
+    }
+
     init(
         _ found: [(position: Int, bundle: AppBundle)],
         _ options: RunOptions,

@@ -58,6 +58,8 @@ package final class Run {
         bluetooth = try Run.bluetooth(backend, scenario, names: names, seed: seed, loop: loop, adapter: options.adapter)
         let bundles = try RealApps.read(scenario)
         notes += bundles.flatMap(\.bundle.warnings)
+        if !bundles.isEmpty { try RealApps.check(options.freezer) }
+        do { try bluetooth.start(at: .zero) } catch { throw CommandFailure(error.exitCode, error.message) }
         folder = try RunFolder(making: options.out)
         journal =
             try options.journal
@@ -135,13 +137,16 @@ package final class Run {
         loop: EventLoop,
         adapter: String?
     ) throws(CommandFailure) -> any BluetoothCentralPort {
-        guard backend == "bluez" else {
-            return SimulatedBluetooth(devices: scenario.devices, names: names, seed: seed)
-        }
-        do throws(SystemError) {
-            return try BlueZBluetooth(devices: scenario.devices, names: names, loop: loop, adapter: adapter)
+        guard backend == "bluez" else { return SimulatedBluetooth(devices: scenario.devices, names: names, seed: seed) }
+        do {
+            return try BlueZBluetooth(
+                devices: scenario.devices,
+                names: names,
+                loop: loop,
+                adapterAddress: adapter
+            )
         } catch {
-            throw CommandFailure(.internal, "\(error)")
+            throw CommandFailure(.internal, error.description)
         }
     }
 
@@ -172,7 +177,6 @@ package final class Run {
             startedAt = MonotonicClock.now()
             assignApps()
             if journal.recovery == nil {
-                try bluetooth.start(at: .zero)
                 installApps()
                 if !scenario.phone.bluetooth { bluetooth.setPower(false, at: .zero) }
                 if !scenario.phone.unlocked { bench.submit(.phone(.reboot), origin: names.intern("start")) }
@@ -247,7 +251,6 @@ package final class Run {
         let simulated = bluetooth as? SimulatedBluetooth
         var steps = ReplayedSteps()
         if let simulated {
-            try simulated.start(at: .zero)
             if !scenario.phone.bluetooth { simulated.setPower(false, at: .zero) }
         }
         let complete = try journal.inputs { input in
@@ -261,7 +264,6 @@ package final class Run {
         }
         if !complete { try restoreSnapshot() }
         startedAt = MonotonicClock.now() - bench.now.nanoseconds
-        if simulated == nil { try bluetooth.start(at: bench.now) }
         notes.append("going on at \(LogTime.text(bench.now)) with the run that broke off in \(folder.path)")
         let origin = names.intern("bench-restart")
         let connected = bench.router.connectedPeripherals

@@ -302,3 +302,18 @@ package final class BlueZBluetooth: BluetoothCentralPort {
         return made
     }
 }
+
+extension BlueZBluetooth {
+    /// The machine's Bluetooth on the system bus.
+    ///
+    /// - Parameter address: the adapter's own address; nil for the first there is.
+    /// - Throws: ``SystemError`` when the loop takes no more timers.
+    package convenience init(
+        devices: [ScenarioDevice],
+        names: NameTable,
+        loop: EventLoop,
+        adapterAddress address: String?
+    ) throws(SystemError) {
+        try self.init(devices: devices, names: names, loop: loop, choice: address.map { .address($0) } ?? .any)
+    }
+}
