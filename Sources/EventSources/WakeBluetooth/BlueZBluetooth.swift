@@ -92,25 +92,6 @@ package final class BlueZBluetooth: BluetoothCentralPort {
         }
     }
 
-    /// The machine's Bluetooth through the system's bluetoothd.
-    ///
-    /// - Parameter adapter: the address of the adapter to use; nil for the first there is.
-    /// - Throws: ``SystemError`` when the loop takes no more timers.
-    package convenience init(
-        devices: [ScenarioDevice],
-        names: NameTable,
-        loop: EventLoop,
-        adapter: String?
-    ) throws(SystemError) {
-        try self.init(
-            devices: devices,
-            names: names,
-            loop: loop,
-            choice: adapter.map(BlueZAdapterChoice.address) ?? .any,
-            bus: .system
-        )
-    }
-
     // MARK: The port
 
     package func start(at now: Instant) throws(SourceFailure) {
