@@ -123,7 +123,7 @@ let package = Package(
         .target(
             name: "BlueZStandIn",
             dependencies: ["WakeBus", "WakeSystem"],
-            path: "Tests/BlueZStandIn",
+            path: "Tests/Support/BlueZStandIn",
             swiftSettings: house
         ),
         tests("WakeBusTests", uses: ["BlueZStandIn", "WakeBus", "WakeBlueZ", "WakeSystem"]),

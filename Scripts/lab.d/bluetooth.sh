@@ -2,6 +2,7 @@
 #
 #   start_bluetooth                 D-Bus, two linked LE controllers, bluetoothd on hci0
 #   start_belt FILE                 plays a file under Devices/Bluetooth on hci1; its log is /out/belt.log
+#   stop_belt                       the belt is gone, and hci1 free for another
 #   belt_log PATTERN [SECONDS]      waits until the belt said a line that matches
 #   belt WORD...                    drives the belt: fault NAME, disconnect, silence, advertise
 #   restart_bluetoothd              kills bluetoothd without notice and starts it again
@@ -32,33 +33,30 @@ bluez_lacks() { # OBJECT
 }
 
 start_bus() {
-    dbus-daemon --system --fork --nopidfile && wait_for 90 busctl --system --timeout=5 status org.freedesktop.DBus
+    dbus-daemon --system --fork --nopidfile && wait_for 20 busctl --system --timeout=5 status org.freedesktop.DBus
 }
 
 radio_is_set_up() { # INDEX
-    hciconfig "hci$1" | grep "BD Address" | grep -qv "00:00:00:00:00:00"
+    hciconfig "hci$1" | grep -q 'BD Address: 00:AA'
 }
 
-radios_are_gone() {
-    ! ls /sys/class/bluetooth/hci* >/dev/null 2>&1
-}
-
-# The kernel gives a controller two seconds for its first answer. On a busy machine btvirt may still be loading then, and the
-# controller is left useless: so it is made anew until both are set up.
 start_radio() {
-    modprobe bluetooth && modprobe hci_vhci || return
-    local attempt
-    for attempt in 1 2 3 4 5; do
+    local attempt module
+    # Loaded beforehand: the kernel waits 2 s for a new controller's first answer, and btvirt answers nothing while the
+    # modules it needs itself are being loaded.
+    for module in bluetooth hci_vhci af_alg algif_hash algif_skcipher cmac ecb aes_generic; do
+        modprobe "$module" || [ "$module" = aes_generic ] || return
+    done
+    for attempt in 1 2 3; do
         # LE only: the belt has no use for the rest. Two controllers of one process hear each other.
         btvirt -L -l2 >/out/btvirt.log 2>&1 &
-        btvirt_id=$!
-        wait_for 60 test -e /sys/class/bluetooth/hci1 || return
-        if wait_for 10 radio_is_set_up 0 && wait_for 10 radio_is_set_up 1; then return 0; fi
-        echo "lab: the controllers did not answer in time; attempt $attempt" >&2
-        kill "$btvirt_id"
-        wait "$btvirt_id" 2>/dev/null || true
-        wait_for 30 radios_are_gone || return
+        radio_id=$!
+        wait_for 10 radio_is_set_up 0 && wait_for 10 radio_is_set_up 1 && return
+        kill "$radio_id"
+        wait "$radio_id" 2>/dev/null || true
+        wait_for 10 test ! -e /sys/class/bluetooth/hci0 || return
     done
+    echo "lab: btvirt's controllers were not set up in $attempt attempts" >&2
     return 1
 }
 
@@ -68,7 +66,7 @@ start_bluetoothd() {
     printf '[GATT]\nCache = no\n[Policy]\nAutoEnable = false\n' >/run/bluetooth.conf
     /usr/libexec/bluetooth/bluetoothd -n -E -f /run/bluetooth.conf >>/out/bluetoothd.log 2>&1 &
     bluetoothd_id=$!
-    wait_for 120 bluez_has /org/bluez/hci0
+    wait_for 30 bluez_has /org/bluez/hci0
 }
 
 start_bluetooth() {
@@ -90,18 +88,18 @@ radio_is_free() { # INDEX
     hciconfig "hci$1" down && hciconfig "hci$1" | grep -q DOWN && timeout 1 /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/away.py" "$1" | grep -q away
 }
 
+start_belt() { # FILE
+    mkfifo /run/belt
+    wait_for 30 radio_is_free 1 || return
+    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/belt.py" "$1" hci-socket:1 --control /run/belt >/out/belt.log 2>&1 &
+    belt_id=$!
+    belt_log '^advertising' 60
+}
+
 stop_belt() {
     kill "$belt_id" 2>/dev/null
     wait "$belt_id" 2>/dev/null || true
     rm -f /run/belt
-}
-
-start_belt() { # FILE
-    mkfifo /run/belt
-    wait_for 120 radio_is_free 1 || return
-    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/belt.py" "$1" hci-socket:1 --control /run/belt >/out/belt.log 2>&1 &
-    belt_id=$!
-    belt_log '^advertising' 60
 }
 
 belt_log() { # PATTERN [SECONDS]
@@ -119,11 +117,11 @@ remove_adapter() {
     hciconfig hci0 down
     /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/away.py" 0 >/run/away 2>&1 &
     away_id=$!
-    wait_for 120 grep -q away /run/away && wait_for 30 bluez_lacks /org/bluez/hci0
+    wait_for 30 grep -q away /run/away && wait_for 30 bluez_lacks /org/bluez/hci0
 }
 
 add_adapter() {
     kill "$away_id"
     wait "$away_id" 2>/dev/null || true
-    wait_for 120 bluez_has /org/bluez/hci0
+    wait_for 30 bluez_has /org/bluez/hci0
 }
