@@ -416,7 +416,11 @@ final class ProcessAppHost: AppHost {
         case .callback(let callback): hear?(app, .report(.returned(callback)))
         case .event(let event, let decision):
             surroundings?.note(.answered(decision), of: app)
-            hear?(app, .acknowledged(event))
+            // It went to each of the app's managers that wanted it, and is taken when the last has taken it.
+            let isOwed = process.owed.contains { other in
+                if case .event(event, _) = other.what { true } else { false }
+            }
+            if !isOwed { hear?(app, .acknowledged(event)) }
         }
     }
 
