@@ -137,7 +137,13 @@ let package = Package(
             ]
         ),
         tests("WakeReportsTests", uses: ["WakeReports", "WakeModel", "WakeRouter"]),
-        tests("WakeBenchTests", uses: ["WakeBench", "WakeModel", "WakeRouter", "WakeReports", "WakeJournal"]),
+        tests(
+            "WakeBenchTests",
+            uses: [
+                "MisbehavingApp", "WakeBench", "WakeModel", "WakeProcesses", "WakeReports", "WakeRouter", "WakeJournal",
+                "wakebench",
+            ]
+        ),
         tests("SDKTests", uses: ["WakeClient", "WakeWire", "UIKit", "CoreBluetooth"]),
         tests("CommandLineTests", uses: ["wakebench"]),
     ],
