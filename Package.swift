@@ -139,7 +139,7 @@ let package = Package(
         tests("WakeReportsTests", uses: ["WakeReports", "WakeModel", "WakeRouter"]),
         tests("WakeBenchTests", uses: ["WakeBench", "WakeModel", "WakeRouter", "WakeReports", "WakeJournal"]),
         tests("SDKTests", uses: ["WakeClient", "WakeWire", "UIKit", "CoreBluetooth"]),
-        tests("CommandLineTests", uses: ["wakebench"]),
+        tests("CommandLineTests", uses: ["wakebench"], resources: [.copy("Answers")]),
     ],
     swiftLanguageModes: [.v6]
 )
