@@ -123,7 +123,7 @@ let package = Package(
         .target(
             name: "BlueZStandIn",
             dependencies: ["WakeBus", "WakeSystem"],
-            path: "Tests/BlueZStandIn",
+            path: "Tests/Support/BlueZStandIn",
             swiftSettings: house
         ),
         tests("WakeBusTests", uses: ["BlueZStandIn", "WakeBus", "WakeBlueZ", "WakeSystem"]),
@@ -137,7 +137,13 @@ let package = Package(
             ]
         ),
         tests("WakeReportsTests", uses: ["WakeReports", "WakeModel", "WakeRouter"]),
-        tests("WakeBenchTests", uses: ["WakeBench", "WakeModel", "WakeRouter", "WakeReports", "WakeJournal"]),
+        tests(
+            "WakeBenchTests",
+            uses: [
+                "MisbehavingApp", "WakeBench", "WakeModel", "WakeProcesses", "WakeReports", "WakeRouter", "WakeJournal",
+                "wakebench",
+            ]
+        ),
         tests("SDKTests", uses: ["WakeClient", "WakeWire", "UIKit", "CoreBluetooth"]),
         tests("CommandLineTests", uses: ["wakebench"], resources: [.copy("Answers")]),
     ],

@@ -97,8 +97,11 @@ package final class Bench {
 
     /// An event of a source.
     package func submit(_ report: SourceReport) {
-        // What the radio did before the bench died comes from the journal.
-        if replaying { return }
+        // What the radio did before the bench died comes from the journal, as far as it was accepted.
+        if replaying {
+            unheard.append(report)
+            return
+        }
         lastEvent += 1
         var event = report.event
         event.id = EventID(lastEvent)
@@ -121,6 +124,10 @@ package final class Bench {
     }
 
     private var acknowledged: [(AppID, EventID)] = []
+    /// Deliveries to processes that live and have not acknowledged them, by app.
+    private var onTheWay: [AppID: [EventID]] = [:]
+    /// What the radio said during a replay and the journal does not have: the bench died before it was accepted.
+    private var unheard: [SourceReport] = []
 
     private func enqueue(_ item: Item) {
         inbox.append(item)
@@ -145,7 +152,10 @@ package final class Bench {
             try journal.begin()
             inTransaction = true
         }
-        for (app, event) in acknowledged { try journal.acknowledge(app: app, event: event) }
+        for (app, event) in acknowledged {
+            try journal.acknowledge(app: app, event: event)
+            onTheWay[app]?.removeAll { $0 == event }
+        }
         acknowledged.removeAll(keepingCapacity: true)
         if routerDeadline <= self.now, inboxHead == inbox.count {
             enqueue(Item(input: .timeReached, payload: .none, origin: .none, id: .none))
@@ -195,6 +205,10 @@ package final class Bench {
             journaledNames += 1
         }
         try journal.append(item.input, payload: item.payload, sequence: sequence, at: now, origin: item.origin)
+        if case .redeliver(let app, let event, _) = item.input {
+            // Decided anew: the delivery to the dead process is settled.
+            try journal.acknowledge(app: app, event: event.id)
+        }
         let leaves = try collect(item)
         tellObservers(item)
         return leaves
@@ -225,12 +239,19 @@ package final class Bench {
             case .discard(_, let id):
                 kept[id]?.holders -= 1
                 if kept[id]?.holders == 0 { kept[id] = nil }
-            case .deliver(let app, _, let id, let decision):
+            case .deliver(let app, let manager, let id, let decision):
                 let outside = leavesTheBench[Int(app.number)]
                 if outside, !replaying {
                     leaves = true
+                    onTheWay[app, default: []].append(id)
                     try journal.append(
-                        Delivery(app: app, event: id, decision: decision, generation: router.generation(of: app))
+                        Delivery(
+                            app: app,
+                            manager: manager,
+                            event: id,
+                            decision: decision,
+                            generation: router.generation(of: app)
+                        )
                     )
                 }
                 pend(action, id, item)
@@ -245,7 +266,12 @@ package final class Bench {
                 if bluetooth.backend != "simulated" { leaves = true }
                 pending.append(Pending(action: action, event: nil, payload: .none))
             case .exited(let record):
-                if !replaying { try journal.append(record) }
+                guard !replaying else { continue }
+                try journal.append(record)
+                // What the process had not acknowledged ended with it.
+                for event in onTheWay.removeValue(forKey: record.app) ?? [] {
+                    try journal.acknowledge(app: record.app, event: event)
+                }
             case .refused, .moved: break
             }
         }
@@ -268,10 +294,17 @@ package final class Bench {
     /// follow from it, when it can be brought back to where it was.
     package func replay(_ journaled: JournaledInput, radio: (any BluetoothCentralPort)?) {
         replaying = true
-        defer { replaying = false }
         now = journaled.at
         sequence = journaled.sequence
         radio?.timeReached(now)
+        if case .event(let event) = journaled.input {
+            let accepted = unheard.firstIndex {
+                $0.event.kind == event.kind && $0.event.peripheral == event.peripheral
+                    && $0.event.attribute == event.attribute && $0.event.client == event.client
+                    && $0.payload == journaled.payload
+            }
+            if let accepted { unheard.remove(at: accepted) }
+        }
         let item = Item(
             input: journaled.input,
             payload: journaled.payload,
@@ -315,19 +348,39 @@ package final class Bench {
 
     /// The bench is back: every process is gone, and what was on its way to one is decided again.
     package func goOn(unacknowledged: [Delivery], events: [EventID: (WakeEvent, EventPayload)], origin: NameID) {
+        replaying = false
         journaledNames = min(journaledNames, names.count)
         submit(.benchRestarted, origin: origin)
-        for delivery in unacknowledged {
-            guard let (event, payload) = events[delivery.event] else { continue }
+        for (app, id, decision) in undelivered(unacknowledged) {
+            let known = events[id] ?? kept[id].map { ($0.event, $0.payload) }
+            guard let (event, payload) = known else { continue }
             enqueue(
                 Item(
-                    input: .redeliver(delivery.app, event, supersedes: delivery.decision),
+                    input: .redeliver(app, event, supersedes: decision),
                     payload: payload,
                     origin: origin,
                     id: .none
                 )
             )
         }
+        let missed = unheard
+        unheard.removeAll()
+        for report in missed { submit(report) }
+    }
+
+    /// What was decided to reach an app and did not, once for each app and event, in the order of acceptance: deliveries
+    /// that no process acknowledged, and events that waited for a manager.
+    private func undelivered(_ unacknowledged: [Delivery]) -> [(AppID, EventID, DecisionID)] {
+        var found: [(app: AppID, event: EventID, decision: DecisionID)] = []
+        let waiting = router.undelivered
+        for (app, event, decision) in unacknowledged.map({ ($0.app, $0.event, $0.decision) }) + waiting {
+            if let place = found.firstIndex(where: { $0.app == app && $0.event == event }) {
+                found[place].decision = max(found[place].decision, decision)
+            } else {
+                found.append((app, event, decision))
+            }
+        }
+        return found.sorted { ($0.event, $0.app) < ($1.event, $1.app) }
     }
 
     /// The names that the journal holds already.

@@ -30,6 +30,8 @@ package final class Run {
     private let realTime: Bool
     private var startedAt: Int64 = 0
     private var interrupted = false
+    /// How far the steps have come while a journal is read back.
+    private var replayedTo = Instant(nanoseconds: -1)
     /// What is worth a line on stderr, such as a missing right: the run goes on.
     package private(set) var notes: [String] = []
     /// Told about twice a second of wall time how far the run is, and how many decisions there were.
@@ -180,16 +182,15 @@ package final class Run {
             startedAt = MonotonicClock.now()
             assignApps()
             if journal.recovery == nil {
-                installApps()
-                if !scenario.phone.bluetooth { bluetooth.setPower(false, at: .zero) }
-                if !scenario.phone.unlocked { bench.submit(.phone(.reboot), origin: names.intern("start")) }
+                begin()
             } else {
                 try goOn()
             }
             if realTime { try runInRealTime() } else { try runInVirtualTime() }
             try bench.commit()
-            try journal.journal.finish()
+            // The logs first: a run whose journal is finished is not gone on with.
             try recorder.finish()
+            try journal.journal.finish()
             for signal in signals { signal.cancel() }
         } catch let error as SourceFailure {
             throw CommandFailure(error.exitCode, error.message)
@@ -205,6 +206,13 @@ package final class Run {
             throw CommandFailure(.internal, "\(error)")
         }
         if interrupted { throw CommandFailure(.interrupted, "interrupted at \(LogTime.text(bench.now))") }
+    }
+
+    /// How everything is at the start.
+    private func begin() {
+        installApps()
+        if !scenario.phone.bluetooth { bluetooth.setPower(false, at: .zero) }
+        if !scenario.phone.unlocked { bench.submit(.phone(.reboot), origin: names.intern("start")) }
     }
 
     private func interrupt() {
@@ -251,21 +259,24 @@ package final class Run {
     /// every connection was closed, and what no process had acknowledged is decided again.
     private func goOn() throws {
         bench.adoptNames((journal.recovery?.names.count ?? 0) + 1)
+        guard (journal.recovery?.counts.inputs ?? 0) > 0 else {
+            // The bench died before it accepted anything.
+            begin()
+            return
+        }
         let simulated = bluetooth as? SimulatedBluetooth
         var steps = ReplayedSteps()
-        if let simulated {
-            if !scenario.phone.bluetooth { simulated.setPower(false, at: .zero) }
-        }
+        if let simulated, !scenario.phone.bluetooth { simulated.setPower(false, at: .zero) }
+        recorder.isReplaying = true
         let complete = try journal.inputs { input in
-            // A step's place in time comes back with the inputs it made.
-            try? driver.timeReached(input.at) { (verb, origin) throws(SourceFailure) in
-                steps.performed(verb, origin)
-                if let simulated { try Run.repeatOnRadio(verb, simulated, scenario, at: input.at) }
-            }
+            driveReplay(to: input.at, simulated, &steps)
             steps.accepted(input)
+            if case .benchRestarted = input.input, let simulated { closeLinks(of: simulated, input.origin) }
             bench.replay(input, radio: simulated)
+            while driver.hasWork, driver.failure == nil { carryOutReplayed(at: input.at, simulated, &steps) }
         }
         if !complete { try restoreSnapshot() }
+        recorder.isReplaying = false
         startedAt = MonotonicClock.now() - bench.now.nanoseconds
         notes.append("going on at \(LogTime.text(bench.now)) with the run that broke off in \(folder.path)")
         let origin = names.intern("bench-restart")
@@ -275,24 +286,51 @@ package final class Run {
             events: try journal.undelivered(),
             origin: origin
         )
-        for (verb, origin) in steps.lost { try perform(verb, origin) }
-        close(connected, origin)
+        for (verb, origin) in steps.lost { try perform(verb, origin, at: bench.now) }
+        if let simulated {
+            closeLinks(of: simulated, origin)
+        } else {
+            close(connected, origin)
+        }
+    }
+
+    /// Carries out, while a journal is read back, the steps up to an instant, each at its own.
+    private func driveReplay(to end: Instant, _ radio: SimulatedBluetooth?, _ steps: inout ReplayedSteps) {
+        while let next = driver.nextDeadline, next < end, next > replayedTo {
+            replayedTo = next
+            radio?.timeReached(next)
+            carryOutReplayed(at: next, radio, &steps)
+        }
+        replayedTo = max(replayedTo, end)
+        carryOutReplayed(at: end, radio, &steps)
+    }
+
+    private func carryOutReplayed(at now: Instant, _ radio: SimulatedBluetooth?, _ steps: inout ReplayedSteps) {
+        // A step that failed before the bench died ended the run; one that ends it now says so when the run goes on.
+        try? driver.timeReached(now) { (verb, origin) throws(SourceFailure) in
+            steps.performed(verb, origin)
+            if let radio { try Run.repeatOnRadio(verb, radio, scenario, origin, at: now) }
+        }
     }
 
     /// What the bench held open ends as the peer's close.
+    private func closeLinks(of radio: SimulatedBluetooth, _ origin: NameID) {
+        for device in scenario.devices {
+            // Every device of the scenario is known to the radio.
+            try? radio.simulateDisconnect(device: device.name, origin: origin, at: bench.now)
+        }
+    }
+
+    /// What the bench held open on a real radio ends as the peer's close.
     private func close(_ connected: [NameID], _ origin: NameID) {
         for peripheral in connected {
-            if let simulated = bluetooth as? SimulatedBluetooth {
-                try? simulated.simulateDisconnect(device: names.text(peripheral), origin: origin, at: bench.now)
-            } else {
-                let event = WakeEvent(
-                    kind: .peripheralDisconnected,
-                    peripheral: peripheral,
-                    subject: peripheral,
-                    origin: origin
-                )
-                bench.submit(SourceReport(event, .failure(.peripheralDisconnected)))
-            }
+            let event = WakeEvent(
+                kind: .peripheralDisconnected,
+                peripheral: peripheral,
+                subject: peripheral,
+                origin: origin
+            )
+            bench.submit(SourceReport(event, .failure(.peripheralDisconnected)))
         }
     }
 
@@ -307,6 +345,7 @@ package final class Run {
         _ verb: Verb,
         _ radio: SimulatedBluetooth,
         _ scenario: Scenario,
+        _ origin: NameID,
         at now: Instant
     ) throws(SourceFailure) {
         switch verb {
@@ -317,11 +356,18 @@ package final class Run {
                     device: scenario.devices[device].name,
                     characteristic: characteristic,
                     value: value,
+                    origin: origin,
                     at: now
                 )
             }
         case .disconnect(let devices):
-            for device in devices { try radio.simulateDisconnect(device: scenario.devices[device].name, at: now) }
+            for device in devices {
+                try radio.simulateDisconnect(
+                    device: scenario.devices[device].name,
+                    origin: origin,
+                    at: now
+                )
+            }
         case .range(let devices, let inRange):
             for device in devices {
                 try radio.simulateRange(device: scenario.devices[device].name, inRange: inRange, at: now)
@@ -339,7 +385,7 @@ package final class Run {
             try bench.run(at: now)
             if let failure = recorder.failure { throw failure }
             if driver.hasWork {
-                try driver.timeReached(now, perform: perform)
+                try carryOutSteps(at: now)
                 continue
             }
             if driver.failure != nil { return }
@@ -417,13 +463,16 @@ package final class Run {
     private func step(to now: Instant) throws {
         bluetooth.timeReached(now)
         scripted.timeReached(now)
-        try driver.timeReached(now, perform: perform)
+        try carryOutSteps(at: now)
+    }
+
+    private func carryOutSteps(at now: Instant) throws(SourceFailure) {
+        try driver.timeReached(now) { (verb, origin) throws(SourceFailure) in try perform(verb, origin, at: now) }
     }
 
     // MARK: Verbs
 
-    private func perform(_ verb: Verb, _ origin: NameID) throws(SourceFailure) {
-        let now = bench.now
+    private func perform(_ verb: Verb, _ origin: NameID, at now: Instant) throws(SourceFailure) {
         switch verb {
         case .user(let apps, let action):
             for app in apps { bench.submit(.user(AppID(UInt32(app)), action), origin: origin) }

@@ -22,6 +22,9 @@ final class RunRecorder: BenchObserver {
     private(set) var failure: ReportError?
     /// Decisions that go before this one are in the file already, after a restart.
     private let resumeAfter: DecisionID
+    /// While a journal is read back: what the files hold already is not written again.
+    var isReplaying = false
+    private var replayedMoves = 0
 
     init(decisions: DecisionLog, outcomes: OutcomeLog, names: NameTable, resumeAfter: DecisionID = .none) {
         self.decisions = decisions
@@ -100,13 +103,18 @@ final class RunRecorder: BenchObserver {
 
     private func moved(_ app: AppID, _ from: AppState, _ to: AppState) throws(ReportError) {
         let number = Int(app.number)
-        try outcomes.append(StateMove(app: bundles[number], at: now, from: from, to: to, pid: pids[number]))
+        if isReplaying { replayedMoves += 1 }
+        if !isReplaying || replayedMoves > outcomes.held.moves {
+            try outcomes.append(StateMove(app: bundles[number], at: now, from: from, to: to, pid: pids[number]))
+        }
         if to == .suspended { try close(number, .suspended, exit: 0) }
     }
 
     private func exited(_ record: ExitRecord) throws(ReportError) {
         let number = Int(record.app.number)
-        try outcomes.append(ExitEntry(record, app: bundles[number], pid: pids[number]))
+        if !isReplaying || record.number > outcomes.held.lastExit {
+            try outcomes.append(ExitEntry(record, app: bundles[number], pid: pids[number]))
+        }
         let killed = record.cause != .exit && record.cause != .crash
         try close(number, killed ? .killed : .exited, exit: record.number)
         pids[number] = 0
@@ -114,7 +122,7 @@ final class RunRecorder: BenchObserver {
 
     /// The app's wake is over: what is known of its decisions is final.
     private func close(_ app: Int, _ ending: Outcome.Ending, exit: UInt64) throws(ReportError) {
-        for var outcome in open[app] {
+        for var outcome in open[app] where !isReplaying || !outcomes.held.outcomes.contains(outcome.decision) {
             outcome.used = now.since(outcome.at)
             outcome.ended = ending
             outcome.exit = exit

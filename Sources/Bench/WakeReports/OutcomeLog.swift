@@ -5,7 +5,15 @@ import WakeModel
 ///
 /// An outcome may be written more than once; readers take the last.
 package final class OutcomeLog {
+    /// What a log that is gone on with holds already.
+    package struct Held: Sendable {
+        package var moves = 0
+        package var lastExit: UInt64 = 0
+        package var outcomes: Set<DecisionID> = []
+    }
+
     private let file: LogFile
+    package private(set) var held = Held()
 
     /// Makes the file at `path`.
     package init(creating path: String) throws(ReportError) {
@@ -15,12 +23,28 @@ package final class OutcomeLog {
     /// Goes on with the file of a run that broke off. A last line without an end is removed.
     package init(continuing path: String) throws(ReportError) {
         var length: Int?
+        var held = Held()
         do {
             var lines = try LineReader(path)
-            while try lines.next() != nil {}
+            while let line = try lines.next() { Self.count(line, in: &held) }
             length = lines.offset
         } catch  where error.kind == .missing {}
+        self.held = held
         file = if let length { try LogFile(continuing: path, after: length) } else { try LogFile(creating: path) }
+    }
+
+    private static func count(_ line: [UInt8], in held: inout Held) {
+        guard let record = JSONValue(parsing: line), let schema = record["schema"]?.string else { return }
+        switch schema {
+        case "wake.state/1": held.moves += 1
+        case "wake.exit/1":
+            if let number = record["id"]?.string?.dropFirst(2) { held.lastExit = UInt64(number) ?? held.lastExit }
+        case "wake.outcome/1":
+            if let number = record["decision"]?.string.flatMap(LogTime.number) {
+                held.outcomes.insert(DecisionID(number))
+            }
+        default: break
+        }
     }
 
     /// Keeps the lines in memory: see ``contents``.

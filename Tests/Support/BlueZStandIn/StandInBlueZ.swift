@@ -120,6 +120,7 @@ package final class StandInBlueZ {
     package func resolve(_ address: String) {
         let device = devicePath(address)
         func uuid(_ short: String) -> BusValue { .string("0000\(short)-0000-1000-8000-00805f9b34fb") }
+        add(device + "/service0006", ["org.bluez.GattService1": [("UUID", uuid("1801")), ("Primary", .bool(true))]])
         add(device + "/service000a", ["org.bluez.GattService1": [("UUID", uuid("180d")), ("Primary", .bool(true))]])
         for (handle, short, flags) in [("000b", "2a37", ["notify"]), ("000e", "2a38", ["read", "notify", "write"])] {
             let properties: Properties = [("UUID", uuid(short)), ("Flags", .strings(flags))]
