@@ -145,7 +145,7 @@ let package = Package(
             ]
         ),
         tests("SDKTests", uses: ["WakeClient", "WakeWire", "UIKit", "CoreBluetooth"]),
-        tests("CommandLineTests", uses: ["wakebench"]),
+        tests("CommandLineTests", uses: ["wakebench"], resources: [.copy("Answers")]),
     ],
     swiftLanguageModes: [.v6]
 )

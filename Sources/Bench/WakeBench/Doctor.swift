@@ -24,8 +24,14 @@ package enum Doctor {
         let chosen = probes.first { $0.usable }
         return probes.map { probe in
             let used = probe == chosen ? " (used unless --freezer says otherwise)" : ""
-            return Line(what: "freezer \(probe.kind.rawValue)", good: probe.usable, finding: probe.reason + used)
+            return Line(what: "freezer \(probe.kind.rawValue)", good: probe.usable, finding: plain(probe.reason) + used)
         }
+    }
+
+    /// The reason without the name of the group that the probe made and removed.
+    private static func plain(_ reason: String) -> String {
+        guard let mark = reason.firstRange(of: "/wakebench-probe-") else { return reason }
+        return String(reason[..<mark.lowerBound] + reason[mark.upperBound...].drop { $0 != ":" && $0 != "/" })
     }
 
     /// The three lines of `--backend bluez`.
@@ -73,7 +79,7 @@ package enum Doctor {
         guard unsafe statvfs(folder, &space) == 0 else {
             return Line(what: "run folder", good: true, finding: "./\(name) can be written")
         }
-        let free = UInt64(space.f_bavail) * UInt64(space.f_frsize) >> 20
+        let free = (UInt64(space.f_bavail) * UInt64(space.f_frsize)) >> 20
         let enough = free >= 64
         let remedy = enough ? "" : "; a run needs more, give another folder with --out"
         return Line(what: "run folder", good: enough, finding: "./\(name) can be written, \(free) MiB free\(remedy)")
