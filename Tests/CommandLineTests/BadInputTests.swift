@@ -42,7 +42,7 @@ struct BadInputTests {
     func truncated() throws {
         try inFolder { program in
             try program.write("cut.yaml", "scenario: cut\napps:\n  - {scripted: com.acme.heart, na")
-            expectRefusal(try program.run("run", "cut.yaml"), code: 11, says: "cut.yaml:3", "expected")
+            expectRefusal(try program.run("run", "cut.yaml"), code: 11, says: "cut.yaml:4", "expected well-formed YAML")
             #expect(program.contents == ["cut.yaml"])
         }
     }
