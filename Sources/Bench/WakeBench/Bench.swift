@@ -352,8 +352,7 @@ package final class Bench {
         journaledNames = min(journaledNames, names.count)
         submit(.benchRestarted, origin: origin)
         for (app, id, decision) in undelivered(unacknowledged) {
-            let known = events[id] ?? kept[id].map { ($0.event, $0.payload) }
-            guard let (event, payload) = known else { continue }
+            guard let (event, payload) = events[id] else { continue }
             enqueue(
                 Item(
                     input: .redeliver(app, event, supersedes: decision),
@@ -368,16 +367,14 @@ package final class Bench {
         for report in missed { submit(report) }
     }
 
-    /// What was decided to reach an app and did not, once for each app and event, in the order of acceptance: deliveries
-    /// that no process acknowledged, and events that waited for a manager.
+    /// Deliveries that no process acknowledged, once for each app and event, in the order of acceptance.
     private func undelivered(_ unacknowledged: [Delivery]) -> [(AppID, EventID, DecisionID)] {
         var found: [(app: AppID, event: EventID, decision: DecisionID)] = []
-        let waiting = router.undelivered
-        for (app, event, decision) in unacknowledged.map({ ($0.app, $0.event, $0.decision) }) + waiting {
-            if let place = found.firstIndex(where: { $0.app == app && $0.event == event }) {
-                found[place].decision = max(found[place].decision, decision)
+        for delivery in unacknowledged {
+            if let place = found.firstIndex(where: { $0.app == delivery.app && $0.event == delivery.event }) {
+                found[place].decision = max(found[place].decision, delivery.decision)
             } else {
-                found.append((app, event, decision))
+                found.append((delivery.app, delivery.event, delivery.decision))
             }
         }
         return found.sorted { ($0.event, $0.app) < ($1.event, $1.app) }

@@ -220,15 +220,6 @@ extension Router {
 
     // MARK: After a restart of the bench
 
-    /// What was decided to reach an app and waits for a manager that no process has made yet, by app, oldest first.
-    package var undelivered: [(AppID, EventID, DecisionID)] {
-        apps.indices.flatMap { index in
-            apps[index].waiting.filter { !$0.deferred && $0.undelivered }.map {
-                (AppID(UInt32(index)), $0.event.id, $0.decision)
-            }
-        }
-    }
-
     /// What was decided for a process and never reached it is decided again against the dead app. What was deferred, or
     /// has reached one of its managers, is not: the bench knows of the deliveries and brings them itself.
     mutating func decideWaitingAgain(_ waiting: [AppRecord.Waiting], of app: AppID, into output: inout RouterOutput) {

@@ -81,7 +81,9 @@ package final class StandInBlueZ {
 
     // MARK: The adapter
 
-    package func removeAdapter() throws {
+    /// The adapter goes. The kernel may say that it is off right before.
+    package func removeAdapter(sayingOff: Bool = false) throws {
+        if sayingOff { switchOff() }
         if listsChildren {
             for path in objects.keys.filter({ $0.hasPrefix(adapterPath + "/") }).sorted(by: >) { try remove(path) }
         }
@@ -89,6 +91,11 @@ package final class StandInBlueZ {
         objects.removeAll()
         isDiscovering = false
         closeSockets()
+    }
+
+    /// Somebody switches the adapter off.
+    package func switchOff() {
+        change(adapterPath, Self.adapterInterface, [("Powered", .bool(false))])
     }
 
     /// The adapter comes back, perhaps under another number.
