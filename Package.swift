@@ -145,7 +145,7 @@ let package = Package(
             ]
         ),
         tests("SDKTests", uses: ["WakeClient", "WakeWire", "UIKit", "CoreBluetooth"]),
-        tests("CommandLineTests", uses: ["wakebench"], resources: [.copy("Answers")]),
+        tests("CommandLineTests", uses: ["wakebench", "BlueZStandIn"], resources: [.copy("Answers")]),
     ],
     swiftLanguageModes: [.v6]
 )
