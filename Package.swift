@@ -137,7 +137,13 @@ let package = Package(
             ]
         ),
         tests("WakeReportsTests", uses: ["WakeReports", "WakeModel", "WakeRouter"]),
-        tests("WakeBenchTests", uses: ["WakeBench", "WakeModel", "WakeRouter", "WakeReports", "WakeJournal"]),
+        tests(
+            "WakeBenchTests",
+            uses: [
+                "wakebench", "MisbehavingApp", "WakeBench", "WakeModel", "WakePorts", "WakeRouter", "WakeReports",
+                "WakeDevices", "WakeJournal",
+            ]
+        ),
         tests("SDKTests", uses: ["WakeClient", "WakeWire", "UIKit", "CoreBluetooth"]),
         tests("CommandLineTests", uses: ["wakebench"]),
     ],
