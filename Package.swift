@@ -123,7 +123,7 @@ let package = Package(
         .target(
             name: "BlueZStandIn",
             dependencies: ["WakeBus", "WakeSystem"],
-            path: "Tests/BlueZStandIn",
+            path: "Tests/Support/BlueZStandIn",
             swiftSettings: house
         ),
         tests("WakeBusTests", uses: ["BlueZStandIn", "WakeBus", "WakeBlueZ", "WakeSystem"]),
@@ -140,12 +140,12 @@ let package = Package(
         tests(
             "WakeBenchTests",
             uses: [
-                "wakebench", "MisbehavingApp", "WakeBench", "WakeModel", "WakePorts", "WakeRouter", "WakeReports",
-                "WakeDevices", "WakeJournal",
+                "MisbehavingApp", "WakeBench", "WakeDevices", "WakeJournal", "WakeModel", "WakePorts", "WakeProcesses",
+                "WakeReports", "WakeRouter", "wakebench",
             ]
         ),
         tests("SDKTests", uses: ["WakeClient", "WakeWire", "UIKit", "CoreBluetooth"]),
-        tests("CommandLineTests", uses: ["wakebench"]),
+        tests("CommandLineTests", uses: ["wakebench"], resources: [.copy("Answers")]),
     ],
     swiftLanguageModes: [.v6]
 )

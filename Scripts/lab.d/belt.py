@@ -15,10 +15,11 @@ import argparse
 import asyncio
 import os
 import re
+import signal
 import sys
 
 import yaml
-from bumble.core import UUID, AdvertisingData
+from bumble.core import UUID, AdvertisingData, BaseBumbleError
 from bumble.device import Device
 from bumble.gatt import Characteristic, Descriptor, Service
 from bumble.hci import Address
@@ -223,7 +224,10 @@ class Peripheral:
 
     async def disconnect(self):
         for link in list(self.links):
-            await link.disconnect()
+            try:
+                await link.disconnect()
+            except BaseBumbleError as error:
+                say("disconnecting failed:", error)
 
     async def advertise(self):
         interval = seconds(self.file.get("advertising", {}).get("interval", "100ms")) * 1000
@@ -271,7 +275,16 @@ class Peripheral:
         work = [table.play(notify) for tables in self.players for table, notify, _ in tables]
         if control:
             work.append(self.listen(control))
-        await asyncio.gather(asyncio.get_running_loop().create_future(), *work)
+        playing = asyncio.gather(asyncio.get_running_loop().create_future(), *work)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, playing.cancel)
+        try:
+            await playing
+        except asyncio.CancelledError:
+            # A controller whose owner goes does not tell the other end of the link, which would stay up there for ever.
+            await asyncio.wait_for(self.disconnect(), 5)
+            say("ended")
+            # Bumble would go on to advertise again; the controller is left as it is.
+            os._exit(0)
 
 
 async def main():

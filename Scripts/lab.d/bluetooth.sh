@@ -2,6 +2,7 @@
 #
 #   start_bluetooth                 D-Bus, two linked LE controllers, bluetoothd on hci0
 #   start_belt FILE                 plays a file under Devices/Bluetooth on hci1; its log is /out/belt.log
+#   stop_belt                       the belt is gone, and hci1 free for another
 #   belt_log PATTERN [SECONDS]      waits until the belt said a line that matches
 #   belt WORD...                    drives the belt: fault NAME, disconnect, silence, advertise
 #   restart_bluetoothd              kills bluetoothd without notice and starts it again
@@ -35,11 +36,28 @@ start_bus() {
     dbus-daemon --system --fork --nopidfile && wait_for 20 busctl --system --timeout=5 status org.freedesktop.DBus
 }
 
+radio_is_set_up() { # INDEX
+    hciconfig "hci$1" | grep -q 'BD Address: 00:AA'
+}
+
 start_radio() {
-    modprobe bluetooth && modprobe hci_vhci || return
-    # LE only: the belt has no use for the rest. Two controllers of one process hear each other.
-    btvirt -L -l2 >/out/btvirt.log 2>&1 &
-    wait_for 20 test -e /sys/class/bluetooth/hci1
+    local attempt module
+    # Loaded beforehand: the kernel waits 2 s for a new controller's first answer, and btvirt answers nothing while the
+    # modules it needs itself are being loaded.
+    for module in bluetooth hci_vhci af_alg algif_hash algif_skcipher cmac ecb aes_generic; do
+        modprobe "$module" || [ "$module" = aes_generic ] || return
+    done
+    for attempt in 1 2 3; do
+        # LE only: the belt has no use for the rest. Two controllers of one process hear each other.
+        btvirt -L -l2 >/out/btvirt.log 2>&1 &
+        radio_id=$!
+        wait_for 10 radio_is_set_up 0 && wait_for 10 radio_is_set_up 1 && return
+        kill "$radio_id"
+        wait "$radio_id" 2>/dev/null || true
+        wait_for 10 test ! -e /sys/class/bluetooth/hci0 || return
+    done
+    echo "lab: btvirt's controllers were not set up in $attempt attempts" >&2
+    return 1
 }
 
 start_bluetoothd() {
@@ -78,6 +96,12 @@ start_belt() { # FILE
     belt_log '^advertising' 60
 }
 
+stop_belt() {
+    kill "$belt_id" 2>/dev/null
+    wait "$belt_id" 2>/dev/null || true
+    rm -f /run/belt
+}
+
 belt_log() { # PATTERN [SECONDS]
     wait_for "${2:-60}" grep -qE "$1" /out/belt.log || {
         tail -n 20 /out/belt.log >&2
@@ -90,10 +114,11 @@ belt() { # WORD...
 }
 
 remove_adapter() {
-    hciconfig hci0 down
     /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/away.py" 0 >/run/away 2>&1 &
     away_id=$!
-    wait_for 30 grep -q away /run/away && wait_for 30 bluez_lacks /org/bluez/hci0
+    wait_for 120 grep -q away /run/away && wait_for 30 bluez_lacks /org/bluez/hci0 || return
+    # On the air the belt would notice by itself, after the supervision timeout; btvirt has none.
+    if [ -p /run/belt ]; then belt disconnect; fi
 }
 
 add_adapter() {

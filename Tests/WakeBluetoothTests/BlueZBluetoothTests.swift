@@ -369,15 +369,30 @@ struct BlueZBluetoothTests {
         bench.bluez.listsChildren = listsChildren
         try bench.connect()
         try bench.subscribe()
-        try bench.bluez.removeAdapter()
+        try bench.bluez.removeAdapter(sayingOff: listsChildren)
         try bench.wait(for: .peripheralDisconnected)
+        bench.perform(.connect(heart, peripheral: bench.belt))
         try bench.wait(for: "its absence") { !bench.port.adapter.isReady }
         bench.bluez.powerRefusals = 2
         bench.bluez.addAdapter(index: 2)
         try bench.wait(for: "the adapter") { bench.port.adapter.isReady }
         #expect(bench.port.adapter.path == "/org/bluez/hci2")
+        try bench.wait(for: .peripheralConnected, count: 2)
+        try bench.subscribe()
+        bench.notify(1)
+        try bench.wait(for: .characteristicNotified)
         #expect(bench.events(.peripheralDisconnected).count == 1)
-        try bench.expectService()
+        #expect(bench.events(.bluetoothPoweredOff).isEmpty)
+    }
+
+    @Test("BTC-10: an adapter that somebody switches off is off, and is not switched on again behind their back")
+    func switchedOff() throws {
+        let bench = try Bench(grace: 20)
+        try bench.connect()
+        bench.bluez.switchOff()
+        try bench.wait(for: .bluetoothPoweredOff)
+        #expect(bench.events(.peripheralDisconnected).count == 1)
+        #expect(bench.bluez.count("Set") == 0)
     }
 
     @Test("Another adapter is not taken for the one that is wanted")
@@ -454,6 +469,25 @@ struct BlueZBluetoothTests {
         #expect(bench.bluez.count("Connect") == 2)
         #expect(bench.events(.peripheralDisconnected).map(\.event.failed) == [false])
         try bench.subscribe()
+    }
+
+    static let failures: [(BusError, BluetoothFailure.Domain, Int32)] = [
+        (BusError(name: "org.bluez.Error.NotConnected", message: "Not Connected"), .core, 7),
+        (BusError(name: "org.freedesktop.DBus.Error.UnknownObject", message: "gone"), .att, 1),
+        (BusError(name: "org.bluez.Error.NotPermitted", message: "Read not permitted"), .att, 2),
+        (BusError(name: "org.bluez.Error.NotPermitted", message: "Write not permitted"), .att, 3),
+        (BusError(name: "org.bluez.Error.NotAuthorized", message: "Not Authorized"), .att, 8),
+        (BusError(name: "org.bluez.Error.NotSupported", message: "Operation is not supported"), .att, 6),
+        (BusError(name: "org.bluez.Error.Failed", message: "Operation failed with ATT error: 0x80"), .att, 0x80),
+        (BusError(name: "org.bluez.Error.Failed", message: "Operation failed with ATT error: 0xzz"), .att, 14),
+        (BusError(name: "", message: ""), .att, 14),
+    ]
+
+    @Test("BlueZ's errors have their codes among Apple's", arguments: failures)
+    func errorCodes(error: BusError, domain: BluetoothFailure.Domain, code: Int32) {
+        let failure = BlueZBluetooth.failure(error)
+        #expect(failure.domain == domain)
+        #expect(failure.code == code)
     }
 
     @Test("No bluetoothd, and no adapter, are each one clear line")

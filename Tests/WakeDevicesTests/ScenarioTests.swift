@@ -6,7 +6,7 @@ import WakeModel
 /// Files that are there for a scenario in `Devices/Scenarios`.
 private func files() -> ScenarioFiles {
     var files = ScenarioFiles()
-    files.isFolder = { $0.hasSuffix("HeartRate.app") }
+    files.isFolder = { $0.hasSuffix("HeartRate.app") || $0.hasSuffix("HeartRatePython.app") }
     return files
 }
 

@@ -226,6 +226,24 @@ struct ProcessHostTests {
         try stage.turn { !stage.exits.isEmpty }
     }
 
+    @Test("A packet without bytes is a packet, and not the end of the socket")
+    func empty() throws {
+        let stage = try Stage(usableFreezers[0])
+        try stage.spawn("empty")
+        try stage.turn { stage.packets == [[], Array("after".utf8)] }
+        #expect(stage.faults.isEmpty)
+    }
+
+    @Test("A socket that closes because its process ends is told from one that is closed", arguments: usableFreezers)
+    func ending(freezer: FreezerKind) throws {
+        for _ in 0..<20 {
+            let stage = try Stage(freezer)
+            try stage.spawn("crash")
+            try stage.turn { !stage.exits.isEmpty }
+            #expect(!stage.faults.contains(.closed))
+        }
+    }
+
     @Test("Descriptors that nobody takes are closed; those taken are the taker's")
     func descriptors() throws {
         let stage = try Stage(usableFreezers[0])

@@ -1,6 +1,7 @@
 import Testing
 import WakeModel
-import WakeRouter
+
+@testable import WakeRouter
 
 @Suite("Snapshots of the router")
 struct SnapshotTests {
@@ -12,13 +13,23 @@ struct SnapshotTests {
             unbroken.run(steps: 173)
             broken.run(steps: 173)
             let snapshot = broken.snapshot
+            let before = broken.router
             try broken.replaceRouter(with: snapshot)
+            #expect(isSame(broken.router, before))
             #expect(broken.snapshot == snapshot)
         }
         unbroken.finish()
         broken.finish()
         #expect(unbroken.failure == nil)
         #expect(unbroken.digest == broken.digest)
+    }
+
+    private func isSame(_ left: Router, _ right: Router) -> Bool {
+        left.apps == right.apps && left.peripherals == right.peripherals && left.scanners == right.scanners
+            && left.foreground == right.foreground && left.nextDeadline == right.nextDeadline
+            && left.passcode == right.passcode && left.unlockedSinceBoot == right.unlockedSinceBoot
+            && left.unlockedAt == right.unlockedAt && left.bluetoothOn == right.bluetoothOn && left.now == right.now
+            && left.lastDecision == right.lastDecision && left.lastExit == right.lastExit
     }
 
     @Test("SYS-2: a snapshot cut at any byte is refused with the place")

@@ -1,4 +1,11 @@
-/// Looks at what this machine can do for a bench.
+import Glibc
+import WakeBluetooth
+import WakeDevices
+import WakeJournal
+import WakeProcesses
+import WakeSystem
+
+/// Looks at what this machine can do for a bench. It changes nothing, and needs no rights.
 package enum Doctor {
     /// One finding.
     package struct Line: Hashable, Sendable {
@@ -9,6 +16,81 @@ package enum Doctor {
     }
 
     package static func examine() -> [Line] {
-        []
+        freezers() + bluetooth(.examine()) + [runs()] + libraries()
+    }
+
+    private static func freezers() -> [Line] {
+        let probes = FreezerProbe.all()
+        let chosen = probes.first { $0.usable }
+        return probes.map { probe in
+            let used = probe == chosen ? " (used unless --freezer says otherwise)" : ""
+            return Line(what: "freezer \(probe.kind.rawValue)", good: probe.usable, finding: plain(probe.reason) + used)
+        }
+    }
+
+    /// The reason without the name of the group that the probe made and removed.
+    private static func plain(_ reason: String) -> String {
+        guard let mark = reason.firstRange(of: "/wakebench-probe-") else { return reason }
+        return String(reason[..<mark.lowerBound] + reason[mark.upperBound...].drop { $0 != ":" && $0 != "/" })
+    }
+
+    /// The three lines of `--backend bluez`.
+    static func bluetooth(_ found: BlueZPresence) -> [Line] {
+        let bus = found.busFailure.map { Line(what: "system D-Bus", good: false, finding: "\($0); start dbus.service") }
+        let daemon = found.daemonFailure.map { failure in
+            Line(
+                what: "bluetoothd",
+                good: false,
+                finding:
+                    "\(failure); install the package bluez and start bluetooth.service; simulated Bluetooth works without"
+            )
+        }
+        return [
+            bus ?? Line(what: "system D-Bus", good: true, finding: "answers"),
+            daemon ?? Line(what: "bluetoothd", good: true, finding: "answers"),
+            adapter(found),
+        ]
+    }
+
+    private static func adapter(_ found: BlueZPresence) -> Line {
+        let words = found.adapters.map {
+            "\($0.name) \($0.address)\($0.powered ? "" : ", switched off: a run switches it on")"
+        }
+        let missing =
+            found.daemonFailure == nil
+            ? "bluetoothd has none; plug one in, and see bluetoothctl list" : "only bluetoothd knows"
+        return Line(
+            what: "Bluetooth adapter",
+            good: !words.isEmpty,
+            finding: words.isEmpty ? missing : words.joined(separator: "; ")
+        )
+    }
+
+    /// Whether a run can be written to the folder where runs go by default.
+    private static func runs() -> Line {
+        let name = RunFolder.defaultParent
+        let there = unsafe access(name, F_OK) == 0
+        let folder = there ? "./\(name)" : "."
+        guard unsafe access(folder, W_OK | X_OK) == 0 else {
+            let reason = SystemError(last: "access").description
+            return Line(what: "run folder", good: false, finding: "\(folder): \(reason); give another with --out")
+        }
+        var space = statvfs()
+        guard unsafe statvfs(folder, &space) == 0 else {
+            return Line(what: "run folder", good: true, finding: "./\(name) can be written")
+        }
+        let free = (UInt64(space.f_bavail) * UInt64(space.f_frsize)) >> 20
+        let enough = free >= 64
+        let remedy = enough ? "" : "; a run needs more, give another folder with --out"
+        return Line(what: "run folder", good: enough, finding: "./\(name) can be written, \(free) MiB free\(remedy)")
+    }
+
+    private static func libraries() -> [Line] {
+        let systemd = EventLoop.libraryFile
+        return [
+            Line(what: "SQLite", good: true, finding: SQLiteJournal.libraryVersion),
+            Line(what: "libsystemd", good: systemd != nil, finding: systemd ?? "its file is not known"),
+            Line(what: "libyaml", good: true, finding: YAMLReader.libraryVersion),
+        ]
     }
 }

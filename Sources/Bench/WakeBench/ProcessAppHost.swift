@@ -66,6 +66,8 @@ final class ProcessAppHost: AppHost {
         /// The patience with it has run out until it answers again.
         var overrun = false
         var connected = true
+        /// It is on its way out, and its exit will be heard.
+        var ending = false
         var nextDelivery: UInt64 = 1
         var owed: [(number: UInt64, what: Owed)] = []
         /// Packets that the socket has no room for.
@@ -83,7 +85,7 @@ final class ProcessAppHost: AppHost {
         var isBusy: Bool {
             if freezing { return true }
             if frozen || overrun || !connected { return false }
-            return !launched || !owed.isEmpty
+            return ending || !launched || !owed.isEmpty
         }
     }
 
@@ -136,7 +138,7 @@ final class ProcessAppHost: AppHost {
 
     /// Stops waiting for the apps that owe an answer: they count as overrun until they give it.
     func endPatience() {
-        for app in order { processes[app]?.overrun = true }
+        for app in order where processes[app]?.isBusy == true { processes[app]?.overrun = true }
     }
 
     // MARK: The process
@@ -225,8 +227,9 @@ final class ProcessAppHost: AppHost {
             let frozen = outcome == .frozen
             process.freezing = false
             process.frozen = frozen
-            // What the app said before it froze comes first: it may forbid the suspension.
-            while !host.receive(from: process.key) {}
+            // What the app said before it froze comes first: it may forbid the suspension. One that runs on may never
+            // stop talking; the loop reads it as always.
+            while frozen, !host.receive(from: process.key) {}
             hear?(app, .report(frozen ? .suspended : .suspensionRefused))
         }
     }
@@ -454,6 +457,7 @@ final class ProcessAppHost: AppHost {
     private func socketFault(_ what: SocketFault, _ app: AppID) {
         switch what {
         case .truncated: fault("sent a packet of more than \(WireLimits.packetBytes) bytes", app)
+        case .ending: processes[app]?.ending = true
         case .closed:
             // It runs on, deaf; only its exit ends it.
             processes[app]?.connected = false

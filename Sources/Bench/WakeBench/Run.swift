@@ -34,6 +34,9 @@ package final class Run {
     private var replayedTo = Instant(nanoseconds: -1)
     /// What is worth a line on stderr, such as a missing right: the run goes on.
     package private(set) var notes: [String] = []
+    /// Told about twice a second of wall time how far the run is, and how many decisions there were.
+    package var progress: ((Instant, Int) -> Void)?
+    private var nextProgress: Int64 = 0
 
     /// How many decisions there were, by the raw value of the verdict.
     package var verdicts: [Int] { recorder.counts }
@@ -378,6 +381,7 @@ package final class Run {
     private func runInVirtualTime() throws {
         var now = bench.now
         while !interrupted {
+            tellProgress()
             try bench.run(at: now)
             if let failure = recorder.failure { throw failure }
             if driver.hasWork {
@@ -421,6 +425,7 @@ package final class Run {
     private func runInRealTime() throws {
         let timer = try loop.timer(on: .monotonic) {}
         while !interrupted {
+            tellProgress()
             let now = Instant(nanoseconds: MonotonicClock.now() - startedAt)
             try step(to: now)
             try bench.run(at: now)
@@ -434,6 +439,15 @@ package final class Run {
             try bench.commit()
             try loop.runOnce(timeout: nil)
         }
+    }
+
+    private func tellProgress() {
+        guard let progress else { return }
+        let now = MonotonicClock.now()
+        guard now >= nextProgress else { return }
+        // A run that is over at once says nothing.
+        if nextProgress != 0 { progress(bench.now, verdicts.reduce(0, +)) }
+        nextProgress = now + (nextProgress == 0 ? 1_000_000_000 : 500_000_000)
     }
 
     /// The earliest instant at which anything has something to do of its own.

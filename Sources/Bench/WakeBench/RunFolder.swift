@@ -13,9 +13,12 @@ package struct RunFolder: Sendable {
     package var junit: String { path + "/junit.xml" }
     package var apps: String { path + "/apps" }
 
+    /// Where runs go below the current folder when no place is given.
+    package static let defaultParent = "wakebench-runs"
+
     /// `wakebench-runs/2026-11-21T04-00-11.120Z` below the current folder.
     package static func defaultPath() -> String {
-        "wakebench-runs/" + stamp(WallClock.now())
+        "\(defaultParent)/\(stamp(WallClock.now()))"
     }
 
     private static func stamp(_ nanoseconds: Int64) -> String {

@@ -59,6 +59,26 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case environment = 12
     case interrupted = 130
 
+    /// The word that errors in JSON give as `kind`.
+    package var kind: String {
+        switch self {
+        case .done: "done"
+        case .internal: "internal"
+        case .usage: "usage"
+        case .notFound: "not-found"
+        case .wrongState: "wrong-state"
+        case .verdictMismatch: "verdict-mismatch"
+        case .timeout: "timeout"
+        case .expectationFailed: "expectation-failed"
+        case .appFault: "app-fault"
+        case .daemonUnreachable: "daemon-unreachable"
+        case .nonDeterminism: "non-determinism"
+        case .invalidFile: "invalid-file"
+        case .environment: "environment"
+        case .interrupted: "interrupted"
+        }
+    }
+
     /// One line for people.
     package var meaning: String {
         switch self {

@@ -2,6 +2,7 @@
 #include "CWakeShims.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -54,4 +55,9 @@ ssize_t wake_receive(int socket, void *buffer, size_t capacity, int *descriptors
     }
     *truncated = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
     return count;
+}
+
+int wake_is_hung_up(int socket) {
+    struct pollfd state = {.fd = socket, .events = POLLRDHUP};
+    return poll(&state, 1, 0) > 0 && (state.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }

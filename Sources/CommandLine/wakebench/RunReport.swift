@@ -8,17 +8,16 @@ enum RunReport {
     static func play(_ options: RunOptions, quiet: Bool, json: Bool) throws(CommandFailure) -> ExitCode {
         let run = try Run(options)
         for note in run.notes { Output.complain("note: \(note)") }
-        var failure: CommandFailure?
-        do { try run.execute() } catch { failure = error }
-        if let failure, failure.code != .interrupted { throw failure }
+        let failure = try execute(run, showsProgress: !quiet && isatty(STDERR_FILENO) != 0)
         if options.followsLatest { run.folder.becomeLatest() }
         try writeJUnit(run)
         let decisions = run.verdicts.reduce(0, +)
         let log = try decisions <= wholeReportLimit ? writePages(run.folder, title: run.scenario.name, cases(run)) : nil
         let judgements = run.driver.judgements
-        let good = run.driver.failure == nil && judgements.allSatisfy(\.met) && failure == nil
+        let met = judgements.allSatisfy(\.met)
         if json {
-            print(object(run, decisions, good))
+            print(object(run, decisions, failure, good: met && failure == nil))
+            return failure?.code ?? (met ? .done : .expectationFailed)
         } else {
             if let log, !quiet { print(Timeline.text(log) + "\n") }
             for judgement in judgements where !judgement.met || !quiet && log != nil {
@@ -30,8 +29,27 @@ enum RunReport {
             print(log == nil ? "report: wakebench report \(run.folder.path)" : "report: \(run.folder.report)")
         }
         if let failure { throw failure }
-        if let reason = run.driver.failure { throw CommandFailure(.timeout, reason) }
-        return good ? .done : .expectationFailed
+        return met ? .done : .expectationFailed
+    }
+
+    /// Plays the run to its end.
+    ///
+    /// - Returns: why it ended early, with logs that can be read: it was interrupted, or waited in vain.
+    private static func execute(_ run: Run, showsProgress: Bool) throws(CommandFailure) -> CommandFailure? {
+        var line = 0
+        if showsProgress {
+            run.progress = { at, decisions in
+                let text = "\(LogTime.shortText(at))  \(decisions) decisions"
+                Output.write("\r" + text + String(repeating: " ", count: max(0, line - text.count)))
+                line = text.count
+            }
+        }
+        defer { if line > 0 { Output.write("\r" + String(repeating: " ", count: line) + "\r") } }
+        do { try run.execute() } catch {
+            guard error.code == .interrupted else { throw error }
+            return error
+        }
+        return run.driver.failure.map { CommandFailure(.timeout, $0) }
     }
 
     /// Runs with more decisions get their pages on request only: they take longer than the run.
@@ -82,13 +100,14 @@ enum RunReport {
         }
     }
 
-    private static func object(_ run: Run, _ decisions: Int, _ good: Bool) -> String {
+    private static func object(_ run: Run, _ decisions: Int, _ failure: CommandFailure?, good: Bool) -> String {
+        let error = failure.map { ",\"error\":\(Output.error($0))" } ?? ""
         let judgements = run.driver.judgements.map { judgement in
             "{\"app\":\(Output.json(judgement.app)),\"line\":\(judgement.line),"
                 + "\"expected\":\(Output.json(judgement.expected)),\"found\":\(Output.json(judgement.found)),"
                 + "\"met\":\(judgement.met)}"
         }
         return "{\"schema\":\"wake.run/1\",\"ok\":\(good),\"folder\":\(Output.json(run.folder.path)),"
-            + "\"decisions\":\(decisions),\"expectations\":[\(judgements.joined(separator: ","))]}"
+            + "\"decisions\":\(decisions),\"expectations\":[\(judgements.joined(separator: ","))]\(error)}"
     }
 }

@@ -114,7 +114,7 @@ enum WakebenchProgram {
             if rest.contains("--help") || rest.contains("-h") { return try HelpCommand.run(verb.words) }
             return try verb.run(rest)
         } catch {
-            Output.complain(error.message)
+            if words.contains("--json") { print(Output.object(error)) } else { Output.complain(error.message) }
             return error.code
         }
     }
@@ -139,8 +139,29 @@ enum WakebenchProgram {
 enum Output {
     /// One line on stderr.
     static func complain(_ line: String) {
-        let flat = line.split(whereSeparator: \.isNewline).joined(separator: " ")
-        FileHandle.standardError.write(Data("wakebench: \(flat)\n".utf8))
+        write("wakebench: \(flat(line))\n")
+    }
+
+    /// Text on stderr as it is.
+    static func write(_ text: String) {
+        FileHandle.standardError.write(Data(text.utf8))
+    }
+
+    private static func flat(_ text: String) -> String {
+        text.split(whereSeparator: \.isNewline).joined(separator: " ")
+    }
+
+    /// A failure as the one object that `--json` prints.
+    static func object(_ failure: CommandFailure) -> String {
+        "{\"ok\":false,\"error\":\(error(failure))}"
+    }
+
+    /// The code, its word, what is wrong, and after the first semicolon of the message what to do about it.
+    static func error(_ failure: CommandFailure) -> String {
+        let sides = flat(failure.message).split(separator: "; ", maxSplits: 1).map(String.init)
+        let hint = sides.count == 2 ? ",\"hint\":\(json(sides[1]))" : ""
+        return "{\"code\":\(failure.code.rawValue),\"kind\":\(json(failure.code.kind)),"
+            + "\"message\":\(json(sides.first ?? ""))\(hint)}"
     }
 
     /// A text as a JSON string.

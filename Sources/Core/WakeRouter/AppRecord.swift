@@ -1,7 +1,7 @@
 import WakeModel
 
 /// All that the router keeps of one app.
-struct AppRecord {
+struct AppRecord: Equatable {
     /// What the process is about to do, beside the state.
     enum Phase: Equatable {
         /// No process, or a frozen one.
@@ -109,31 +109,14 @@ struct AppRecord {
     }
 
     /// The window that runs; one that ended while the app was launching or leaving is over.
+    @inline(__always)
     func window(at now: Instant) -> Window? {
         guard let window, window.ends > now else { return nil }
         return window
     }
 
-    /// Whether a process exists that will run again by itself or is running.
+    /// Whether a process exists, running or frozen.
     var hasProcess: Bool { face.state != .notRunning }
-
-    /// The next instant at which something about this app is due.
-    func nextDeadline(_ profile: borrowing Profile) -> Instant? {
-        switch phase {
-        case .resting, .freezing: return nil
-        case .launching(let deadline), .leaving(let deadline), .ending(let deadline, _, _, _): return deadline
-        case .running: break
-        }
-        guard face.state == .background else { return nil }
-        var next = window?.ends
-        if let ends = taskBudgetEnds, !tasks.isEmpty {
-            let due =
-                tasks.contains { !$0.expired }
-                ? Instant(nanoseconds: max(0, ends.nanoseconds - profile.taskExpirationMargin.nanoseconds)) : ends
-            next = next.map { min($0, due) } ?? due
-        }
-        return next
-    }
 }
 
 /// All that apps hold on one peripheral.

@@ -146,7 +146,26 @@ package struct Router {
     }
 
     mutating func reschedule(_ app: AppID) {
-        deadlines.set(apps[Int(app.number)].nextDeadline(profile), for: app)
+        deadlines.set(nextDeadline(of: Int(app.number)), for: app)
+    }
+
+    /// The next instant at which something about an app is due. Reads field by field: a copy of the whole record would
+    /// cost more than all the rest.
+    private func nextDeadline(of index: Int) -> Instant? {
+        switch apps[index].phase {
+        case .resting, .freezing: return nil
+        case .launching(let deadline), .leaving(let deadline), .ending(let deadline, _, _, _): return deadline
+        case .running: break
+        }
+        guard apps[index].face.state == .background else { return nil }
+        guard let budgetEnds = apps[index].taskBudgetEnds, !apps[index].tasks.isEmpty else {
+            return apps[index].window?.ends
+        }
+        var due = budgetEnds
+        if apps[index].tasks.contains(where: { !$0.expired }) {
+            due = Instant(nanoseconds: max(0, budgetEnds.nanoseconds - profile.taskExpirationMargin.nanoseconds))
+        }
+        return apps[index].window.map { min($0.ends, due) } ?? due
     }
 
     // MARK: Installing

@@ -16,6 +16,8 @@ import WakeSystem
 package final class BlueZBluetooth: BluetoothCentralPort {
     /// How long the adapter may be away before Bluetooth counts as off, in milliseconds.
     package static let usualGrace: Int64 = 60_000
+    /// How long after an adapter is switched off it may turn out to have been unplugged, in milliseconds.
+    static let unplugging: Int64 = 2_000
     /// The most operations that wait for one peripheral.
     static let requestLimit = 4_096
 
@@ -233,7 +235,9 @@ package final class BlueZBluetooth: BluetoothCentralPort {
     private func hear(_ heard: BlueZEvent) {
         switch heard {
         case .ready: becameReady()
-        case .off: switchedOff()
+        case .off where switchingOff: switchedOff()
+        // The kernel calls an adapter that is unplugged switched off, right before it is gone.
+        case .off: absence.arm(at: MonotonicClock.now() + min(grace, Self.unplugging) * 1_000_000)
         case .gone: absence.arm(at: MonotonicClock.now() + grace * 1_000_000)
         case .sighted(let device, let advertisement): sighted(peripheral(of: device), advertisement)
         case .connected(let device): linkUp(peripheral(of: device))

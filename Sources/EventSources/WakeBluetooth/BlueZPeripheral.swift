@@ -79,10 +79,14 @@ final class BlueZPeripheral {
     /// Takes over the attribute table. The services that were there before and are not any more.
     func take(_ attributes: BlueZAttributes) -> [AttributeHandle] {
         let before = services
-        services = attributes.services.map {
+        // Generic Access and Generic Attribute belong to the system; no app of a phone sees them.
+        let hidden = Set(
+            attributes.services.filter { ["1800", "1801"].contains(Self.canonical($0.uuid)) }.map(\.handle)
+        )
+        services = attributes.services.filter { !hidden.contains($0.handle) }.map {
             GATTService(uuid: Self.canonical($0.uuid), handle: $0.handle, primary: $0.primary)
         }
-        characteristics = attributes.characteristics.map {
+        characteristics = attributes.characteristics.filter { !hidden.contains($0.service) }.map {
             GATTCharacteristic(
                 uuid: Self.canonical($0.uuid),
                 handle: $0.handle,

@@ -137,7 +137,7 @@ extension BlueZAdapter {
     /// Connected is true. A link counts as up when it is, and when no attempt of ours is still to be answered: one that
     /// is answered with an error drops again at once.
     func linkSeen(_ device: BlueZDeviceID, _ path: String) {
-        guard let index = wishes.firstIndex(where: { $0.device == device }), !wishes[index].isConnecting,
+        guard isReady, let index = wishes.firstIndex(where: { $0.device == device }), !wishes[index].isConnecting,
             !links.contains(device), !closing.contains(device)
         else { return }
         wishes.remove(at: index)

@@ -291,8 +291,8 @@ package final class BlueZAdapter {
             becomeReady()
         } else if !isOn, isReady {
             // Whoever switched it off meant it, so it is not switched on again here.
-            leaveLinks()
             isReady = false
+            leaveLinks()
             heard?(.off)
         }
     }
@@ -309,9 +309,9 @@ package final class BlueZAdapter {
     /// The adapter's object went: with it every device, link and registration.
     private func adapterLeft() {
         guard path != nil else { return }
+        isReady = false
         leaveLinks()
         path = nil
-        isReady = false
         heard?(.gone)
     }
 

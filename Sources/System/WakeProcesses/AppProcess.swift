@@ -70,6 +70,8 @@ package enum SocketFault: Hashable, Sendable {
     case truncated
     /// The app closed its socket. Its process may run on.
     case closed
+    /// The app's socket closed because its process is ending; ``ProcessHost/onExit`` follows.
+    case ending
 }
 
 /// Descriptors that came with a packet. Those not taken are closed after the packet has been handled.

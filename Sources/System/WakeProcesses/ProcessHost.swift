@@ -260,14 +260,26 @@ import WakeSystem
             onFault?(running.app, .truncated)
             return true
         }
-        // Packets of the wire are never empty, so no bytes mean the end.
-        if size <= 0 {
+        // No bytes mean the end, or a packet without any.
+        if size < 0 || size == 0 && wake_is_hung_up(running.socket.number) != 0 {
             running.closeSocket()
-            onFault?(running.app, .closed)
+            onFault?(running.app, Self.isEnding(running.pid) ? .ending : .closed)
             return false
         }
         onPacket?(running.app, Array(buffer[..<size]), &descriptors)
         return true
+    }
+
+    /// Whether the process is past the point of no return: a process closes its descriptors before it is seen to end.
+    ///
+    /// Source: proc_pid_stat(5); the flags are the ninth field, and PF_EXITING is 4 in the kernel's sched.h.
+    private static func isEnding(_ pid: Int32) -> Bool {
+        guard let text = try? readSmallFile("/proc/\(pid)/stat", limit: 1_024),
+            let name = text.lastIndex(of: ")")
+        else { return true }
+        let fields = text[name...].split(separator: " ")
+        guard fields.count > 7, let flags = UInt64(fields[7]) else { return false }
+        return flags & 4 != 0
     }
 
     // MARK: What the loop tells

@@ -8,6 +8,7 @@
 //   flood                sends packets of 1 000 bytes without end, and reads none
 //   oversize             sends one packet of 70 000 bytes, then "after", then waits
 //   garbage              sends one packet that is no message, then waits
+//   empty                sends one packet without bytes, then "after", then waits
 //   descriptors          sends a packet "file" with a descriptor of /dev/null, then waits
 //   close                closes its socket and waits
 //   echo                 sends back each packet, until the socket ends
@@ -17,7 +18,10 @@
 //   exit N               exits with N
 //   own-stop             stops itself with SIGSTOP
 //
+//   healthy              behaves
+//
 // It finds its socket by WAKEBENCH_SOCKET. Without that variable the modes that need none work as well.
+// With WAKEBENCH_VALUES=N it first behaves, until N values of a heart-rate belt came; with 0, until it has launched.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -31,6 +35,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "behave.h"
 
 extern char **environ;
 
@@ -110,8 +116,12 @@ int main(int argument_count, char **arguments) {
     const char *given = getenv("WAKEBENCH_SOCKET");
     int socket = given ? atoi(given) : -1;
     static char packet[70000];
+    const char *values = getenv("WAKEBENCH_VALUES");
+    if (values != NULL && strcmp(mode, "healthy") != 0) behave(socket, atol(values));
 
-    if (strcmp(mode, "count") == 0) {
+    if (strcmp(mode, "healthy") == 0) {
+        behave(socket, -1);
+    } else if (strcmp(mode, "count") == 0) {
         count(operand);
     } else if (strcmp(mode, "fork") == 0) {
         if (fork() == 0) count(operand);
@@ -130,6 +140,10 @@ int main(int argument_count, char **arguments) {
         wait_for_ever();
     } else if (strcmp(mode, "garbage") == 0) {
         say(socket, "\x01not a message{{{");
+        wait_for_ever();
+    } else if (strcmp(mode, "empty") == 0) {
+        if (send(socket, packet, 0, MSG_NOSIGNAL) < 0) return 95;
+        say(socket, "after");
         wait_for_ever();
     } else if (strcmp(mode, "descriptors") == 0) {
         send_descriptor(socket);

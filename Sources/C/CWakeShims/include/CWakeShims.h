@@ -112,6 +112,9 @@ int wake_send(int socket, const void *bytes, size_t count, const int *descriptor
 // the packet was larger than the buffer, or carried more descriptors than fit (they are closed).
 ssize_t wake_receive(int socket, void *buffer, size_t capacity, int *descriptors, int *descriptor_count, int *truncated);
 
+// Whether the other end is closed. POLLRDHUP is a GNU extension.
+int wake_is_hung_up(int socket);
+
 // A socket pair of packets; the first end non-blocking; both close-on-exec.
 int wake_packet_pair(int ends[2]);
 

@@ -81,7 +81,9 @@ package final class StandInBlueZ {
 
     // MARK: The adapter
 
-    package func removeAdapter() throws {
+    /// The adapter goes. The kernel may say that it is off right before.
+    package func removeAdapter(sayingOff: Bool = false) throws {
+        if sayingOff { switchOff() }
         if listsChildren {
             for path in objects.keys.filter({ $0.hasPrefix(adapterPath + "/") }).sorted(by: >) { try remove(path) }
         }
@@ -89,6 +91,11 @@ package final class StandInBlueZ {
         objects.removeAll()
         isDiscovering = false
         closeSockets()
+    }
+
+    /// Somebody switches the adapter off.
+    package func switchOff() {
+        change(adapterPath, Self.adapterInterface, [("Powered", .bool(false))])
     }
 
     /// The adapter comes back, perhaps under another number.
@@ -120,6 +127,7 @@ package final class StandInBlueZ {
     package func resolve(_ address: String) {
         let device = devicePath(address)
         func uuid(_ short: String) -> BusValue { .string("0000\(short)-0000-1000-8000-00805f9b34fb") }
+        add(device + "/service0006", ["org.bluez.GattService1": [("UUID", uuid("1801")), ("Primary", .bool(true))]])
         add(device + "/service000a", ["org.bluez.GattService1": [("UUID", uuid("180d")), ("Primary", .bool(true))]])
         for (handle, short, flags) in [("000b", "2a37", ["notify"]), ("000e", "2a38", ["read", "notify", "write"])] {
             let properties: Properties = [("UUID", uuid(short)), ("Flags", .strings(flags))]

@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+@Suite("What the program says of itself")
+struct AnswerTests {
+    private static let questions: [(String, [String])] = [
+        ("help", ["help"]),
+        ("help-run", ["run", "--help"]),
+        ("help-scenario-run", ["scenario", "run", "--help"]),
+        ("help-scenario-check", ["scenario", "check", "--help"]),
+        ("help-app-verify", ["app", "verify", "--help"]),
+        ("help-why", ["why", "--help"]),
+        ("help-report", ["report", "--help"]),
+        ("help-compare", ["compare", "--help"]),
+        ("help-rules", ["rules", "--help"]),
+        ("help-doctor", ["doctor", "--help"]),
+        ("help-exit-codes", ["exit-codes", "--help"]),
+        ("help-help", ["help", "--help"]),
+        ("exit-codes", ["exit-codes"]),
+        ("exit-codes-json", ["exit-codes", "--json"]),
+        ("rules", ["rules"]),
+        ("rules-reasons", ["rules", "--reasons"]),
+        ("rules-launch-2", ["rules", "LAUNCH-2"]),
+    ]
+
+    @Test(
+        "A question about the program itself has the answer that is kept",
+        arguments: questions
+    )
+    func answer(name: String, words: [String]) throws {
+        let program = try Program()
+        defer { program.clean() }
+        let outcome = try program.run(Program.path, words)
+        #expect(outcome.code == 0)
+        #expect(outcome.errors == "")
+        try expectAnswer(outcome.output, name)
+    }
+
+    @Test("Without words, with --help and with -h it shows the same as help")
+    func help() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let help = try program.run("help").output
+        for words in [[], ["--help"], ["-h"]] { #expect(try program.run(Program.path, words).output == help) }
+    }
+
+    @Test("Each exit code has its line, and JSON has the same codes")
+    func exitCodes() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let data = Data(try program.run("exit-codes", "--json").output.utf8)
+        let object = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        let codes = try #require(object["codes"] as? [[String: Any]]).compactMap { $0["code"] as? Int }
+        #expect(codes == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 130])
+    }
+
+    @Test("Doctor has a line for each capability, ends with 0 and makes nothing, for ordinary users too")
+    func doctor() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let nowhere = ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(program.folder.path)/no-bus"]
+        let known = [
+            "freezer cgroup2", "freezer cgroup1", "freezer sigstop", "system D-Bus", "bluetoothd", "Bluetooth adapter",
+            "run folder", "SQLite", "libsystemd", "libyaml",
+        ]
+        var outcomes = [try program.run("doctor", environment: nowhere)]
+        if Program.isRoot, FileManager.default.isExecutableFile(atPath: Program.setpriv) {
+            outcomes.append(try program.runAsNobody("doctor"))
+        }
+        for outcome in outcomes {
+            #expect(outcome.code == 0)
+            #expect(outcome.errors == "")
+            let lines = outcome.output.split(separator: "\n").map(String.init)
+            #expect(lines.map { String($0.dropFirst(5).prefix { $0 != ":" }) } == known)
+            for line in lines { #expect(line.hasPrefix("yes  ") || line.hasPrefix("no   "), "\(line)") }
+            #expect(lines.contains { $0.hasPrefix("yes  freezer sigstop: ") })
+        }
+        #expect(outcomes[0].output.contains("no   system D-Bus: "))
+        #expect(program.contents == [])
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import Testing
+
+@Suite("Bad input is one clear line, and leaves nothing behind")
+struct BadInputTests {
+    /// The command, its exit code, and what the line says.
+    private static let words: [([String], Int32, [String])] = [
+        (["run", "small.yaml", "--backend", "blues"], 2, ["'blues'", "bluez"]),
+        (["run", "small.yaml", "--backend", "bluetooth=gpsd"], 2, ["'gpsd'", "bluez"]),
+        (["run", "small.yaml", "--profile", "ios99"], 2, ["'ios99'", "ios17"]),
+        (["run", "small.yaml", "--freezer", "ice"], 2, ["'ice'", "sigstop"]),
+        (["run", "small.yaml", "--clock", "sun"], 2, ["'sun'", "virtual"]),
+        (["run", "small.yaml", "--frezer", "sigstop"], 2, ["--frezer", "--freezer"]),
+        (["run", "small.yaml", "--seed", "seven"], 2, ["--seed seven", "whole number"]),
+        (["run", "small.yaml", "--patience", "0"], 2, ["--patience 0", "3600"]),
+        (["run", "small.yaml", "--seed"], 2, ["--seed", "needs a value"]),
+        (["run"], 2, ["SCENARIO.yaml is missing"]),
+        (["runn", "small.yaml"], 2, ["'runn'", "'run'"]),
+        (["rules", "LAUNCH-22"], 3, ["LAUNCH-22", "LAUNCH-2"]),
+        (["run", "small.yaml", "--backend", "bluez", "--clock", "virtual"], 2, ["--clock virtual", "bluez"]),
+    ]
+
+    private func inFolder(_ body: (Program) throws -> Void) throws {
+        let program = try Program()
+        defer { program.clean() }
+        try body(program)
+    }
+
+    @Test("An app whose Info.plist names no executable is refused with 11 (MODE-3)")
+    func noExecutable() throws {
+        try inFolder { program in
+            try program.makeBundle(executable: false)
+            try program.write("one.yaml", Scenarios.oneBundle)
+            let before = program.contents
+            expectRefusal(try program.run("run", "one.yaml"), code: 11, says: "Heart.app", "CFBundleExecutable")
+            expectRefusal(try program.run("app", "verify", "Heart.app"), code: 11, says: "CFBundleExecutable")
+            #expect(program.contents == before)
+        }
+    }
+
+    @Test("A truncated YAML is refused with 11 and its place")
+    func truncated() throws {
+        try inFolder { program in
+            try program.write("cut.yaml", "scenario: cut\napps:\n  - {scripted: com.acme.heart, na")
+            expectRefusal(try program.run("run", "cut.yaml"), code: 11, says: "cut.yaml:3", "expected")
+            #expect(program.contents == ["cut.yaml"])
+        }
+    }
+
+    @Test("An unknown key of a scenario is refused with 11, its place and the nearest key")
+    func unknownKey() throws {
+        try inFolder { program in
+            let text = Scenarios.small.replacing("launch:", with: "lanch:")
+            try program.write("key.yaml", text)
+            expectRefusal(try program.run("run", "key.yaml"), code: 11, says: "key.yaml:3", "'lanch'", "launch")
+            expectRefusal(try program.run("scenario", "check", "key.yaml"), code: 11, says: "key.yaml:3")
+            #expect(program.contents == ["key.yaml"])
+        }
+    }
+
+    @Test("A scenario that does not exist is refused with 11")
+    func noScenario() throws {
+        try inFolder { program in
+            expectRefusal(try program.run("run", "none.yaml"), code: 11, says: "none.yaml")
+            #expect(program.contents == [])
+        }
+    }
+
+    @Test(
+        "A word that is not known is refused with 2, or 3 for a rule, and the nearest or the known ones",
+        arguments: words
+    )
+    func unknownWord(words: [String], code: Int32, says: [String]) throws {
+        try inFolder { program in
+            try program.write("small.yaml", Scenarios.small)
+            let outcome = try program.run(Program.path, words)
+            expectRefusal(outcome, code: code)
+            for word in says { #expect(outcome.errors.contains(word), "\(outcome.errors)") }
+            #expect(program.contents == ["small.yaml"])
+        }
+    }
+
+    @Test("Without a system bus --backend bluez is refused with 12 and what to start")
+    func noBluetoothDaemon() throws {
+        try inFolder { program in
+            try program.write("small.yaml", Scenarios.small)
+            let nowhere = ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(program.folder.path)/no-bus"]
+            let outcome = try program.run("run", "small.yaml", "--backend", "bluez", environment: nowhere)
+            expectRefusal(outcome, code: 12, says: "bluetoothd", "D-Bus")
+            #expect(program.contents == ["small.yaml"])
+        }
+    }
+
+    @Test(
+        "--freezer cgroup2 without the right is refused with 12 and the remedy",
+        .enabled(if: Program.isRoot, "needs root, to run the program as another user"),
+        .enabled(if: FileManager.default.isExecutableFile(atPath: Program.setpriv), "needs setpriv")
+    )
+    func noRightToFreeze() throws {
+        try inFolder { program in
+            try program.makeBundle()
+            try program.write("one.yaml", Scenarios.oneBundle)
+            let before = program.contents
+            let outcome = try program.runAsNobody("run", "one.yaml", "--freezer", "cgroup2")
+            expectRefusal(outcome, code: 12, says: "--freezer cgroup2")
+            #expect(program.contents == before)
+            let note = try program.runAsNobody("run", "one.yaml", "--quiet", "--out", "out")
+            #expect(note.code == 0)
+            #expect(note.complaints.count == 1)
+            #expect(note.errors.contains("note: apps are frozen with sigstop"))
+        }
+    }
+
+    @Test("An unknown UIBackgroundModes value installs, with exactly one warning (MODE-1)")
+    func unknownMode() throws {
+        try inFolder { program in
+            try program.makeBundle(modes: ["bluetooth-central", "bluetooth-centrall"])
+            try program.write("one.yaml", Scenarios.oneBundle)
+            let outcome = try program.run("run", "one.yaml", "--freezer", "sigstop")
+            #expect(outcome.code == 0)
+            #expect(outcome.complaints.count == 1)
+            #expect(outcome.errors.contains("'bluetooth-centrall'"))
+            let verified = try program.run("app", "verify", "Heart.app")
+            #expect(verified.code == 0)
+            #expect(verified.complaints.count == 1)
+        }
+    }
+
+    @Test("--out on a run that is over is refused with 4, and the run stays as it is")
+    func finishedRun() throws {
+        try inFolder { program in
+            try program.write("small.yaml", Scenarios.small)
+            #expect(try program.run("run", "small.yaml", "--out", "out").code == 0)
+            let before = try program.read("out/decisions.ndjson")
+            expectRefusal(try program.run("run", "small.yaml", "--out", "out"), code: 4, says: "--out")
+            #expect(try program.read("out/decisions.ndjson") == before)
+        }
+    }
+
+    @Test("With --json an error is one object on stdout")
+    func errorsAsJSON() throws {
+        try inFolder { program in
+            let outcome = try program.run("run", "none.yaml", "--json")
+            #expect(outcome.code == 11)
+            #expect(outcome.errors == "")
+            let object = try #require(
+                try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any]
+            )
+            #expect(object["ok"] as? Bool == false)
+            let error = try #require(object["error"] as? [String: Any])
+            #expect(error["code"] as? Int == 11)
+            #expect(error["kind"] as? String == "invalid-file")
+            #expect((error["message"] as? String)?.contains("none.yaml") == true)
+            #expect(error["hint"] as? String == "expected a readable file")
+        }
+    }
+}

@@ -1,0 +1,203 @@
+import Foundation
+import Glibc
+import Testing
+
+/// The built program, run as a process in a folder of the test's own.
+struct Program {
+    /// What came of one command.
+    struct Outcome {
+        var code: Int32
+        var output: String
+        var errors: String
+
+        /// The lines on stderr.
+        var complaints: [String] { errors.split(separator: "\n").map(String.init) }
+    }
+
+    static let repository = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    static let path = repository.appending(path: ".build/debug/wakebench").path
+    static let isRoot = getuid() == 0
+    static let setpriv = "/usr/bin/setpriv"
+
+    /// Removed when the value's owner says ``clean()``.
+    let folder: URL
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "wakebench-cli-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        // An ordinary user that a test runs as writes here too.
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
+    }
+
+    func clean() { try? FileManager.default.removeItem(at: folder) }
+
+    /// Writes a file of the folder, and those above it.
+    @discardableResult
+    func write(_ name: String, _ text: String, executable: Bool = false) throws -> URL {
+        let file = folder.appending(path: name)
+        let parent = file.deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: file)
+        if executable { try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path) }
+        return file
+    }
+
+    func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: folder.appending(path: name).path) }
+
+    func read(_ name: String) throws -> String {
+        try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+    }
+
+    /// The names in the folder.
+    var contents: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted() }
+
+    /// Runs the program to its end.
+    func run(_ words: String..., environment: [String: String] = [:]) throws -> Outcome {
+        try run(Self.path, words, environment: environment)
+    }
+
+    /// The same as the user nobody, who owns nothing.
+    func runAsNobody(_ words: String...) throws -> Outcome {
+        let user = ["--reuid", "65534", "--regid", "65534", "--clear-groups", Self.path]
+        return try run(Self.setpriv, user + words)
+    }
+
+    func run(_ program: String, _ words: [String], environment: [String: String] = [:]) throws -> Outcome {
+        let talk = FileManager.default.temporaryDirectory.appending(path: "wakebench-talk-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: talk, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: talk) }
+        let process = try start(program, words, environment: environment, talk: talk)
+        process.waitUntilExit()
+        return try Outcome(
+            code: process.terminationStatus,
+            output: String(contentsOf: talk.appending(path: "output"), encoding: .utf8),
+            errors: String(contentsOf: talk.appending(path: "errors"), encoding: .utf8)
+        )
+    }
+
+    /// Starts a program whose output and errors go to files in `talk`. It is ended after two minutes.
+    func start(_ program: String, _ words: [String], environment: [String: String] = [:], talk: URL) throws -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
+        process.arguments = ["--foreground", "--signal=KILL", "120", program] + words
+        process.currentDirectoryURL = folder
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardInput = FileHandle.nullDevice
+        for (name, set) in [("output", true), ("errors", false)] {
+            let file = talk.appending(path: name)
+            _ = FileManager.default.createFile(atPath: file.path, contents: nil)
+            let handle = try FileHandle(forWritingTo: file)
+            if set { process.standardOutput = handle } else { process.standardError = handle }
+        }
+        try process.run()
+        return process
+    }
+}
+
+/// Checks a command that must be refused: its exit code, one line on stderr that begins with the program's name, nothing on
+/// stdout.
+func expectRefusal(
+    _ outcome: Program.Outcome,
+    code: Int32,
+    says words: String...,
+    location: SourceLocation = #_sourceLocation
+) {
+    #expect(outcome.code == code, "\(outcome.errors)", sourceLocation: location)
+    #expect(outcome.output == "", sourceLocation: location)
+    #expect(outcome.complaints.count == 1, "\(outcome.errors)", sourceLocation: location)
+    #expect(outcome.errors.hasPrefix("wakebench: "), sourceLocation: location)
+    for word in words { #expect(outcome.errors.contains(word), "\(outcome.errors)", sourceLocation: location) }
+}
+
+/// Compares a text with the answer kept beside the tests. With WAKEBENCH_RECORD in the environment it is written anew.
+func expectAnswer(_ text: String, _ name: String, location: SourceLocation = #_sourceLocation) throws {
+    let file = Program.repository.appending(path: "Tests/CommandLineTests/Answers/\(name).txt")
+    if ProcessInfo.processInfo.environment["WAKEBENCH_RECORD"] != nil { try Data(text.utf8).write(to: file) }
+    let kept = try String(contentsOf: file, encoding: .utf8)
+    #expect(text == kept, "\(name) differs from \(file.path)", sourceLocation: location)
+}
+
+/// Texts of scenarios.
+enum Scenarios {
+    /// A belt, and an app that the scenario plays: suspended, then force-quit.
+    static let forceQuit = """
+        scenario: swiped
+        devices: [{file: belt.yaml, name: belt}]
+        apps:
+          - scripted: com.acme.heart
+            name: heart
+            modes: [bluetooth-central]
+            restore-identifier: central
+            uses: [{device: belt, characteristic: 2A37}]
+            on: [{event: any, work: 1s, then: end}]
+        steps:
+          - {at: 0, launch: heart}
+          - {when: {app: heart, verdict: foreground-deliver, kind: characteristic-notified}, home: heart}
+          - {when: {app: heart, verdict: resume, kind: characteristic-notified}, note: woken}
+          - {when: {app: heart, state: suspended}, force-quit: heart}
+          - {when: {app: heart, verdict: deny, reason: ForceQuit}, note: refused}
+        expect:
+          - {app: heart, verdict: deny, reason: ForceQuit, rule: LAUNCH-2, at-least: 1}
+
+        """
+
+    /// Its belt is out of reach of nobody: it notifies every 30 s.
+    static let belt = """
+        device: bluetooth-peripheral
+        address: "F0:11:22:33:44:55"
+        advertising: {services: [180D]}
+        gatt:
+          - service: 180D
+            characteristics:
+              - uuid: 2A37
+                properties: [notify]
+                notifications: [{after: 2s, values: ["0048"]}, {after: 30s, counter: {count: 100, every: 30s, width: 1}}]
+
+        """
+
+    /// One real app that nobody launches.
+    static let oneBundle = """
+        scenario: still
+        apps: [{bundle: Heart.app, name: heart}]
+        steps: [{at: 0, note: hello}]
+        until: 1s
+
+        """
+
+    /// One played app, one step, an end.
+    static let small = """
+        scenario: small
+        apps: [{scripted: com.acme.heart, name: heart, modes: [bluetooth-central]}]
+        steps: [{at: 0, launch: heart}]
+        until: 1s
+
+        """
+}
+
+extension Program {
+    /// Makes Heart.app, whose executable is a shell script.
+    func makeBundle(executable: Bool = true, modes: [String] = ["bluetooth-central"], script: String = "exit 0") throws
+    {
+        let named = executable ? "<key>CFBundleExecutable</key><string>heart</string>" : ""
+        let list = modes.map { "<string>\($0)</string>" }.joined()
+        try write(
+            "Heart.app/Info.plist",
+            """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <plist version="1.0"><dict>
+            <key>CFBundleIdentifier</key><string>com.acme.heart</string>
+            \(named)
+            <key>UIBackgroundModes</key><array>\(list)</array>
+            </dict></plist>
+            """
+        )
+        try write("Heart.app/heart", "#!/bin/sh\n\(script)\n", executable: true)
+    }
+
+    /// Writes the force-quit scenario and its belt.
+    func writeForceQuit() throws {
+        try write("belt.yaml", Scenarios.belt)
+        try write("swiped.yaml", Scenarios.forceQuit)
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import Testing
+
+@Suite("README.md")
+struct ReadmeTests {
+    /// Runs of these take minutes, or a virtual machine: Scripts/test runs them.
+    private static let heavy = ["Scripts/demo", "Scripts/test"]
+    private static let bundles = ["HeartRate"]
+
+    /// A fenced block: the words after its fence, and its lines.
+    private struct Block {
+        var kind: String
+        var lines: [String] = []
+    }
+
+    private static func text() throws -> String {
+        try String(contentsOf: Program.repository.appending(path: "README.md"), encoding: .utf8)
+    }
+
+    private static func blocks() throws -> [Block] {
+        var blocks: [Block] = []
+        var open: Block?
+        for line in try text().split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
+            guard line.hasPrefix("```") else {
+                open?.lines.append(line)
+                continue
+            }
+            if let block = open {
+                blocks.append(block)
+                open = nil
+            } else {
+                open = Block(kind: String(line.dropFirst(3)))
+            }
+        }
+        #expect(open == nil, "a fence is not closed")
+        return blocks
+    }
+
+    private static let built = bundles.allSatisfy { name in
+        FileManager.default.isExecutableFile(atPath: Program.repository.appending(path: ".build/debug/\(name)").path)
+    }
+
+    @Test("Each command of README.md does what it says", .enabled(if: built, "needs the example apps: swift build"))
+    func commands() throws {
+        let program = try Program()
+        defer { program.clean() }
+        for name in ["Devices", "Scripts", "Sources"] {
+            let link = program.folder.appending(path: name)
+            let target = Program.repository.appending(path: name)
+            try FileManager.default.createSymbolicLink(at: link, withDestinationURL: target)
+        }
+        try FileManager.default.createDirectory(
+            at: program.folder.appending(path: ".build"),
+            withIntermediateDirectories: true
+        )
+        try FileManager.default.createSymbolicLink(
+            at: program.folder.appending(path: ".build/debug"),
+            withDestinationURL: Program.repository.appending(path: ".build/debug")
+        )
+        let blocks = try Self.blocks()
+        let scenario = try #require(blocks.first { $0.kind == "yaml" }).lines.joined(separator: "\n") + "\n"
+        try program.write("swiped-away.yaml", scenario)
+        let commands = blocks.filter { $0.kind == "sh" }.flatMap(\.lines).filter { line in
+            !Self.heavy.contains { line.hasPrefix($0) }
+        }
+        #expect(commands.count > 10)
+        // The bundles come before the first run that wants one.
+        let first = ["set -e"] + Self.bundles.map { "Scripts/bundle \($0)" }
+        let script = (first + commands.map { "echo \"$ \"'\($0)'; \($0)" }).joined(separator: "\n")
+        let outcome = try program.run("/bin/bash", ["-c", script])
+        #expect(outcome.code == 0, "\(outcome.output.suffix(2_000))\n\(outcome.errors)")
+        #expect(outcome.output.contains("because  ForceQuit"))
+        #expect(outcome.output.contains("equal verdicts: wakebench-runs/first and wakebench-runs/second"))
+    }
+
+    @Test("The heavy commands of README.md exist, and Scripts/test runs them")
+    func heavyCommands() throws {
+        let test = try String(contentsOf: Program.repository.appending(path: "Scripts/test"), encoding: .utf8)
+        for name in Self.heavy + ["Scripts/lab", "Scripts/lab.d/test", "Scripts/bench", "Scripts/bundle"] {
+            let path = Program.repository.appending(path: name).path
+            #expect(FileManager.default.isExecutableFile(atPath: path), "\(name)")
+        }
+        for name in ["Scripts/demo", "Scripts/lab build", "Scripts/lab.d/test"] {
+            #expect(test.split(separator: "\n").contains { $0.contains(name) && !$0.hasPrefix("#") }, "\(name)")
+        }
+    }
+
+    @Test("The exit codes in README.md are those of the program")
+    func exitCodes() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let codes = try program.run("exit-codes").output
+        #expect(try Self.text().contains(codes.replacing("\t", with: "  ")))
+    }
+
+    @Test("Each link of README.md leads somewhere")
+    func links() throws {
+        let text = try Self.text()
+        let links = text.matches(of: /\]\(([^)#]+)\)/).map { String($0.1) }
+        #expect(links.count > 10)
+        for link in links where !link.hasPrefix("http") {
+            let path = Program.repository.appending(path: link).path
+            #expect(FileManager.default.fileExists(atPath: path), "README.md links to \(link)")
+        }
+    }
+}

@@ -1,0 +1,215 @@
+import Foundation
+import Glibc
+import Testing
+
+@Suite("Runs and what is asked of them")
+struct RunTests {
+    private func inFolder(_ body: (Program) throws -> Void) throws {
+        let program = try Program()
+        defer { program.clean() }
+        try body(program)
+    }
+
+    @Test("A force-quit app is denied its event, and why says so with rule, cause and remedy (LAUNCH-2)")
+    func why() throws {
+        try inFolder { program in
+            try program.writeForceQuit()
+            let run = try program.run("run", "swiped.yaml", "--out", "out", "--seed", "7")
+            #expect(run.code == 0, "\(run.errors)\(run.output)")
+            #expect(run.errors == "")
+            let why = try program.run("why", "com.acme.heart", "--run", "out")
+            #expect(why.code == 0)
+            try expectAnswer(why.output, "why-force-quit")
+            let table = try program.run("why", "com.acme.heart", "--run", "out", "--since", "1h")
+            try expectAnswer(table.output, "why-since")
+            let event = try program.run("why", "com.acme.heart", "--run", "out", "--event", "e-000001")
+            #expect(event.code == 0)
+            #expect(event.output.contains("e-000001"))
+        }
+    }
+
+    @Test("Asking for an app or a run that is not there ends with 3, a wrong event or time with 2")
+    func whyRefused() throws {
+        try inFolder { program in
+            try program.writeForceQuit()
+            #expect(try program.run("run", "swiped.yaml", "--out", "out").code == 0)
+            expectRefusal(try program.run("why", "com.acme.hart", "--run", "out"), code: 3, says: "com.acme.heart")
+            expectRefusal(try program.run("why", "com.acme.heart", "--run", "away"), code: 3, says: "away")
+            expectRefusal(
+                try program.run("why", "com.acme.heart", "--run", "out", "--event", "9"),
+                code: 2,
+                says: "e-000398"
+            )
+            expectRefusal(
+                try program.run("why", "com.acme.heart", "--run", "out", "--since", "soon"),
+                code: 2,
+                says: "30s"
+            )
+        }
+    }
+
+    @Test("Without --out a run goes to wakebench-runs, and latest points to it")
+    func latest() throws {
+        try inFolder { program in
+            try program.writeForceQuit()
+            #expect(try program.run("run", "swiped.yaml").code == 0)
+            #expect(try program.run("why", "com.acme.heart").code == 0)
+            #expect(try program.run("report").code == 0)
+            #expect(program.exists("wakebench-runs/latest/report.html"))
+            #expect(program.exists("wakebench-runs/latest/trace.json"))
+            #expect(program.exists("wakebench-runs/latest/junit.xml"))
+        }
+    }
+
+    @Test("Two runs with one seed have equal decisions, byte for byte; a run without the wakes differs, with 10")
+    func compare() throws {
+        try inFolder { program in
+            try program.writeForceQuit()
+            let other = Scenarios.forceQuit.replacing("force-quit: heart", with: "terminate: heart")
+                .replacing("verdict: deny, reason: ForceQuit", with: "verdict: relaunch")
+                .replacing(", rule: LAUNCH-2", with: "")
+            try program.write("other.yaml", other)
+            for (file, out) in [("swiped.yaml", "a"), ("swiped.yaml", "b"), ("other.yaml", "c")] {
+                let run = try program.run("run", file, "--out", out, "--seed", "7")
+                #expect(run.code == 0, "\(run.output)\(run.errors)")
+            }
+            #expect(try program.read("a/decisions.ndjson") == program.read("b/decisions.ndjson"))
+            let equal = try program.run("compare", "a", "b")
+            #expect(equal.code == 0)
+            #expect(equal.output == "equal verdicts: a and b\n")
+            let different = try program.run("compare", "a", "c")
+            #expect(different.code == 10)
+            #expect(different.output != "")
+        }
+    }
+
+    @Test("A good scenario is said to be good, and run as well as scenario run plays it")
+    func check() throws {
+        try inFolder { program in
+            try program.writeForceQuit()
+            let check = try program.run("scenario", "check", "swiped.yaml")
+            #expect(check.code == 0)
+            #expect(check.output == "swiped.yaml: good: 1 apps, 1 devices, 5 steps, 1 expectations\n")
+            #expect(try program.run("scenario", "run", "swiped.yaml", "--out", "out").code == 0)
+        }
+    }
+
+    @Test("A good bundle is said to be good, with its modes")
+    func verify() throws {
+        try inFolder { program in
+            try program.makeBundle()
+            let verified = try program.run("app", "verify", "Heart.app")
+            #expect(verified.code == 0)
+            #expect(verified.errors == "")
+            #expect(verified.output == "Heart.app: good: com.acme.heart, background modes: bluetooth-central\n")
+        }
+    }
+
+    @Test("run --json prints one object and nothing else")
+    func json() throws {
+        try inFolder { program in
+            try program.writeForceQuit()
+            let run = try program.run("run", "swiped.yaml", "--out", "out", "--json")
+            #expect(run.code == 0)
+            #expect(run.errors == "")
+            #expect(run.output.split(separator: "\n").count == 1)
+            let object = try #require(try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])
+            #expect(object["schema"] as? String == "wake.run/1")
+            #expect(object["ok"] as? Bool == true)
+            #expect(object["folder"] as? String == "out")
+            #expect((object["expectations"] as? [Any])?.count == 1)
+        }
+    }
+
+    @Test("run -q prints the last lines only")
+    func quiet() throws {
+        try inFolder { program in
+            try program.writeForceQuit()
+            let run = try program.run("run", "swiped.yaml", "--out", "out", "-q")
+            #expect(run.code == 0)
+            let lines = run.output.split(separator: "\n")
+            #expect(lines.count == 2)
+            #expect(lines.first?.contains(" decisions: ") == true)
+            #expect(lines.last == "report: out/report.html")
+        }
+    }
+
+    @Test("An expectation that is not met ends with 7 and its place, in JSON too")
+    func notMet() throws {
+        try inFolder { program in
+            try program.write(
+                "small.yaml",
+                Scenarios.small + "expect: [{app: heart, verdict: relaunch, count: 1}]\n"
+            )
+            let run = try program.run("run", "small.yaml", "--out", "out", "-q")
+            #expect(run.code == 7)
+            #expect(run.output.contains("NOT MET  heart relaunch: 1; found 0  [small.yaml:5]"))
+            #expect(try program.read("out/junit.xml").contains("<failure"))
+            let json = try program.run("run", "small.yaml", "--out", "json", "--json")
+            #expect(json.code == 7)
+            #expect(json.output.contains("\"ok\":false"))
+            #expect(json.output.split(separator: "\n").count == 1)
+        }
+    }
+
+    @Test("A `when` that does not come true in its time ends with 6 and its place, in JSON too")
+    func timedOut() throws {
+        try inFolder { program in
+            let waits = Scenarios.small.replacing("until: 1s\n", with: "").replacing(
+                "steps: [",
+                with: "steps: [{when: {app: heart, state: suspended}, within: 5s, note: never}, "
+            )
+            try program.write("waits.yaml", waits)
+            let run = try program.run("run", "waits.yaml", "--out", "out", "-q")
+            #expect(run.code == 6)
+            #expect(run.complaints.count == 1)
+            #expect(run.errors.hasPrefix("wakebench: waits.yaml:3: waited 5.0 s for the state suspended"))
+            let json = try program.run("run", "waits.yaml", "--out", "json", "--json")
+            #expect(json.code == 6)
+            #expect(json.output.split(separator: "\n").count == 1)
+            #expect(json.output.contains("\"error\":{\"code\":6,\"kind\":\"timeout\""))
+        }
+    }
+
+    @Test("A run that is interrupted ends with 130, its app's process is gone, and its folder can be read")
+    func interrupted() throws {
+        try inFolder { program in
+            let pipe = program.folder.appending(path: "started").path
+            let made = unsafe mkfifo(pipe, 0o600)
+            #expect(made == 0)
+            let reading = unsafe open(pipe, O_RDWR | O_NONBLOCK)
+            defer { close(reading) }
+            try program.makeBundle(script: "echo $$ > \(pipe); exec sleep 1000")
+            try program.write(
+                "long.yaml",
+                """
+                scenario: long
+                apps: [{bundle: Heart.app, name: heart}]
+                steps: [{at: 0, launch: heart}]
+                until: 1h
+                """
+            )
+            let talk = program.folder.appending(path: "talk")
+            try FileManager.default.createDirectory(at: talk, withIntermediateDirectories: true)
+            let words = ["run", "long.yaml", "--out", "out", "--clock", "real", "--freezer", "sigstop"]
+            // The signal is for the program itself, so it is the shell's own process that becomes the program.
+            let process = try program.start("/usr/bin/env", [Program.path] + words, talk: talk)
+            var waiting = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
+            let ready = unsafe poll(&waiting, 1, 60_000)
+            #expect(ready == 1)
+            var bytes = [UInt8](repeating: 0, count: 32)
+            let count = unsafe read(reading, &bytes, bytes.count)
+            let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+            let app = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+            process.interrupt()
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 130)
+            #expect(kill(app, 0) == -1)
+            let errors = try String(contentsOf: talk.appending(path: "errors"), encoding: .utf8)
+            #expect(errors.split(separator: "\n").count == 1)
+            #expect(errors.hasPrefix("wakebench: interrupted at T+"))
+            #expect(try program.run("report", "out").code == 0)
+            #expect(program.exists("out/decisions.ndjson"))
+        }
+    }
+}
