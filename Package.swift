@@ -140,8 +140,8 @@ let package = Package(
         tests(
             "WakeBenchTests",
             uses: [
-                "MisbehavingApp", "WakeBench", "WakeModel", "WakeProcesses", "WakeReports", "WakeRouter", "WakeJournal",
-                "wakebench",
+                "MisbehavingApp", "WakeBench", "WakeDevices", "WakeJournal", "WakeModel", "WakePorts", "WakeProcesses",
+                "WakeReports", "WakeRouter", "wakebench",
             ]
         ),
         tests("SDKTests", uses: ["WakeClient", "WakeWire", "UIKit", "CoreBluetooth"]),
