@@ -48,7 +48,11 @@ final class Subject {
 
     private func answer() throws -> (Int64, Int64) {
         var times: [Int64] = [0, 0]
-        guard unsafe recv(socket, &times, 16, 0) == 16 else { throw Failure("\(name): no answer within 30 s") }
+        switch unsafe recv(socket, &times, 16, 0) {
+        case 16: break
+        case 0...: throw Failure("\(name): ended before the measurement did")
+        default: throw Failure(call: "\(name): no answer within 30 s")
+        }
         return (times[0], times[1])
     }
 
