@@ -105,6 +105,19 @@ let package = Package(
 
         // Benchmarks
         program("RouterBenchmark", on: "Benchmarks", uses: ["WakeModel", "WakeRouter"]),
+        program(
+            "WakeBenchmark",
+            on: "Benchmarks",
+            uses: ["WakeBench", "WakeModel", "WakePorts", "WakeProcesses", "WakeRouter", "WakeSystem", "WakeWire"],
+            exclude: ["belt.yaml", "wake.yaml"]
+        ),
+        program(
+            "WakeBenchmarkApp",
+            on: "Benchmarks",
+            uses: ["CoreBluetooth", "UIKit", "WakeClient"],
+            exclude: ["Info.plist"]
+        ),
+        .executableTarget(name: "PlainWake", path: "Sources/Benchmarks/PlainWake"),
 
         // Tests
         .executableTarget(name: "MisbehavingApp", path: "Tests/Support/MisbehavingApp"),
