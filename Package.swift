@@ -146,7 +146,8 @@ let package = Package(
         tests(
             "WakeBluetoothTests",
             uses: [
-                "BlueZStandIn", "WakeBluetooth", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeBus", "WakeBlueZ",
+                "BlueZStandIn", "WakeBluetooth", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeBus",
+                "WakeBlueZ",
             ]
         ),
         tests("WakeReportsTests", uses: ["WakeReports", "WakeModel", "WakeRouter"]),
