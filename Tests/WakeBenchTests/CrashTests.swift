@@ -18,7 +18,7 @@ private struct Chance {
 }
 
 /// What became of the events of runs that were killed.
-private struct Account {
+struct Account {
     var kills = 0
     var accepted = 0
     var decided = 0
@@ -55,7 +55,7 @@ private struct Account {
 }
 
 /// A scenario whose bench is killed again and again.
-private struct Story {
+struct Story {
     var name: String
     var belt: String
     var steps: String
@@ -220,7 +220,7 @@ struct CrashTests {
 
     // MARK: What came of it
 
-    private func examine(_ program: BenchProgram, _ seed: UInt64, _ account: inout Account) throws {
+    func examine(_ program: BenchProgram, _ seed: UInt64, _ account: inout Account) throws {
         let decisions = try program.records(of: "out/decisions.ndjson").filter { $0["seq"] != nil }
         account.decided = decisions.count
         #expect(decisions.map { $0["seq"] as? Int } == (0..<decisions.count).map { $0 + 1 }, "seed \(seed): a gap")
@@ -264,6 +264,12 @@ struct CrashTests {
         #expect(account.repeated == 0, "seed \(seed)")
         #expect(lost.isEmpty, "seed \(seed)")
         #expect(account.left == 0, "seed \(seed)")
+        // The guardian of a dead bench takes none of the next bench's apps.
+        let exits = try program.records(of: "out/outcomes.ndjson").filter { $0["schema"] as? String == "wake.exit/1" }
+        let causes = Set(exits.compactMap { $0["cause"] as? String })
+        #expect(causes.isSubset(of: ["bench", "memory"]), "seed \(seed): \(causes)")
+        let numbers = exits.compactMap { $0["id"] as? String }
+        #expect(Set(numbers).count == numbers.count, "seed \(seed): an exit is written twice")
         #expect(program.groups(of: try journal.recover().meta.run).isEmpty, "seed \(seed)")
     }
 

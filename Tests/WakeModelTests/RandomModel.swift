@@ -104,7 +104,7 @@ enum RandomModel: CaseIterable {
 
 extension SeededGenerator {
     mutating func input() -> Input {
-        switch below(11) {
+        switch below(12) {
         case 0: .timeReached
         case 1: .phone(any())
         case 2: .install(app(), manifest())
@@ -115,6 +115,7 @@ extension SeededGenerator {
         case 7: .process(app(), report())
         case 8: .event(wakeEvent())
         case 9: .redeliver(app(), wakeEvent(), supersedes: DecisionID(number()))
+        case 10: .overflowed(wakeEvent())
         default: .benchRestarted
         }
     }
@@ -180,7 +181,7 @@ extension SeededGenerator {
     }
 
     mutating func payload() -> EventPayload {
-        switch below(11) {
+        switch below(12) {
         case 0: .none
         case 1: .value(data())
         case 2: .advertisement(advertisement())

@@ -108,7 +108,7 @@ struct Observer {
         case .user(let app, .forceQuit): apps[Int(app.number)].barred = apps[Int(app.number)].installed
         case .request(let app, let request): hear(request, from: Int(app.number))
         case .process(let app, let report): hear(report, of: Int(app.number))
-        case .timeReached, .phone(.lock), .user, .terminate, .event, .redeliver, .benchRestarted: break
+        case .timeReached, .phone(.lock), .user, .terminate, .event, .overflowed, .redeliver, .benchRestarted: break
         }
     }
 
@@ -148,7 +148,7 @@ struct Observer {
             tally.count(column, in: Int(app.number) < apps.count ? apps[Int(app.number)].state : .notRunning)
         case .timeReached, .phone, .benchRestarted:
             for app in apps { tally.count(column, in: app.state) }
-        case .event: break
+        case .event, .overflowed: break
         }
     }
 

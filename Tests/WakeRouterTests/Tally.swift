@@ -70,7 +70,7 @@ struct Tally {
         case .process(_, .suspensionRefused): return report + 3
         case .process(_, .exited): return report + 4
         case .process(_, .launchFailed): return report + 5
-        case .event: return nil
+        case .event, .overflowed: return nil
         }
     }
 

@@ -47,6 +47,10 @@ package final class Bench {
 
     private var inbox: [Item] = []
     private var inboxHead = 0
+    /// Events that the inbox had no room for, oldest first, on their way to their verdict.
+    private var overflowed: [Item] = []
+    /// Events that were lost beyond all bounds, without a verdict.
+    package private(set) var unrecorded: UInt64 = 0
     private var output = RouterOutput()
     private var pending: [Pending] = []
     private var kept: [EventID: Kept] = [:]
@@ -105,7 +109,33 @@ package final class Bench {
         lastEvent += 1
         var event = report.event
         event.id = EventID(lastEvent)
+        if inbox.count - inboxHead >= Self.inboxLimit { dropOldest(of: event.kind.source) }
         enqueue(Item(input: .event(event), payload: report.payload, origin: event.origin, id: event.id))
+    }
+
+    /// The inbox is full: the oldest event of a source makes room for its newest. What apps, the user and the phone do
+    /// is never dropped.
+    private func dropOldest(of source: Source) {
+        let oldest = inbox[inboxHead...].firstIndex { item in
+            if case .event(let event) = item.input { event.kind.source == source } else { false }
+        }
+        guard let oldest, case .event(let event) = inbox[oldest].input else { return }
+        if overflowed.count < Self.inboxLimit {
+            overflowed.append(
+                Item(input: .overflowed(event), payload: .none, origin: event.origin, id: event.id)
+            )
+        } else {
+            unrecorded += 1
+        }
+        if oldest > inboxHead {
+            inbox.remove(at: oldest)
+            return
+        }
+        inboxHead += 1
+        if inboxHead == Self.inboxLimit {
+            inbox.removeFirst(inboxHead)
+            inboxHead = 0
+        }
     }
 
     /// Something the user, the phone or the system does; it gets an event number of its own (SYS-1).
@@ -161,6 +191,8 @@ package final class Bench {
             enqueue(Item(input: .timeReached, payload: .none, origin: .none, id: .none))
         }
         var leaves = false
+        for item in overflowed where try handle(item) { leaves = true }
+        overflowed.removeAll()
         while inboxHead < inbox.count {
             let item = inbox[inboxHead]
             inboxHead += 1
@@ -297,11 +329,11 @@ package final class Bench {
         now = journaled.at
         sequence = journaled.sequence
         radio?.timeReached(now)
-        if case .event(let event) = journaled.input {
+        if let event = journaled.input.reported {
             let accepted = unheard.firstIndex {
                 $0.event.kind == event.kind && $0.event.peripheral == event.peripheral
                     && $0.event.attribute == event.attribute && $0.event.client == event.client
-                    && $0.payload == journaled.payload
+                    && ($0.payload == journaled.payload || journaled.payload == .none)
             }
             if let accepted { unheard.remove(at: accepted) }
         }
@@ -326,7 +358,7 @@ package final class Bench {
     /// The event number that an input took when it was accepted.
     private func number(of input: Input) -> EventID {
         switch input {
-        case .event(let event):
+        case .event(let event), .overflowed(let event):
             lastEvent = max(lastEvent, event.id.number)
             return event.id
         case .phone, .install, .uninstall, .user, .terminate, .benchRestarted:
@@ -432,10 +464,18 @@ package final class Bench {
 }
 
 extension Input {
+    /// The event of a source in it.
+    fileprivate var reported: WakeEvent? {
+        switch self {
+        case .event(let event), .overflowed(let event): event
+        default: nil
+        }
+    }
+
     /// The event that it brings, when it brings one.
     var event: WakeEvent? {
         switch self {
-        case .event(let event), .redeliver(_, let event, _): event
+        case .event(let event), .overflowed(let event), .redeliver(_, let event, _): event
         case .timeReached, .phone, .install, .uninstall, .user, .terminate, .request, .process, .benchRestarted: nil
         }
     }

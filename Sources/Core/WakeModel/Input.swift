@@ -11,6 +11,8 @@ package enum Input: Hashable, Sendable {
     case request(AppID, AppRequest)
     case process(AppID, ProcessReport)
     case event(WakeEvent)
+    /// An event that the inbox had no room for: nobody hears of it.
+    case overflowed(WakeEvent)
     /// A delivery that the app had not acknowledged when the bench died is decided again against the dead app.
     case redeliver(AppID, WakeEvent, supersedes: DecisionID)
     /// The bench came back after it died: every process is gone. Connections that were up end by events of their own.

@@ -16,6 +16,16 @@ extension Router {
     ) {
         let index = Int(interest.client.app.number)
         reached = true
+        if isOverflowing {
+            dropUndecided(
+                event,
+                of: interest.client.app,
+                reason: .overflow,
+                supersedes: supersedes,
+                into: &output
+            )
+            return
+        }
         switch apps[index].phase {
         case .freezing, .ending:
             hold(
@@ -152,15 +162,15 @@ extension Router {
         into output: inout RouterOutput
     ) {
         var checks = CheckResults()
-        checks[.registered] = .fail
+        checks[isOverflowing ? .deliveryWanted : .registered] = .fail
         var snapshot = AppSnapshot()
         observePhone(&snapshot)
         _ = record(
             event,
             app: .none,
             verdict: .drop,
-            reason: .noRegistration,
-            rule: .launch6,
+            reason: isOverflowing ? .overflow : .noRegistration,
+            rule: isOverflowing ? Reason.overflow.rule : .launch6,
             checks: checks,
             wouldHave: .drop,
             supersedes: supersedes,

@@ -43,6 +43,8 @@ package struct Router {
     var lastExit: UInt64 = 0
     /// Whether the event at hand found anybody.
     var reached = false
+    /// Whether the event at hand was lost before anybody could hear of it.
+    var isOverflowing = false
 
     /// The bound of what waits for one app, decided or not.
     static let waitingLimit = 1_024
@@ -119,6 +121,10 @@ package struct Router {
             reschedule(app)
         case .event(let event):
             route(event, into: &output)
+        case .overflowed(let event):
+            isOverflowing = true
+            route(event, into: &output)
+            isOverflowing = false
         case .redeliver(let app, let event, let supersedes):
             guard isInstalled(app) else {
                 nobody(event, supersedes: supersedes, into: &output)

@@ -39,6 +39,9 @@ extension Input: ByteCoded {
             writer.write(app)
             writer.write(event)
             writer.write(supersedes)
+        case .overflowed(let event):
+            writer.write(byte: 11)
+            writer.write(event)
         }
     }
 
@@ -56,6 +59,7 @@ extension Input: ByteCoded {
         case 8: self = .event(try reader.read())
         case 9: self = .benchRestarted
         case 10: self = .redeliver(try reader.read(), try reader.read(), supersedes: try reader.read())
+        case 11: self = .overflowed(try reader.read())
         default: throw EncodingFault(.unknownValue, at: start)
         }
     }
