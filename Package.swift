@@ -117,7 +117,7 @@ let package = Package(
             uses: ["CoreBluetooth", "UIKit", "WakeClient"],
             exclude: ["Info.plist"]
         ),
-        .executableTarget(name: "PlainWake", path: "Sources/Benchmarks/PlainWake"),
+        program("PlainWake", on: "Benchmarks", uses: []),
 
         // Tests
         .executableTarget(name: "MisbehavingApp", path: "Tests/Support/MisbehavingApp"),
