@@ -105,6 +105,19 @@ let package = Package(
 
         // Benchmarks
         program("RouterBenchmark", on: "Benchmarks", uses: ["WakeModel", "WakeRouter"]),
+        program(
+            "WakeBenchmark",
+            on: "Benchmarks",
+            uses: ["WakeBench", "WakeModel", "WakePorts", "WakeProcesses", "WakeRouter", "WakeSystem", "WakeWire"],
+            exclude: ["belt.yaml", "wake.yaml"]
+        ),
+        program(
+            "WakeBenchmarkApp",
+            on: "Benchmarks",
+            uses: ["CoreBluetooth", "UIKit", "WakeClient"],
+            exclude: ["Info.plist"]
+        ),
+        .executableTarget(name: "PlainWake", path: "Sources/Benchmarks/PlainWake"),
 
         // Tests
         .executableTarget(name: "MisbehavingApp", path: "Tests/Support/MisbehavingApp"),
@@ -133,7 +146,8 @@ let package = Package(
         tests(
             "WakeBluetoothTests",
             uses: [
-                "BlueZStandIn", "WakeBluetooth", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeBus", "WakeBlueZ",
+                "BlueZStandIn", "WakeBluetooth", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeBus",
+                "WakeBlueZ",
             ]
         ),
         tests("WakeReportsTests", uses: ["WakeReports", "WakeModel", "WakeRouter"]),
@@ -145,7 +159,7 @@ let package = Package(
             ]
         ),
         tests("SDKTests", uses: ["WakeClient", "WakeWire", "UIKit", "CoreBluetooth"]),
-        tests("CommandLineTests", uses: ["wakebench"], resources: [.copy("Answers")]),
+        tests("CommandLineTests", uses: ["wakebench", "BlueZStandIn"], resources: [.copy("Answers")]),
     ],
     swiftLanguageModes: [.v6]
 )

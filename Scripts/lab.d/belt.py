@@ -106,6 +106,7 @@ class Peripheral:
         self.answer_delay = 0.0
         self.disconnect_after = None
         self.links = []
+        self.advertises = False
         self.device = Device.with_hci(
             file.get("name", file.get("device", "")), Address(file["address"]), transport.source, transport.sink
         )
@@ -229,11 +230,32 @@ class Peripheral:
             except BaseBumbleError as error:
                 say("disconnecting failed:", error)
 
-    async def advertise(self):
+    async def keep_advertising(self):
+        """Advertises anew every second while nobody is connected.
+
+        btvirt's controllers send an advertisement once, when either side begins, and a scanner that is not quite ready
+        then would wait for its own next round, which may be missed the same way.
+        """
+        while True:
+            await asyncio.sleep(1)
+            if self.links or not self.advertises:
+                continue
+            try:
+                await self.device.stop_advertising()
+                await self.start_advertising()
+            except BaseBumbleError:
+                # Somebody connected meanwhile.
+                continue
+
+    async def start_advertising(self):
         interval = seconds(self.file.get("advertising", {}).get("interval", "100ms")) * 1000
         await self.device.start_advertising(
             auto_restart=True, advertising_interval_min=interval, advertising_interval_max=interval
         )
+
+    async def advertise(self):
+        self.advertises = True
+        await self.start_advertising()
         say("advertising")
 
     def arm(self, name):
@@ -254,6 +276,7 @@ class Peripheral:
         elif words == ["disconnect"]:
             await self.disconnect()
         elif words == ["silence"]:
+            self.advertises = False
             await self.device.stop_advertising()
             say("silent")
         elif words == ["advertise"]:
@@ -273,6 +296,7 @@ class Peripheral:
         await self.device.power_on()
         await self.advertise()
         work = [table.play(notify) for tables in self.players for table, notify, _ in tables]
+        work.append(self.keep_advertising())
         if control:
             work.append(self.listen(control))
         playing = asyncio.gather(asyncio.get_running_loop().create_future(), *work)

@@ -1,3 +1,4 @@
+import BlueZStandIn
 import Foundation
 import Testing
 
@@ -42,7 +43,7 @@ struct BadInputTests {
     func truncated() throws {
         try inFolder { program in
             try program.write("cut.yaml", "scenario: cut\napps:\n  - {scripted: com.acme.heart, na")
-            expectRefusal(try program.run("run", "cut.yaml"), code: 11, says: "cut.yaml:3", "expected")
+            expectRefusal(try program.run("run", "cut.yaml"), code: 11, says: "cut.yaml:4", "expected well-formed YAML")
             #expect(program.contents == ["cut.yaml"])
         }
     }
@@ -88,6 +89,25 @@ struct BadInputTests {
             let outcome = try program.run("run", "small.yaml", "--backend", "bluez", environment: nowhere)
             expectRefusal(outcome, code: 12, says: "bluetoothd", "D-Bus")
             #expect(program.contents == ["small.yaml"])
+        }
+    }
+
+    @Test(
+        "With a bus and no bluetoothd --backend bluez is refused with 12, and doctor says which of the two is missing",
+        .enabled(if: PrivateBus.isInstalled, "needs dbus-daemon")
+    )
+    func busWithoutDaemon() throws {
+        try inFolder { program in
+            let bus = try PrivateBus()
+            let place = ["DBUS_SYSTEM_BUS_ADDRESS": bus.address]
+            try program.write("small.yaml", Scenarios.small)
+            let outcome = try program.run("run", "small.yaml", "--backend", "bluez", environment: place)
+            expectRefusal(outcome, code: 12, says: "bluetoothd")
+            #expect(program.contents == ["small.yaml"])
+            let doctor = try program.run("doctor", environment: place).output
+            #expect(doctor.contains("yes  system D-Bus: answers\n"))
+            #expect(doctor.contains("no   bluetoothd: it does not run; "))
+            withExtendedLifetime(bus) {}
         }
     }
 

@@ -52,7 +52,7 @@ struct Program {
     /// The names in the folder.
     var contents: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted() }
 
-    /// Runs the program to its end.
+    /// Runs the program to its end, at most two minutes.
     func run(_ words: String..., environment: [String: String] = [:]) throws -> Outcome {
         try run(Self.path, words, environment: environment)
     }
@@ -67,7 +67,8 @@ struct Program {
         let talk = FileManager.default.temporaryDirectory.appending(path: "wakebench-talk-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: talk, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: talk) }
-        let process = try start(program, words, environment: environment, talk: talk)
+        let limited = ["--foreground", "--signal=KILL", "120", program] + words
+        let process = try start("/usr/bin/timeout", limited, environment: environment, talk: talk)
         process.waitUntilExit()
         return try Outcome(
             code: process.terminationStatus,
@@ -76,11 +77,11 @@ struct Program {
         )
     }
 
-    /// Starts a program whose output and errors go to files in `talk`. It is ended after two minutes.
+    /// Starts a program whose output and errors go to files in `talk`.
     func start(_ program: String, _ words: [String], environment: [String: String] = [:], talk: URL) throws -> Process {
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
-        process.arguments = ["--foreground", "--signal=KILL", "120", program] + words
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = words
         process.currentDirectoryURL = folder
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice

@@ -46,7 +46,12 @@ package final class Run {
 
     /// Reads the scenario, prepares all that the run needs, and makes the run folder last: what is refused leaves
     /// nothing behind.
-    package init(_ options: RunOptions) throws(CommandFailure) {
+    ///
+    /// - Parameter wrap: puts another radio before the run's own; a benchmark reads its values from a descriptor so.
+    package init(
+        _ options: RunOptions,
+        wrap: ((any BluetoothCentralPort, EventLoop) throws(SystemError) -> any BluetoothCentralPort)? = nil
+    ) throws(CommandFailure) {
         self.options = options
         do {
             scenario = try Scenario.load(file: options.scenario, searchFolders: options.appFolders)
@@ -60,7 +65,10 @@ package final class Run {
         realTime = try Run.clock(options, backends: [backend])
         let names = self.names
         devices = scenario.devices.map { names.intern($0.name) }
-        bluetooth = try Run.bluetooth(backend, scenario, names: names, seed: seed, loop: loop, adapter: options.adapter)
+        let radio = try Run.bluetooth(backend, scenario, names: names, seed: seed, loop: loop, adapter: options.adapter)
+        do { bluetooth = try wrap?(radio, loop) ?? radio } catch {
+            throw CommandFailure(.internal, error.description)
+        }
         let bundles = try RealApps.read(scenario)
         notes += bundles.flatMap(\.bundle.warnings)
         if !bundles.isEmpty { try RealApps.check(options.freezer) }

@@ -29,10 +29,13 @@ final class HeartRateMonitor: NSObject, @preconcurrency CBCentralManagerDelegate
     func centralManagerDidUpdateState(_ central: CBCentralManager) {
         log("didUpdateState \(central.state == .poweredOn ? "poweredOn" : "\(central.state)")")
         guard central.state == .poweredOn else { return }
+        // A belt that another app is connected to does not advertise.
+        belt = belt ?? central.retrieveConnectedPeripherals(withServices: [heartRateService]).first
         guard let belt else {
             central.scanForPeripherals(withServices: [heartRateService])
             return
         }
+        belt.delegate = self
         switch belt.state {
         case .connected: if belt.services == nil { belt.discoverServices([heartRateService]) }
         default: central.connect(belt)

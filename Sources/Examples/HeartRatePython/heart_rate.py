@@ -6,6 +6,7 @@ import os
 import socket
 
 SERVICE, MEASUREMENT = "180D", "2A37"
+CONNECTED = 2  # The number of the request for the belts that are connected already.
 CENTRAL = 1  # The number this process gives its only central manager.
 
 
@@ -30,6 +31,8 @@ class App:
             log(f"didFinishLaunching pid={os.getpid()} launchOptions={['bluetoothCentrals'] if restored else []}")
             self.send(type="central.create", id=1, manager=CENTRAL, restoreIdentifier="heart-rate")
             self.send(type="launched")
+        elif kind == "reply" and message["id"] == CONNECTED:
+            self.follow(next(iter(message["peripherals"]), None))
         elif kind == "callback":
             log(message["name"])
         elif kind == "deliver":
@@ -74,11 +77,18 @@ class App:
 
     def begin(self):
         if self.belt is None:
+            # A belt that another app is connected to does not advertise.
+            self.send(type="central.retrieveConnected", id=CONNECTED, manager=CENTRAL, services=[SERVICE])
+        else:
+            self.follow(self.belt)
+
+    def follow(self, belt):
+        if belt is None:
             self.send(type="central.scan", manager=CENTRAL, services=[SERVICE], allowDuplicates=False)
-        elif self.belt["state"] != "connected":
-            self.send(type="central.connect", manager=CENTRAL, peripheral=self.belt["identifier"])
-        elif not self.belt.get("services"):
-            self.ask("discoverServices", self.belt["identifier"], services=[SERVICE])
+        elif belt["state"] != "connected":
+            self.send(type="central.connect", manager=CENTRAL, peripheral=belt["identifier"])
+        elif not belt.get("services"):
+            self.ask("discoverServices", belt["identifier"], services=[SERVICE])
 
     def ask(self, what, peripheral, **rest):
         self.send(type=f"peripheral.{what}", manager=CENTRAL, peripheral=peripheral, **rest)
