@@ -3,10 +3,16 @@ import WakeModel
 import WakePorts
 import WakeRouter
 
-/// Hears what a turn of the bench brought, after it was committed and before it is carried out.
+/// Hears what a turn of the bench brought, before it is committed and carried out.
 package protocol BenchObserver: AnyObject {
     /// One input and all that the router made of it.
     func observe(_ input: Input, id: EventID, origin: NameID, payload: EventPayload, output: RouterOutput, at: Instant)
+    /// All that was heard so far survives the bench.
+    func committed()
+}
+
+extension BenchObserver {
+    package func committed() {}
 }
 
 /// The stairs: carries inputs up to the router and actions down to the doors, in one direction, on one thread.
@@ -211,6 +217,7 @@ package final class Bench {
         try journal.commit()
         inTransaction = false
         uncommitted = 0
+        for observer in observers { observer.committed() }
     }
 
     /// Keeps the router as it stands, so that a journal whose older inputs went can be continued too.

@@ -30,6 +30,9 @@ final class RunRecorder: BenchObserver {
         self.decisions = decisions
         self.outcomes = outcomes
         self.names = names
+        // A turn that was never committed has never happened.
+        decisions.hold()
+        outcomes.hold()
         self.resumeAfter = resumeAfter
         bundles = []
         real = []
@@ -69,6 +72,16 @@ final class RunRecorder: BenchObserver {
                 default: break
                 }
             }
+        } catch {
+            failure = error
+        }
+    }
+
+    func committed() {
+        guard failure == nil else { return }
+        do throws(ReportError) {
+            try decisions.settle()
+            try outcomes.settle()
         } catch {
             failure = error
         }
@@ -185,6 +198,8 @@ final class RunRecorder: BenchObserver {
     /// Writes out what is buffered.
     func flush() throws(ReportError) {
         if let failure { throw failure }
+        try decisions.settle()
+        try outcomes.settle()
         try decisions.flush()
         try outcomes.flush()
     }

@@ -127,6 +127,12 @@ package final class DecisionLog {
         }
     }
 
+    /// From now on only what stands before the latest ``settle()`` reaches the file.
+    package func hold() { file.hold() }
+
+    /// What was appended so far has happened for good.
+    package func settle() throws(ReportError) { try file.settle() }
+
     /// Writes what has come together to the file.
     package func flush() throws(ReportError) {
         try file.flush()

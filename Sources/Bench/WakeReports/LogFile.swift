@@ -47,6 +47,10 @@ final class LogFile {
     private let descriptor: Int32
     var line = LineBuffer()
     private let pieceSize = 128 << 10
+    /// Whether only settled lines may be written.
+    private var isHeld = false
+    /// Bytes of `line` that are settled.
+    private var settled = 0
 
     /// Makes the file, or empties it.
     init(creating path: String) throws(ReportError) {
@@ -86,16 +90,29 @@ final class LogFile {
     /// A line is complete: writes when a large piece has come together.
     func endLine() throws(ReportError) {
         line.append(byte: 0x0a)
-        if descriptor >= 0, line.count >= pieceSize { try flush() }
+        if descriptor >= 0, !isHeld, line.count >= pieceSize { try flush() }
     }
 
-    /// Writes what has come together. What could not be written stays, for the next time.
+    /// From now on only lines before the latest ``settle()`` are written: the others may never have happened.
+    func hold() {
+        isHeld = true
+    }
+
+    /// What has come together has happened for good.
+    func settle() throws(ReportError) {
+        settled = line.count
+        if descriptor >= 0, settled >= pieceSize { try flush() }
+    }
+
+    /// Writes what has come together, as far as it may be. What could not be written stays, for the next time.
     func flush() throws(ReportError) {
         guard descriptor >= 0 else { return }
+        let end = isHeld ? settled : line.count
         var written = 0
-        while written < line.count {
+        defer { settled = max(0, settled - written) }
+        while written < end {
             let count = unsafe line.bytes.withUnsafeBytes { bytes in
-                unsafe write(descriptor, bytes.baseAddress! + written, bytes.count - written)
+                unsafe write(descriptor, bytes.baseAddress! + written, end - written)
             }
             if count < 0 {
                 if errno == EINTR { continue }
@@ -105,6 +122,6 @@ final class LogFile {
             }
             written += count
         }
-        line.removeAll()
+        if written == line.count { line.removeAll() } else { line.removeFirst(written) }
     }
 }

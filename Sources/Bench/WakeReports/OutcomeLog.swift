@@ -53,6 +53,12 @@ package final class OutcomeLog {
     /// The lines that have not been written: all of them when the log is in memory.
     package var contents: String { file.line.text }
 
+    /// From now on only what stands before the latest ``settle()`` reaches the file.
+    package func hold() { file.hold() }
+
+    /// What was appended so far has happened for good.
+    package func settle() throws(ReportError) { try file.settle() }
+
     package func flush() throws(ReportError) { try file.flush() }
 
     package func append(_ outcome: Outcome) throws(ReportError) {
