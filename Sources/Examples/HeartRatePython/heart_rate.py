@@ -6,13 +6,13 @@ import os
 import socket
 
 SERVICE, MEASUREMENT = "180D", "2A37"
-CONNECTED = 2  # The number of the request for the belts that are connected already.
 CENTRAL = 1  # The number this process gives its only central manager.
 
 
 class App:
     def __init__(self):
         self.socket = socket.socket(fileno=int(os.environ["WAKEBENCH_SOCKET"]))
+        self.backlog = []
         self.belt = None
         self.count = 0
 
@@ -21,8 +21,24 @@ class App:
 
     def run(self):
         self.send(type="hello", version=1, client="python", pid=os.getpid())
+        while message := self.receive():
+            self.handle(message)
+
+    def receive(self):
+        if self.backlog:
+            return self.backlog.pop(0)
+        packet = self.socket.recv(65536)
+        return json.loads(packet) if packet else None
+
+    def request(self, **message):
+        """Sends a request and waits for its reply; what comes in between is handled afterwards, in order."""
+        self.send(**message)
         while packet := self.socket.recv(65536):
-            self.handle(json.loads(packet))
+            answer = json.loads(packet)
+            if answer["type"] == "reply" and answer["id"] == message["id"]:
+                return answer
+            self.backlog.append(answer)
+        raise SystemExit
 
     def handle(self, message):
         kind = message["type"]
@@ -31,8 +47,6 @@ class App:
             log(f"didFinishLaunching pid={os.getpid()} launchOptions={['bluetoothCentrals'] if restored else []}")
             self.send(type="central.create", id=1, manager=CENTRAL, restoreIdentifier="heart-rate")
             self.send(type="launched")
-        elif kind == "reply" and message["id"] == CONNECTED:
-            self.follow(next(iter(message["peripherals"]), None))
         elif kind == "callback":
             log(message["name"])
         elif kind == "deliver":
@@ -76,13 +90,11 @@ class App:
             log(f"didUpdateValue pid={os.getpid()} count={self.count} value={value.hex()} bpm={value[1]}")
 
     def begin(self):
-        if self.belt is None:
+        belt = self.belt
+        if belt is None:
             # A belt that another app is connected to does not advertise.
-            self.send(type="central.retrieveConnected", id=CONNECTED, manager=CENTRAL, services=[SERVICE])
-        else:
-            self.follow(self.belt)
-
-    def follow(self, belt):
+            reply = self.request(type="central.retrieveConnected", id=2, manager=CENTRAL, services=[SERVICE])
+            belt = next(iter(reply["peripherals"]), None)
         if belt is None:
             self.send(type="central.scan", manager=CENTRAL, services=[SERVICE], allowDuplicates=False)
         elif belt["state"] != "connected":
