@@ -345,6 +345,35 @@ struct BlueZBluetoothTests {
         #expect(bench.port.adapter.generation == 1)
     }
 
+    @Test("A link that a dead bluetoothd left behind is not taken for a new one")
+    func staleLink() throws {
+        let bench = try Bench()
+        try bench.connect()
+        bench.bluez.vanish()
+        try bench.wait(for: .peripheralDisconnected)
+        bench.perform(.connect(heart, peripheral: bench.belt))
+        try bench.bluez.appear(powered: true)
+        bench.bluez.advertise(Bench.address, connected: true)
+        try bench.wait(for: "the adapter") { bench.port.adapter.isReady }
+        try bench.bluez.dropLink(Bench.address)
+        try bench.wait(for: .peripheralConnected, count: 2)
+        try bench.subscribe()
+        #expect(bench.events(.peripheralDisconnected).count == 1)
+    }
+
+    @Test("A wanted link that another program makes is taken over")
+    func foreignLink() throws {
+        let bench = try Bench()
+        bench.bluez.inReach = []
+        bench.perform(.connect(heart, peripheral: bench.belt))
+        try bench.wait(for: "looking for it") { bench.bluez.isDiscovering }
+        bench.bluez.advertise(Bench.address, connected: true)
+        bench.bluez.resolve(Bench.address)
+        try bench.wait(for: .peripheralConnected)
+        try bench.subscribe()
+        #expect(bench.bluez.count("Connect") == 0)
+    }
+
     @Test("The answer of an earlier bluetoothd is not listened to")
     func lateAnswer() throws {
         let bench = try Bench()

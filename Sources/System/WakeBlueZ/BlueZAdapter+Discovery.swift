@@ -133,7 +133,7 @@ extension BlueZAdapter {
     func deviceAppeared(_ path: String) {
         guard let device = device(at: path) else { return }
         sighted(path)
-        if objects.properties(path, BlueZName.device)?["Connected"]?.bool == true { linkSeen(device, path) }
+        settleConnected(device, path)
         adjustDiscovery()
         pursueLinks()
     }

@@ -22,9 +22,7 @@ extension BlueZAdapter {
     package func want(_ device: BlueZDeviceID) {
         guard !links.contains(device), !wishes.contains(where: { $0.device == device }) else { return }
         wishes.append(Wish(device: device))
-        if let path = path(of: device) {
-            if objects.properties(path, BlueZName.device)?["Connected"]?.bool == true { linkSeen(device, path) }
-        }
+        if let path = path(of: device) { foundConnected(device, path) }
         adjustDiscovery()
         pursueLinks()
     }
@@ -46,7 +44,7 @@ extension BlueZAdapter {
     }
 
     private func close(_ device: BlueZDeviceID, _ path: String) {
-        if objects.properties(path, BlueZName.device)?["Connected"]?.bool == true { closing.insert(device) }
+        if isConnected(path) { closing.insert(device) }
         ask(BusCall(BlueZName.daemon, path, BlueZName.device, "Disconnect")) { [weak self] answer in
             // There is no link then, or it stays; neither is waited for.
             if case .failure = answer { self?.closed(device) }
@@ -99,7 +97,7 @@ extension BlueZAdapter {
             return
         }
         wishes[index].isConnecting = false
-        let isUp = objects.properties(path, BlueZName.device)?["Connected"]?.bool == true
+        let isUp = isConnected(path)
         switch answer {
         case .success where isUp: linkSeen(device, path)
         // AlreadyConnected or InProgress of another program; the link itself is what counts.
@@ -110,10 +108,7 @@ extension BlueZAdapter {
             if case .failure(let error) = answer, error.isTimeout { tell(path, BlueZName.device, "Disconnect") }
             wishes[index].failures += 1
             let pause = min(8_000, Int64(100) << Int64(min(wishes[index].failures, 7)))
-            delays.after(pause, Self.retry(device)) { [weak self] in
-                self?.adjustDiscovery()
-                self?.pursueLinks()
-            }
+            retry(device, after: pause)
         }
         adjustDiscovery()
         pursueLinks()
@@ -124,19 +119,48 @@ extension BlueZAdapter {
     func adoptLinks() {
         guard let adapter = path else { return }
         for path in objects.paths(with: BlueZName.device, atOrBelow: adapter) {
-            guard objects.properties(path, BlueZName.device)?["Connected"]?.bool == true, let device = device(at: path)
-            else { continue }
-            if wishes.contains(where: { $0.device == device }) {
-                linkSeen(device, path)
-            } else if ownDevices.contains(device) {
-                tell(path, BlueZName.device, "Disconnect")
-            }
+            if let device = device(at: path) { settleConnected(device, path) }
         }
     }
 
-    /// Connected is true. A link counts as up when it is, and when no attempt of ours is still to be answered: one that
-    /// is answered with an error drops again at once.
-    func linkSeen(_ device: BlueZDeviceID, _ path: String) {
+    /// Takes over or closes a link that is there without having been asked for now.
+    func settleConnected(_ device: BlueZDeviceID, _ path: String) {
+        guard isConnected(path), !links.contains(device) else { return }
+        if wishes.contains(where: { $0.device == device }) {
+            foundConnected(device, path)
+        } else if ownDevices.contains(device), !closing.contains(device) {
+            close(device, path)
+        }
+    }
+
+    private func isConnected(_ path: String) -> Bool {
+        objects.properties(path, BlueZName.device)?["Connected"]?.bool == true
+    }
+
+    /// A wanted link that was not made by us is taken over when its attributes are known. Before that it may be what a
+    /// bluetoothd that died has left behind, and the kernel closes such a link after two seconds; one that stays is asked
+    /// for all the same.
+    private func foundConnected(_ device: BlueZDeviceID, _ path: String) {
+        guard isConnected(path), let wish = wishes.first(where: { $0.device == device }), !wish.isConnecting else {
+            return
+        }
+        if isResolved(device) {
+            linkSeen(device, path)
+        } else {
+            retry(device, after: 3_000)
+        }
+    }
+
+    private func retry(_ device: BlueZDeviceID, after milliseconds: Int64) {
+        delays.after(milliseconds, Self.retry(device)) { [weak self] in
+            self?.adjustDiscovery()
+            self?.pursueLinks()
+        }
+    }
+
+    /// A link counts as up when Connected is true and no attempt of ours is still to be answered: one that is answered
+    /// with an error drops again at once.
+    private func linkSeen(_ device: BlueZDeviceID, _ path: String) {
         guard isReady, let index = wishes.firstIndex(where: { $0.device == device }), !wishes[index].isConnecting,
             !links.contains(device), !closing.contains(device)
         else { return }
@@ -158,15 +182,19 @@ extension BlueZAdapter {
         guard let device = device(at: path) else { return }
         if let connected = changed["Connected"]?.bool {
             if connected {
-                linkSeen(device, path)
+                foundConnected(device, path)
             } else if before["Connected"]?.bool == true {
                 endLanes(below: path)
                 linkEnded(device, reason: disconnectReasons.removeValue(forKey: path))
                 closed(device)
+                delays.cancel(Self.retry(device))
+                adjustDiscovery()
                 pursueLinks()
             }
         }
-        if changed["ServicesResolved"]?.bool == true, links.contains(device) { heard?(.resolved(device)) }
+        if changed["ServicesResolved"]?.bool == true {
+            if links.contains(device) { heard?(.resolved(device)) } else { foundConnected(device, path) }
+        }
         let heardAgain = ["RSSI", "ManufacturerData", "ServiceData", "TxPower", "Name"].contains { changed[$0] != nil }
         if heardAgain { sighted(path) }
     }
