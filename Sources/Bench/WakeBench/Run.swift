@@ -21,19 +21,19 @@ package final class Run {
     package let profile: Profile
     package let seed: UInt64
     package let folder: RunFolder
-    private let bluetooth: any BluetoothCentralPort
-    private let scripted: ScriptedAppHost
-    private let journal: RunJournal
-    private let recorder: RunRecorder
+    let bluetooth: any BluetoothCentralPort
+    let scripted: ScriptedAppHost
+    let journal: RunJournal
+    let recorder: RunRecorder
     /// The host of real apps; nil when the scenario has none.
-    private var processes: RealApps?
-    private let realTime: Bool
-    private var startedAt: Int64 = 0
-    private var interrupted = false
+    var processes: RealApps?
+    let realTime: Bool
+    var startedAt: Int64 = 0
+    var interrupted = false
     /// How far the steps have come while a journal is read back.
-    private var replayedTo = Instant(nanoseconds: -1)
+    var replayedTo = Instant(nanoseconds: -1)
     /// What is worth a line on stderr, such as a missing right: the run goes on.
-    package private(set) var notes: [String] = []
+    package internal(set) var notes: [String] = []
     /// Told about twice a second of wall time how far the run is, and how many decisions there were.
     package var progress: ((Instant, Int) -> Void)?
     private var nextProgress: Int64 = 0
@@ -42,7 +42,7 @@ package final class Run {
     package var verdicts: [Int] { recorder.counts }
 
     /// The router's name for each device of the scenario.
-    private let devices: [NameID]
+    let devices: [NameID]
 
     /// Reads the scenario, prepares all that the run needs, and makes the run folder last: what is refused leaves
     /// nothing behind.
@@ -217,7 +217,7 @@ package final class Run {
     }
 
     /// How everything is at the start.
-    private func begin() {
+    func begin() {
         installApps()
         if !scenario.phone.bluetooth { bluetooth.setPower(false, at: .zero) }
         if !scenario.phone.unlocked { bench.submit(.phone(.reboot), origin: names.intern("start")) }
@@ -260,129 +260,6 @@ package final class Run {
                 case .bundle: processes!.bundle(at: number)!.manifest(names)
                 }
             bench.submit(.install(AppID(UInt32(number)), manifest), origin: origin)
-        }
-    }
-
-    /// Brings the bench back to where a broken run's journal ends, and lets it go on from there: every process is gone,
-    /// every connection was closed, and what no process had acknowledged is decided again.
-    private func goOn() throws {
-        bench.adoptNames((journal.recovery?.names.count ?? 0) + 1)
-        guard (journal.recovery?.counts.inputs ?? 0) > 0 else {
-            // The bench died before it accepted anything.
-            begin()
-            return
-        }
-        let simulated = bluetooth as? SimulatedBluetooth
-        var steps = ReplayedSteps()
-        if let simulated, !scenario.phone.bluetooth { simulated.setPower(false, at: .zero) }
-        recorder.isReplaying = true
-        let complete = try journal.inputs { input in
-            driveReplay(to: input.at, simulated, &steps)
-            steps.accepted(input)
-            if case .benchRestarted = input.input, let simulated { closeLinks(of: simulated, input.origin) }
-            bench.replay(input, radio: simulated)
-            while driver.hasWork, driver.failure == nil { carryOutReplayed(at: input.at, simulated, &steps) }
-        }
-        if !complete { try restoreSnapshot() }
-        recorder.isReplaying = false
-        startedAt = MonotonicClock.now() - bench.now.nanoseconds
-        notes.append("going on at \(LogTime.text(bench.now)) with the run that broke off in \(folder.path)")
-        let origin = names.intern("bench-restart")
-        let connected = bench.router.connectedPeripherals
-        bench.goOn(
-            unacknowledged: journal.recovery?.unacknowledged ?? [],
-            events: try journal.undelivered(),
-            origin: origin
-        )
-        for (verb, origin) in steps.lost { try perform(verb, origin, at: bench.now) }
-        if let simulated {
-            closeLinks(of: simulated, origin)
-        } else {
-            close(connected, origin)
-        }
-    }
-
-    /// Carries out, while a journal is read back, the steps up to an instant, each at its own.
-    private func driveReplay(to end: Instant, _ radio: SimulatedBluetooth?, _ steps: inout ReplayedSteps) {
-        while let next = driver.nextDeadline, next < end, next > replayedTo {
-            replayedTo = next
-            radio?.timeReached(next)
-            carryOutReplayed(at: next, radio, &steps)
-        }
-        replayedTo = max(replayedTo, end)
-        carryOutReplayed(at: end, radio, &steps)
-    }
-
-    private func carryOutReplayed(at now: Instant, _ radio: SimulatedBluetooth?, _ steps: inout ReplayedSteps) {
-        // A step that failed before the bench died ended the run; one that ends it now says so when the run goes on.
-        try? driver.timeReached(now) { (verb, origin) throws(SourceFailure) in
-            steps.performed(verb, origin)
-            if let radio { try Run.repeatOnRadio(verb, radio, scenario, origin, at: now) }
-        }
-    }
-
-    /// What the bench held open ends as the peer's close.
-    private func closeLinks(of radio: SimulatedBluetooth, _ origin: NameID) {
-        for device in scenario.devices {
-            // Every device of the scenario is known to the radio.
-            try? radio.simulateDisconnect(device: device.name, origin: origin, at: bench.now)
-        }
-    }
-
-    /// What the bench held open on a real radio ends as the peer's close.
-    private func close(_ connected: [NameID], _ origin: NameID) {
-        for peripheral in connected {
-            let event = WakeEvent(
-                kind: .peripheralDisconnected,
-                peripheral: peripheral,
-                subject: peripheral,
-                origin: origin
-            )
-            bench.submit(SourceReport(event, .failure(.peripheralDisconnected)))
-        }
-    }
-
-    private func restoreSnapshot() throws {
-        guard let recovery = journal.recovery, let snapshot = recovery.snapshot else { return }
-        try bench.restore(snapshot, profile: profile)
-        for input in recovery.tail { bench.replay(input, radio: nil) }
-    }
-
-    /// What a step did to the simulated radio itself is done again; what it made happen comes from the journal.
-    private static func repeatOnRadio(
-        _ verb: Verb,
-        _ radio: SimulatedBluetooth,
-        _ scenario: Scenario,
-        _ origin: NameID,
-        at now: Instant
-    ) throws(SourceFailure) {
-        switch verb {
-        case .bluetooth(let on): radio.setPower(on, at: now)
-        case .notify(let devices, let characteristic, let value):
-            for device in devices {
-                try radio.simulateNotification(
-                    device: scenario.devices[device].name,
-                    characteristic: characteristic,
-                    value: value,
-                    origin: origin,
-                    at: now
-                )
-            }
-        case .disconnect(let devices):
-            for device in devices {
-                try radio.simulateDisconnect(
-                    device: scenario.devices[device].name,
-                    origin: origin,
-                    at: now
-                )
-            }
-        case .range(let devices, let inRange):
-            for device in devices {
-                try radio.simulateRange(device: scenario.devices[device].name, inRange: inRange, at: now)
-            }
-        case .arm(let devices, let fault):
-            for device in devices { try radio.arm(fault: fault, device: scenario.devices[device].name, at: now) }
-        case .user, .terminate, .uninstall, .phone, .note: break
         }
     }
 
@@ -474,66 +351,10 @@ package final class Run {
         try carryOutSteps(at: now)
     }
 
-    private func carryOutSteps(at now: Instant) throws(SourceFailure) {
+    func carryOutSteps(at now: Instant) throws(SourceFailure) {
         try driver.timeReached(now) { (verb, origin) throws(SourceFailure) in try perform(verb, origin, at: now) }
     }
 
-    // MARK: Verbs
-
-    private func perform(_ verb: Verb, _ origin: NameID, at now: Instant) throws(SourceFailure) {
-        switch verb {
-        case .user(let apps, let action):
-            for app in apps { bench.submit(.user(AppID(UInt32(app)), action), origin: origin) }
-        case .terminate(let apps, let cause):
-            for app in apps { bench.submit(.terminate(AppID(UInt32(app)), cause), origin: origin) }
-        case .uninstall(let apps):
-            for app in apps { bench.submit(.uninstall(AppID(UInt32(app))), origin: origin) }
-        case .phone(let change): bench.submit(.phone(change), origin: origin)
-        case .bluetooth(let on): bluetooth.setPower(on, at: now)
-        case .notify(let devices, let characteristic, let value):
-            for device in devices {
-                try simulated("notify").simulateNotification(
-                    device: scenario.devices[device].name,
-                    characteristic: characteristic,
-                    value: value,
-                    origin: origin,
-                    at: now
-                )
-            }
-        case .disconnect(let devices):
-            for device in devices {
-                try simulated("disconnect").simulateDisconnect(
-                    device: scenario.devices[device].name,
-                    origin: origin,
-                    at: now
-                )
-            }
-        case .range(let devices, let inRange):
-            for device in devices {
-                try simulated("range").simulateRange(
-                    device: scenario.devices[device].name,
-                    inRange: inRange,
-                    at: now
-                )
-            }
-        case .arm(let devices, let fault):
-            for device in devices {
-                try bluetooth.arm(fault: fault, device: scenario.devices[device].name, at: now)
-            }
-        case .note(let text): recorder.note(text)
-        }
-    }
-
-    /// The simulated radio, for steps that only it can carry out.
-    private func simulated(_ step: String) throws(SourceFailure) -> SimulatedBluetooth {
-        guard let simulated = bluetooth as? SimulatedBluetooth else {
-            throw SourceFailure(
-                .unsupported,
-                "the step '\(step)' needs bluetooth=simulated; on \(bluetooth.backend) the device itself decides"
-            )
-        }
-        return simulated
-    }
 }
 
 extension SourceFailure {
@@ -573,27 +394,3 @@ extension Run: ProcessAppSurroundings {
 
 /// The version of the program, as `wakebench --version` and every log say.
 package let wakebenchVersion = "0.1.0"
-
-/// The steps that a replay carried out, against the inputs that the journal has of them.
-private struct ReplayedSteps {
-    /// Steps whose input the journal does not have yet, oldest first.
-    private var open: [(verb: Verb, origin: NameID, inputs: Int)] = []
-
-    mutating func performed(_ verb: Verb, _ origin: NameID) {
-        switch verb {
-        case .user(let apps, _), .terminate(let apps, _), .uninstall(let apps):
-            open.append((verb, origin, apps.count))
-        case .phone: open.append((verb, origin, 1))
-        case .bluetooth, .notify, .disconnect, .range, .arm, .note: break
-        }
-    }
-
-    mutating func accepted(_ input: JournaledInput) {
-        guard let place = open.firstIndex(where: { $0.origin == input.origin }) else { return }
-        open[place].inputs -= 1
-        if open[place].inputs == 0 { open.remove(at: place) }
-    }
-
-    /// Steps that were carried out when the bench died, before their input was accepted.
-    var lost: [(Verb, NameID)] { open.map { ($0.verb, $0.origin) } }
-}

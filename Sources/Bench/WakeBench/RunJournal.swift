@@ -45,11 +45,11 @@ struct RunJournal {
                     backends: "bluetooth=\(backend)",
                     freezer: options.freezer.rawValue
                 )
-                let created = try SQLiteJournal(creating: path, meta: meta)
+                let created = try SQLiteJournal(creating: path, meta: meta, settings: Self.settings)
                 (journal, file, recovery, runName) = (created, created, nil, name)
                 return
             }
-            let opened = try SQLiteJournal(opening: path)
+            let opened = try SQLiteJournal(opening: path, settings: Self.settings)
             let found = try opened.recover()
             (journal, file, recovery, runName) = (opened, opened, found, found.meta.run)
         } catch {
@@ -93,6 +93,9 @@ struct RunJournal {
         }
         return complete ?? true
     }
+
+    /// A scenario that goes on is brought back by all of its inputs, its steps and its radio included: none may go.
+    private static let settings = SQLiteJournal.Settings(bound: .max)
 
     private static func newName() -> String {
         "run-\(getpid())-\(String(UInt64(bitPattern: WallClock.now()), radix: 36))"

@@ -1,0 +1,157 @@
+import WakeBluetooth
+import WakeDevices
+import WakeJournal
+import WakeModel
+import WakePorts
+import WakeReports
+import WakeSystem
+
+/// Going on with a run that broke off.
+extension Run {
+    /// Brings the bench back to where a broken run's journal ends, and lets it go on from there: every process is gone,
+    /// every connection was closed, and what no process had acknowledged is decided again.
+    func goOn() throws {
+        bench.adoptNames((journal.recovery?.names.count ?? 0) + 1)
+        guard (journal.recovery?.counts.inputs ?? 0) > 0 else {
+            // The bench died before it accepted anything.
+            begin()
+            return
+        }
+        let simulated = bluetooth as? SimulatedBluetooth
+        var steps = ReplayedSteps()
+        if let simulated, !scenario.phone.bluetooth { simulated.setPower(false, at: .zero) }
+        recorder.isReplaying = true
+        let complete = try journal.inputs { input in
+            driveReplay(to: input.at, simulated, &steps)
+            steps.accepted(input)
+            if case .benchRestarted = input.input, let simulated { closeLinks(of: simulated, input.origin) }
+            bench.replay(input, radio: simulated)
+            while driver.hasWork, driver.failure == nil { carryOutReplayed(at: input.at, simulated, &steps) }
+        }
+        if !complete { try restoreSnapshot() }
+        recorder.isReplaying = false
+        startedAt = MonotonicClock.now() - bench.now.nanoseconds
+        notes.append("going on at \(LogTime.text(bench.now)) with the run that broke off in \(folder.path)")
+        let origin = names.intern("bench-restart")
+        let connected = bench.router.connectedPeripherals
+        bench.goOn(
+            unacknowledged: journal.recovery?.unacknowledged ?? [],
+            events: try journal.undelivered(),
+            origin: origin
+        )
+        for (verb, origin) in steps.lost { try perform(verb, origin, at: bench.now) }
+        if let simulated {
+            closeLinks(of: simulated, origin)
+        } else {
+            close(connected, origin)
+        }
+    }
+
+    /// Carries out, while a journal is read back, the steps up to an instant, each at its own.
+    func driveReplay(to end: Instant, _ radio: SimulatedBluetooth?, _ steps: inout ReplayedSteps) {
+        while let next = driver.nextDeadline, next < end, next > replayedTo {
+            replayedTo = next
+            radio?.timeReached(next)
+            carryOutReplayed(at: next, radio, &steps)
+        }
+        replayedTo = max(replayedTo, end)
+        carryOutReplayed(at: end, radio, &steps)
+    }
+
+    func carryOutReplayed(at now: Instant, _ radio: SimulatedBluetooth?, _ steps: inout ReplayedSteps) {
+        // A step that failed before the bench died ended the run; one that ends it now says so when the run goes on.
+        try? driver.timeReached(now) { (verb, origin) throws(SourceFailure) in
+            steps.performed(verb, origin)
+            if let radio { try Run.repeatOnRadio(verb, radio, scenario, origin, at: now) }
+        }
+    }
+
+    /// What the bench held open ends as the peer's close.
+    func closeLinks(of radio: SimulatedBluetooth, _ origin: NameID) {
+        for device in scenario.devices {
+            // Every device of the scenario is known to the radio.
+            try? radio.simulateDisconnect(device: device.name, origin: origin, at: bench.now)
+        }
+    }
+
+    /// What the bench held open on a real radio ends as the peer's close.
+    func close(_ connected: [NameID], _ origin: NameID) {
+        for peripheral in connected {
+            let event = WakeEvent(
+                kind: .peripheralDisconnected,
+                peripheral: peripheral,
+                subject: peripheral,
+                origin: origin
+            )
+            bench.submit(SourceReport(event, .failure(.peripheralDisconnected)))
+        }
+    }
+
+    func restoreSnapshot() throws {
+        guard let recovery = journal.recovery, let snapshot = recovery.snapshot else { return }
+        try bench.restore(snapshot, profile: profile)
+        for input in recovery.tail { bench.replay(input, radio: nil) }
+    }
+
+    /// What a step did to the simulated radio itself is done again; what it made happen comes from the journal.
+    static func repeatOnRadio(
+        _ verb: Verb,
+        _ radio: SimulatedBluetooth,
+        _ scenario: Scenario,
+        _ origin: NameID,
+        at now: Instant
+    ) throws(SourceFailure) {
+        switch verb {
+        case .bluetooth(let on): radio.setPower(on, at: now)
+        case .notify(let devices, let characteristic, let value):
+            for device in devices {
+                try radio.simulateNotification(
+                    device: scenario.devices[device].name,
+                    characteristic: characteristic,
+                    value: value,
+                    origin: origin,
+                    at: now
+                )
+            }
+        case .disconnect(let devices):
+            for device in devices {
+                try radio.simulateDisconnect(
+                    device: scenario.devices[device].name,
+                    origin: origin,
+                    at: now
+                )
+            }
+        case .range(let devices, let inRange):
+            for device in devices {
+                try radio.simulateRange(device: scenario.devices[device].name, inRange: inRange, at: now)
+            }
+        case .arm(let devices, let fault):
+            for device in devices { try radio.arm(fault: fault, device: scenario.devices[device].name, at: now) }
+        case .user, .terminate, .uninstall, .phone, .note: break
+        }
+    }
+}
+
+/// The steps that a replay carried out, against the inputs that the journal has of them.
+struct ReplayedSteps {
+    /// Steps whose input the journal does not have yet, oldest first.
+    private var open: [(verb: Verb, origin: NameID, inputs: Int)] = []
+
+    mutating func performed(_ verb: Verb, _ origin: NameID) {
+        switch verb {
+        case .user(let apps, _), .terminate(let apps, _), .uninstall(let apps):
+            open.append((verb, origin, apps.count))
+        case .phone: open.append((verb, origin, 1))
+        case .bluetooth, .notify, .disconnect, .range, .arm, .note: break
+        }
+    }
+
+    mutating func accepted(_ input: JournaledInput) {
+        guard let place = open.firstIndex(where: { $0.origin == input.origin }) else { return }
+        open[place].inputs -= 1
+        if open[place].inputs == 0 { open.remove(at: place) }
+    }
+
+    /// Steps that were carried out when the bench died, before their input was accepted.
+    var lost: [(Verb, NameID)] { open.map { ($0.verb, $0.origin) } }
+}
