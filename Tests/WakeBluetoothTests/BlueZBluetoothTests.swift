@@ -1,11 +1,11 @@
 import BlueZStandIn
 import Testing
-import WakeBlueZ
 import WakeBus
 import WakeModel
 import WakePorts
 import WakeSystem
 
+@testable import WakeBlueZ
 @testable import WakeBluetooth
 @testable import WakeDevices
 
@@ -359,6 +359,27 @@ struct BlueZBluetoothTests {
         try bench.wait(for: .peripheralConnected, count: 2)
         try bench.subscribe()
         #expect(bench.events(.peripheralDisconnected).count == 1)
+    }
+
+    @Test("A link that comes up at once after a restart and drops is not told")
+    func dyingLink() throws {
+        let bench = try Bench()
+        try bench.connect()
+        bench.bluez.vanish()
+        try bench.wait(for: .peripheralDisconnected)
+        bench.perform(.connect(heart, peripheral: bench.belt))
+        bench.bluez.connects = .leaveUnresolved
+        try bench.bluez.appear(powered: true)
+        try bench.wait(for: "the second attempt") { bench.bluez.count("Connect") == 2 }
+        try bench.wait(for: "its answer") {
+            bench.port.adapter.objects.properties(bench.bluez.devicePath(Bench.address), BlueZName.device)?["Connected"]
+                == .bool(true)
+        }
+        try bench.bluez.dropLink(Bench.address)
+        try bench.wait(for: .peripheralConnected, count: 2)
+        try bench.subscribe()
+        #expect(bench.events(.peripheralDisconnected).count == 1)
+        #expect(bench.events(.peripheralConnected).count == 2)
     }
 
     @Test("A wanted link that another program makes is taken over")

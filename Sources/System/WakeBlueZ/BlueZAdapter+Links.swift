@@ -99,6 +99,7 @@ extension BlueZAdapter {
         wishes[index].isConnecting = false
         let isUp = isConnected(path)
         switch answer {
+        case .success where isUp && delays.isWaiting("left-over links"): foundConnected(device, path)
         case .success where isUp: linkSeen(device, path)
         // AlreadyConnected or InProgress of another program; the link itself is what counts.
         case .failure(let error) where isUp && ["AlreadyConnected", "InProgress"].contains(error.kind):

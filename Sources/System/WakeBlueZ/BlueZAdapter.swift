@@ -45,6 +45,10 @@ package final class BlueZAdapter {
     /// How long bluetoothd may take to list its objects and to switch power.
     static let patience = Duration.seconds(10)
 
+    /// For how long after a restart of bluetoothd a link may be one that the dead one left behind, in milliseconds: the
+    /// kernel closes it two seconds after its last socket.
+    static let leftOver: Int64 = 4_000
+
     package let choice: BlueZAdapterChoice
     private let address: BusAddress
     let loop: EventLoop
@@ -176,7 +180,9 @@ package final class BlueZAdapter {
         guard new != owner else { return }
         if owner != nil { forgetEverything() }
         owner = new
-        if new != nil { synchronise(after: 100) }
+        guard new != nil else { return }
+        if generation > 0 { delays.after(Self.leftOver, "left-over links") {} }
+        synchronise(after: 100)
     }
 
     /// A new bluetoothd knows nothing of what the old one was asked, and the old one's late answers mean nothing.

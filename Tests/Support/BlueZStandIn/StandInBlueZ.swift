@@ -40,6 +40,8 @@ package final class StandInBlueZ {
         case succeed
         /// The link comes up and drops again, and the answer is an error.
         case abort
+        /// The link is said to be up, and its attributes are never known.
+        case leaveUnresolved
     }
 
     package init(bus: PrivateBus) {
@@ -298,6 +300,10 @@ package final class StandInBlueZ {
             change(call.path, Self.deviceInterface, [("Connected", .bool(true))])
             change(call.path, Self.deviceInterface, [("Connected", .bool(false))])
             call.fail(BusError(name: "org.bluez.Error.Failed", message: "le-connection-abort-by-local"))
+        case ("Connect", .leaveUnresolved):
+            connects = .succeed
+            change(call.path, Self.deviceInterface, [("Connected", .bool(true))])
+            call.reply()
         case ("Disconnect", _):
             if bool(call.path, Self.deviceInterface, "Connected") { try? dropLink(address) }
             call.reply()
