@@ -8,11 +8,12 @@ let house: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-func room(_ name: String, on floor: String, uses: [String] = []) -> Target {
+func room(_ name: String, on floor: String, uses: [String] = [], exclude: [String] = []) -> Target {
     .target(
         name: name,
         dependencies: uses.map { .byName(name: $0) },
         path: "Sources/\(floor)/\(name)",
+        exclude: exclude,
         swiftSettings: house
     )
 }
@@ -59,7 +60,7 @@ let package = Package(
         room("WakeModel", on: "Core"),
         room("WakeRouter", on: "Core", uses: ["WakeModel"]),
         room("WakePorts", on: "Core", uses: ["WakeModel"]),
-        room("WakeWire", on: "Core"),
+        room("WakeWire", on: "Core", exclude: ["WIRE.md"]),
         room("WakeDevices", on: "Core", uses: ["CYAML", "WakeModel"]),
 
         // System
@@ -158,7 +159,7 @@ let package = Package(
                 "WakeReports", "WakeRouter", "wakebench",
             ]
         ),
-        tests("SDKTests", uses: ["WakeClient", "WakeWire", "UIKit", "CoreBluetooth"]),
+        tests("SDKTests", uses: ["HeartRate", "WakeClient", "WakeWire", "UIKit", "CoreBluetooth"]),
         tests("CommandLineTests", uses: ["wakebench", "BlueZStandIn"], resources: [.copy("Answers")]),
     ],
     swiftLanguageModes: [.v6]

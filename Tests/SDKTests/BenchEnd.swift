@@ -1,0 +1,164 @@
+import Foundation
+import WakeWire
+
+/// Why a fake bench gave up.
+struct BenchFailure: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// The bench's end of a socket, in the hands of a test.
+struct BenchEnd {
+    /// How long an app may take for what it must do, in milliseconds; only a failing test waits that long.
+    static let patience: Int32 = 20_000
+    static let belt = "5A1B4E6C-0D3F-4F7A-9C52-1E8A7B9D2C31"
+
+    let descriptor: Int32
+
+    /// The two ends of a socket; the first is the bench's.
+    static func pair() throws -> (BenchEnd, Int32) {
+        var ends: [Int32] = [0, 0]
+        let type = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else {
+            throw BenchFailure(description: "socketpair failed: \(errno)")
+        }
+        return (BenchEnd(descriptor: ends[0]), ends[1])
+    }
+
+    func send(_ message: BenchMessage) {
+        send(bytes: message.encode())
+    }
+
+    func send(bytes: [UInt8]) {
+        _ = unsafe bytes.withUnsafeBytes {
+            unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        }
+    }
+
+    func deliver(_ number: UInt64, manager: UInt32 = 1, _ body: WireDeliveryBody) {
+        send(.deliver(WireDelivery(delivery: number, manager: manager, body: body)))
+    }
+
+    func happen(_ number: UInt64, manager: UInt32 = 1, _ event: WirePeripheralEvent) {
+        deliver(number, manager: manager, .peripheral(BenchEnd.belt, event))
+    }
+
+    /// The app's next packet.
+    func next() throws -> AppMessage {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard unsafe poll(&entry, 1, BenchEnd.patience) > 0 else {
+            throw BenchFailure(description: "the app sent nothing")
+        }
+        var buffer = [UInt8](repeating: 0, count: WireLimits.packetBytes)
+        let count = unsafe buffer.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
+        guard count > 0 else {
+            throw BenchFailure(description: "the app closed the socket")
+        }
+        return try AppMessage(decoding: Array(buffer[..<count]))
+    }
+
+    /// The packets up to the first that fits, which comes last.
+    @discardableResult
+    func wait(until fits: (AppMessage) -> Bool) throws -> [AppMessage] {
+        var all: [AppMessage] = []
+        while true {
+            let message = try next()
+            all.append(message)
+            if fits(message) {
+                return all
+            }
+        }
+    }
+
+    /// The packets before the acknowledgement of a delivery.
+    @discardableResult
+    func untilAcknowledged(_ number: UInt64) throws -> [AppMessage] {
+        Array(try wait { $0 == .acknowledge(delivery: number) }.dropLast())
+    }
+}
+
+/// A process of an app, with a fake bench at the other end of its socket.
+final class AppProcess {
+    static let repository = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
+        .standardizedFileURL
+    static let swiftApp = [repository.appending(path: ".build/debug/HeartRate").path]
+    static let pythonApp = [
+        "/usr/bin/python3", repository.appending(path: "Sources/Examples/HeartRatePython/heart_rate.py").path,
+    ]
+
+    let bench: BenchEnd
+    private let pid: pid_t
+    private let output: FileHandle
+    private let errors: FileHandle
+    private var isClosed = false
+
+    init(_ command: [String], connected: Bool = true) throws {
+        let (bench, appEnd) = try BenchEnd.pair()
+        self.bench = bench
+        let output = Pipe()
+        let errors = Pipe()
+        self.output = output.fileHandleForReading
+        self.errors = errors.fileHandleForReading
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_adddup2(&actions, output.fileHandleForWriting.fileDescriptor, 1)
+        unsafe posix_spawn_file_actions_adddup2(&actions, errors.fileHandleForWriting.fileDescriptor, 2)
+        if connected {
+            unsafe posix_spawn_file_actions_adddup2(&actions, appEnd, 3)
+        }
+        unsafe posix_spawn_file_actions_addclosefrom_np(&actions, connected ? 4 : 3)
+        var environment = ["PATH=/usr/bin:/bin", "HOME=/"]
+        if connected {
+            environment.append("\(WireLimits.socketVariable)=3")
+        }
+        var arguments: [UnsafeMutablePointer<CChar>?] = unsafe command.map { unsafe strdup($0) } + [nil]
+        var variables: [UnsafeMutablePointer<CChar>?] = unsafe environment.map { unsafe strdup($0) } + [nil]
+        defer { unsafe (arguments + variables).forEach { unsafe free($0) } }
+        var child: pid_t = 0
+        let result = unsafe posix_spawn(&child, command[0], &actions, nil, &arguments, &variables)
+        pid = child
+        close(appEnd)
+        try output.fileHandleForWriting.close()
+        try errors.fileHandleForWriting.close()
+        guard result == 0 else {
+            throw BenchFailure(description: "cannot start \(command[0]): \(result)")
+        }
+    }
+
+    /// What the process printed, and its status, once it has ended.
+    func end() throws -> (lines: [String], errors: [String], status: Int32) {
+        closeBench()
+        let lines = try text(output)
+        let complaints = try text(errors)
+        var status: Int32 = 0
+        unsafe waitpid(pid, &status, 0)
+        return (lines, complaints, status & 0x7f == 0 ? (status >> 8) & 0xff : -(status & 0x7f))
+    }
+
+    private func text(_ handle: FileHandle) throws -> [String] {
+        var bytes = Data()
+        while true {
+            var entry = pollfd(fd: handle.fileDescriptor, events: Int16(POLLIN), revents: 0)
+            guard unsafe poll(&entry, 1, BenchEnd.patience) > 0 else {
+                kill(pid, SIGKILL)
+                throw BenchFailure(description: "the app did not end")
+            }
+            let part = handle.availableData
+            if part.isEmpty {
+                return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+            }
+            bytes.append(part)
+        }
+    }
+
+    private func closeBench() {
+        if !isClosed {
+            isClosed = true
+            close(bench.descriptor)
+        }
+    }
+
+    deinit {
+        closeBench()
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+@testable import WakeWire
+
+@Suite("WIRE.md")
+struct WireDocumentTests {
+    private static let folder = URL(filePath: #filePath)
+        .deletingLastPathComponent()
+        .appending(path: "../../Sources/Core/WakeWire")
+        .standardizedFileURL
+
+    private static func text(_ name: String) throws -> String {
+        try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+    }
+
+    /// The example packets under the heading, up to the next one.
+    private static func examples(under heading: String) throws -> [String] {
+        let sections = try text("WIRE.md").components(separatedBy: "\n## ")
+        let section = try #require(sections.first { $0.hasPrefix(heading) }, "no heading '\(heading)'")
+        return section.split(separator: "\n").map(String.init).filter { $0.hasPrefix("{") }
+    }
+
+    /// The words in quotes that the pattern's group finds in the files.
+    private static func words(_ pattern: String, in files: [String]) throws -> Set<String> {
+        let expression = try NSRegularExpression(pattern: pattern)
+        var found: Set<String> = []
+        for file in files {
+            let source = try text(file)
+            for match in expression.matches(in: source, range: NSRange(source.startIndex..., in: source)) {
+                found.insert(String(source[try #require(Range(match.range(at: 1), in: source))]))
+            }
+        }
+        return found
+    }
+
+    @Test("Every example of an app's packet is a message that survives being written again")
+    func appExamples() throws {
+        let examples = try Self.examples(under: "From the app to the bench")
+        #expect(examples.count >= 25)
+        for example in examples {
+            let message = try AppMessage(decoding: Array(example.utf8))
+            #expect(String(decoding: message.encode(), as: UTF8.self) == example)
+        }
+    }
+
+    @Test("Every example of the bench's packets is a message that survives being written again")
+    func benchExamples() throws {
+        let examples = try Self.examples(under: "From the bench to the app")
+        #expect(examples.count >= 30)
+        for example in examples {
+            let message = try BenchMessage(decoding: Array(example.utf8))
+            #expect(try BenchMessage(decoding: message.encode()) == message, "\(example)")
+        }
+    }
+
+    @Test("Every type and kind that the wire reads has an example")
+    func everyWordHasAnExample() throws {
+        let app = try Self.words(#"case "([a-zA-Z.]+)":"#, in: ["AppMessage+Decoding.swift"])
+        #expect(app.count == 25)
+        let appExamples = try Self.examples(under: "From the app to the bench").joined()
+        for word in app {
+            #expect(appExamples.contains("\"type\":\"\(word)\""), "no example of '\(word)'")
+        }
+        let benchExamples = try Self.examples(under: "From the bench to the app").joined()
+        for word in try Self.words(#"case "([a-zA-Z.]+)":"#, in: ["BenchMessage+Decoding.swift"]) {
+            let isThere = ["type", "kind"].contains { benchExamples.contains("\"\($0)\":\"\(word)\"") }
+            #expect(isThere, "no example of '\(word)'")
+        }
+        for word in try Self.words(#"case \.[a-zA-Z]+: "([a-zA-Z]+)""#, in: ["BenchMessage+Encoding.swift"]) {
+            #expect(benchExamples.contains("\"name\":\"\(word)\""), "no example of '\(word)'")
+        }
+    }
+
+    @Test("The document names every state, every property and the bounds")
+    func namesClosedLists() throws {
+        let document = try Self.text("WIRE.md")
+        let words =
+            WireAppState.allCases.map(\.rawValue) + WireRadioState.allCases.map(\.rawValue)
+            + WireLinkState.allCases.map(\.rawValue) + WireProperties.words.map(\.word)
+        for word in words + [WireLimits.socketVariable, "Version \(WireLimits.version)", "\(WireLimits.valueBytes)"] {
+            #expect(document.contains(word), "no '\(word)'")
+        }
+    }
+}
