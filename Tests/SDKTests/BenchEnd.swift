@@ -96,6 +96,9 @@ final class AppProcess {
         self.bench = bench
         let output = Pipe()
         let errors = Pipe()
+        for end in [output, errors].flatMap({ [$0.fileHandleForReading, $0.fileHandleForWriting] }) {
+            _ = fcntl(end.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        }
         self.output = output.fileHandleForReading
         self.errors = errors.fileHandleForReading
         var actions = unsafe posix_spawn_file_actions_t()
@@ -106,7 +109,6 @@ final class AppProcess {
         if connected {
             unsafe posix_spawn_file_actions_adddup2(&actions, appEnd, 3)
         }
-        unsafe posix_spawn_file_actions_addclosefrom_np(&actions, connected ? 4 : 3)
         var environment = ["PATH=/usr/bin:/bin", "HOME=/"]
         if connected {
             environment.append("\(WireLimits.socketVariable)=3")
