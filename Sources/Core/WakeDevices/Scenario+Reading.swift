@@ -85,6 +85,8 @@ private struct ScenarioReading {
     var deviceNames = ScenarioRoster(of: "device")
     var apps: [ScenarioApp] = []
     var devices: [ScenarioDevice] = []
+    var centralNames = ScenarioRoster(of: "central")
+    var centrals: [ScenarioCentral] = []
 
     init(files: ScenarioFiles) { self.files = files }
 
@@ -110,6 +112,7 @@ private struct ScenarioReading {
             phone: try phone(fields["phone"]),
             apps: apps,
             devices: devices,
+            centrals: centrals,
             steps: try steps(fields["steps"]),
             expectations: try expectations(fields["expect"]),
             until: try fields["until"]?.interval()
@@ -147,8 +150,14 @@ private struct ScenarioReading {
         let fields = try Fields(node, of: "a device of a scenario", keys: ["file", "name", "count"])
         let fileNode = try fields.required("file")
         let path = try files.find(fileNode, "device file", isThere: files.isFile)
-        let peripheral = try BluetoothPeripheral.load(file: path)
+        let root = try YAMLReader.read(try readFile(path), file: path)
         let count = try count(fields)
+        if root.kindOfDevice == "bluetooth-central" {
+            let central = try BluetoothCentral(root)
+            try addCentrals(central, fields["name"], default: stem(path), count: count, entry: fileNode)
+            return
+        }
+        let peripheral = try BluetoothPeripheral.read(root)
         let names = try deviceNames.add(fields["name"], default: stem(path), count: count, entry: fileNode)
         try checkTotal(devices.count + names.count, of: "devices", node)
         for (index, name) in names.enumerated() {
@@ -160,6 +169,34 @@ private struct ScenarioReading {
                     peripheral: peripheral.copy(index + 1)
                 )
             )
+        }
+    }
+
+    private mutating func addCentrals(
+        _ central: BluetoothCentral,
+        _ name: YAMLNode?,
+        default: String,
+        count: Int?,
+        entry: YAMLNode
+    ) throws(FileError) {
+        let names = try centralNames.add(name, default: `default`, count: count, entry: entry)
+        // One link each, and a controller holds few.
+        if centrals.count + names.count > 64 {
+            throw entry.error(found: "\(centrals.count + names.count) centrals", expected: "at most 64")
+        }
+        for (index, name) in names.enumerated() {
+            centrals.append(
+                ScenarioCentral(
+                    name: name,
+                    group: count == nil ? name : String(name.prefix { $0 != "." }),
+                    line: entry.line,
+                    central: central.copy(index + 1)
+                )
+            )
+        }
+        let both = Set(devices.map(\.name)).intersection(names)
+        if let name = both.first {
+            throw entry.error(found: "a central named as the device '\(name)'", expected: "another name")
         }
     }
 

@@ -16,6 +16,8 @@ package struct Scenario: Hashable, Sendable {
     package var phone: PhoneStart
     package var apps: [ScenarioApp]
     package var devices: [ScenarioDevice]
+    /// The centrals that use what apps offer as peripherals.
+    package var centrals: [ScenarioCentral] = []
     package var steps: [Step]
     package var expectations: [Expectation]
     /// When the run ends; nil for ``quietTime`` after the last step was carried out.
@@ -178,6 +180,23 @@ package struct ScenarioDevice: Hashable, Sendable {
         self.group = group
         self.line = line
         self.peripheral = peripheral
+    }
+}
+
+/// A central of a scenario.
+package struct ScenarioCentral: Hashable, Sendable {
+    /// `phone`, or `phone.3` for the third of an entry with `count`. The central's name to the router.
+    package var name: String
+    /// The name in the file, without the number.
+    package var group: String
+    package var line: Int
+    package var central: BluetoothCentral
+
+    package init(name: String, group: String, line: Int, central: BluetoothCentral) {
+        self.name = name
+        self.group = group
+        self.line = line
+        self.central = central
     }
 }
 
