@@ -8,6 +8,7 @@ private let plain = """
     address: "F0:AA:00:00:00:01"
     mtu: 100
     interval: 15ms
+    overflow: false
     script:
       - wait: 2s
       - {connect: 180d, within: 30s}
@@ -39,6 +40,7 @@ struct CentralTests {
         #expect(central.addressText == "F0:AA:00:00:00:01")
         #expect(central.mtu == 100)
         #expect(central.interval == .milliseconds(15))
+        #expect(!central.readsOverflow)
         #expect(
             central.script.map(\.action) == [
                 .wait(.seconds(2)), .connect(service: "180D", within: .seconds(30)), .discover, .read("2A38"),
@@ -47,7 +49,7 @@ struct CentralTests {
                 .unsubscribe("2A37"), .disconnect,
             ]
         )
-        #expect(central.script.map(\.line) == Array(7...16))
+        #expect(central.script.map(\.line) == Array(8...17))
         #expect(central.repeats)
         #expect(
             central.faults.map(\.effect) == [.neverConfirm, .slowReader(.milliseconds(500)), .disconnectAfter(4)]
@@ -69,20 +71,20 @@ struct CentralTests {
             ("bluetooth-central", "toaster", "reader.yaml:1: unknown kind of device 'toaster'"),
             ("mtu: 100", "mtu: 22", "reader.yaml:4: '22'; expected a whole number from 23 to 517"),
             ("interval: 15ms", "interval: 5ms", "reader.yaml:5: '5ms'; expected a connection interval from 8ms to 4s"),
-            ("- discover", "- explode", "reader.yaml:9: unknown step 'explode'"),
+            ("- discover", "- explode", "reader.yaml:10: unknown step 'explode'"),
             ("- discover", "- read", "unknown step 'read'; expected"),
             ("- discover", "- discover: 180D", "'discover' with a value; expected '- discover'"),
             ("- read: 2A38", "- {read: 2A38, write: 2A39}", "'write' beside 'read' in a step"),
             ("- read: 2A38", "- {read: 2A38, value: \"01\"}", "'value' beside 'read' in a step"),
             ("- read: 2A38", "- reed: 2A38", "unknown key 'reed' in a step; expected 'read'"),
-            ("value: \"01 02\"", "how: request", "reader.yaml:11: a step without 'value'"),
+            ("value: \"01 02\"", "how: request", "reader.yaml:12: a step without 'value'"),
             ("how: prepared", "how: quickly", "unknown way to write 'quickly'; expected one of request, command"),
             ("count: 3", "count: 0", "a whole number from 1 to 1000000"),
-            ("- wait: 2s", "- read: 2A38", "reader.yaml:7: 'read' without a link; expected 'connect' before it"),
+            ("- wait: 2s", "- read: 2A38", "reader.yaml:8: 'read' without a link; expected 'connect' before it"),
             ("- discover", "- connect: 180D", "'connect' on a link that is up; expected 'disconnect' before it"),
             ("  - disconnect\n", "", "a repetition that begins with a link; expected 'disconnect' at the end"),
             ("never-confirm: true", "never-confirm: false", "true, or no such fault"),
-            ("name: slow", "name: mute", "reader.yaml:20: a second fault 'mute'"),
+            ("name: slow", "name: mute", "reader.yaml:21: a second fault 'mute'"),
             ("slow-reader: 500ms", "slow-reader: 0", "a time longer than 0"),
         ]
     )
@@ -93,11 +95,11 @@ struct CentralTests {
         #expect(error.map { "\($0)" }?.contains(part) == true, "\(error as Any)")
     }
 
-    @Test("A repetition of nothing is refused")
-    func endless() {
-        let text = "{device: bluetooth-central, address: \"F0:AA:00:00:00:01\", script: [], repeat: true}"
+    @Test("A repetition that takes no time is refused", arguments: ["[]", "[wait: 0]"])
+    func endless(script: String) {
+        let text = "{device: bluetooth-central, address: \"F0:AA:00:00:00:01\", script: \(script), repeat: true}"
         let error = #expect(throws: FileError.self) { try parse(text) }
-        #expect(error?.found == "a repetition of nothing")
+        #expect(error?.found == "a repetition that takes no time")
     }
 
     @Test("A device file cut at each byte, or scrambled, never crashes")

@@ -17,7 +17,7 @@ extension BluetoothCentral {
         let fields = try Fields(
             root,
             of: "a device",
-            keys: ["device", "name", "address", "mtu", "interval", "script", "repeat", "faults"]
+            keys: ["device", "name", "address", "mtu", "interval", "overflow", "script", "repeat", "faults"]
         )
         let kind = try fields.required("device")
         _ = try kind.word("kind of device", among: ["bluetooth-central"]) { $0 == "bluetooth-central" ? $0 : nil }
@@ -32,11 +32,12 @@ extension BluetoothCentral {
                 throw node.error(expected: "a connection interval from 8ms to 4s")
             }
         }
+        readsOverflow = try fields["overflow"]?.bool() ?? true
         let steps = try fields.required("script").list(expecting: "steps", limit: 10_000)
         script = try steps.map { (node) throws(FileError) in try Step(node) }
         repeats = try fields["repeat"]?.bool() ?? false
-        if repeats, script.isEmpty, let node = fields["repeat"] {
-            throw node.error(found: "a repetition of nothing", expected: "steps in script")
+        if repeats, !script.contains(where: { $0.action != .wait(.zero) }), let node = fields["repeat"] {
+            throw node.error(found: "a repetition that takes no time", expected: "steps in script")
         }
         let faults = try fields["faults"]?.list(expecting: "faults", limit: 256) ?? []
         self.faults = try faults.map { (node) throws(FileError) in try Fault(node) }

@@ -12,6 +12,8 @@ package struct BluetoothCentral: Hashable, Sendable {
     package var mtu: Int
     /// The connection interval: a request and its answer take at least one each.
     package var interval: Instant.Span
+    /// Whether it finds services in the overflow area of a phone's advertisement, as an iPhone does (BTP-2).
+    package var readsOverflow: Bool
     package var script: [Step]
     /// Whether the script begins again after its last step.
     package var repeats: Bool

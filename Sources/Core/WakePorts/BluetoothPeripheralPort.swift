@@ -20,6 +20,9 @@ package protocol BluetoothPeripheralPort: AnyObject {
     /// Carries out a command of the router.
     func perform(_ command: PeripheralRoleCommand, at now: Instant)
 
+    /// The adapter goes on or off, as a scenario step (BTC-10); told right after the central role was.
+    func setPower(_ on: Bool, at now: Instant)
+
     /// Arms a fault of a device file, or changes what a central does. Throws when the device or fault is unknown, or when
     /// the backend cannot do it.
     func arm(fault: String, device: String, at now: Instant) throws(SourceFailure)

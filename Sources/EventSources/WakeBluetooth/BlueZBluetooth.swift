@@ -36,7 +36,7 @@ package final class BlueZBluetooth: BluetoothCentralPort {
     let origin: NameID
     let adapter: BlueZAdapter
     private let choice: BlueZAdapterChoice
-    private let bus: BusAddress
+    let bus: BusAddress
     private let grace: Int64
     private let later: Timer
     private let absence: Timer

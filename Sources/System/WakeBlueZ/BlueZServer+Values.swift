@@ -7,7 +7,7 @@ extension BlueZServer {
     /// The most values that may be on their way to bluetoothd and the centrals.
     static let valueLimit = 16
     /// The smallest ATT MTU, which a link begins with.
-    static let smallestMTU = 23
+    package static let smallestMTU = 23
 
     /// A request that waits for its answer.
     struct Pending {

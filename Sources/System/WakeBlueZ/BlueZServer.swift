@@ -221,6 +221,29 @@ package final class BlueZServer {
     }
 }
 
+extension BlueZServer {
+    /// Looks once, before a loop runs, whether the adapter can be a peripheral.
+    ///
+    /// - Throws: ``BusError`` whose message names what is missing and the remedy.
+    package static func probe(
+        _ choice: BlueZAdapterChoice,
+        bus address: BusAddress = .system,
+        timeout: Duration = .seconds(10)
+    ) throws(BusError) {
+        let (path, _) = try BlueZAdapter.probe(choice, bus: address, timeout: timeout)
+        let call = BusCall(BlueZName.daemon, "/", BlueZName.objectManager, "GetManagedObjects")
+        var objects = BlueZObjects()
+        objects.replace(with: try Bus.ask(address, call, timeout: timeout).first)
+        for interface in [BlueZName.gattManager, BlueZName.advertisingManager]
+        where objects.properties(path, interface) == nil {
+            let message =
+                "\(path) cannot be a peripheral: bluetoothd offers no \(interface) on it; use an adapter with the "
+                + "roles central and peripheral (see bluetoothctl show)"
+            throw BusError(name: "org.bluez.Error.NotSupported", message: message)
+        }
+    }
+}
+
 /// Codes of the Attribute Protocol that servers answer with (Bluetooth Core Specification, volume 3, part F, 3.4.1.1).
 package enum BlueZAttributeError {
     package static let readNotPermitted: UInt8 = 0x02
