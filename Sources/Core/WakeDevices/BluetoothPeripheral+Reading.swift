@@ -75,6 +75,7 @@ extension BluetoothPeripheral.Advertising {
             manufacturerData: nil,
             serviceData: [],
             connectable: true,
+            whileConnected: false,
             txPower: nil,
             signalStrength: -55
         )
@@ -82,7 +83,11 @@ extension BluetoothPeripheral.Advertising {
         let fields = try Fields(
             node,
             of: "an advertisement",
-            keys: ["interval", "services", "manufacturer-data", "service-data", "connectable", "tx-power", "rssi"]
+            keys: [
+                "interval", "services", "manufacturer-data", "service-data", "connectable", "while-connected",
+                "tx-power",
+                "rssi",
+            ]
         )
         if let node = fields["interval"] {
             interval = try node.duration()
@@ -102,6 +107,7 @@ extension BluetoothPeripheral.Advertising {
             }
         }
         if let node = fields["connectable"] { connectable = try node.bool() }
+        if let node = fields["while-connected"] { whileConnected = try node.bool() }
         if let node = fields["tx-power"] { txPower = Int16(try node.integer(in: -127...20)) }
         if let node = fields["rssi"] { signalStrength = Int16(try node.integer(in: -127...20)) }
     }

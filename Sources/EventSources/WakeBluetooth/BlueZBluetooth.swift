@@ -173,10 +173,16 @@ package final class BlueZBluetooth: BluetoothCentralPort {
     package func connectedPeripherals(services: [NameID]) -> [NameID] {
         inOrder
             .filter { peripheral in
-                peripheral.isUp && peripheral.services.contains { services.contains(names.intern($0.uuid)) }
+                peripheral.isUp && offered(by: peripheral).contains { services.contains(names.intern($0)) }
             }
             .sorted { $0.connectedAs < $1.connectedAs }
             .map(\.name)
+    }
+
+    /// The services a connected peripheral is known to have: before its table is complete, those it advertised.
+    private func offered(by peripheral: BlueZPeripheral) -> [String] {
+        if peripheral.isResolved { return peripheral.services.map(\.uuid) }
+        return (adapter.advertisement(of: peripheral.id)?.services ?? []).map(BlueZPeripheral.canonical)
     }
 
     /// How a characteristic's notifications come at present: `StartNotify` or `AcquireNotify`; nil when they do not.

@@ -99,8 +99,8 @@ struct SimulatedPeripheral {
         random = SimulatedRandom(seed: seed, name: device.name)
     }
 
-    /// A peripheral with a link is silent on the air.
-    var advertises: Bool { inRange && link != .up }
+    /// A peripheral with a link is silent on the air, unless its file says otherwise.
+    var advertises: Bool { inRange && (link != .up || description.advertising.whileConnected) }
 
     func holder(_ client: BluetoothClient) -> Int? { holders.firstIndex { $0.client == client } }
 
