@@ -31,10 +31,11 @@ private final class BlueZAir {
         let bluez = StandInBlueZ(bus: bus)
         self.bus = bus
         self.bluez = bluez
-        let addresses = devices.map(\.peripheral.addressText)
+        let peripherals = devices.compactMap(\.peripheral)
+        let addresses = peripherals.map(\.addressText)
         bluez.inReach = addresses
         bluez.interval = 20
-        for device in devices { bluez.devices[device.peripheral.addressText] = StandInDevice(device.peripheral) }
+        for peripheral in peripherals { bluez.devices[peripheral.addressText] = StandInDevice(peripheral) }
         let names = NameTable()
         port = try BlueZBluetooth(devices: devices, names: names, loop: bus.loop, bus: .address(bus.address))
         let fate = ContractRig.Fate(
