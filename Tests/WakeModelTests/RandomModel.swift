@@ -64,7 +64,7 @@ struct SeededGenerator: RandomNumberGenerator {
 
 /// A random value of each kind of thing that is written as bytes.
 enum RandomModel: CaseIterable {
-    case input, payload, manifest, operation, profile, decision, exit, restored, client
+    case input, payload, manifest, operation, profile, decision, exit, restored, restoredPeripheral, client
 
     /// Writes a value, reads it back, and gives its bytes and whether both are equal.
     func roundTrip(_ random: inout SeededGenerator) throws -> (bytes: [UInt8], same: Bool) {
@@ -77,6 +77,7 @@ enum RandomModel: CaseIterable {
         case .decision: try check(random.decision())
         case .exit: try check(random.exit())
         case .restored: try check(random.restored())
+        case .restoredPeripheral: try check(random.restoredPeripheral())
         case .client: try check(BluetoothClient(app: random.app(), slot: random.number()))
         }
     }
@@ -92,6 +93,7 @@ enum RandomModel: CaseIterable {
         case .decision: try Decision(decoding: bytes).encoded
         case .exit: try ExitRecord(decoding: bytes).encoded
         case .restored: try RestoredState(decoding: bytes).encoded
+        case .restoredPeripheral: try RestoredPeripheral(decoding: bytes).encoded
         case .client: try BluetoothClient(decoding: bytes).encoded
         }
     }
@@ -121,11 +123,16 @@ extension SeededGenerator {
     }
 
     mutating func manifest() -> AppManifest {
-        AppManifest(bundle: name(), modes: BackgroundModes(rawValue: number()), exitsOnSuspend: flag())
+        AppManifest(
+            bundle: name(),
+            modes: BackgroundModes(rawValue: number()),
+            exitsOnSuspend: flag(),
+            bluetoothAuthorization: any()
+        )
     }
 
     mutating func request() -> AppRequest {
-        switch below(10) {
+        switch below(11) {
         case 0: .beginTask(token: number())
         case 1: .endTask(token: number())
         case 2: .done
@@ -135,6 +142,7 @@ extension SeededGenerator {
         case 6: .stopScan(number())
         case 7: .connect(number(), peripheral: name())
         case 8: .cancelConnection(number(), peripheral: name())
+        case 9: .peripheralManager(number(), peripheralManagerRequest())
         default: .operate(number(), peripheral: name(), operation())
         }
     }
@@ -155,6 +163,8 @@ extension SeededGenerator {
             kind: any(),
             peripheral: name(),
             attribute: number(),
+            local: number(),
+            request: number(),
             subject: name(),
             client: optional { BluetoothClient(app: $0.app(), slot: $0.number()) },
             failed: flag(),
@@ -181,7 +191,7 @@ extension SeededGenerator {
     }
 
     mutating func payload() -> EventPayload {
-        switch below(12) {
+        switch below(16) {
         case 0: .none
         case 1: .value(data())
         case 2: .advertisement(advertisement())
@@ -205,6 +215,13 @@ extension SeededGenerator {
         case 7: .name(text())
         case 8: .notifying(flag())
         case 9: .handles(list { $0.number() })
+        case 10: .readRequest(offset: number())
+        case 11:
+            .writeRequests(
+                list { LocalWrite(characteristic: $0.number(), offset: $0.number(), value: $0.data()) }
+            )
+        case 12: .central(maximumUpdateLength: number())
+        case 13: .psm(number())
         default: .failure(BluetoothFailure(domain: flag() ? .core : .att, code: signed(), message: text()))
         }
     }
@@ -286,6 +303,7 @@ extension SeededGenerator {
         snapshot.passcode = flag()
         snapshot.bluetoothOn = flag()
         snapshot.exitsOnSuspend = flag()
+        snapshot.bluetoothAllowed = flag()
         snapshot.via = any()
         snapshot.restoreIdentifier = name()
         snapshot.registeredAt = instant()

@@ -46,6 +46,10 @@ package final class Bench {
     package private(set) var routerDeadline = Instant.distantFuture
     package let names: NameTable
     package let bluetooth: any BluetoothCentralPort
+    /// Where apps are peripherals; nil when the run has none. Set before it starts.
+    package var peripheralRole: (any BluetoothPeripheralPort)? {
+        didSet { peripheralRole?.report = { [unowned self] in submit($0) } }
+    }
     private let journal: any Journal
     private var hosts: [any AppHost] = []
     private var leavesTheBench: [Bool] = []
@@ -298,11 +302,15 @@ package final class Bench {
                 if leavesTheBench[Int(app.number)] { leaves = true }
                 pend(action, cause, item)
             case .thaw(let app), .freeze(let app), .kill(let app), .callback(let app, _, _),
-                .expireTasks(let app, _), .managerState(let app, _, _), .restore(let app, _, _):
+                .expireTasks(let app, _), .managerState(let app, _, _), .restore(let app, _, _),
+                .restorePeripheral(let app, _, _):
                 if leavesTheBench[Int(app.number)] { leaves = true }
                 pending.append(Pending(action: action, event: nil, payload: .none))
             case .bluetooth:
                 if bluetooth.backend != "simulated" { leaves = true }
+                pending.append(Pending(action: action, event: nil, payload: .none))
+            case .peripheralRole:
+                if let peripheralRole, peripheralRole.backend != "simulated" { leaves = true }
                 pending.append(Pending(action: action, event: nil, payload: .none))
             case .exited(let record):
                 guard !replaying else { continue }
@@ -459,9 +467,12 @@ package final class Bench {
                 to: app,
                 at: now
             )
-        case .managerState(let app, let manager, let on):
-            host(app).managerState(manager, poweredOn: on, to: app, at: now)
+        case .managerState(let app, let manager, let state):
+            host(app).managerState(manager, state, to: app, at: now)
         case .restore(let app, let manager, let state): host(app).restore(manager, state, to: app, at: now)
+        case .restorePeripheral(let app, let manager, let state):
+            host(app).restorePeripheral(manager, state, to: app, at: now)
+        case .peripheralRole(let command): peripheralRole?.perform(command, at: now)
         case .bluetooth(let command): bluetooth.perform(command, at: now)
         case .keep, .discard, .exited, .refused, .moved: break
         }

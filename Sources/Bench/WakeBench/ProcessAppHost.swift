@@ -260,13 +260,13 @@ final class ProcessAppHost: AppHost {
         }
     }
 
-    func managerState(_ manager: ManagerNumber, poweredOn: Bool, to app: AppID, at now: Instant) {
+    func managerState(_ manager: ManagerNumber, _ state: BluetoothState, to app: AppID, at now: Instant) {
         send(to: app, owing: .nothing(.none), named: "centralManagerDidUpdateState", decision: .none) { number in
             .deliver(
                 WireDelivery(
                     delivery: number,
                     manager: manager,
-                    body: .centralState(poweredOn ? .poweredOn : .poweredOff)
+                    body: .centralState(WireTranslation.radioState(state))
                 )
             )
         }
@@ -278,6 +278,13 @@ final class ProcessAppHost: AppHost {
             .deliver(WireDelivery(delivery: number, manager: manager, body: .centralWillRestore(restoration)))
         }
     }
+
+    func restorePeripheral(
+        _ manager: ManagerNumber,
+        _ state: RestoredPeripheral,
+        to app: AppID,
+        at now: Instant
+    ) {}
 
     func deliver(_ delivery: AppDelivery, to app: AppID, at now: Instant) {
         guard let body = translation.body(delivery, wallSeconds: surroundings?.wallSeconds ?? 0) else { return }
@@ -514,6 +521,17 @@ extension WireTranslation {
         case .nameChanged: "peripheralDidUpdateName"
         case .servicesModified: "didModifyServices"
         case .readyToWrite: "peripheralIsReady"
+        case .serviceAdded: "didAdd"
+        case .advertisingStarted: "peripheralManagerDidStartAdvertising"
+        case .centralSubscribed: "didSubscribeTo"
+        case .centralUnsubscribed: "didUnsubscribeFrom"
+        case .readRequested: "didReceiveRead"
+        case .writeRequested: "didReceiveWrite"
+        case .readyToUpdate: "peripheralManagerIsReady"
+        case .channelPublished: "didPublishL2CAPChannel"
+        case .channelUnpublished: "didUnpublishL2CAPChannel"
+        case .channelOpened: "didOpen"
+        case .channelDataAvailable: "stream"
         }
     }
 }

@@ -84,6 +84,10 @@ struct WireTranslation {
             .descriptorsDiscovered, .valueRead, .valueWritten, .notificationStateChanged, .descriptorRead,
             .descriptorWritten, .signalStrengthRead, .nameChanged, .servicesModified, .readyToWrite:
             return .peripheral(identifier(event), peripheralEvent(delivery))
+        case .serviceAdded, .advertisingStarted, .centralSubscribed, .centralUnsubscribed, .readRequested,
+            .writeRequested, .readyToUpdate, .channelPublished, .channelUnpublished, .channelOpened,
+            .channelDataAvailable:
+            return nil
         }
     }
 
@@ -116,7 +120,9 @@ struct WireTranslation {
             return .modifiedServices([])
         case .readyToWrite: return .readyToWrite
         case .characteristicNotified, .valueRead, .bluetoothPoweredOn, .bluetoothPoweredOff, .peripheralDiscovered,
-            .peripheralConnected, .peripheralConnectionFailed, .peripheralDisconnected:
+            .peripheralConnected, .peripheralConnectionFailed, .peripheralDisconnected, .serviceAdded,
+            .advertisingStarted, .centralSubscribed, .centralUnsubscribed, .readRequested, .writeRequested,
+            .readyToUpdate, .channelPublished, .channelUnpublished, .channelOpened, .channelDataAvailable:
             return .value(attribute: attribute, value: value(delivery.payload), failure: failure)
         }
     }
@@ -172,6 +178,15 @@ struct WireTranslation {
                     )
                 }
             )
+        }
+    }
+
+    /// The state of Bluetooth as a manager is told it.
+    static func radioState(_ state: BluetoothState) -> WireRadioState {
+        switch state {
+        case .poweredOff: .poweredOff
+        case .poweredOn: .poweredOn
+        case .unauthorized: .unauthorized
         }
     }
 

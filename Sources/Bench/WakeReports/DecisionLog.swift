@@ -292,7 +292,13 @@ package final class DecisionLog {
         case .runsInBackground:
             file.line.append(",\"observed\":")
             file.line.append(snapshot.exitsOnSuspend)
-        case .scanNamesServices, .notDuplicate, .deliveryWanted:
+        case .peripheralPreserved:
+            file.line.append(",\"observed\":")
+            writeNameOrNull(snapshot.restoreIdentifier)
+        case .bluetoothAuthorized:
+            file.line.append(",\"observed\":")
+            file.line.append(snapshot.bluetoothAllowed)
+        case .requestOfCentral, .servicePublished, .scanNamesServices, .notDuplicate, .deliveryWanted:
             break
         }
     }

@@ -144,7 +144,8 @@ struct BusyDay {
                 answers.append(.process(app, .launched))
             case .freeze(let app): answers.append(.process(app, .suspended))
             case .callback(let app, let callback, _): answers.append(.process(app, .returned(callback)))
-            case .thaw, .kill, .expireTasks, .deliver, .keep, .discard, .managerState, .restore, .bluetooth, .refused,
+            case .thaw, .kill, .expireTasks, .deliver, .keep, .discard, .managerState, .restore, .bluetooth,
+                .restorePeripheral, .peripheralRole, .refused,
                 .exited, .moved:
                 break
             }

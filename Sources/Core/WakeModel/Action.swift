@@ -17,11 +17,14 @@ package enum Action: Hashable, Sendable {
     case keep(AppID, EventID)
     /// The event does not wait for the app any more, delivered or not.
     case discard(AppID, EventID)
-    /// Tell a manager whether Bluetooth is on.
-    case managerState(AppID, ManagerNumber, poweredOn: Bool)
+    /// Tell a central or peripheral manager whether it may use Bluetooth.
+    case managerState(AppID, ManagerNumber, BluetoothState)
     /// Call willRestoreState with what was preserved (BTC-6).
     case restore(AppID, ManagerNumber, RestoredState)
+    /// Call a peripheral manager's willRestoreState with what was preserved (BTP-4).
+    case restorePeripheral(AppID, ManagerNumber, RestoredPeripheral)
     case bluetooth(BluetoothCommand)
+    case peripheralRole(PeripheralRoleCommand)
     /// A request that changed nothing; recorded (TASK-6).
     case refused(AppID, RequestFault)
     /// A process ended (LIFE-10).
@@ -67,6 +70,14 @@ package enum RequestFault: UInt8, CaseIterable, Sendable {
     case bluetoothOff
     case notRunning
     case tooMany
+    /// The user does not let the app use Bluetooth (BTP-5).
+    case notAuthorized
+    case unknownService
+    case unknownCharacteristic
+    /// An answer to a request that nobody waits for.
+    case unknownRequest
+    /// A central's request was not answered in time: the central got an error (BTP-1).
+    case requestNotAnswered
 
     /// The word used in records.
     package var word: String {
@@ -79,6 +90,11 @@ package enum RequestFault: UInt8, CaseIterable, Sendable {
         case .bluetoothOff: "bluetooth-off"
         case .notRunning: "not-running"
         case .tooMany: "too-many"
+        case .notAuthorized: "not-authorized"
+        case .unknownService: "unknown-service"
+        case .unknownCharacteristic: "unknown-characteristic"
+        case .unknownRequest: "unknown-request"
+        case .requestNotAnswered: "request-not-answered"
         }
     }
 }

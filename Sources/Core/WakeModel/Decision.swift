@@ -76,6 +76,8 @@ package struct AppSnapshot: Hashable, Sendable {
     package var passcode: Bool = false
     package var bluetoothOn: Bool = true
     package var exitsOnSuspend: Bool = false
+    /// The user lets the app use Bluetooth (BTP-5).
+    package var bluetoothAllowed: Bool = true
     /// How the app is interested.
     package var via: Registration = .none
     package var restoreIdentifier: NameID = .none
@@ -97,6 +99,8 @@ package enum Registration: UInt8, CaseIterable, Sendable {
     case connection
     case subscription
     case operation
+    /// A service published in the peripheral role.
+    case publishedService
 
     /// The word used in records.
     package var word: String {
@@ -108,6 +112,7 @@ package enum Registration: UInt8, CaseIterable, Sendable {
         case .connection: "connection"
         case .subscription: "subscription"
         case .operation: "operation"
+        case .publishedService: "published-service"
         }
     }
 }

@@ -58,6 +58,8 @@ package enum AppRequest: Hashable, Sendable {
     case connect(ManagerNumber, peripheral: NameID)
     case cancelConnection(ManagerNumber, peripheral: NameID)
     case operate(ManagerNumber, peripheral: NameID, BluetoothOperation)
+    /// A manager of the peripheral role; its number is from the same counter as those of central managers.
+    case peripheralManager(ManagerNumber, PeripheralManagerRequest)
 }
 
 /// What the process host says of an app's process.

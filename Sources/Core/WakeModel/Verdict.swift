@@ -61,6 +61,9 @@ package enum Reason: UInt8, CaseIterable, Sendable {
     case registrationEnded
     case appEnded
     case benchRestarted
+    case notARequest
+    case serviceNotPublished
+    case bluetoothNotAuthorized
 
     /// The word used in records, scenarios and `wakebench rules --reasons`.
     package var word: String {
@@ -86,6 +89,9 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .registrationEnded: "RegistrationEnded"
         case .appEnded: "AppEnded"
         case .benchRestarted: "BenchRestart"
+        case .notARequest: "NotARequest"
+        case .serviceNotPublished: "ServiceNotPublished"
+        case .bluetoothNotAuthorized: "BluetoothNotAuthorized"
         }
     }
 
@@ -116,6 +122,9 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .registrationEnded: .bt1
         case .overflow, .appEnded: .sys4
         case .benchRestarted: .sys2
+        case .notARequest: .btp1
+        case .serviceNotPublished: .btp3
+        case .bluetoothNotAuthorized: .btp5
         }
     }
 }
@@ -133,6 +142,10 @@ package enum Check: UInt8, CaseIterable, Sendable {
     case restoreIdentifier
     case exitAllowsRelaunch
     case bluetoothOn
+    case requestOfCentral
+    case servicePublished
+    case peripheralPreserved
+    case bluetoothAuthorized
     case deliveryWanted
     case runsInBackground
 
@@ -150,6 +163,10 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .restoreIdentifier: .btc6
         case .exitAllowsRelaunch: .btc8
         case .bluetoothOn: .btc10
+        case .requestOfCentral: .btp1
+        case .servicePublished: .btp3
+        case .peripheralPreserved: .btp4
+        case .bluetoothAuthorized: .btp5
         case .deliveryWanted: .bt1
         case .runsInBackground: .opt2
         }
@@ -169,6 +186,10 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .restoreIdentifier: "restore identifier present"
         case .exitAllowsRelaunch: "the way the app ended allows a relaunch"
         case .bluetoothOn: "Bluetooth is on"
+        case .requestOfCentral: "a central reads, writes, subscribes or opens a channel"
+        case .servicePublished: "the app's services stay published while it does not run"
+        case .peripheralPreserved: "the peripheral manager has a restore identifier"
+        case .bluetoothAuthorized: "the user lets the app use Bluetooth"
         case .deliveryWanted: "delivery was not stopped by the app"
         case .runsInBackground: "UIApplicationExitsOnSuspend is not set"
         }

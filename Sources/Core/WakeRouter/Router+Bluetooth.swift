@@ -38,6 +38,7 @@ extension Router {
             withManager(number, of: app, into: &output) { router, slot, output in
                 router.operate(operation, slot, of: app, peripheral: peripheral, into: &output)
             }
+        case .peripheralManager: output.actions.append(.refused(app, .unknownManager))
         }
     }
 
@@ -93,7 +94,7 @@ extension Router {
             restoreIdentifier: restoreIdentifier,
             createdAt: now
         )
-        output.actions.append(.managerState(app, number, poweredOn: bluetoothOn))
+        output.actions.append(.managerState(app, number, bluetoothOn ? .poweredOn : .poweredOff))
     }
 
     /// The relaunched process made its manager again: willRestoreState, the state, then what waited (BTC-6).
@@ -128,7 +129,7 @@ extension Router {
                 )
             )
         )
-        output.actions.append(.managerState(app, number, poweredOn: bluetoothOn))
+        output.actions.append(.managerState(app, number, bluetoothOn ? .poweredOn : .poweredOff))
         deliverWaiting(to: app, into: &output)
     }
 

@@ -32,6 +32,11 @@ extension Router {
             .descriptorsDiscovered, .valueRead, .valueWritten, .notificationStateChanged, .descriptorRead,
             .descriptorWritten, .signalStrengthRead, .nameChanged, .servicesModified, .readyToWrite:
             fanOutToLinks(event, connected: true, via: .connection, into: &output)
+        case .serviceAdded, .advertisingStarted, .centralSubscribed, .centralUnsubscribed, .readRequested,
+            .writeRequested, .readyToUpdate, .channelPublished, .channelUnpublished, .channelOpened,
+            .channelDataAvailable:
+            // Each is addressed to one client.
+            break
         }
     }
 
@@ -167,6 +172,10 @@ extension Router {
                 since: link(of: client, to: event.peripheral)?.since ?? manager.createdAt,
                 wanted: manager.attached
             )
+        case .serviceAdded, .advertisingStarted, .centralSubscribed, .centralUnsubscribed, .readRequested,
+            .writeRequested, .readyToUpdate, .channelPublished, .channelUnpublished, .channelOpened,
+            .channelDataAvailable:
+            return nil
         }
     }
 
@@ -195,7 +204,9 @@ extension Router {
         case .bluetoothPoweredOn, .peripheralDiscovered, .characteristicNotified, .servicesDiscovered,
             .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered, .valueRead,
             .valueWritten, .descriptorRead, .descriptorWritten, .signalStrengthRead, .nameChanged,
-            .servicesModified, .readyToWrite:
+            .servicesModified, .readyToWrite, .serviceAdded, .advertisingStarted, .centralSubscribed,
+            .centralUnsubscribed, .readRequested, .writeRequested, .readyToUpdate, .channelPublished,
+            .channelUnpublished, .channelOpened, .channelDataAvailable:
             break
         }
     }

@@ -108,6 +108,18 @@ extension EventPayload: ByteCoded {
         case .failure(let failure):
             writer.write(byte: 10)
             writer.write(failure)
+        case .readRequest(let offset):
+            writer.write(byte: 11)
+            writer.write(offset)
+        case .writeRequests(let writes):
+            writer.write(byte: 12)
+            writer.write(writes)
+        case .central(let maximumUpdateLength):
+            writer.write(byte: 13)
+            writer.write(maximumUpdateLength)
+        case .psm(let psm):
+            writer.write(byte: 14)
+            writer.write(psm)
         }
     }
 
@@ -125,6 +137,10 @@ extension EventPayload: ByteCoded {
         case 8: self = .notifying(try reader.readBool())
         case 9: self = .handles(try reader.readHandles())
         case 10: self = .failure(try reader.read())
+        case 11: self = .readRequest(offset: try reader.readUInt16())
+        case 12: self = .writeRequests(try reader.readArray())
+        case 13: self = .central(maximumUpdateLength: try reader.readUInt16())
+        case 14: self = .psm(try reader.readUInt16())
         default: throw EncodingFault(.unknownValue, at: start)
         }
     }

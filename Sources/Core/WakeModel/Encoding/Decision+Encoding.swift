@@ -84,7 +84,7 @@ extension AppSnapshot: ByteCoded {
     private var flags: UInt16 {
         get {
             (forceQuit ? 1 : 0) | (unlockedSinceBoot ? 2 : 0) | (passcode ? 4 : 0) | (bluetoothOn ? 8 : 0)
-                | (exitsOnSuspend ? 16 : 0)
+                | (exitsOnSuspend ? 16 : 0) | (bluetoothAllowed ? 256 : 0)
         }
         set {
             forceQuit = newValue & 1 != 0
@@ -92,6 +92,7 @@ extension AppSnapshot: ByteCoded {
             passcode = newValue & 4 != 0
             bluetoothOn = newValue & 8 != 0
             exitsOnSuspend = newValue & 16 != 0
+            bluetoothAllowed = newValue & 256 != 0
         }
     }
 }

@@ -104,6 +104,10 @@ extension AppRequest: ByteCoded {
             writer.write(manager)
             writer.write(peripheral)
             writer.write(operation)
+        case .peripheralManager(let manager, let request):
+            writer.write(byte: 10)
+            writer.write(manager)
+            writer.write(request)
         }
     }
 
@@ -125,6 +129,7 @@ extension AppRequest: ByteCoded {
         case 7: self = .connect(try reader.readUInt32(), peripheral: try reader.read())
         case 8: self = .cancelConnection(try reader.readUInt32(), peripheral: try reader.read())
         case 9: self = .operate(try reader.readUInt32(), peripheral: try reader.read(), try reader.read())
+        case 10: self = .peripheralManager(try reader.readUInt32(), try reader.read())
         default: throw EncodingFault(.unknownValue, at: start)
         }
     }
@@ -170,6 +175,8 @@ extension WakeEvent: ByteCoded {
         writer.write(id)
         writer.write(kind)
         writer.write(attribute)
+        writer.write(local)
+        writer.write(request)
         writer.write(failed)
         writer.write(optional: client)
         writer.write(peripheral)
@@ -183,12 +190,16 @@ extension WakeEvent: ByteCoded {
         let id: EventID = try reader.read()
         let kind: EventKind = try reader.read()
         let attribute = try reader.readUInt16()
+        let local = try reader.readUInt32()
+        let request = try reader.readUInt32()
         let failed = try reader.readBool()
         let client: BluetoothClient? = try reader.readOptional()
         self.init(
             kind: kind,
             peripheral: try reader.read(),
             attribute: attribute,
+            local: local,
+            request: request,
             subject: try reader.read(),
             client: client,
             failed: failed,

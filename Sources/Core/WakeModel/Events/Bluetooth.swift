@@ -1,4 +1,4 @@
-/// One central manager of one app, as the sources know it: stays the same over relaunches.
+/// One central or peripheral manager of one app, as the sources know it: stays the same over relaunches.
 package struct BluetoothClient: Hashable, Comparable, Sendable {
     package var app: AppID
     /// The router's own number of the manager in its app, from 0.
@@ -61,6 +61,13 @@ package enum EventPayload: Hashable, Sendable {
     case notifying(Bool)
     case handles([AttributeHandle])
     case failure(BluetoothFailure)
+    /// A read of a published characteristic begins at this byte.
+    case readRequest(offset: UInt16)
+    /// All writes of one request, in order; one answer is for all.
+    case writeRequests([LocalWrite])
+    /// How many bytes an update to the central that subscribed may have.
+    case central(maximumUpdateLength: UInt16)
+    case psm(UInt16)
 }
 
 /// What a peripheral says of itself on the air.
