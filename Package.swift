@@ -119,6 +119,12 @@ let package = Package(
             exclude: ["Info.plist"]
         ),
         program("PlainWake", on: "Benchmarks", uses: []),
+        program(
+            "NotificationBenchmarkApp",
+            on: "Benchmarks",
+            uses: ["CoreBluetooth", "UIKit"],
+            exclude: ["Info.plist"]
+        ),
 
         // Tests
         .executableTarget(name: "MisbehavingApp", path: "Tests/Support/MisbehavingApp"),
@@ -126,6 +132,12 @@ let package = Package(
             name: "BenchLike",
             dependencies: ["WakeProcesses", "WakeSystem"],
             path: "Tests/Support/BenchLike",
+            swiftSettings: house
+        ),
+        .executableTarget(
+            name: "PeripheralEnd",
+            dependencies: ["WakeBluetooth", "WakeDevices", "WakeModel", "WakePorts", "WakeSystem"],
+            path: "Tests/Support/PeripheralEnd",
             swiftSettings: house
         ),
         tests("HouseTests", uses: []),

@@ -201,6 +201,22 @@ struct BlueZServerTests {
         #expect(stage.requests.isEmpty)
     }
 
+    @Test("A service that does not serve refuses the values that never change, and asks for the others")
+    func notServing() throws {
+        let stage = try Stage()
+        try stage.publish(Stage.heartRate())
+        try stage.publish(Stage.battery())
+        stage.server.serve(false, 1)
+        stage.server.serve(false, 2)
+        stage.bluez.centralConnects(phone)
+        stage.bluez.centralReads(phone, long("2a19"))
+        stage.bluez.centralReads(phone, long("2901"))
+        stage.bluez.centralReads(phone, long("2a38"))
+        try stage.wait(for: "requested 12")
+        try stage.waitForAnswers(2)
+        #expect(stage.bluez.registered.answers.map { try? $0.get() } == [nil, nil])
+    }
+
     @Test("A descriptor is answered")
     func descriptor() throws {
         let stage = try Stage()

@@ -1,13 +1,6 @@
 import WakeModel
 
 extension BluetoothCentral {
-    /// Reads a device file.
-    ///
-    /// - Throws: ``FileError`` with the line and what was expected.
-    package static func load(file: String) throws(FileError) -> BluetoothCentral {
-        try parse(try readFile(file), file: file)
-    }
-
     /// Reads the text of a device file; `file` is for errors.
     package static func parse(_ bytes: [UInt8], file: String) throws(FileError) -> BluetoothCentral {
         try BluetoothCentral(try YAMLReader.read(bytes, file: file))
@@ -22,8 +15,8 @@ extension BluetoothCentral {
         let kind = try fields.required("device")
         _ = try kind.word("kind of device", among: ["bluetooth-central"]) { $0 == "bluetooth-central" ? $0 : nil }
         file = root.file
-        name = try fields["name"].map { (node) throws(FileError) in try node.localName() }
-        address = try fields.required("address").bluetoothAddress()
+        name = try fields["name"].map { (node) throws(FileError) in try BluetoothPeripheral.localName(node) }
+        address = try BluetoothPeripheral.address(try fields.required("address"))
         mtu = try fields["mtu"]?.integer(in: 23...517) ?? 185
         interval = .milliseconds(30)
         if let node = fields["interval"] {
@@ -72,7 +65,7 @@ extension BluetoothCentral {
     /// The central that a scenario's `count` makes of this one: its address is the next but `number` - 1.
     func copy(_ number: Int) -> BluetoothCentral {
         var copy = self
-        copy.address = BluetoothAddress.advanced(address, by: number - 1)
+        copy.address = BluetoothPeripheral.address(address, plus: number - 1)
         return copy
     }
 }

@@ -38,7 +38,8 @@ package struct BluetoothCentral: Hashable, Sendable {
         case write(String, [UInt8], WriteKind)
         case subscribe(String, indications: Bool)
         case unsubscribe(String)
-        /// Waits for so many more values of a characteristic. After `within` the script goes on all the same.
+        /// Waits until so many values of a characteristic came since it was subscribed to or waited for. After `within`
+        /// the script goes on all the same.
         case awaitValues(String, count: Int, within: Instant.Span?)
         case disconnect
     }
@@ -89,11 +90,5 @@ package enum BluetoothAddress {
             let digits = String(byte, radix: 16, uppercase: true)
             return digits.utf8.count == 1 ? "0" + digits : digits
         }.joined(separator: ":")
-    }
-
-    /// The address that comes `count` after another one.
-    static func advanced(_ bytes: [UInt8], by count: Int) -> [UInt8] {
-        let value = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } &+ UInt64(count)
-        return (0..<6).reversed().map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
     }
 }

@@ -11,31 +11,43 @@ extension BluetoothPeripheral {
 
     /// Reads the text of a device file; `file` is for errors.
     package static func parse(_ bytes: [UInt8], file: String) throws(FileError) -> BluetoothPeripheral {
-        try read(try YAMLReader.read(bytes, file: file))
+        try BluetoothPeripheral(try YAMLReader.read(bytes, file: file))
     }
 
-    static func read(_ root: YAMLNode) throws(FileError) -> BluetoothPeripheral {
+    init(_ root: YAMLNode) throws(FileError) {
         let fields = try Fields(
             root,
             of: "a device",
             keys: ["device", "name", "address", "advertising", "gatt", "faults"]
         )
         let kind = try fields.required("device")
-        _ = try kind.word("kind of device", among: ["bluetooth-peripheral", "bluetooth-central"]) {
-            $0 == "bluetooth-peripheral" ? $0 : nil
-        }
+        _ = try kind.word("kind of device", among: ["bluetooth-peripheral"]) { $0 == "bluetooth-peripheral" ? $0 : nil }
         let services = try fields["gatt"]?.list(expecting: "services", limit: 256) ?? []
         let faults = try fields["faults"]?.list(expecting: "faults", limit: 256) ?? []
-        let peripheral = BluetoothPeripheral(
+        self.init(
             file: root.file,
-            name: try fields["name"].map { (node) throws(FileError) in try node.localName() },
-            address: try fields.required("address").bluetoothAddress(),
+            name: try fields["name"].map { (node) throws(FileError) in try Self.localName(node) },
+            address: try Self.address(try fields.required("address")),
             advertising: try Advertising(fields["advertising"]),
             services: try services.map { (node) throws(FileError) in try Service(node) },
             faults: try faults.map { (node) throws(FileError) in try Fault(node) }
         )
-        try peripheral.checkNames(root: root, faults: faults)
-        return peripheral
+        try checkNames(root: root, faults: faults)
+    }
+
+    static func localName(_ node: YAMLNode) throws(FileError) -> String {
+        let expected = "a name of 1 to 248 bytes"
+        let name = try node.text(expecting: expected)
+        guard (1...248).contains(name.utf8.count) else { throw node.error(expected: expected) }
+        return name
+    }
+
+    static func address(_ node: YAMLNode) throws(FileError) -> [UInt8] {
+        let expected = "an address such as \"F0:11:22:33:44:55\""
+        let parts = try node.text(expecting: expected).split(separator: ":", omittingEmptySubsequences: false)
+        let bytes = parts.compactMap { part in part.utf8.count == 2 ? UInt8(part, radix: 16) : nil }
+        guard parts.count == 6, bytes.count == 6 else { throw node.error(expected: expected) }
+        return bytes
     }
 
     private func checkNames(root: YAMLNode, faults nodes: [YAMLNode]) throws(FileError) {
@@ -51,8 +63,14 @@ extension BluetoothPeripheral {
     /// The peripheral that a scenario's `count` makes of this one: its address is the next but `number` - 1.
     func copy(_ number: Int) -> BluetoothPeripheral {
         var copy = self
-        copy.address = BluetoothAddress.advanced(address, by: number - 1)
+        copy.address = Self.address(address, plus: number - 1)
         return copy
+    }
+
+    /// The address so many further.
+    static func address(_ address: [UInt8], plus number: Int) -> [UInt8] {
+        let value = address.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } &+ UInt64(number)
+        return (0..<6).reversed().map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
     }
 }
 
@@ -64,6 +82,7 @@ extension BluetoothPeripheral.Advertising {
             manufacturerData: nil,
             serviceData: [],
             connectable: true,
+            whileConnected: false,
             txPower: nil,
             signalStrength: -55
         )
@@ -71,7 +90,11 @@ extension BluetoothPeripheral.Advertising {
         let fields = try Fields(
             node,
             of: "an advertisement",
-            keys: ["interval", "services", "manufacturer-data", "service-data", "connectable", "tx-power", "rssi"]
+            keys: [
+                "interval", "services", "manufacturer-data", "service-data", "connectable", "while-connected",
+                "tx-power",
+                "rssi",
+            ]
         )
         if let node = fields["interval"] {
             interval = try node.duration()
@@ -91,6 +114,7 @@ extension BluetoothPeripheral.Advertising {
             }
         }
         if let node = fields["connectable"] { connectable = try node.bool() }
+        if let node = fields["while-connected"] { whileConnected = try node.bool() }
         if let node = fields["tx-power"] { txPower = Int16(try node.integer(in: -127...20)) }
         if let node = fields["rssi"] { signalStrength = Int16(try node.integer(in: -127...20)) }
     }
@@ -220,23 +244,6 @@ extension YAMLNode {
     /// A list of UUIDs.
     func uuids() throws(FileError) -> [String] {
         try list(expecting: "UUIDs", limit: 64).map { (node) throws(FileError) in try node.uuid() }
-    }
-
-    /// What a Bluetooth device calls itself.
-    func localName() throws(FileError) -> String {
-        let expected = "a name of 1 to 248 bytes"
-        let name = try text(expecting: expected)
-        guard (1...248).contains(name.utf8.count) else { throw error(expected: expected) }
-        return name
-    }
-
-    /// A Bluetooth device address, most significant byte first.
-    func bluetoothAddress() throws(FileError) -> [UInt8] {
-        let expected = "an address such as \"F0:11:22:33:44:55\""
-        let parts = try text(expecting: expected).split(separator: ":", omittingEmptySubsequences: false)
-        let bytes = parts.compactMap { part in part.utf8.count == 2 ? UInt8(part, radix: 16) : nil }
-        guard parts.count == 6, bytes.count == 6 else { throw error(expected: expected) }
-        return bytes
     }
 }
 

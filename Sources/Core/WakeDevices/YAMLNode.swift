@@ -68,13 +68,3 @@ func excerpt(_ text: String) -> String {
     }
     return String(shown) + (text.unicodeScalars.count > 60 ? "…" : "")
 }
-
-extension YAMLNode {
-    /// What a device file says that it describes; nil when it says nothing.
-    var kindOfDevice: String? {
-        guard case .mapping(let entries) = content, let kind = entries.first(where: { $0.key == "device" })?.value,
-            case .scalar(let text, _) = kind.content
-        else { return nil }
-        return text
-    }
-}

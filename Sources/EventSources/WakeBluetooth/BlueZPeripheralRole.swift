@@ -55,6 +55,8 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort {
     private var services: [Service] = []
     private var lastNumber: UInt32 = 0
     private var advertisers: [Advertiser] = []
+    /// Clients whose fixed values are not given out.
+    private var notServing: Set<BluetoothClient> = []
     /// Oldest first.
     private var updates: [Update] = []
     /// Clients whose queue was full.
@@ -64,11 +66,11 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort {
     /// The ATT MTU of each central, as it was said last.
     private var mtus: [NameID: Int] = [:]
 
-    /// The peripheral role beside the central one; `centrals` are those of the scenario, whose addresses get their names.
+    /// The peripheral role beside the central one; the addresses of the centrals among `devices` get their names.
     ///
     /// - Throws: ``SystemError`` when the loop takes no more timers.
     package init(
-        centrals: [ScenarioCentral],
+        devices: [ScenarioDevice],
         names: NameTable,
         loop: EventLoop,
         beside central: BlueZBluetooth
@@ -81,11 +83,12 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort {
         var ring: () -> Void = {}
         later = try loop.timer(on: .monotonic) { ring() }
         ring = { [weak self] in self?.carryOut() }
-        for central in centrals {
+        for device in devices {
+            guard let central = device.central else { continue }
             // A static random address has its two highest bits set; the lab's and most devices' are such.
-            let isRandom = (central.central.address.first ?? 0) >= 0xC0
-            let device = BlueZDeviceID(address: central.central.addressText, isRandom: isRandom)
-            namesOfDevices[device] = names.intern(central.name)
+            let isRandom = (central.address.first ?? 0) >= 0xC0
+            let id = BlueZDeviceID(address: central.addressText, isRandom: isRandom)
+            namesOfDevices[id] = names.intern(device.name)
         }
         server.heard = { [weak self] event in self?.hear(event) }
     }
@@ -117,7 +120,16 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort {
         case .publish(let client, let service, let again): publish(service, for: client, again: again)
         case .unpublish(let client, let number):
             withdraw(silently: false) { $0.client == client && $0.service.number == number }
+        case .setServing(let client, let serves):
+            if serves { notServing.remove(client) } else { notServing.insert(client) }
+            for entry in services where entry.client == client { server.serve(serves, entry.number) }
         case .advertise(let client, let localName, let services, let overflow, let again):
+            if !again, advertisers.contains(where: { $0.client == client }) {
+                let subject = names.intern("advertisement")
+                let refused = event(.advertisingStarted, client, subject: subject, failed: true)
+                prepare(refused, .failure(.alreadyAdvertising))
+                return
+            }
             let wish = PhoneAdvertisement.Wish(
                 localName: localName,
                 services: services.map(names.text),
@@ -148,6 +160,7 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort {
             advertisers.removeAll { $0.client == client }
             withdraw(silently: true) { $0.client == client }
             waitingForRoom.remove(client)
+            notServing.remove(client)
             advertise()
         }
     }
@@ -189,6 +202,7 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort {
         entry.characteristics = service.characteristics.map { _ in mint() }
         services.append(entry)
         server.publish(Self.offered(entry.service, entry.number, entry.characteristics))
+        if notServing.contains(client) { server.serve(false, entry.number) }
     }
 
     private func mint() -> UInt32 {

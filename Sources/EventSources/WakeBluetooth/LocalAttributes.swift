@@ -90,6 +90,12 @@ extension BluetoothFailure {
         code: 8,
         message: "The specified UUID is not allowed for this operation."
     )
+    /// CBError.alreadyAdvertising
+    static let alreadyAdvertising = BluetoothFailure(
+        domain: .core,
+        code: 9,
+        message: "Advertising has already started."
+    )
     /// CBError.operationNotSupported
     static let operationNotSupported = BluetoothFailure(
         domain: .core,

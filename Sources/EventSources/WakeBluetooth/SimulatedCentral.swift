@@ -19,8 +19,8 @@ struct SimulatedCentral {
         case awaitingAnswer(request: UInt32, until: Instant)
         /// An answer reaches the central at the instant.
         case hearing(Answer, at: Instant)
-        /// Waits for values until the instant.
-        case awaitingValues(left: Int, until: Instant)
+        /// Waits for values of a characteristic until the instant.
+        case awaitingValues(String, count: Int, until: Instant)
     }
 
     /// An answer to a request.
@@ -63,7 +63,6 @@ struct SimulatedCentral {
     let name: String
     let nameID: NameID
     let description: BluetoothCentral
-    let origin: String
     var random: SimulatedRandom
 
     var step = 0
@@ -73,6 +72,8 @@ struct SimulatedCentral {
     /// When a link out of range is lost.
     var lossDue = Instant.distantFuture
     var subscriptions: [Subscription] = []
+    /// Values that came and were not waited for, by UUID.
+    var received: [String: Int] = [:]
     /// What a read has brought so far.
     var readSoFar: [UInt8] = []
     var outgoing: [Outgoing] = []
@@ -80,12 +81,11 @@ struct SimulatedCentral {
     var arrival = Instant.distantFuture
     var faults = Faults()
 
-    init(_ device: ScenarioCentral, names: NameTable, seed: UInt64) {
-        name = device.name
-        nameID = names.intern(device.name)
-        description = device.central
-        origin = String(device.central.file.split(separator: "/").last ?? "")
-        random = SimulatedRandom(seed: seed, name: device.name)
+    init(_ name: String, _ description: BluetoothCentral, names: NameTable, seed: UInt64) {
+        self.name = name
+        nameID = names.intern(name)
+        self.description = description
+        random = SimulatedRandom(seed: seed, name: name)
     }
 
     /// The step that the central is at; nil when the script is over.
@@ -99,7 +99,7 @@ struct SimulatedCentral {
         case .done: .distantFuture
         case .pausing(let until), .searching(let until): until
         case .connecting(let at, _), .asking(let at), .hearing(_, let at): at
-        case .awaitingAnswer(_, let until), .awaitingValues(_, let until): until
+        case .awaitingAnswer(_, let until), .awaitingValues(_, _, let until): until
         }
     }
 

@@ -62,9 +62,10 @@ extension SimulatedPeripheralRole {
             centrals[index].step += 1
             closeLink(index, at: now)
             centrals[index].activity = .pausing(until: now)
-        case .awaitValues(_, let count, let within):
+        case .awaitValues(let uuid, let count, let within):
             let end = within.map { now.advanced(by: $0) } ?? .distantFuture
-            centrals[index].activity = .awaitingValues(left: count, until: end)
+            centrals[index].activity = .awaitingValues(uuid, count: count, until: end)
+            lookForValues(index, at: now)
         case .discover, .read, .write, .subscribe, .unsubscribe:
             centrals[index].readSoFar = []
             centrals[index].activity = .asking(at: now.advanced(by: intervals(index, centrals[index].intervalsToAsk)))
@@ -177,6 +178,7 @@ extension SimulatedPeripheralRole {
         }
         let offset = centrals[index].readSoFar.count
         if let value = characteristic.value {
+            if notServing.contains(member.client) { return reply(index, result: AttributeError.unlikely, at: now) }
             let isBeyond = offset > value.count
             let result = isBeyond ? AttributeError.invalidOffset : AttributeError.success
             reply(index, result: result, value: isBeyond ? [] : Array(value[offset...]), at: now)
@@ -252,6 +254,7 @@ extension SimulatedPeripheralRole {
         let isNew = !centrals[index].subscriptions.contains { $0.uuid == uuid }
         centrals[index].subscriptions.removeAll { $0.uuid == uuid }
         centrals[index].subscriptions.append(subscription)
+        centrals[index].received[uuid] = 0
         if isNew {
             let came = event(
                 .centralSubscribed,
@@ -376,13 +379,18 @@ extension SimulatedPeripheralRole {
             settle(first.update, at: now)
             planArrival(index, after: now)
         }
-        if case .awaitingValues(let left, let until) = centrals[index].activity,
-            case .awaitValues(first.subscription.uuid, _, _)? = centrals[index].action
-        {
-            centrals[index].activity = .awaitingValues(left: left - 1, until: until)
-            if left <= 1 { finishStep(index, at: now) }
-        }
+        centrals[index].received[first.subscription.uuid, default: 0] += 1
+        lookForValues(index, at: now)
         count(index, at: now)
+    }
+
+    /// Goes on when as many values have come as are waited for.
+    private func lookForValues(_ index: Int, at now: Instant) {
+        guard case .awaitingValues(let uuid, let count, _) = centrals[index].activity,
+            centrals[index].received[uuid, default: 0] >= count
+        else { return }
+        centrals[index].received[uuid, default: 0] -= count
+        finishStep(index, at: now)
     }
 
     /// Values that will not arrive any more.

@@ -44,6 +44,8 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort {
     private var advertisers: [Advertiser] = []
     private(set) var advertisement: PhoneAdvertisement?
     private(set) var poweredOn = true
+    /// Clients whose fixed values are not given out.
+    var notServing: Set<BluetoothClient> = []
 
     var requests: [UInt32: Request] = [:]
     private var lastRequest: UInt32 = 0
@@ -56,11 +58,14 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort {
     private var prepared: [SourceReport] = []
     private var preparedAt = Instant.distantFuture
 
-    /// The centrals of a scenario; their names are the centrals' names to the router.
-    package init(centrals: [ScenarioCentral], names: NameTable, seed: UInt64) {
+    /// The centrals among these devices; their names are the centrals' names to the router.
+    package init(devices: [ScenarioDevice], names: NameTable, seed: UInt64) {
         self.names = names
         origin = names.intern("simulated")
-        self.centrals = centrals.map { SimulatedCentral($0, names: names, seed: seed) }
+        for device in devices {
+            guard let central = device.central else { continue }
+            centrals.append(SimulatedCentral(device.name, central, names: names, seed: seed))
+        }
     }
 
     // MARK: The port
@@ -105,7 +110,16 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort {
         case .publish(let client, let service, let again): publish(service, for: client, again: again, at: now)
         case .unpublish(let client, let number):
             withdraw(attributes.remove { $0.client == client && $0.service.number == number }, silently: false, at: now)
+        case .setServing(let client, let serves):
+            if serves { notServing.remove(client) } else { notServing.insert(client) }
         case .advertise(let client, let localName, let services, let overflow, let again):
+            let started = event(.advertisingStarted, client, subject: names.intern("advertisement"))
+            if !again, advertisers.contains(where: { $0.client == client }) {
+                var refused = started
+                refused.failed = true
+                prepare(refused, .failure(.alreadyAdvertising), at: now)
+                return
+            }
             let wish = PhoneAdvertisement.Wish(
                 localName: localName,
                 services: services.map(names.text),
@@ -113,9 +127,7 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort {
             )
             advertisers.removeAll { $0.client == client }
             advertisers.append(Advertiser(client: client, wish: wish))
-            if !again {
-                prepare(event(.advertisingStarted, client, subject: names.intern("advertisement")), at: now)
-            }
+            if !again { prepare(started, at: now) }
             advertisementChanged(at: now)
         case .stopAdvertising(let client):
             advertisers.removeAll { $0.client == client }
@@ -152,6 +164,7 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort {
         advertisers.removeAll { $0.client == client }
         withdraw(attributes.remove { $0.client == client }, silently: true, at: now)
         waitingForRoom.remove(client)
+        notServing.remove(client)
         advertisementChanged(at: now)
     }
 

@@ -39,7 +39,7 @@ extension BlueZServer {
             call.reply()
         case (BlueZName.characteristic, _), (BlueZName.descriptor, _):
             guard let attribute = attribute(call.path, in: entry) else { return false }
-            return answer(call, to: attribute)
+            return answer(call, to: attribute, serving: entry.isServing)
         default: return false
         }
         return true
@@ -143,8 +143,12 @@ extension BlueZServer {
 
     // MARK: What is asked of them
 
-    private func answer(_ call: IncomingCall, to attribute: Attribute) -> Bool {
+    private func answer(_ call: IncomingCall, to attribute: Attribute, serving: Bool) -> Bool {
         switch (attribute, call.member) {
+        case (.characteristic(let characteristic), "ReadValue") where !serving && characteristic.value != nil:
+            call.fail(BlueZAttributeError.error(BlueZAttributeError.unlikely))
+        case (.descriptor, "ReadValue") where !serving:
+            call.fail(BlueZAttributeError.error(BlueZAttributeError.unlikely))
         case (.characteristic(let characteristic), "ReadValue"): read(call, characteristic)
         case (.characteristic(let characteristic), "WriteValue"): write(call, characteristic)
         case (.characteristic(let characteristic), "AcquireNotify"): acquireNotify(call, characteristic)

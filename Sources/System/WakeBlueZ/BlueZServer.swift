@@ -28,6 +28,8 @@ package final class BlueZServer {
         var handle: UInt16 = 0
         /// Whether the owner heard what became of it.
         var isTold = false
+        /// Whether values that never change are given out.
+        var isServing = true
     }
 
     let adapter: BlueZAdapter
@@ -93,6 +95,12 @@ package final class BlueZServer {
         }
         retire(entry)
         proceed()
+    }
+
+    /// Gives the values of a service that never change out from now on, or refuses them.
+    package func serve(_ serves: Bool, _ number: UInt32) {
+        guard let index = entries.firstIndex(where: { $0.service.number == number }) else { return }
+        entries[index].isServing = serves
     }
 
     private func retire(_ entry: Entry) {
