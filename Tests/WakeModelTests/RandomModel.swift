@@ -125,7 +125,7 @@ extension SeededGenerator {
     }
 
     mutating func request() -> AppRequest {
-        switch below(10) {
+        switch below(11) {
         case 0: .beginTask(token: number())
         case 1: .endTask(token: number())
         case 2: .done
@@ -135,6 +135,7 @@ extension SeededGenerator {
         case 6: .stopScan(number())
         case 7: .connect(number(), peripheral: name())
         case 8: .cancelConnection(number(), peripheral: name())
+        case 9: .location(number(), locationRequest())
         default: .operate(number(), peripheral: name(), operation())
         }
     }
@@ -159,6 +160,14 @@ extension SeededGenerator {
             client: optional { BluetoothClient(app: $0.app(), slot: $0.number()) },
             failed: flag(),
             services: names(),
+            fix: optional { $0.fix() },
+            beacon: optional {
+                BeaconSighting(uuid: $0.name(), major: $0.number(), minor: $0.number(), distance: Float($0.real()))
+            },
+            region: name(),
+            app: optional { $0.app() },
+            manager: number(),
+            authorization: optional { $0.any() },
             origin: name(),
             parent: event(),
             id: event()
@@ -181,7 +190,7 @@ extension SeededGenerator {
     }
 
     mutating func payload() -> EventPayload {
-        switch below(12) {
+        switch below(18) {
         case 0: .none
         case 1: .value(data())
         case 2: .advertisement(advertisement())
@@ -205,6 +214,12 @@ extension SeededGenerator {
         case 7: .name(text())
         case 8: .notifying(flag())
         case 9: .handles(list { $0.number() })
+        case 10: .position(position())
+        case 11: .positions(list { $0.position() })
+        case 12: .beacons(list { $0.rangedBeacon() })
+        case 13: .regionState(any())
+        case 14: .locationFailure(code: signed(), message: text())
+        case 15: .visit(visit())
         default: .failure(BluetoothFailure(domain: flag() ? .core : .att, code: signed(), message: text()))
         }
     }
@@ -291,6 +306,7 @@ extension SeededGenerator {
         snapshot.registeredAt = instant()
         snapshot.budgetLimit = span()
         snapshot.budgetUsed = span()
+        snapshot.locationAuthorization = any()
         return snapshot
     }
 }

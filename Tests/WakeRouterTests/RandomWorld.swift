@@ -192,7 +192,9 @@ struct RandomWorld {
         case .bluetooth(let command):
             commands.append(command)
             if commands.count > 48 { commands.removeFirst(16) }
-        case .kill, .expireTasks, .keep, .discard, .managerState, .restore, .refused, .moved: break
+        case .kill, .expireTasks, .keep, .discard, .managerState, .restore, .refused, .moved, .locationAuthorization,
+            .location, .raise:
+            break
         }
     }
 

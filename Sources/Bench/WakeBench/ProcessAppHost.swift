@@ -514,6 +514,17 @@ extension WireTranslation {
         case .nameChanged: "peripheralDidUpdateName"
         case .servicesModified: "didModifyServices"
         case .readyToWrite: "peripheralIsReady"
+        case .positionFixed, .significantChange: "didUpdateLocations"
+        case .visitBegan, .visitEnded: "didVisit"
+        case .regionEntered: "didEnterRegion"
+        case .regionExited: "didExitRegion"
+        case .regionStateDetermined: "didDetermineState"
+        case .monitoringStarted: "didStartMonitoringFor"
+        case .monitoringFailed: "monitoringDidFailFor"
+        case .locationUpdatesPaused: "locationManagerDidPauseLocationUpdates"
+        case .authorizationChanged: "locationManagerDidChangeAuthorization"
+        case .locationFailed: "didFailWithError"
+        case .beaconSighted, .beaconsRanged: "didRange"
         }
     }
 }

@@ -84,6 +84,10 @@ struct WireTranslation {
             .descriptorsDiscovered, .valueRead, .valueWritten, .notificationStateChanged, .descriptorRead,
             .descriptorWritten, .signalStrengthRead, .nameChanged, .servicesModified, .readyToWrite:
             return .peripheral(identifier(event), peripheralEvent(delivery))
+        case .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered, .regionExited,
+            .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
+            .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
+            return nil
         }
     }
 
@@ -116,7 +120,10 @@ struct WireTranslation {
             return .modifiedServices([])
         case .readyToWrite: return .readyToWrite
         case .characteristicNotified, .valueRead, .bluetoothPoweredOn, .bluetoothPoweredOff, .peripheralDiscovered,
-            .peripheralConnected, .peripheralConnectionFailed, .peripheralDisconnected:
+            .peripheralConnected, .peripheralConnectionFailed, .peripheralDisconnected, .positionFixed,
+            .significantChange, .visitBegan, .visitEnded, .regionEntered, .regionExited,
+            .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
+            .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
             return .value(attribute: attribute, value: value(delivery.payload), failure: failure)
         }
     }

@@ -22,6 +22,12 @@ package enum Action: Hashable, Sendable {
     /// Call willRestoreState with what was preserved (BTC-6).
     case restore(AppID, ManagerNumber, RestoredState)
     case bluetooth(BluetoothCommand)
+    /// Tell a location manager what the app may know.
+    case locationAuthorization(AppID, ManagerNumber, LocationAuthorization)
+    case location(LocationCommand)
+    /// The router found something: take it as the next input, in the same transaction, with the payload given, or with
+    /// that of the input at hand when none is given and it is the event's parent. A replay has it in its inputs already.
+    case raise(WakeEvent, EventPayload)
     /// A request that changed nothing; recorded (TASK-6).
     case refused(AppID, RequestFault)
     /// A process ended (LIFE-10).
@@ -67,6 +73,9 @@ package enum RequestFault: UInt8, CaseIterable, Sendable {
     case bluetoothOff
     case notRunning
     case tooMany
+    case unknownRegion
+    case locationModeMissing
+    case unavailable
 
     /// The word used in records.
     package var word: String {
@@ -79,6 +88,9 @@ package enum RequestFault: UInt8, CaseIterable, Sendable {
         case .bluetoothOff: "bluetooth-off"
         case .notRunning: "not-running"
         case .tooMany: "too-many"
+        case .unknownRegion: "unknown-region"
+        case .locationModeMissing: "location-mode-missing"
+        case .unavailable: "unavailable"
         }
     }
 }

@@ -76,6 +76,7 @@ package struct AppSnapshot: Hashable, Sendable {
     package var passcode: Bool = false
     package var bluetoothOn: Bool = true
     package var exitsOnSuspend: Bool = false
+    package var locationAuthorization: LocationAuthorization = .notDetermined
     /// How the app is interested.
     package var via: Registration = .none
     package var restoreIdentifier: NameID = .none
@@ -97,6 +98,13 @@ package enum Registration: UInt8, CaseIterable, Sendable {
     case connection
     case subscription
     case operation
+    case standardUpdates
+    case significantChange
+    case visits
+    case region
+    case beaconRegion
+    case ranging
+    case answer
 
     /// The word used in records.
     package var word: String {
@@ -108,6 +116,21 @@ package enum Registration: UInt8, CaseIterable, Sendable {
         case .connection: "connection"
         case .subscription: "subscription"
         case .operation: "operation"
+        case .standardUpdates: "standard-updates"
+        case .significantChange: "significant-change"
+        case .visits: "visits"
+        case .region: "region"
+        case .beaconRegion: "beacon-region"
+        case .ranging: "ranging"
+        case .answer: "answer"
+        }
+    }
+
+    /// Whether it is one of Core Location's.
+    package var isLocation: Bool {
+        switch self {
+        case .none, .manager, .scan, .pendingConnect, .connection, .subscription, .operation: false
+        case .standardUpdates, .significantChange, .visits, .region, .beaconRegion, .ranging, .answer: true
         }
     }
 }

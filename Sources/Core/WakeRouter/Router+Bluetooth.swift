@@ -38,6 +38,8 @@ extension Router {
             withManager(number, of: app, into: &output) { router, slot, output in
                 router.operate(operation, slot, of: app, peripheral: peripheral, into: &output)
             }
+        case .location:
+            output.actions.append(.refused(app, .unavailable))
         }
     }
 

@@ -32,6 +32,10 @@ extension Router {
             .descriptorsDiscovered, .valueRead, .valueWritten, .notificationStateChanged, .descriptorRead,
             .descriptorWritten, .signalStrengthRead, .nameChanged, .servicesModified, .readyToWrite:
             fanOutToLinks(event, connected: true, via: .connection, into: &output)
+        case .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered, .regionExited,
+            .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
+            .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
+            break
         }
     }
 
@@ -167,6 +171,10 @@ extension Router {
                 since: link(of: client, to: event.peripheral)?.since ?? manager.createdAt,
                 wanted: manager.attached
             )
+        case .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered, .regionExited,
+            .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
+            .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
+            return nil
         }
     }
 
@@ -195,7 +203,10 @@ extension Router {
         case .bluetoothPoweredOn, .peripheralDiscovered, .characteristicNotified, .servicesDiscovered,
             .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered, .valueRead,
             .valueWritten, .descriptorRead, .descriptorWritten, .signalStrengthRead, .nameChanged,
-            .servicesModified, .readyToWrite:
+            .servicesModified, .readyToWrite, .positionFixed, .significantChange, .visitBegan, .visitEnded,
+            .regionEntered, .regionExited,
+            .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
+            .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
             break
         }
     }

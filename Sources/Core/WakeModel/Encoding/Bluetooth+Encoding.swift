@@ -108,6 +108,25 @@ extension EventPayload: ByteCoded {
         case .failure(let failure):
             writer.write(byte: 10)
             writer.write(failure)
+        case .position(let position):
+            writer.write(byte: 11)
+            writer.write(position)
+        case .positions(let positions):
+            writer.write(byte: 12)
+            writer.write(positions)
+        case .beacons(let beacons):
+            writer.write(byte: 13)
+            writer.write(beacons)
+        case .regionState(let state):
+            writer.write(byte: 14)
+            writer.write(state)
+        case .locationFailure(let code, let message):
+            writer.write(byte: 15)
+            writer.write(code)
+            writer.write(message)
+        case .visit(let visit):
+            writer.write(byte: 16)
+            writer.write(visit)
         }
     }
 
@@ -125,6 +144,12 @@ extension EventPayload: ByteCoded {
         case 8: self = .notifying(try reader.readBool())
         case 9: self = .handles(try reader.readHandles())
         case 10: self = .failure(try reader.read())
+        case 11: self = .position(try reader.read())
+        case 12: self = .positions(try reader.readArray())
+        case 13: self = .beacons(try reader.readArray())
+        case 14: self = .regionState(try reader.read())
+        case 15: self = .locationFailure(code: try reader.readInt32(), message: try reader.readString())
+        case 16: self = .visit(try reader.read())
         default: throw EncodingFault(.unknownValue, at: start)
         }
     }

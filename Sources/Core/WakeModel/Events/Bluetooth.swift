@@ -61,6 +61,14 @@ package enum EventPayload: Hashable, Sendable {
     case notifying(Bool)
     case handles([AttributeHandle])
     case failure(BluetoothFailure)
+    case position(Position)
+    /// Several fixes at once, oldest first.
+    case positions([Position])
+    case beacons([RangedBeacon])
+    case regionState(RegionState)
+    /// In the codes of ``LocationFailureCode``.
+    case locationFailure(code: Int32, message: String)
+    case visit(Visit)
 }
 
 /// What a peripheral says of itself on the air.

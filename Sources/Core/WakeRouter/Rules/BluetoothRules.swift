@@ -57,8 +57,10 @@ enum BluetoothRules {
     /// The verdict and reason of the decisive check.
     static func refusal(_ decisive: Check, in results: CheckResults, state: AppState) -> (Verdict, Reason) {
         switch decisive {
-        case .terminatedBySystem, .budgetLeft, .registered:
-            preconditionFailure("\(decisive) never fails for one app")
+        case .terminatedBySystem, .budgetLeft, .registered, .locationLiftsForceQuit, .asksToBeWoken,
+            .updatesInBackground, .updatesReachProcess, .beyondDistanceFilter, .authorized, .notPaused,
+            .locationBudgetLeft, .sideWanted, .rangesWhileRunning:
+            preconditionFailure("\(decisive) never fails for one app's Bluetooth")
         case .notForceQuit: (.deny, .forceQuit)
         case .unlockedSinceBoot: (.deny, .beforeFirstUnlock)
         case .modePresent: (waitsForMode(results, state: state) ? .defer : .deny, .modeMissing)
