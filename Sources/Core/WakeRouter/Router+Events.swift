@@ -37,6 +37,10 @@ extension Router {
             .channelDataAvailable:
             // Each is addressed to one client.
             break
+        case .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered, .regionExited,
+            .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
+            .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
+            break
         }
     }
 
@@ -176,6 +180,10 @@ extension Router {
             .writeRequested, .readyToUpdate, .channelPublished, .channelUnpublished, .channelOpened,
             .channelDataAvailable:
             return nil
+        case .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered, .regionExited,
+            .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
+            .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
+            return nil
         }
     }
 
@@ -206,7 +214,9 @@ extension Router {
             .valueWritten, .descriptorRead, .descriptorWritten, .signalStrengthRead, .nameChanged,
             .servicesModified, .readyToWrite, .serviceAdded, .advertisingStarted, .centralSubscribed,
             .centralUnsubscribed, .readRequested, .writeRequested, .readyToUpdate, .channelPublished,
-            .channelUnpublished, .channelOpened, .channelDataAvailable:
+            .channelUnpublished, .channelOpened, .channelDataAvailable, .positionFixed, .significantChange, .visitBegan,
+            .visitEnded, .regionEntered, .regionExited, .regionStateDetermined, .monitoringStarted, .monitoringFailed,
+            .locationUpdatesPaused, .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
             break
         }
     }
