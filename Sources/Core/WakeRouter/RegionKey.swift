@@ -1,10 +1,16 @@
-/// One region of one app.
-struct RegionKey: Hashable, Comparable, Sendable {
-    var app: UInt32
-    /// Its place among the regions of its app, which stays the same until it is removed.
-    var slot: UInt32
+import WakeModel
 
-    static func < (left: RegionKey, right: RegionKey) -> Bool {
-        (left.app, left.slot) < (right.app, right.slot)
+/// The name of a monitored region in the index: its app, and which of the app's regions it is.
+package struct RegionKey: Hashable, Comparable, Sendable {
+    package var app: AppID
+    package var slot: UInt16
+
+    package init(app: AppID, slot: UInt16) {
+        self.app = app
+        self.slot = slot
+    }
+
+    package static func < (left: RegionKey, right: RegionKey) -> Bool {
+        left.app != right.app ? left.app < right.app : left.slot < right.slot
     }
 }
