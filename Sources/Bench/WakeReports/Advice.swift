@@ -19,6 +19,8 @@ enum Advice {
         case .exitsOnSuspend: "Remove UIApplicationExitsOnSuspend from Info.plist"
         case .managerNotCreated: "Create the central manager in didFinishLaunching, with the same restore identifier"
         case .overflow: "Let the app keep up: it was sent more than it took"
+        case .notPreserved:
+            "Give the peripheral manager CBPeripheralManagerOptionRestoreIdentifierKey, and the same on every launch"
         case .bluetoothNotAuthorized: "Let the app use Bluetooth: `authorizations: {bluetooth: allowed}`"
         case .inForeground, .alreadyRunning, .resumed, .relaunched, .launching, .deliveredLater,
             .registrationEnded, .appEnded, .benchRestarted, .notARequest:
