@@ -4,9 +4,6 @@ import WakeDevices
 import WakeModel
 import WakePorts
 
-/// The folder of this package.
-private let packageFolder = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
-
 /// A simulated radio whose time the test moves.
 private final class Air {
     let names = NameTable()
@@ -95,17 +92,14 @@ private let plain = """
 struct SimulatedBluetoothTests {
     @Test("The simulated radio keeps the promises of the port", arguments: BluetoothPromise.allCases)
     func contract(promise: BluetoothPromise) throws {
-        let file = packageFolder + "/Devices/Bluetooth/heart-rate-belt.yaml"
-        let device = ScenarioDevice(
-            name: "belt",
-            group: "belt",
-            line: 1,
-            peripheral: try BluetoothPeripheral.load(file: file)
-        )
         let names = NameTable()
-        let radio = SimulatedBluetooth(devices: [device], names: names, seed: 7)
+        let radio = SimulatedBluetooth(devices: try ContractRig.devices(), names: names, seed: 7)
         var now = Instant.zero
-        let rig = try ContractRig(port: radio, names: names, belt: "belt", now: { now }) { condition in
+        let fate = ContractRig.Fate(
+            setRange: { try radio.simulateRange(device: "belt", inRange: $0, at: now) },
+            dropLink: { try radio.simulateDisconnect(device: "belt", at: now) }
+        )
+        let rig = ContractRig(port: radio, names: names, fate: fate, now: { now }) { condition in
             let end = now.advanced(by: .seconds(30))
             while !condition() {
                 guard let next = radio.nextDeadline, next <= end else { return false }
@@ -114,6 +108,7 @@ struct SimulatedBluetoothTests {
             }
             return true
         }
+        try radio.start(at: now)
         try promise.check(rig)
     }
 
@@ -312,6 +307,15 @@ struct SimulatedBluetoothTests {
         #expect(air.reports.count == connected)
     }
 
+    @Test("A peripheral whose file says so goes on advertising while it has a link")
+    func advertisesWhileConnected() throws {
+        let air = try Air(plain.replacing("services: [180D]}", with: "services: [180D], while-connected: true}"))
+        air.connect()
+        air.perform(.scan(air.other, services: [], allowDuplicates: true))
+        air.run(for: .seconds(1))
+        #expect(air.kinds.filter { $0 == .peripheralDiscovered }.count > 5)
+    }
+
     // MARK: Attributes
 
     @Test("Writing needs the property, with and without response")
@@ -415,7 +419,7 @@ struct SimulatedBluetoothTests {
         #expect(try air.handle("2A39") == old + 16)
     }
 
-    @Test("Fault no-answer: nothing is answered, and the link drops")
+    @Test("Fault no-answer: nothing is answered, what was asked fails with the link, and all is well then")
     func noAnswer() throws {
         let air = try Air(plain)
         air.connect()
@@ -424,11 +428,12 @@ struct SimulatedBluetoothTests {
         air.run(for: .seconds(29))
         #expect(air.kinds == [.peripheralConnected])
         air.run(for: .seconds(2))
-        #expect(air.kinds == [.peripheralConnected, .peripheralDisconnected])
+        #expect(air.kinds == [.peripheralConnected, .signalStrengthRead, .peripheralDisconnected])
+        #expect(air.reports[1].1.payload == .failure(.peripheralDisconnected))
         air.connect()
         air.operate(.readSignalStrength)
         air.run(for: .seconds(1))
-        #expect(air.kinds.last == .signalStrengthRead)
+        #expect(air.reports.last?.1.payload == .signalStrength(-55))
     }
 
     @Test("Fault hold-notifications: the timetable stands still for that time")

@@ -11,7 +11,10 @@ extension BluetoothPeripheral {
 
     /// Reads the text of a device file; `file` is for errors.
     package static func parse(_ bytes: [UInt8], file: String) throws(FileError) -> BluetoothPeripheral {
-        let root = try YAMLReader.read(bytes, file: file)
+        try BluetoothPeripheral(try YAMLReader.read(bytes, file: file))
+    }
+
+    init(_ root: YAMLNode) throws(FileError) {
         let fields = try Fields(
             root,
             of: "a device",
@@ -21,16 +24,15 @@ extension BluetoothPeripheral {
         _ = try kind.word("kind of device", among: ["bluetooth-peripheral"]) { $0 == "bluetooth-peripheral" ? $0 : nil }
         let services = try fields["gatt"]?.list(expecting: "services", limit: 256) ?? []
         let faults = try fields["faults"]?.list(expecting: "faults", limit: 256) ?? []
-        let peripheral = BluetoothPeripheral(
-            file: file,
-            name: try fields["name"].map { (node) throws(FileError) in try localName(node) },
-            address: try address(try fields.required("address")),
+        self.init(
+            file: root.file,
+            name: try fields["name"].map { (node) throws(FileError) in try Self.localName(node) },
+            address: try Self.address(try fields.required("address")),
             advertising: try Advertising(fields["advertising"]),
             services: try services.map { (node) throws(FileError) in try Service(node) },
             faults: try faults.map { (node) throws(FileError) in try Fault(node) }
         )
-        try peripheral.checkNames(root: root, faults: faults)
-        return peripheral
+        try checkNames(root: root, faults: faults)
     }
 
     private static func localName(_ node: YAMLNode) throws(FileError) -> String {
@@ -40,7 +42,7 @@ extension BluetoothPeripheral {
         return name
     }
 
-    private static func address(_ node: YAMLNode) throws(FileError) -> [UInt8] {
+    static func address(_ node: YAMLNode) throws(FileError) -> [UInt8] {
         let expected = "an address such as \"F0:11:22:33:44:55\""
         let parts = try node.text(expecting: expected).split(separator: ":", omittingEmptySubsequences: false)
         let bytes = parts.compactMap { part in part.utf8.count == 2 ? UInt8(part, radix: 16) : nil }
@@ -61,9 +63,14 @@ extension BluetoothPeripheral {
     /// The peripheral that a scenario's `count` makes of this one: its address is the next but `number` - 1.
     func copy(_ number: Int) -> BluetoothPeripheral {
         var copy = self
-        let value = address.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } &+ UInt64(number - 1)
-        copy.address = (0..<6).reversed().map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+        copy.address = Self.address(address, plus: number - 1)
         return copy
+    }
+
+    /// The address so many further.
+    static func address(_ address: [UInt8], plus number: Int) -> [UInt8] {
+        let value = address.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } &+ UInt64(number)
+        return (0..<6).reversed().map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
     }
 }
 
@@ -75,6 +82,7 @@ extension BluetoothPeripheral.Advertising {
             manufacturerData: nil,
             serviceData: [],
             connectable: true,
+            whileConnected: false,
             txPower: nil,
             signalStrength: -55
         )
@@ -82,7 +90,11 @@ extension BluetoothPeripheral.Advertising {
         let fields = try Fields(
             node,
             of: "an advertisement",
-            keys: ["interval", "services", "manufacturer-data", "service-data", "connectable", "tx-power", "rssi"]
+            keys: [
+                "interval", "services", "manufacturer-data", "service-data", "connectable", "while-connected",
+                "tx-power",
+                "rssi",
+            ]
         )
         if let node = fields["interval"] {
             interval = try node.duration()
@@ -102,6 +114,7 @@ extension BluetoothPeripheral.Advertising {
             }
         }
         if let node = fields["connectable"] { connectable = try node.bool() }
+        if let node = fields["while-connected"] { whileConnected = try node.bool() }
         if let node = fields["tx-power"] { txPower = Int16(try node.integer(in: -127...20)) }
         if let node = fields["rssi"] { signalStrength = Int16(try node.integer(in: -127...20)) }
     }

@@ -12,7 +12,7 @@ package struct BluetoothPeripheral: Hashable, Sendable {
     package var services: [Service]
     package var faults: [Fault]
 
-    /// What the peripheral sends while nothing is connected.
+    /// What the peripheral sends on the air.
     package struct Advertising: Hashable, Sendable {
         /// The time from one advertisement to the next.
         package var interval: Instant.Span
@@ -21,6 +21,8 @@ package struct BluetoothPeripheral: Hashable, Sendable {
         package var manufacturerData: [UInt8]?
         package var serviceData: [Advertisement.ServiceData]
         package var connectable: Bool
+        /// Whether it goes on while there is a link.
+        package var whileConnected: Bool
         /// In dBm.
         package var txPower: Int16?
         /// What a central beside it measures, in dBm.

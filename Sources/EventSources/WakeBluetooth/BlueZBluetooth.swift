@@ -80,18 +80,25 @@ package final class BlueZBluetooth: BluetoothCentralPort {
         miss = { [weak self] in self?.absenceGrew() }
         adapter.heard = { [weak self] event in self?.hear(event) }
         for device in devices {
-            // A static random address has its two highest bits set; the lab's and most devices' are such.
-            let isRandom = (device.peripheral.address.first ?? 0) >= 0xC0
-            let id = BlueZDeviceID(address: device.peripheral.addressText, isRandom: isRandom)
-            let name = names.intern(device.name)
-            namesOfDevices[id] = name
-            adapter.ownDevices.insert(id)
-            let peripheral = BlueZPeripheral(id, name, device.name)
-            for characteristic in device.peripheral.services.flatMap(\.characteristics) where characteristic.stream {
-                peripheral.streams.insert(characteristic.uuid)
+            switch device.form {
+            case .peripheral(let description): add(description, named: device.name)
+            case .beacon: break
             }
-            peripherals[name] = peripheral
         }
+    }
+
+    private func add(_ description: BluetoothPeripheral, named word: String) {
+        // A static random address has its two highest bits set; the lab's and most devices' are such.
+        let isRandom = (description.address.first ?? 0) >= 0xC0
+        let id = BlueZDeviceID(address: description.addressText, isRandom: isRandom)
+        let name = names.intern(word)
+        namesOfDevices[id] = name
+        adapter.ownDevices.insert(id)
+        let peripheral = BlueZPeripheral(id, name, word)
+        for characteristic in description.services.flatMap(\.characteristics) where characteristic.stream {
+            peripheral.streams.insert(characteristic.uuid)
+        }
+        peripherals[name] = peripheral
     }
 
     // MARK: The port
@@ -173,10 +180,16 @@ package final class BlueZBluetooth: BluetoothCentralPort {
     package func connectedPeripherals(services: [NameID]) -> [NameID] {
         inOrder
             .filter { peripheral in
-                peripheral.isUp && peripheral.services.contains { services.contains(names.intern($0.uuid)) }
+                peripheral.isUp && offered(by: peripheral).contains { services.contains(names.intern($0)) }
             }
             .sorted { $0.connectedAs < $1.connectedAs }
             .map(\.name)
+    }
+
+    /// The services a connected peripheral is known to have: before its table is complete, those it advertised.
+    private func offered(by peripheral: BlueZPeripheral) -> [String] {
+        if peripheral.isResolved { return peripheral.services.map(\.uuid) }
+        return (adapter.advertisement(of: peripheral.id)?.services ?? []).map(BlueZPeripheral.canonical)
     }
 
     /// How a characteristic's notifications come at present: `StartNotify` or `AcquireNotify`; nil when they do not.

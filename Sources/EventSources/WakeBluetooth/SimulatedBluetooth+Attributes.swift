@@ -37,6 +37,8 @@ extension SimulatedBluetooth {
             return
         }
         if let patience = peripherals[index].faults.noAnswer {
+            // It waits for the end of the link, and fails with it.
+            peripherals[index].requests.append(.init(client: client, operation: operation))
             if !peripherals[index].faults.unanswered {
                 peripherals[index].faults.unanswered = true
                 planLoss(of: index, at: now.advanced(by: patience))
@@ -51,10 +53,22 @@ extension SimulatedBluetooth {
         plan(.answer, index, peripherals[index].linkGeneration, answered)
     }
 
+    /// What was asked of a peripheral and not answered fails: its link is gone.
+    func failRequests(of index: Int, because failure: BluetoothFailure, at now: Instant) {
+        let name = peripherals[index].nameID
+        for request in peripherals[index].requests {
+            guard let client = request.client else { continue }
+            let subject = peripherals[index].attributes.subject(of: request.operation.attribute)
+            refuse(request.operation, for: client, on: name, subject: subject, because: failure, at: now)
+        }
+        peripherals[index].requests.removeAll()
+    }
+
     private func refuse(
         _ operation: BluetoothOperation,
         for client: BluetoothClient,
         on name: NameID,
+        subject: NameID? = nil,
         because failure: BluetoothFailure,
         at now: Instant
     ) {
@@ -62,7 +76,7 @@ extension SimulatedBluetooth {
             kind: operation.answerKind,
             peripheral: name,
             attribute: operation.attribute,
-            subject: name,
+            subject: subject ?? name,
             client: client,
             failed: true,
             origin: origin

@@ -184,9 +184,11 @@ extension SimulatedBluetooth {
         }
     }
 
-    /// The link is gone, and not by the phone's own will: everyone connected hears of it once.
+    /// The link is gone, and not by the phone's own will: what was asked over it fails, and then everyone connected hears
+    /// of it once.
     func linkDown(_ index: Int, because failure: BluetoothFailure, origin: NameID = .none, at now: Instant) {
         guard peripherals[index].link == .up else { return }
+        failRequests(of: index, because: .peripheralDisconnected, at: now)
         closeLink(index, at: now)
         let gone = event(
             .peripheralDisconnected,

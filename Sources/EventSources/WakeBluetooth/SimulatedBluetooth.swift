@@ -50,22 +50,28 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
     package init(devices: [ScenarioDevice], names: NameTable, seed: UInt64) {
         self.names = names
         origin = names.intern("simulated")
-        for device in devices { add(device, seed: seed) }
+        for device in devices {
+            switch device.form {
+            case .peripheral(let description): add(description, named: device.name, seed: seed)
+            case .beacon: break
+            }
+        }
     }
 
-    private func add(_ device: ScenarioDevice, seed: UInt64) {
+    private func add(_ description: BluetoothPeripheral, named name: String, seed: UInt64) {
         let peripheral = SimulatedPeripheral(
-            device: device,
+            description,
+            named: name,
             firstCharacteristic: characteristics.count,
             names: names,
             seed: seed
         )
         let number = Int(peripheral.nameID.number)
         while positions.count <= number { positions.append(-1) }
-        precondition(positions[number] < 0, "two devices are named \(device.name)")
+        precondition(positions[number] < 0, "two devices are named \(name)")
         positions[number] = Int32(peripherals.count)
-        let file = device.peripheral.file.split(separator: "/").last ?? ""
-        for (position, characteristic) in device.peripheral.services.flatMap(\.characteristics).enumerated() {
+        let file = description.file.split(separator: "/").last ?? ""
+        for (position, characteristic) in description.services.flatMap(\.characteristics).enumerated() {
             characteristics.append(
                 SimulatedCharacteristic(
                     peripheral: peripherals.count,

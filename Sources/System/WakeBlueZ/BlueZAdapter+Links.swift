@@ -197,7 +197,7 @@ extension BlueZAdapter {
             if links.contains(device) { heard?(.resolved(device)) } else { foundConnected(device, path) }
         }
         let heardAgain = ["RSSI", "ManufacturerData", "ServiceData", "TxPower", "Name"].contains { changed[$0] != nil }
-        if heardAgain { sighted(path) }
+        if heardAgain { sighted(path, measured: changed["RSSI"] != nil) }
     }
 
     /// An object went. When it was a device with a link, the link went too, whether or not that was said.
