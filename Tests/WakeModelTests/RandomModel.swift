@@ -132,7 +132,7 @@ extension SeededGenerator {
     }
 
     mutating func request() -> AppRequest {
-        switch below(11) {
+        switch below(12) {
         case 0: .beginTask(token: number())
         case 1: .endTask(token: number())
         case 2: .done
@@ -143,6 +143,7 @@ extension SeededGenerator {
         case 7: .connect(number(), peripheral: name())
         case 8: .cancelConnection(number(), peripheral: name())
         case 9: .peripheralManager(number(), peripheralManagerRequest())
+        case 10: .location(number(), locationRequest())
         default: .operate(number(), peripheral: name(), operation())
         }
     }
@@ -169,6 +170,14 @@ extension SeededGenerator {
             client: optional { BluetoothClient(app: $0.app(), slot: $0.number()) },
             failed: flag(),
             services: names(),
+            fix: optional { $0.fix() },
+            beacon: optional {
+                BeaconSighting(uuid: $0.name(), major: $0.number(), minor: $0.number(), distance: Float($0.real()))
+            },
+            region: name(),
+            app: optional { $0.app() },
+            manager: number(),
+            authorization: optional { $0.any() },
             origin: name(),
             parent: event(),
             id: event()
@@ -191,7 +200,7 @@ extension SeededGenerator {
     }
 
     mutating func payload() -> EventPayload {
-        switch below(16) {
+        switch below(22) {
         case 0: .none
         case 1: .value(data())
         case 2: .advertisement(advertisement())
@@ -222,6 +231,12 @@ extension SeededGenerator {
             )
         case 12: .central(maximumUpdateLength: number())
         case 13: .psm(number())
+        case 14: .position(position())
+        case 15: .positions(list { $0.position() })
+        case 16: .beacons(list { $0.rangedBeacon() })
+        case 17: .regionState(any())
+        case 18: .locationFailure(code: signed(), message: text())
+        case 19: .visit(visit())
         default: .failure(BluetoothFailure(domain: flag() ? .core : .att, code: signed(), message: text()))
         }
     }
@@ -309,6 +324,7 @@ extension SeededGenerator {
         snapshot.registeredAt = instant()
         snapshot.budgetLimit = span()
         snapshot.budgetUsed = span()
+        snapshot.locationAuthorization = any()
         return snapshot
     }
 }

@@ -88,6 +88,10 @@ struct WireTranslation {
             .writeRequested, .readyToUpdate, .channelPublished, .channelUnpublished, .channelOpened,
             .channelDataAvailable:
             return nil
+        case .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered, .regionExited,
+            .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
+            .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
+            return nil
         }
     }
 
@@ -122,7 +126,10 @@ struct WireTranslation {
         case .characteristicNotified, .valueRead, .bluetoothPoweredOn, .bluetoothPoweredOff, .peripheralDiscovered,
             .peripheralConnected, .peripheralConnectionFailed, .peripheralDisconnected, .serviceAdded,
             .advertisingStarted, .centralSubscribed, .centralUnsubscribed, .readRequested, .writeRequested,
-            .readyToUpdate, .channelPublished, .channelUnpublished, .channelOpened, .channelDataAvailable:
+            .readyToUpdate, .channelPublished, .channelUnpublished, .channelOpened, .channelDataAvailable,
+            .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered, .regionExited,
+            .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
+            .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
             return .value(attribute: attribute, value: value(delivery.payload), failure: failure)
         }
     }

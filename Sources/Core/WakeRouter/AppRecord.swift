@@ -52,7 +52,7 @@ struct AppRecord: Equatable {
         var restarted: Bool
     }
 
-    /// A central manager, alive or preserved (BTC-6).
+    /// A central or peripheral manager, alive or preserved (BTC-6, BTP-4).
     struct Manager: Equatable {
         var inUse = false
         /// The process has created it; false while preserved for a relaunch.
@@ -63,6 +63,8 @@ struct AppRecord: Equatable {
         var scan: Scan?
         /// The peripherals with a ``Link``, in order of connection.
         var peripherals: [NameID] = []
+        /// What it holds in the peripheral role; nil for a central manager.
+        var local: LocalPeripheral?
 
         /// Whether the system keeps what the manager holds: its process lives, or it is preserved (BTC-6).
         func isKept(_ profile: borrowing Profile) -> Bool {
@@ -100,6 +102,8 @@ struct AppRecord: Equatable {
     var waiting: [Waiting] = []
     /// Events that arrived while the process was being frozen or ended: decided when that is over.
     var held: [Held] = []
+    /// When the first central that waits for an answer waits no more; nil when none does.
+    var requestDeadline: Instant?
 
     var state: AppState { face.state }
 

@@ -3,7 +3,7 @@ import WakeModel
 /// The whole state of the router as bytes, from which another goes on with the same output.
 extension Router {
     /// Changes whenever the layout does; bytes of another version are refused.
-    private static let snapshotVersion: UInt8 = 1
+    private static let snapshotVersion: UInt8 = 2
 
     /// Writes all that the router knows; equal states give equal bytes.
     package func encode(into writer: inout ByteWriter) {
@@ -40,6 +40,7 @@ extension Router {
         guard isConsistent else { throw EncodingFault(.unknownValue, at: start) }
         for index in apps.indices {
             let app = AppID(UInt32(index))
+            apps[index].requestDeadline = firstRequestDeadline(of: index)
             reschedule(app)
             for slot in apps[index].managers.indices where apps[index].managers[slot].scan != nil {
                 scanners.append(BluetoothClient(app: app, slot: UInt16(slot)))
@@ -217,6 +218,7 @@ extension AppRecord.Manager: ByteCoded {
         writer.write(createdAt)
         writer.write(optional: scan)
         writer.write(peripherals)
+        writer.write(optional: local)
     }
 
     init(from reader: inout ByteReader) throws(EncodingFault) {
@@ -227,7 +229,8 @@ extension AppRecord.Manager: ByteCoded {
             restoreIdentifier: try reader.read(),
             createdAt: try reader.read(),
             scan: try reader.readOptional(),
-            peripherals: try reader.readArray()
+            peripherals: try reader.readArray(),
+            local: try reader.readOptional()
         )
     }
 }

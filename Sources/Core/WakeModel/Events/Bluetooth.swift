@@ -68,6 +68,14 @@ package enum EventPayload: Hashable, Sendable {
     /// How many bytes an update to the central that subscribed may have.
     case central(maximumUpdateLength: UInt16)
     case psm(UInt16)
+    case position(Position)
+    /// Several fixes at once, oldest first.
+    case positions([Position])
+    case beacons([RangedBeacon])
+    case regionState(RegionState)
+    /// In the codes of ``LocationFailureCode``.
+    case locationFailure(code: Int32, message: String)
+    case visit(Visit)
 }
 
 /// What a peripheral says of itself on the air.
