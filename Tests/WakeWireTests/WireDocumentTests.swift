@@ -56,14 +56,15 @@ struct WireDocumentTests {
 
     @Test("Every type and kind that the wire reads has an example")
     func everyWordHasAnExample() throws {
-        let app = try Self.words(#"case "([a-zA-Z.]+)":"#, in: ["AppMessage+Decoding.swift"])
-        #expect(app.count == 25)
+        let app = try Self.words(#"case "([a-zA-Z.]+)":"#, in: ["AppMessage+Decoding.swift", "LocationRequest.swift"])
+        #expect(app.count == 42)
         let appExamples = try Self.examples(under: "From the app to the bench").joined()
         for word in app {
             #expect(appExamples.contains("\"type\":\"\(word)\""), "no example of '\(word)'")
         }
         let benchExamples = try Self.examples(under: "From the bench to the app").joined()
-        for word in try Self.words(#"case "([a-zA-Z.]+)":"#, in: ["BenchMessage+Decoding.swift"]) {
+        let bench = ["BenchMessage+Decoding.swift", "LocationDelivery+Coding.swift"]
+        for word in try Self.words(#"case "([a-zA-Z.]+)":"#, in: bench) {
             let isThere = ["type", "kind"].contains { benchExamples.contains("\"\($0)\":\"\(word)\"") }
             #expect(isThere, "no example of '\(word)'")
         }
@@ -78,7 +79,12 @@ struct WireDocumentTests {
         let words =
             WireAppState.allCases.map(\.rawValue) + WireRadioState.allCases.map(\.rawValue)
             + WireLinkState.allCases.map(\.rawValue) + WireProperties.words.map(\.word)
-        for word in words + [WireLimits.socketVariable, "Version \(WireLimits.version)", "\(WireLimits.valueBytes)"] {
+            + WireAuthorization.allCases.map(\.rawValue) + WireRegionState.allCases.map(\.rawValue)
+            + WireProximity.allCases.map(\.rawValue)
+        for word in words + [
+            WireLimits.socketVariable, "Version \(WireLimits.version)", "\(WireLimits.valueBytes)",
+            "\(WireLimits.regionIdentifierBytes)", "\(WireLimits.listed)",
+        ] {
             #expect(document.contains(word), "no '\(word)'")
         }
     }

@@ -6,6 +6,8 @@ import WakeWire
 struct WireTranslation {
     let names: NameTable
     let identifiers: PeripheralIdentifiers
+    /// Whose margins and limits regions have.
+    let profile: Profile
 
     // MARK: From the app
 
@@ -18,6 +20,7 @@ struct WireTranslation {
         case .central(let manager, let request): central(manager, request)
         case .peripheral(let manager, let peripheral, let request):
             identifiers.name(of: peripheral).map { .operate(manager, peripheral: $0, operation(request)) }
+        case .location(let manager, let request): location(request).map { .location(manager, $0) }
         case .hello, .launched, .acknowledge, .timeRemaining: nil
         }
     }
@@ -91,7 +94,7 @@ struct WireTranslation {
         case .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered, .regionExited,
             .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
             .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
-            return nil
+            return locationEvent(delivery, wallSeconds: wallSeconds).map { .location($0) }
         }
     }
 

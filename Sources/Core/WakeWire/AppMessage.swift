@@ -18,6 +18,8 @@ package enum AppMessage: Equatable, Sendable {
     case central(manager: UInt32, CentralRequest)
     /// A request to a peripheral of a central manager.
     case peripheral(manager: UInt32, peripheral: String, PeripheralRequest)
+    /// A request to a location manager.
+    case location(manager: UInt32, WireLocationRequest)
 }
 
 /// What an app asks of a central manager.

@@ -31,7 +31,8 @@ extension Welcome {
             version: Int(try fields.integer("version", in: 1...1_000_000)),
             state: try fields.word("state", as: WireAppState.self),
             cause: try fields.optionalObject("cause").map { (cause) throws(WireError) in try WireCause(cause) },
-            bluetoothCentrals: try options?.optionalStrings("bluetoothCentrals") ?? []
+            bluetoothCentrals: try options?.optionalStrings("bluetoothCentrals") ?? [],
+            isForLocation: try options?.flag("location") ?? false
         )
     }
 }
@@ -69,7 +70,7 @@ extension WireCallback {
 }
 
 extension Fields {
-    fileprivate func failure() throws(WireError) -> WireFailure? {
+    func failure() throws(WireError) -> WireFailure? {
         guard let error = try optionalObject("error") else {
             return nil
         }
@@ -147,7 +148,10 @@ extension WireReply {
             peripherals: try fields.optionalList("peripherals") { (fields) throws(WireError) in
                 try WirePeripheral(fields)
             },
-            state: try fields.optionalWord("state", as: WireRadioState.self)
+            state: try fields.optionalWord("state", as: WireRadioState.self),
+            location: try fields.optionalObject("location").map { (fields) throws(WireError) in
+                try WireLocationStatus(fields)
+            }
         )
     }
 }
@@ -193,6 +197,10 @@ extension WireDeliveryBody {
                 isReconnecting: try fields.flag("isReconnecting")
             )
         default:
+            if let event = try WireLocationEvent(kind: kind, fields: fields) {
+                self = .location(event)
+                return
+            }
             guard let event = try WirePeripheralEvent(kind: kind, fields: fields) else {
                 throw .unknownKind(kind)
             }

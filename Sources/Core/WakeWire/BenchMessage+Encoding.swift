@@ -90,6 +90,9 @@ extension Welcome {
         if !bluetoothCentrals.isEmpty {
             writer.field("bluetoothCentrals", bluetoothCentrals)
         }
+        if isForLocation {
+            writer.field("location", true)
+        }
         writer.closeObject()
     }
 }
@@ -109,7 +112,7 @@ extension WireCallback {
 }
 
 extension JSONWriter {
-    fileprivate mutating func failure(_ failure: WireFailure?) {
+    mutating func failure(_ failure: WireFailure?) {
         guard let failure else {
             return
         }
@@ -175,6 +178,10 @@ extension WireReply {
             writer.list("peripherals", peripherals) { $0.peripheral($1) }
         }
         writer.field("state", state?.rawValue)
+        if let location {
+            writer.key("location")
+            writer.locationStatus(location)
+        }
     }
 }
 
@@ -201,6 +208,7 @@ extension WireDeliveryBody {
         case .centralFailedToConnect: "central.failedToConnect"
         case .centralDisconnected: "central.disconnected"
         case .peripheral(_, let event): event.kind
+        case .location(let event): event.kind
         }
     }
 
@@ -227,6 +235,8 @@ extension WireDeliveryBody {
             writer.field("isReconnecting", isReconnecting)
         case .peripheral(let peripheral, let event):
             writer.field("peripheral", peripheral)
+            event.write(to: &writer)
+        case .location(let event):
             event.write(to: &writer)
         }
     }

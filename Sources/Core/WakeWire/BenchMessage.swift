@@ -20,18 +20,22 @@ package struct Welcome: Equatable, Sendable {
     package var cause: WireCause?
     /// Restore identifiers of the central managers that wait to be made again.
     package var bluetoothCentrals: [String]
+    /// Whether an event of a location service started the process.
+    package var isForLocation: Bool
 
     /// What a fresh process is told.
     package init(
         version: Int = WireLimits.version,
         state: WireAppState,
         cause: WireCause? = nil,
-        bluetoothCentrals: [String] = []
+        bluetoothCentrals: [String] = [],
+        isForLocation: Bool = false
     ) {
         self.version = version
         self.state = state
         self.cause = cause
         self.bluetoothCentrals = bluetoothCentrals
+        self.isForLocation = isForLocation
     }
 }
 
@@ -96,18 +100,22 @@ package struct WireReply: Equatable, Sendable {
     package var peripherals: [WirePeripheral]?
     /// The state of the radio.
     package var state: WireRadioState?
+    /// What a fresh location manager is told.
+    package var location: WireLocationStatus?
 
     /// An answer; without arguments it only says that the request was heard.
     package init(
         failure: WireFailure? = nil,
         seconds: Double? = nil,
         peripherals: [WirePeripheral]? = nil,
-        state: WireRadioState? = nil
+        state: WireRadioState? = nil,
+        location: WireLocationStatus? = nil
     ) {
         self.failure = failure
         self.seconds = seconds
         self.peripherals = peripherals
         self.state = state
+        self.location = location
     }
 }
 
@@ -182,6 +190,8 @@ package enum WireDeliveryBody: Equatable, Sendable {
     )
     /// Something happened to a peripheral.
     case peripheral(String, WirePeripheralEvent)
+    /// Something happened to a location manager.
+    case location(WireLocationEvent)
 }
 
 /// What happened to a peripheral.
