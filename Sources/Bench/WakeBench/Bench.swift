@@ -319,7 +319,7 @@ package final class Bench {
                 for event in onTheWay.removeValue(forKey: record.app) ?? [] {
                     try journal.acknowledge(app: record.app, event: event)
                 }
-            case .refused, .moved: break
+            case .refused, .moved, .alert: break
             }
         }
         return leaves
@@ -463,7 +463,14 @@ package final class Bench {
                 preconditionFailure("decision \(decision.number) delivers an event that nobody kept")
             }
             host(app).deliver(
-                AppDelivery(event: event, payload: item.payload, decision: decision, manager: manager),
+                AppDelivery(
+                    event: event,
+                    payload: item.payload,
+                    decision: decision,
+                    manager: manager,
+                    reconnects: event.kind == .peripheralDisconnected && event.failed
+                        && router.reconnects(app, manager, to: event.peripheral)
+                ),
                 to: app,
                 at: now
             )

@@ -532,6 +532,7 @@ extension WireTranslation {
         case .channelUnpublished: "didUnpublishL2CAPChannel"
         case .channelOpened: "didOpen"
         case .channelDataAvailable: "stream"
+        case .connectionEvent: "connectionEventDidOccur"
         }
     }
 }

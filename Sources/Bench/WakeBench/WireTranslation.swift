@@ -29,13 +29,24 @@ struct WireTranslation {
         case .scan(let services, let allowDuplicates, _):
             .scan(manager, services: intern(services), allowDuplicates: allowDuplicates)
         case .stopScan: .stopScan(manager)
-        case .connect(let peripheral, _):
-            identifiers.name(of: peripheral).map { .connect(manager, peripheral: $0) }
+        case .connect(let peripheral, let options):
+            identifiers.name(of: peripheral).map {
+                .connect(manager, peripheral: $0, options: Self.connectOptions(options))
+            }
         case .cancel(let peripheral):
             identifiers.name(of: peripheral).map { .cancelConnection(manager, peripheral: $0) }
         case .release: .releaseManager(manager)
         case .retrieve, .retrieveConnected: nil
         }
+    }
+
+    private static func connectOptions(_ options: WireConnectOptions) -> ConnectOptions {
+        var known: ConnectOptions = []
+        if options.notifyOnConnection { known.insert(.alertsOnConnection) }
+        if options.notifyOnDisconnection { known.insert(.alertsOnDisconnection) }
+        if options.notifyOnNotification { known.insert(.alertsOnNotification) }
+        if options.autoReconnect { known.insert(.reconnects) }
+        return known
     }
 
     private func operation(_ request: PeripheralRequest) -> BluetoothOperation {
@@ -78,7 +89,7 @@ struct WireTranslation {
                 peripheral: identifier(event),
                 failure: failure(delivery.payload),
                 timestamp: wallSeconds,
-                isReconnecting: false
+                isReconnecting: delivery.reconnects
             )
         case .characteristicNotified, .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered,
             .descriptorsDiscovered, .valueRead, .valueWritten, .notificationStateChanged, .descriptorRead,
@@ -86,7 +97,7 @@ struct WireTranslation {
             return .peripheral(identifier(event), peripheralEvent(delivery))
         case .serviceAdded, .advertisingStarted, .centralSubscribed, .centralUnsubscribed, .readRequested,
             .writeRequested, .readyToUpdate, .channelPublished, .channelUnpublished, .channelOpened,
-            .channelDataAvailable:
+            .channelDataAvailable, .connectionEvent:
             return nil
         }
     }
@@ -122,7 +133,8 @@ struct WireTranslation {
         case .characteristicNotified, .valueRead, .bluetoothPoweredOn, .bluetoothPoweredOff, .peripheralDiscovered,
             .peripheralConnected, .peripheralConnectionFailed, .peripheralDisconnected, .serviceAdded,
             .advertisingStarted, .centralSubscribed, .centralUnsubscribed, .readRequested, .writeRequested,
-            .readyToUpdate, .channelPublished, .channelUnpublished, .channelOpened, .channelDataAvailable:
+            .readyToUpdate, .channelPublished, .channelUnpublished, .channelOpened, .channelDataAvailable,
+            .connectionEvent:
             return .value(attribute: attribute, value: value(delivery.payload), failure: failure)
         }
     }

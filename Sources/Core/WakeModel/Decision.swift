@@ -101,6 +101,8 @@ package enum Registration: UInt8, CaseIterable, Sendable {
     case operation
     /// A service published in the peripheral role.
     case publishedService
+    /// A link that the app watches, whoever holds it.
+    case watchedConnection
 
     /// The word used in records.
     package var word: String {
@@ -113,6 +115,7 @@ package enum Registration: UInt8, CaseIterable, Sendable {
         case .subscription: "subscription"
         case .operation: "operation"
         case .publishedService: "published-service"
+        case .watchedConnection: "watched-connection"
         }
     }
 }

@@ -24,6 +24,8 @@ package struct Profile: Hashable, Sendable {
     package var firstUnlockGates: Bool
     /// Whether Bluetooth relaunches after a reboot once unlocked (BTC-8).
     package var bluetoothRelaunchesAfterReboot: Bool
+    /// Whether the system connects again after link loss where the app asks for it (BTC-11).
+    package var reconnects: Bool
     /// Whether leaving the foreground suspends at all (LIFE-8).
     package var multitasking: Bool
 
@@ -34,7 +36,8 @@ package struct Profile: Hashable, Sendable {
         restoration: Bool = true,
         forceQuitBars: Bool = true,
         firstUnlockGates: Bool = true,
-        bluetoothRelaunchesAfterReboot: Bool = false
+        bluetoothRelaunchesAfterReboot: Bool = false,
+        reconnects: Bool = false
     ) -> Profile {
         Profile(
             name: name,
@@ -49,6 +52,7 @@ package struct Profile: Hashable, Sendable {
             rebootLiftsForceQuit: true,
             firstUnlockGates: firstUnlockGates,
             bluetoothRelaunchesAfterReboot: bluetoothRelaunchesAfterReboot,
+            reconnects: reconnects,
             multitasking: true
         )
     }
@@ -72,13 +76,15 @@ package struct Profile: Hashable, Sendable {
         "ios17",
         taskBudget: 30,
         taskCode: TerminationCode.backgroundTask,
-        bluetoothRelaunchesAfterReboot: true
+        bluetoothRelaunchesAfterReboot: true,
+        reconnects: true
     )
     package static let ios26 = generation(
         "ios26",
         taskBudget: 30,
         taskCode: TerminationCode.backgroundTask,
-        bluetoothRelaunchesAfterReboot: true
+        bluetoothRelaunchesAfterReboot: true,
+        reconnects: true
     )
 
     /// All shipped profiles, oldest first.

@@ -95,6 +95,9 @@ extension BlueZBluetooth {
         case .writeDescriptor(let handle, let value):
             let answered = answering(operation, client, peripheral) { _ in .none }
             adapter.writeDescriptor(peripheral.id, handle, value, completion: answered)
+        case .openChannel:
+            let refused = BluetoothFailure(domain: .att, code: 6, message: "The request is not supported.")
+            answer(operation, client, peripheral, .failure(refused))
         case .readSignalStrength:
             let strength = adapter.advertisement(of: peripheral.id)?.signalStrength.flatMap { Int16(exactly: $0) }
             answer(operation, client, peripheral, .signalStrength(strength ?? 127))

@@ -143,6 +143,7 @@ package final class BlueZBluetooth: BluetoothCentralPort {
             if let peripheral = peripherals[name] { letGo(client, of: peripheral) }
             prepare { [self] in say(event(.peripheralDisconnected, of: name, client: client)) }
         case .operate(let client, let name, let operation): operate(operation, for: client, on: name)
+        case .watchConnections: break
         case .release(let client):
             scans.removeAll { $0.client == client }
             scanChanged()

@@ -140,6 +140,8 @@ extension SimulatedBluetooth {
                 payload: .value(value(of: attributes.descriptors[place], on: index))
             )
         case .writeDescriptor(let handle, let value): return writeDescriptor(value, to: handle, of: index)
+        case .openChannel:
+            return .failure(code: 6, "The request is not supported.")
         case .readSignalStrength:
             return Answer(payload: .signalStrength(peripherals[index].advertisement.signalStrength))
         }
@@ -323,13 +325,14 @@ extension BluetoothOperation {
         case .readDescriptor: .descriptorRead
         case .writeDescriptor: .descriptorWritten
         case .readSignalStrength: .signalStrengthRead
+        case .openChannel: .channelOpened
         }
     }
 
     /// The handle it is about; 0 for the whole peripheral.
     var attribute: AttributeHandle {
         switch self {
-        case .discoverServices, .readSignalStrength: 0
+        case .discoverServices, .readSignalStrength, .openChannel: 0
         case .discoverIncludedServices(let handle, _), .discoverCharacteristics(let handle, _),
             .discoverDescriptors(let handle), .read(let handle), .write(let handle, _, _),
             .setNotify(let handle, _), .readDescriptor(let handle), .writeDescriptor(let handle, _):

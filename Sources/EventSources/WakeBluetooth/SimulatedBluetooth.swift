@@ -135,6 +135,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
         case .disconnect(let client, let peripheral): disconnect(client, from: peripheral, at: now)
         case .operate(let client, let peripheral, let operation):
             operate(operation, for: client, on: peripheral, at: now)
+        case .watchConnections: break
         case .release(let client):
             scans.removeAll { $0.client == client }
             for index in peripherals.indices { letGo(client, of: index, at: now) }

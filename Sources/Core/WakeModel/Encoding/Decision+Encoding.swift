@@ -137,6 +137,7 @@ extension Profile: ByteCoded {
         writer.write(rebootLiftsForceQuit)
         writer.write(firstUnlockGates)
         writer.write(bluetoothRelaunchesAfterReboot)
+        writer.write(reconnects)
         writer.write(multitasking)
     }
 
@@ -154,6 +155,7 @@ extension Profile: ByteCoded {
             rebootLiftsForceQuit: try reader.readBool(),
             firstUnlockGates: try reader.readBool(),
             bluetoothRelaunchesAfterReboot: try reader.readBool(),
+            reconnects: try reader.readBool(),
             multitasking: try reader.readBool()
         )
     }

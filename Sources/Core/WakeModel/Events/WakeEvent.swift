@@ -31,6 +31,7 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
     case channelUnpublished
     case channelOpened
     case channelDataAvailable
+    case connectionEvent
 
     /// The word used in records and scenarios.
     package var word: String {
@@ -66,6 +67,7 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
         case .channelUnpublished: "l2cap-unpublished"
         case .channelOpened: "l2cap-opened"
         case .channelDataAvailable: "l2cap-data"
+        case .connectionEvent: "connection-event"
         }
     }
 
