@@ -119,6 +119,12 @@ let package = Package(
             exclude: ["Info.plist"]
         ),
         program("PlainWake", on: "Benchmarks", uses: []),
+        program(
+            "NotificationBenchmarkApp",
+            on: "Benchmarks",
+            uses: ["CoreBluetooth", "UIKit"],
+            exclude: ["Info.plist"]
+        ),
 
         // Tests
         .executableTarget(name: "MisbehavingApp", path: "Tests/Support/MisbehavingApp"),

@@ -19,11 +19,9 @@ enum Advice {
         case .exitsOnSuspend: "Remove UIApplicationExitsOnSuspend from Info.plist"
         case .managerNotCreated: "Create the central manager in didFinishLaunching, with the same restore identifier"
         case .overflow: "Let the app keep up: it was sent more than it took"
-        case .notARequest, .serviceNotPublished:
-            "Add bluetooth-peripheral to UIBackgroundModes in Info.plist, and keep the services published"
         case .bluetoothNotAuthorized: "Let the app use Bluetooth: `authorizations: {bluetooth: allowed}`"
         case .inForeground, .alreadyRunning, .resumed, .relaunched, .launching, .deliveredLater,
-            .registrationEnded, .appEnded, .benchRestarted:
+            .registrationEnded, .appEnded, .benchRestarted, .notARequest:
             nil
         }
     }

@@ -129,7 +129,6 @@ package struct Why {
         case .registrationEnded: return "the app stopped asking for it before it came"
         case .appEnded: return "the app ended before it got the event"
         case .notARequest: return "no central asked for anything, and the app was \(decision.stateBefore)"
-        case .serviceNotPublished: return "the app's services were not published while it was \(decision.stateBefore)"
         case .bluetoothNotAuthorized: return "the user does not let the app use Bluetooth"
         case .benchRestarted: return "the bench was restarted while the event was on its way"
         }

@@ -62,7 +62,6 @@ package enum Reason: UInt8, CaseIterable, Sendable {
     case appEnded
     case benchRestarted
     case notARequest
-    case serviceNotPublished
     case bluetoothNotAuthorized
 
     /// The word used in records, scenarios and `wakebench rules --reasons`.
@@ -90,7 +89,6 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .appEnded: "AppEnded"
         case .benchRestarted: "BenchRestart"
         case .notARequest: "NotARequest"
-        case .serviceNotPublished: "ServiceNotPublished"
         case .bluetoothNotAuthorized: "BluetoothNotAuthorized"
         }
     }
@@ -123,7 +121,6 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .overflow, .appEnded: .sys4
         case .benchRestarted: .sys2
         case .notARequest: .btp1
-        case .serviceNotPublished: .btp3
         case .bluetoothNotAuthorized: .btp5
         }
     }

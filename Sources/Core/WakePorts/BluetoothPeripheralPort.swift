@@ -4,9 +4,7 @@ import WakeModel
 ///
 /// Everything happens on the bench's one thread. The events that it reports are addressed to a client. Reads of a
 /// characteristic with a fixed value, and of descriptors, are answered here without asking the app; every other read or
-/// write becomes one report with a request number of its own, and the central waits until that number is answered. When
-/// the adapter goes off, advertising pauses, subscriptions end with a `centralUnsubscribed` each, and the router publishes
-/// and advertises again once it is on.
+/// write becomes one report with a request number of its own, and the central waits until that number is answered.
 package protocol BluetoothPeripheralPort: AnyObject {
     /// The backend's word: `simulated`, `bluez`.
     var backend: String { get }
@@ -19,6 +17,11 @@ package protocol BluetoothPeripheralPort: AnyObject {
 
     /// Carries out a command of the router.
     func perform(_ command: PeripheralRoleCommand, at now: Instant)
+
+    /// The adapter went on or off, as the central end reports it. When it goes off, advertising pauses, requests end
+    /// unanswered, and each subscription ends with a `centralUnsubscribed`. When it is on, the router publishes and
+    /// advertises again.
+    func setPower(_ on: Bool, at now: Instant)
 
     /// Arms a fault of a device file, or changes what a central does. Throws when the device or fault is unknown, or when
     /// the backend cannot do it.

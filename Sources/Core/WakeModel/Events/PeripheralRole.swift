@@ -96,9 +96,14 @@ package enum PeripheralRoleCommand: Hashable, Sendable {
     /// Take a service out. Each subscription to its characteristics ends with a `centralUnsubscribed`; its requests need
     /// no answer any more.
     case unpublish(BluetoothClient, service: UInt32)
-    /// Advertise, in place of what the client advertised before. `services` go into the advertisement as far as there is
-    /// room, the others and `overflow` into the overflow area (BTP-2). Answered by `advertisingStarted`; with `again`
-    /// only a failure is.
+    /// Whether the contents of the client's services may be read; they are from the first `publish` on. With `false` the
+    /// services stay in the table, and a read of a fixed value or of a descriptor fails without asking; any other read or
+    /// write is reported as always, and the router answers it with an error (BTP-3).
+    case setServing(BluetoothClient, Bool)
+    /// Advertise. `services` go into the advertisement as far as there is
+    /// room, the others and `overflow` into the overflow area (BTP-2). Answered by `advertisingStarted`,
+    /// which is a failure when the client advertises already (CBError 9). With `again` it takes the place of what the
+    /// client advertised before, and only a failure is answered.
     case advertise(BluetoothClient, localName: String?, services: [NameID], overflow: [NameID], again: Bool)
     case stopAdvertising(BluetoothClient)
     /// Notify or indicate subscribed centrals; an empty list means all of them. When the queue to a central was full, the
