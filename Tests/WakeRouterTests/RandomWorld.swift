@@ -332,7 +332,7 @@ struct RandomWorld {
     private mutating func anyOperation() -> BluetoothOperation {
         let handle = AttributeHandle(1 + chance.below(Self.attributes))
         switch chance.below(9) {
-        case 8: return .openChannel(psm: 0x80)
+        case 7: return .openChannel(psm: 0x80)
         case 0..<5: return .setNotify(handle, !chance.once(in: 5))
         case 5: return .read(handle)
         case 6: return .write(handle, [1], withResponse: true)
@@ -441,10 +441,12 @@ struct RandomWorld {
             )
         case .operate(let client, let peripheral, let operation):
             if case .setNotify(let handle, true) = operation, !chance.once(in: 8) { return notify(peripheral, handle) }
+            var kind = answer(to: operation)
+            if kind == .channelOpened, chance.once(in: 2) { kind = .channelDataAvailable }
             hear(
                 .event(
                     WakeEvent(
-                        kind: answer(to: operation),
+                        kind: kind,
                         peripheral: peripheral,
                         attribute: 1,
                         client: client,

@@ -481,7 +481,7 @@ package final class Bench {
             host(app).restorePeripheral(manager, state, to: app, at: now)
         case .peripheralRole(let command): peripheralRole?.perform(command, at: now)
         case .bluetooth(let command): bluetooth.perform(command, at: now)
-        case .keep, .discard, .exited, .refused, .moved: break
+        case .keep, .discard, .exited, .refused, .moved, .alert: break
         }
     }
 

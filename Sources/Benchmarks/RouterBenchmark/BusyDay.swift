@@ -145,7 +145,7 @@ struct BusyDay {
             case .freeze(let app): answers.append(.process(app, .suspended))
             case .callback(let app, let callback, _): answers.append(.process(app, .returned(callback)))
             case .thaw, .kill, .expireTasks, .deliver, .keep, .discard, .managerState, .restore, .bluetooth,
-                .restorePeripheral, .peripheralRole, .refused,
+                .restorePeripheral, .peripheralRole, .refused, .alert,
                 .exited, .moved:
                 break
             }

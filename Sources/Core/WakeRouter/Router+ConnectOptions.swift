@@ -56,7 +56,8 @@ extension Router {
         let isLast = !peripherals[row].links.contains { link in
             let other = apps[Int(link.client.app.number)]
             return link.client.app != interest.client.app && other.state == .suspended
-                && link.options.contains(wanted) && other.leftForeground > mine
+                && link.options.contains(wanted)
+                && (other.leftForeground, link.client.app) > (mine, interest.client.app)
         }
         if isLast {
             output.actions.append(.alert(interest.client.app, event.kind, peripheral: event.peripheral, event.id))
