@@ -220,6 +220,12 @@ package struct BluetoothFailure: Hashable, Sendable, Error {
         code: 3,
         message: "The specified device is not connected."
     )
+    /// CBError.unknown: what Core Bluetooth says of a channel that the peripheral refuses.
+    package static let channelRefused = BluetoothFailure(
+        domain: .core,
+        code: 0,
+        message: "The L2CAP channel could not be opened."
+    )
     /// CBATTError.invalidHandle
     package static let invalidHandle = BluetoothFailure(domain: .att, code: 1, message: "The handle is invalid.")
 }
