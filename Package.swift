@@ -106,6 +106,7 @@ let package = Package(
 
         // Benchmarks
         program("RouterBenchmark", on: "Benchmarks", uses: ["WakeModel", "WakeRouter"]),
+        program("RegionBenchmark", on: "Benchmarks", uses: ["WakeModel", "WakeRouter"]),
         program(
             "WakeBenchmark",
             on: "Benchmarks",

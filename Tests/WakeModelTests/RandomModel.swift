@@ -144,6 +144,7 @@ extension SeededGenerator {
         case 8: .cancelConnection(number(), peripheral: name())
         case 10: .watchConnections(number(), peripherals: names(), services: names())
         case 9: .peripheralManager(number(), peripheralManagerRequest())
+        case 10: .location(number(), locationRequest())
         default: .operate(number(), peripheral: name(), operation())
         }
     }
@@ -170,6 +171,14 @@ extension SeededGenerator {
             client: optional { BluetoothClient(app: $0.app(), slot: $0.number()) },
             failed: flag(),
             services: names(),
+            fix: optional { $0.fix() },
+            beacon: optional {
+                BeaconSighting(uuid: $0.name(), major: $0.number(), minor: $0.number(), distance: Float($0.real()))
+            },
+            region: name(),
+            app: optional { $0.app() },
+            manager: number(),
+            authorization: optional { $0.any() },
             origin: name(),
             parent: event(),
             id: event()
@@ -193,7 +202,7 @@ extension SeededGenerator {
     }
 
     mutating func payload() -> EventPayload {
-        switch below(16) {
+        switch below(22) {
         case 0: .none
         case 1: .value(data())
         case 2: .advertisement(advertisement())
@@ -224,6 +233,12 @@ extension SeededGenerator {
             )
         case 12: .central(maximumUpdateLength: number())
         case 13: .psm(number())
+        case 14: .position(position())
+        case 15: .positions(list { $0.position() })
+        case 16: .beacons(list { $0.rangedBeacon() })
+        case 17: .regionState(any())
+        case 18: .locationFailure(code: signed(), message: text())
+        case 19: .visit(visit())
         default: .failure(BluetoothFailure(domain: flag() ? .core : .att, code: signed(), message: text()))
         }
     }
@@ -311,6 +326,7 @@ extension SeededGenerator {
         snapshot.registeredAt = instant()
         snapshot.budgetLimit = span()
         snapshot.budgetUsed = span()
+        snapshot.locationAuthorization = any()
         return snapshot
     }
 }

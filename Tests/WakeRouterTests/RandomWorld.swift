@@ -193,7 +193,7 @@ struct RandomWorld {
             commands.append(command)
             if commands.count > 48 { commands.removeFirst(16) }
         case .kill, .expireTasks, .keep, .discard, .managerState, .restore, .restorePeripheral, .peripheralRole,
-            .alert, .refused, .moved:
+            .alert, .refused, .moved, .locationAuthorization, .location, .raise:
             break
         }
     }

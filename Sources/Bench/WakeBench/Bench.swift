@@ -50,6 +50,10 @@ package final class Bench {
     package var peripheralRole: (any BluetoothPeripheralPort)? {
         didSet { peripheralRole?.report = { [unowned self] in submit($0) } }
     }
+    /// Where positions come from; nil when nobody needs any.
+    package var location: (any LocationPort)? {
+        didSet { location?.report = { [unowned self] in submit($0) } }
+    }
     private let journal: any Journal
     private var hosts: [any AppHost] = []
     private var leavesTheBench: [Bool] = []
@@ -61,6 +65,8 @@ package final class Bench {
     private var overflowed: [Item] = []
     /// Events that were lost beyond all bounds, without a verdict.
     package private(set) var unrecorded: UInt64 = 0
+    /// What the router found in the input at hand, on its way back to it, in order.
+    private var raised: [Item] = []
     private var output = RouterOutput()
     private var pending: [Pending] = []
     private var kept: [EventID: Kept] = [:]
@@ -252,8 +258,13 @@ package final class Bench {
             // Decided anew: the delivery to the dead process is settled.
             try journal.acknowledge(app: app, event: event.id)
         }
-        let leaves = try collect(item)
+        var leaves = try collect(item)
         tellObservers(item)
+        if !raised.isEmpty {
+            let found = raised
+            raised.removeAll(keepingCapacity: true)
+            for item in found where try handle(item) { leaves = true }
+        }
         return leaves
     }
 
@@ -303,7 +314,7 @@ package final class Bench {
                 pend(action, cause, item)
             case .thaw(let app), .freeze(let app), .kill(let app), .callback(let app, _, _),
                 .expireTasks(let app, _), .managerState(let app, _, _), .restore(let app, _, _),
-                .restorePeripheral(let app, _, _):
+                .restorePeripheral(let app, _, _), .locationAuthorization(let app, _, _):
                 if leavesTheBench[Int(app.number)] { leaves = true }
                 pending.append(Pending(action: action, event: nil, payload: .none))
             case .bluetooth:
@@ -312,6 +323,12 @@ package final class Bench {
             case .peripheralRole:
                 if let peripheralRole, peripheralRole.backend != "simulated" { leaves = true }
                 pending.append(Pending(action: action, event: nil, payload: .none))
+            case .location:
+                if let location, location.backend != "simulated" { leaves = true }
+                pending.append(Pending(action: action, event: nil, payload: .none))
+            case .raise(let event, let payload):
+                // A replay finds it among its inputs.
+                if !replaying { raise(event, payload, by: item) }
             case .exited(let record):
                 guard !replaying else { continue }
                 try journal.append(record)
@@ -323,6 +340,22 @@ package final class Bench {
             }
         }
         return leaves
+    }
+
+    /// The router found something: it is the next input but what it found before.
+    private func raise(_ event: WakeEvent, _ payload: EventPayload, by item: Item) {
+        lastEvent += 1
+        var event = event
+        event.id = EventID(lastEvent)
+        let inherits = payload == .none && event.parent != .none && event.parent == item.input.event?.id
+        raised.append(
+            Item(
+                input: .event(event),
+                payload: inherits ? item.payload : payload,
+                origin: event.origin,
+                id: event.id
+            )
+        )
     }
 
     private func pend(_ action: Action, _ id: EventID, _ item: Item) {
@@ -343,11 +376,15 @@ package final class Bench {
         replaying = true
         now = journaled.at
         sequence = journaled.sequence
+        let positions = location?.backend == "simulated" ? location : nil
         radio?.timeReached(now)
+        positions?.timeReached(now)
         if let event = journaled.input.reported {
             let accepted = unheard.firstIndex {
                 $0.event.kind == event.kind && $0.event.peripheral == event.peripheral
                     && $0.event.attribute == event.attribute && $0.event.client == event.client
+                    && $0.event.fix == event.fix && $0.event.beacon == event.beacon
+                    && $0.event.region == event.region && $0.event.app == event.app
                     && ($0.payload == journaled.payload || journaled.payload == .none)
             }
             if let accepted { unheard.remove(at: accepted) }
@@ -365,7 +402,11 @@ package final class Bench {
         _ = try? collect(item)
         tellObservers(item)
         for action in pending {
-            if case .bluetooth(let command) = action.action { radio?.perform(command, at: now) }
+            switch action.action {
+            case .bluetooth(let command): radio?.perform(command, at: now)
+            case .location(let command): positions?.perform(command, at: now)
+            default: break
+            }
         }
         pending.removeAll(keepingCapacity: true)
     }
@@ -481,7 +522,10 @@ package final class Bench {
             host(app).restorePeripheral(manager, state, to: app, at: now)
         case .peripheralRole(let command): peripheralRole?.perform(command, at: now)
         case .bluetooth(let command): bluetooth.perform(command, at: now)
-        case .keep, .discard, .exited, .refused, .moved, .alert: break
+        case .locationAuthorization(let app, let manager, let authorization):
+            host(app).locationAuthorization(authorization, manager: manager, to: app, at: now)
+        case .location(let command): location?.perform(command, at: now)
+        case .keep, .discard, .exited, .refused, .moved, .alert, .raise: break
         }
     }
 

@@ -533,6 +533,17 @@ extension WireTranslation {
         case .channelOpened: "didOpen"
         case .channelDataAvailable: "stream"
         case .connectionEvent: "connectionEventDidOccur"
+        case .positionFixed, .significantChange: "didUpdateLocations"
+        case .visitBegan, .visitEnded: "didVisit"
+        case .regionEntered: "didEnterRegion"
+        case .regionExited: "didExitRegion"
+        case .regionStateDetermined: "didDetermineState"
+        case .monitoringStarted: "didStartMonitoringFor"
+        case .monitoringFailed: "monitoringDidFailFor"
+        case .locationUpdatesPaused: "locationManagerDidPauseLocationUpdates"
+        case .authorizationChanged: "locationManagerDidChangeAuthorization"
+        case .locationFailed: "didFailWithError"
+        case .beaconSighted, .beaconsRanged: "didRange"
         }
     }
 }

@@ -99,6 +99,10 @@ struct WireTranslation {
             .writeRequested, .readyToUpdate, .channelPublished, .channelUnpublished, .channelOpened,
             .channelDataAvailable, .connectionEvent:
             return nil
+        case .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered, .regionExited,
+            .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
+            .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
+            return nil
         }
     }
 
@@ -134,7 +138,9 @@ struct WireTranslation {
             .peripheralConnected, .peripheralConnectionFailed, .peripheralDisconnected, .serviceAdded,
             .advertisingStarted, .centralSubscribed, .centralUnsubscribed, .readRequested, .writeRequested,
             .readyToUpdate, .channelPublished, .channelUnpublished, .channelOpened, .channelDataAvailable,
-            .connectionEvent:
+            .connectionEvent, .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered, .regionExited,
+            .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
+            .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
             return .value(attribute: attribute, value: value(delivery.payload), failure: failure)
         }
     }

@@ -145,8 +145,8 @@ struct BusyDay {
             case .freeze(let app): answers.append(.process(app, .suspended))
             case .callback(let app, let callback, _): answers.append(.process(app, .returned(callback)))
             case .thaw, .kill, .expireTasks, .deliver, .keep, .discard, .managerState, .restore, .bluetooth,
-                .restorePeripheral, .peripheralRole, .refused, .alert,
-                .exited, .moved:
+                .restorePeripheral, .peripheralRole, .refused,
+                .alert, .exited, .moved, .locationAuthorization, .location, .raise:
                 break
             }
         }

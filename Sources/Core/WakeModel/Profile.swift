@@ -28,6 +28,36 @@ package struct Profile: Hashable, Sendable {
     package var reconnects: Bool
     /// Whether leaving the foreground suspends at all (LIFE-8).
     package var multitasking: Bool
+    /// The window of a location wake (LOC-8).
+    package var locationWindow: Instant.Span
+    /// How far the phone moves between two significant changes, in metres (LOC-1).
+    package var significantDistance: UInt32
+    /// The least time between two significant changes (LOC-1).
+    package var significantInterval: Instant.Span
+    /// How far past a boundary a crossing counts, in metres; inwards at most half the radius (REG-2).
+    package var regionMargin: UInt32
+    /// How long the phone stays there before it counts (REG-2).
+    package var regionDwell: Instant.Span
+    /// How many regions an app may monitor, circular and beacon together (REG-3).
+    package var regionLimit: UInt32
+    /// The largest radius of a region, in metres (REG-7); assumed, since Apple publishes none.
+    package var regionRadiusLimit: UInt32
+    /// How long no matching beacon is seen before the app has left (BCN-2).
+    package var beaconExitDelay: Instant.Span
+    /// How far a phone may move and still be stationary, in metres (LOC-7); assumed.
+    package var pauseDistance: UInt32
+    /// How long a phone is stationary before updates pause (LOC-7); assumed.
+    package var pauseDelay: Instant.Span
+    /// Whether location events relaunch an app that the user force-quit (LAUNCH-3).
+    package var locationLiftsForceQuit: Bool
+    /// Whether When In Use is less than Always (LOC-5).
+    package var locationLevels: Bool
+    /// Whether background updates need allowsBackgroundLocationUpdates (LOC-6).
+    package var locationBackgroundFlag: Bool
+    /// Whether there are beacon regions and ranging (BCN-1).
+    package var beaconRegions: Bool
+    /// Whether there are visits.
+    package var visits: Bool
 
     private static func generation(
         _ name: String,
@@ -37,7 +67,12 @@ package struct Profile: Hashable, Sendable {
         forceQuitBars: Bool = true,
         firstUnlockGates: Bool = true,
         bluetoothRelaunchesAfterReboot: Bool = false,
-        reconnects: Bool = false
+        reconnects: Bool = false,
+        locationLiftsForceQuit: Bool = true,
+        locationLevels: Bool = true,
+        locationBackgroundFlag: Bool = true,
+        beaconRegions: Bool = true,
+        visits: Bool = true
     ) -> Profile {
         Profile(
             name: name,
@@ -53,7 +88,22 @@ package struct Profile: Hashable, Sendable {
             firstUnlockGates: firstUnlockGates,
             bluetoothRelaunchesAfterReboot: bluetoothRelaunchesAfterReboot,
             reconnects: reconnects,
-            multitasking: true
+            multitasking: true,
+            locationWindow: .seconds(10),
+            significantDistance: 500,
+            significantInterval: .seconds(300),
+            regionMargin: 200,
+            regionDwell: .seconds(20),
+            regionLimit: 20,
+            regionRadiusLimit: 1_000_000,
+            beaconExitDelay: .seconds(30),
+            pauseDistance: 100,
+            pauseDelay: .seconds(900),
+            locationLiftsForceQuit: locationLiftsForceQuit,
+            locationLevels: locationLevels,
+            locationBackgroundFlag: locationBackgroundFlag,
+            beaconRegions: beaconRegions,
+            visits: visits
         )
     }
 
@@ -62,9 +112,14 @@ package struct Profile: Hashable, Sendable {
         taskBudget: 600,
         restoration: false,
         forceQuitBars: false,
-        firstUnlockGates: false
+        firstUnlockGates: false,
+        locationLiftsForceQuit: false,
+        locationLevels: false,
+        locationBackgroundFlag: false,
+        beaconRegions: false,
+        visits: false
     )
-    package static let ios8 = generation("ios8", taskBudget: 180)
+    package static let ios8 = generation("ios8", taskBudget: 180, locationBackgroundFlag: false)
     package static let ios12 = generation("ios12", taskBudget: 180, bluetoothRelaunchesAfterReboot: true)
     package static let ios13 = generation(
         "ios13",
@@ -84,7 +139,8 @@ package struct Profile: Hashable, Sendable {
         taskBudget: 30,
         taskCode: TerminationCode.backgroundTask,
         bluetoothRelaunchesAfterReboot: true,
-        reconnects: true
+        reconnects: true,
+        locationLiftsForceQuit: false
     )
 
     /// All shipped profiles, oldest first.

@@ -43,6 +43,8 @@ extension Router {
                 router.operate(operation, slot, of: app, peripheral: peripheral, into: &output)
             }
         case .peripheralManager: output.actions.append(.refused(app, .unknownManager))
+        case .location:
+            output.actions.append(.refused(app, .unavailable))
         }
     }
 

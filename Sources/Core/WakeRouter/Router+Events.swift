@@ -37,6 +37,10 @@ extension Router {
             .channelDataAvailable, .connectionEvent:
             // Each is addressed to one client.
             break
+        case .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered, .regionExited,
+            .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
+            .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
+            break
         }
     }
 
@@ -183,6 +187,10 @@ extension Router {
             return link(of: client, to: event.peripheral).map { Interest(client, via: .connection, since: $0.since) }
         case .connectionEvent:
             return manager.watch.map { Interest(client, via: .watchedConnection, since: $0.since) }
+        case .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered, .regionExited,
+            .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
+            .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
+            return nil
         }
     }
 
@@ -213,7 +221,9 @@ extension Router {
             .valueWritten, .descriptorRead, .descriptorWritten, .signalStrengthRead, .nameChanged,
             .servicesModified, .readyToWrite, .serviceAdded, .advertisingStarted, .centralSubscribed,
             .centralUnsubscribed, .readRequested, .writeRequested, .readyToUpdate, .channelPublished,
-            .channelUnpublished, .channelOpened, .channelDataAvailable, .connectionEvent:
+            .channelUnpublished, .channelOpened, .channelDataAvailable, .connectionEvent, .positionFixed, .significantChange, .visitBegan,
+            .visitEnded, .regionEntered, .regionExited, .regionStateDetermined, .monitoringStarted, .monitoringFailed,
+            .locationUpdatesPaused, .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
             break
         }
     }

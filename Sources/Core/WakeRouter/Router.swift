@@ -207,7 +207,7 @@ package struct Router {
 
     private mutating func phone(_ change: PhoneChange, id: EventID, into output: inout RouterOutput) {
         switch change {
-        case .lock: break
+        case .lock, .displayOn: break
         case .unlock:
             if !unlockedSinceBoot { firstUnlock(into: &output) }
         case .setPasscode: passcode = true

@@ -127,6 +127,25 @@ extension EventPayload: ByteCoded {
         case .connectionEvent(let connected):
             writer.write(byte: 40)
             writer.write(connected)
+        case .position(let position):
+            writer.write(byte: 15)
+            writer.write(position)
+        case .positions(let positions):
+            writer.write(byte: 16)
+            writer.write(positions)
+        case .beacons(let beacons):
+            writer.write(byte: 17)
+            writer.write(beacons)
+        case .regionState(let state):
+            writer.write(byte: 18)
+            writer.write(state)
+        case .locationFailure(let code, let message):
+            writer.write(byte: 19)
+            writer.write(code)
+            writer.write(message)
+        case .visit(let visit):
+            writer.write(byte: 20)
+            writer.write(visit)
         }
     }
 
@@ -149,6 +168,12 @@ extension EventPayload: ByteCoded {
         case 13: self = .central(maximumUpdateLength: try reader.readUInt16())
         case 14: self = .psm(try reader.readUInt16())
         case 40: self = .connectionEvent(connected: try reader.readBool())
+        case 15: self = .position(try reader.read())
+        case 16: self = .positions(try reader.readArray())
+        case 17: self = .beacons(try reader.readArray())
+        case 18: self = .regionState(try reader.read())
+        case 19: self = .locationFailure(code: try reader.readInt32(), message: try reader.readString())
+        case 20: self = .visit(try reader.read())
         default: throw EncodingFault(.unknownValue, at: start)
         }
     }

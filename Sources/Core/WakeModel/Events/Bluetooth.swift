@@ -92,6 +92,14 @@ package enum EventPayload: Hashable, Sendable {
     case psm(UInt16)
     /// A link that an app watches came up, or went.
     case connectionEvent(connected: Bool)
+    case position(Position)
+    /// Several fixes at once, oldest first.
+    case positions([Position])
+    case beacons([RangedBeacon])
+    case regionState(RegionState)
+    /// In the codes of ``LocationFailureCode``.
+    case locationFailure(code: Int32, message: String)
+    case visit(Visit)
 }
 
 /// What a peripheral says of itself on the air.

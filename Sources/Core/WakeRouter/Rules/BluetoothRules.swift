@@ -58,7 +58,9 @@ enum BluetoothRules {
     static func refusal(_ decisive: Check, in results: CheckResults, state: AppState) -> (Verdict, Reason) {
         switch decisive {
         case .terminatedBySystem, .budgetLeft, .registered, .requestOfCentral, .servicePublished,
-            .peripheralPreserved, .bluetoothAuthorized:
+            .peripheralPreserved, .bluetoothAuthorized, .locationLiftsForceQuit, .asksToBeWoken, .updatesInBackground,
+            .updatesReachProcess, .beyondDistanceFilter, .authorized, .notPaused, .locationBudgetLeft, .sideWanted,
+            .rangesWhileRunning:
             preconditionFailure("\(decisive) never fails for one app")
         case .notForceQuit: (.deny, .forceQuit)
         case .unlockedSinceBoot: (.deny, .beforeFirstUnlock)
