@@ -17,7 +17,10 @@ struct WireTranslation {
         case .endTask(let token): .endTask(token: token)
         case .central(let manager, let request): central(manager, request)
         case .peripheral(let manager, let peripheral, let request):
-            identifiers.name(of: peripheral).map { .operate(manager, peripheral: $0, operation(request)) }
+            identifiers.name(of: peripheral).flatMap { name in
+                operation(request).map { .operate(manager, peripheral: name, $0) }
+            }
+        case .peripheralManager: nil
         case .hello, .launched, .acknowledge, .timeRemaining: nil
         }
     }
@@ -34,11 +37,11 @@ struct WireTranslation {
         case .cancel(let peripheral):
             identifiers.name(of: peripheral).map { .cancelConnection(manager, peripheral: $0) }
         case .release: .releaseManager(manager)
-        case .retrieve, .retrieveConnected: nil
+        case .retrieve, .retrieveConnected, .registerForConnectionEvents: nil
         }
     }
 
-    private func operation(_ request: PeripheralRequest) -> BluetoothOperation {
+    private func operation(_ request: PeripheralRequest) -> BluetoothOperation? {
         switch request {
         case .discoverServices(let services): .discoverServices(intern(services ?? []))
         case .discoverIncludedServices(let services, let service):
@@ -53,6 +56,7 @@ struct WireTranslation {
         case .readDescriptor(let attribute): .readDescriptor(attribute)
         case .writeDescriptor(let attribute, let value): .writeDescriptor(attribute, value)
         case .readRSSI: .readSignalStrength
+        case .openL2CAPChannel: nil
         }
     }
 
