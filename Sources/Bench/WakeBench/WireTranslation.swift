@@ -17,7 +17,10 @@ struct WireTranslation {
         case .endTask(let token): .endTask(token: token)
         case .central(let manager, let request): central(manager, request)
         case .peripheral(let manager, let peripheral, let request):
-            identifiers.name(of: peripheral).map { .operate(manager, peripheral: $0, operation(request)) }
+            identifiers.name(of: peripheral).flatMap { name in
+                operation(request).map { .operate(manager, peripheral: name, $0) }
+            }
+        case .peripheralManager: nil
         case .hello, .launched, .acknowledge, .timeRemaining: nil
         }
     }
@@ -36,7 +39,7 @@ struct WireTranslation {
         case .cancel(let peripheral):
             identifiers.name(of: peripheral).map { .cancelConnection(manager, peripheral: $0) }
         case .release: .releaseManager(manager)
-        case .retrieve, .retrieveConnected: nil
+        case .retrieve, .retrieveConnected, .registerForConnectionEvents: nil
         }
     }
 
@@ -49,7 +52,7 @@ struct WireTranslation {
         return known
     }
 
-    private func operation(_ request: PeripheralRequest) -> BluetoothOperation {
+    private func operation(_ request: PeripheralRequest) -> BluetoothOperation? {
         switch request {
         case .discoverServices(let services): .discoverServices(intern(services ?? []))
         case .discoverIncludedServices(let services, let service):
@@ -64,6 +67,7 @@ struct WireTranslation {
         case .readDescriptor(let attribute): .readDescriptor(attribute)
         case .writeDescriptor(let attribute, let value): .writeDescriptor(attribute, value)
         case .readRSSI: .readSignalStrength
+        case .openL2CAPChannel: nil
         }
     }
 
