@@ -66,7 +66,7 @@ let package = Package(
         // System
         room("WakeSystem", on: "System", uses: ["CSystemd", "CWakeShims"]),
         room("WakeBus", on: "System", uses: ["CSystemd", "WakeSystem"]),
-        room("WakeBlueZ", on: "System", uses: ["WakeSystem", "WakeBus"]),
+        room("WakeBlueZ", on: "System", uses: ["CWakeShims", "WakeSystem", "WakeBus"]),
         room("WakeBundles", on: "System", uses: ["WakeModel"]),
         room("WakeProcesses", on: "System", uses: ["CWakeShims", "WakeSystem"]),
         room("WakeJournal", on: "System", uses: ["CSQLite", "WakeModel", "WakePorts"]),
