@@ -135,6 +135,12 @@ let package = Package(
             path: "Tests/Support/BenchLike",
             swiftSettings: house
         ),
+        .executableTarget(
+            name: "PeripheralEnd",
+            dependencies: ["WakeBluetooth", "WakeDevices", "WakeModel", "WakePorts", "WakeSystem"],
+            path: "Tests/Support/PeripheralEnd",
+            swiftSettings: house
+        ),
         tests("HouseTests", uses: []),
         tests("WakeModelTests", uses: ["WakeModel"]),
         tests("WakeRouterTests", uses: ["WakeModel", "WakeRouter"]),

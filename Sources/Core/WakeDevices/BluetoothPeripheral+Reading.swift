@@ -36,7 +36,7 @@ extension BluetoothPeripheral {
         try checkNames(root: root, faults: faults)
     }
 
-    private static func localName(_ node: YAMLNode) throws(FileError) -> String {
+    static func localName(_ node: YAMLNode) throws(FileError) -> String {
         let expected = "a name of 1 to 248 bytes"
         let name = try node.text(expecting: expected)
         guard (1...248).contains(name.utf8.count) else { throw node.error(expected: expected) }

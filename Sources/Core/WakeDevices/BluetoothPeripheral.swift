@@ -97,12 +97,7 @@ package struct BluetoothPeripheral: Hashable, Sendable {
     }
 
     /// The address in the usual spelling, `F0:11:22:33:44:55`.
-    package var addressText: String {
-        address.map { byte in
-            let digits = String(byte, radix: 16, uppercase: true)
-            return digits.utf8.count == 1 ? "0" + digits : digits
-        }.joined(separator: ":")
-    }
+    package var addressText: String { BluetoothAddress.text(address) }
 
     /// The first characteristic of a UUID.
     package func characteristic(_ uuid: String) -> Characteristic? {

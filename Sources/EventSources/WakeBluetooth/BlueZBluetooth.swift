@@ -37,7 +37,7 @@ package final class BlueZBluetooth: BluetoothCentralPort {
     let origin: NameID
     let adapter: BlueZAdapter
     private let choice: BlueZAdapterChoice
-    private let bus: BusAddress
+    let bus: BusAddress
     private let grace: Int64
     private let connector: any ChannelConnecting
     let table: ChannelTable
@@ -91,7 +91,7 @@ package final class BlueZBluetooth: BluetoothCentralPort {
         for device in devices {
             switch device.form {
             case .peripheral(let description): add(description, named: device.name)
-            case .beacon: break
+            case .beacon, .central: break
             }
         }
     }
