@@ -67,7 +67,7 @@ let package = Package(
         // System
         room("WakeSystem", on: "System", uses: ["CSystemd", "CWakeShims"]),
         room("WakeBus", on: "System", uses: ["CSystemd", "WakeSystem"]),
-        room("WakeBlueZ", on: "System", uses: ["WakeSystem", "WakeBus"]),
+        room("WakeBlueZ", on: "System", uses: ["CWakeShims", "WakeSystem", "WakeBus"]),
         room("WakeBundles", on: "System", uses: ["WakeModel"]),
         room("WakeProcesses", on: "System", uses: ["CWakeShims", "WakeSystem"]),
         room("WakeJournal", on: "System", uses: ["CSQLite", "WakeModel", "WakePorts"]),
@@ -142,6 +142,12 @@ let package = Package(
             name: "LocationApp",
             dependencies: ["CoreLocation"],
             path: "Tests/Support/LocationApp",
+            swiftSettings: house
+        ),
+        .executableTarget(
+            name: "PeripheralEnd",
+            dependencies: ["WakeBluetooth", "WakeDevices", "WakeModel", "WakePorts", "WakeSystem"],
+            path: "Tests/Support/PeripheralEnd",
             swiftSettings: house
         ),
         tests("HouseTests", uses: []),

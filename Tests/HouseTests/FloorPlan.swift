@@ -21,7 +21,7 @@ enum FloorPlan {
 
         Room(name: "WakeSystem", floor: "System", imports: ["CSystemd", "CWakeShims"]),
         Room(name: "WakeBus", floor: "System", imports: ["CSystemd", "WakeSystem"]),
-        Room(name: "WakeBlueZ", floor: "System", imports: ["WakeSystem", "WakeBus"]),
+        Room(name: "WakeBlueZ", floor: "System", imports: ["CWakeShims", "WakeSystem", "WakeBus"]),
         Room(name: "WakeBundles", floor: "System", imports: ["WakeModel"], foundation: true),
         Room(
             name: "WakeProcesses",

@@ -124,7 +124,9 @@ struct Observer {
         case .done: apps[index].windowBegan = nil
         case .createManager(let number, _): apps[index].managers.insert(number)
         case .releaseManager(let number): apps[index].managers.remove(number)
-        case .scan, .stopScan, .connect, .cancelConnection, .operate, .peripheralManager, .location: break
+        case .scan, .stopScan, .connect, .cancelConnection, .operate, .watchConnections, .peripheralManager,
+            .location:
+            break
         }
     }
 
@@ -289,7 +291,7 @@ struct Observer {
             if !runs(Int(app.number)) || !apps[Int(app.number)].managers.contains(number) {
                 fail("a manager that is not there hears of its state")
             }
-        case .bluetooth, .peripheralRole, .location, .locationAuthorization, .raise: break
+        case .bluetooth, .peripheralRole, .alert, .location, .locationAuthorization, .raise: break
         case .refused(_, let fault): tally.faults[Int(fault.rawValue)] += 1
         case .exited(let record): exited(record)
         case .moved(let app, let from, let to): moved(Int(app.number), from, to)

@@ -398,7 +398,10 @@ final class ProcessAppHost: AppHost {
             reply(id, WireReply(), process, app)
             ask(message, app)
         case .location(let manager, let request): heard(request, manager: manager, from: app)
-        case .central, .peripheral, .done, .beginTask, .endTask: ask(message, app)
+        case .peripheralManager(_, .create(let id, _, _)), .peripheralManager(_, .updateValue(let id, _, _, _)):
+            reply(id, WireReply(), process, app)
+            ask(message, app)
+        case .central, .peripheral, .peripheralManager, .done, .beginTask, .endTask: ask(message, app)
         }
     }
 
@@ -540,6 +543,7 @@ extension WireTranslation {
         case .channelUnpublished: "didUnpublishL2CAPChannel"
         case .channelOpened: "didOpen"
         case .channelDataAvailable: "stream"
+        case .connectionEvent: "connectionEventDidOccur"
         case .positionFixed, .significantChange: "didUpdateLocations"
         case .visitBegan, .visitEnded: "didVisit"
         case .regionEntered: "didEnterRegion"

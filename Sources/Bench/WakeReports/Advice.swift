@@ -28,6 +28,8 @@ enum Advice {
         case .sideNotWanted: "Set notifyOnEntry or notifyOnExit of the region"
         case .rangingNeedsRunning: "Monitor the beacon region, and range in the seconds after its entry"
         case .overflow: "Let the app keep up: it was sent more than it took"
+        case .notPreserved:
+            "Give the peripheral manager CBPeripheralManagerOptionRestoreIdentifierKey, and the same on every launch"
         case .bluetoothNotAuthorized: "Let the app use Bluetooth: `authorizations: {bluetooth: allowed}`"
         case .inForeground, .alreadyRunning, .resumed, .relaunched, .launching, .deliveredLater,
             .registrationEnded, .appEnded, .benchRestarted, .notARequest, .relaunchedAfterForceQuit, .answerWaits,

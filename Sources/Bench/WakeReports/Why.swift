@@ -129,6 +129,7 @@ package struct Why {
         case .registrationEnded: return "the app stopped asking for it before it came"
         case .appEnded: return "the app ended before it got the event"
         case .notARequest: return "no central asked for anything, and the app was \(decision.stateBefore)"
+        case .notPreserved: return "the peripheral manager has no restore identifier, and \(exit)"
         case .bluetoothNotAuthorized: return "the user does not let the app use Bluetooth"
         case .benchRestarted: return "the bench was restarted while the event was on its way"
         case .relaunchedAfterForceQuit: return "a location event lifts the bar of the force quit; \(exit); \(window)"

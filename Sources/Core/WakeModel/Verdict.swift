@@ -62,6 +62,7 @@ package enum Reason: UInt8, CaseIterable, Sendable {
     case appEnded
     case benchRestarted
     case notARequest
+    case notPreserved
     case bluetoothNotAuthorized
     case relaunchedAfterForceQuit
     case answerWaits
@@ -102,6 +103,7 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .appEnded: "AppEnded"
         case .benchRestarted: "BenchRestart"
         case .notARequest: "NotARequest"
+        case .notPreserved: "NotPreserved"
         case .bluetoothNotAuthorized: "BluetoothNotAuthorized"
         case .relaunchedAfterForceQuit: "RelaunchedAfterForceQuit"
         case .answerWaits: "AnswerWaits"
@@ -147,6 +149,7 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .overflow, .appEnded: .sys4
         case .benchRestarted: .sys2
         case .notARequest: .btp1
+        case .notPreserved: .btp4
         case .bluetoothNotAuthorized: .btp5
         case .relaunchedAfterForceQuit: .launch3
         case .answerWaits: .launch6
@@ -253,7 +256,7 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .exitAllowsRelaunch: "the way the app ended allows a relaunch"
         case .bluetoothOn: "Bluetooth is on"
         case .requestOfCentral: "a central reads, writes, subscribes or opens a channel"
-        case .servicePublished: "the app's services stay published while it does not run"
+        case .servicePublished: "the app's services are served while it does not run"
         case .peripheralPreserved: "the peripheral manager has a restore identifier"
         case .bluetoothAuthorized: "the user lets the app use Bluetooth"
         case .deliveryWanted: "delivery was not stopped by the app"

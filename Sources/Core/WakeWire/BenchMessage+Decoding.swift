@@ -32,6 +32,7 @@ extension Welcome {
             state: try fields.word("state", as: WireAppState.self),
             cause: try fields.optionalObject("cause").map { (cause) throws(WireError) in try WireCause(cause) },
             bluetoothCentrals: try options?.optionalStrings("bluetoothCentrals") ?? [],
+            bluetoothPeripherals: try options?.optionalStrings("bluetoothPeripherals") ?? [],
             isForLocation: try options?.flag("location") ?? false
         )
     }
@@ -196,9 +197,19 @@ extension WireDeliveryBody {
                 timestamp: try fields.optionalSeconds("timestamp") ?? 0,
                 isReconnecting: try fields.flag("isReconnecting")
             )
+        case "central.connectionEvent":
+            self = .centralConnectionEvent(
+                peripheral: try fields.identifier("peripheral"),
+                name: try fields.optionalString("name"),
+                isConnected: try fields.bool("connected")
+            )
         default:
             if let event = try WireLocationEvent(kind: kind, fields: fields) {
                 self = .location(event)
+                return
+            }
+            if let event = try WirePeripheralManagerEvent(kind: kind, fields: fields) {
+                self = .peripheralManager(event)
                 return
             }
             guard let event = try WirePeripheralEvent(kind: kind, fields: fields) else {
@@ -303,6 +314,8 @@ extension WirePeripheralEvent {
             self = .modifiedServices(try fields.handles("services"))
         case "peripheral.readyToWrite":
             self = .readyToWrite
+        case "peripheral.channelOpened":
+            self = .channelOpened(psm: try fields.handle("psm"), failure: try fields.failure())
         default:
             return nil
         }

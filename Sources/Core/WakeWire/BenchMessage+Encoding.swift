@@ -90,6 +90,9 @@ extension Welcome {
         if !bluetoothCentrals.isEmpty {
             writer.field("bluetoothCentrals", bluetoothCentrals)
         }
+        if !bluetoothPeripherals.isEmpty {
+            writer.field("bluetoothPeripherals", bluetoothPeripherals)
+        }
         if isForLocation {
             writer.field("location", true)
         }
@@ -207,7 +210,9 @@ extension WireDeliveryBody {
         case .centralConnected: "central.connected"
         case .centralFailedToConnect: "central.failedToConnect"
         case .centralDisconnected: "central.disconnected"
+        case .centralConnectionEvent: "central.connectionEvent"
         case .peripheral(_, let event): event.kind
+        case .peripheralManager(let event): event.kind
         case .location(let event): event.kind
         }
     }
@@ -237,6 +242,12 @@ extension WireDeliveryBody {
             writer.field("peripheral", peripheral)
             event.write(to: &writer)
         case .location(let event):
+            event.write(to: &writer)
+        case .centralConnectionEvent(let peripheral, let name, let isConnected):
+            writer.field("peripheral", peripheral)
+            writer.field("name", name)
+            writer.field("connected", isConnected)
+        case .peripheralManager(let event):
             event.write(to: &writer)
         }
     }
@@ -288,6 +299,7 @@ extension WirePeripheralEvent {
         case .nameChanged: "peripheral.nameChanged"
         case .modifiedServices: "peripheral.modifiedServices"
         case .readyToWrite: "peripheral.readyToWrite"
+        case .channelOpened: "peripheral.channelOpened"
         }
     }
 
@@ -326,6 +338,9 @@ extension WirePeripheralEvent {
             writer.field("name", name)
         case .modifiedServices(let handles):
             writer.list("services", handles) { $0.unsigned(UInt64($1)) }
+        case .channelOpened(let psm, let failure):
+            writer.field("psm", psm)
+            writer.failure(failure)
         case .readyToWrite:
             break
         }

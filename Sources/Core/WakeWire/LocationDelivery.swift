@@ -1,6 +1,7 @@
 /// What a location manager is told.
 ///
-/// What concerns regions has the manager number 0, and is for all location managers of the process.
+/// Crossings, significant changes, visits and ranged beacons have the manager number 0, and are for all location managers
+/// of the process.
 package enum WireLocationEvent: Equatable, Sendable {
     /// The phone is, or was, at these positions, oldest first: of standard updates, significant changes and requests.
     case updated([WirePosition])

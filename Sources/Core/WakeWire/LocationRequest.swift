@@ -2,7 +2,7 @@
 package enum WireLocationRequest: Equatable, Sendable {
     /// A manager was made; answered by a reply with the authorization and the regions the app monitors.
     case create(id: UInt64)
-    /// The manager is gone; its updates and its ranging end, its regions stay.
+    /// The manager is gone, and its updates end; regions, visits and significant changes stay.
     case release
     /// Begins standard updates, or changes how they are wanted.
     case startUpdating(WireLocationOptions)
