@@ -76,8 +76,7 @@ enum BluetoothRules {
     /// The verdict and reason of the decisive check.
     static func refusal(_ decisive: Check, in results: CheckResults, state: AppState) -> (Verdict, Reason) {
         switch decisive {
-        case .terminatedBySystem, .budgetLeft, .registered, .requestOfCentral, .servicePublished,
-            .peripheralPreserved:
+        case .terminatedBySystem, .budgetLeft, .registered, .requestOfCentral, .peripheralPreserved:
             preconditionFailure("\(decisive) never fails for one app")
         case .notForceQuit: (.deny, .forceQuit)
         case .unlockedSinceBoot: (.deny, .beforeFirstUnlock)
