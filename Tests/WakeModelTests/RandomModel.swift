@@ -132,7 +132,7 @@ extension SeededGenerator {
     }
 
     mutating func request() -> AppRequest {
-        switch below(12) {
+        switch below(13) {
         case 0: .beginTask(token: number())
         case 1: .endTask(token: number())
         case 2: .done
@@ -140,8 +140,9 @@ extension SeededGenerator {
         case 4: .releaseManager(number())
         case 5: .scan(number(), services: names(), allowDuplicates: flag())
         case 6: .stopScan(number())
-        case 7: .connect(number(), peripheral: name())
+        case 7: .connect(number(), peripheral: name(), options: ConnectOptions(rawValue: number()))
         case 8: .cancelConnection(number(), peripheral: name())
+        case 11: .watchConnections(number(), peripherals: names(), services: names())
         case 9: .peripheralManager(number(), peripheralManagerRequest())
         case 10: .location(number(), locationRequest())
         default: .operate(number(), peripheral: name(), operation())
@@ -185,7 +186,7 @@ extension SeededGenerator {
     }
 
     mutating func operation() -> BluetoothOperation {
-        switch below(10) {
+        switch below(11) {
         case 0: .discoverServices(names())
         case 1: .discoverIncludedServices(of: number(), names())
         case 2: .discoverCharacteristics(of: number(), names())
@@ -195,6 +196,7 @@ extension SeededGenerator {
         case 6: .setNotify(number(), flag())
         case 7: .readDescriptor(number())
         case 8: .writeDescriptor(number(), data())
+        case 9: .openChannel(psm: number())
         default: .readSignalStrength
         }
     }

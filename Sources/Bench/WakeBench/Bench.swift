@@ -337,7 +337,7 @@ package final class Bench {
                 for event in onTheWay.removeValue(forKey: record.app) ?? [] {
                     try journal.acknowledge(app: record.app, event: event)
                 }
-            case .refused, .moved: break
+            case .refused, .moved, .alert: break
             }
         }
         return leaves
@@ -522,7 +522,14 @@ package final class Bench {
                 preconditionFailure("decision \(decision.number) delivers an event that nobody kept")
             }
             host(app).deliver(
-                AppDelivery(event: event, payload: payload, decision: decision, manager: manager),
+                AppDelivery(
+                    event: event,
+                    payload: payload,
+                    decision: decision,
+                    manager: manager,
+                    reconnects: event.kind == .peripheralDisconnected && event.failed
+                        && router.reconnects(app, manager, to: event.peripheral)
+                ),
                 to: app,
                 at: now
             )
@@ -536,7 +543,7 @@ package final class Bench {
         case .locationAuthorization(let app, let manager, let authorization):
             host(app).locationAuthorization(authorization, manager: manager, to: app, at: now)
         case .location(let command): location?.perform(command, at: now)
-        case .keep, .discard, .exited, .refused, .moved, .raise: break
+        case .keep, .discard, .exited, .refused, .moved, .alert, .raise: break
         }
     }
 

@@ -24,6 +24,8 @@ package enum Action: Hashable, Sendable {
     /// Call a peripheral manager's willRestoreState with what was preserved (BTP-4).
     case restorePeripheral(AppID, ManagerNumber, RestoredPeripheral)
     case bluetooth(BluetoothCommand)
+    /// The system shows the user an alert on behalf of a suspended app; recorded (BTC-9).
+    case alert(AppID, EventKind, peripheral: NameID, EventID)
     case peripheralRole(PeripheralRoleCommand)
     /// Tell a location manager what the app may know.
     case locationAuthorization(AppID, ManagerNumber, LocationAuthorization)

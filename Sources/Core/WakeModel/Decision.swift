@@ -102,6 +102,8 @@ package enum Registration: UInt8, CaseIterable, Sendable {
     case operation
     /// A service published in the peripheral role.
     case publishedService
+    /// A link that the app watches, whoever holds it.
+    case watchedConnection
     case standardUpdates
     case significantChange
     case visits
@@ -121,6 +123,7 @@ package enum Registration: UInt8, CaseIterable, Sendable {
         case .subscription: "subscription"
         case .operation: "operation"
         case .publishedService: "published-service"
+        case .watchedConnection: "watched-connection"
         case .standardUpdates: "standard-updates"
         case .significantChange: "significant-change"
         case .visits: "visits"
@@ -134,7 +137,9 @@ package enum Registration: UInt8, CaseIterable, Sendable {
     /// Whether it is one of Core Location's.
     package var isLocation: Bool {
         switch self {
-        case .none, .manager, .scan, .pendingConnect, .connection, .subscription, .operation, .publishedService: false
+        case .none, .manager, .scan, .pendingConnect, .connection, .subscription, .operation, .publishedService,
+            .watchedConnection:
+            false
         case .standardUpdates, .significantChange, .visits, .region, .beaconRegion, .ranging, .answer: true
         }
     }

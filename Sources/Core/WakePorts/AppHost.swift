@@ -94,11 +94,20 @@ package struct AppDelivery: Hashable, Sendable {
     package var payload: EventPayload
     package var decision: DecisionID
     package var manager: ManagerNumber
+    /// Of a disconnection: the system connects again by itself (BTC-11).
+    package var reconnects: Bool
 
-    package init(event: WakeEvent, payload: EventPayload, decision: DecisionID, manager: ManagerNumber) {
+    package init(
+        event: WakeEvent,
+        payload: EventPayload,
+        decision: DecisionID,
+        manager: ManagerNumber,
+        reconnects: Bool = false
+    ) {
         self.event = event
         self.payload = payload
         self.decision = decision
         self.manager = manager
+        self.reconnects = reconnects
     }
 }

@@ -22,7 +22,8 @@ extension Router {
             .peripheralConnectionFailed, .peripheralDisconnected, .characteristicNotified, .servicesDiscovered,
             .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered, .valueRead,
             .valueWritten, .notificationStateChanged, .descriptorRead, .descriptorWritten, .signalStrengthRead,
-            .nameChanged, .servicesModified, .readyToWrite, .positionFixed, .significantChange, .visitBegan,
+            .nameChanged, .servicesModified, .readyToWrite, .connectionEvent, .positionFixed, .significantChange,
+            .visitBegan,
             .visitEnded, .regionEntered, .regionExited, .regionStateDetermined, .monitoringStarted,
             .monitoringFailed, .locationUpdatesPaused, .authorizationChanged, .locationFailed, .beaconSighted,
             .beaconsRanged:

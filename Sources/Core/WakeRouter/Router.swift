@@ -286,6 +286,7 @@ package struct Router {
         precondition(LifecycleRules.allows(from: from, to: state), "app \(app.number) moves from \(from) to \(state)")
         apps[index].face.state = state
         apps[index].face.stateSince = now
+        if from == .active || from == .inactive { apps[index].leftForeground = now }
         output.actions.append(.moved(app, from: from, to: state))
         // The end of a process lets go of its managers first.
         if state != .notRunning { updateAir(of: app, into: &output) }

@@ -31,7 +31,9 @@ extension Welcome {
             version: Int(try fields.integer("version", in: 1...1_000_000)),
             state: try fields.word("state", as: WireAppState.self),
             cause: try fields.optionalObject("cause").map { (cause) throws(WireError) in try WireCause(cause) },
-            bluetoothCentrals: try options?.optionalStrings("bluetoothCentrals") ?? []
+            bluetoothCentrals: try options?.optionalStrings("bluetoothCentrals") ?? [],
+            bluetoothPeripherals: try options?.optionalStrings("bluetoothPeripherals") ?? [],
+            isForLocation: try options?.flag("location") ?? false
         )
     }
 }
@@ -69,7 +71,7 @@ extension WireCallback {
 }
 
 extension Fields {
-    fileprivate func failure() throws(WireError) -> WireFailure? {
+    func failure() throws(WireError) -> WireFailure? {
         guard let error = try optionalObject("error") else {
             return nil
         }
@@ -147,7 +149,10 @@ extension WireReply {
             peripherals: try fields.optionalList("peripherals") { (fields) throws(WireError) in
                 try WirePeripheral(fields)
             },
-            state: try fields.optionalWord("state", as: WireRadioState.self)
+            state: try fields.optionalWord("state", as: WireRadioState.self),
+            location: try fields.optionalObject("location").map { (fields) throws(WireError) in
+                try WireLocationStatus(fields)
+            }
         )
     }
 }
@@ -192,7 +197,21 @@ extension WireDeliveryBody {
                 timestamp: try fields.optionalSeconds("timestamp") ?? 0,
                 isReconnecting: try fields.flag("isReconnecting")
             )
+        case "central.connectionEvent":
+            self = .centralConnectionEvent(
+                peripheral: try fields.identifier("peripheral"),
+                name: try fields.optionalString("name"),
+                isConnected: try fields.bool("connected")
+            )
         default:
+            if let event = try WireLocationEvent(kind: kind, fields: fields) {
+                self = .location(event)
+                return
+            }
+            if let event = try WirePeripheralManagerEvent(kind: kind, fields: fields) {
+                self = .peripheralManager(event)
+                return
+            }
             guard let event = try WirePeripheralEvent(kind: kind, fields: fields) else {
                 throw .unknownKind(kind)
             }
@@ -295,6 +314,8 @@ extension WirePeripheralEvent {
             self = .modifiedServices(try fields.handles("services"))
         case "peripheral.readyToWrite":
             self = .readyToWrite
+        case "peripheral.channelOpened":
+            self = .channelOpened(psm: try fields.handle("psm"), failure: try fields.failure())
         default:
             return nil
         }

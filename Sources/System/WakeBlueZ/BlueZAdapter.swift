@@ -292,6 +292,9 @@ package final class BlueZAdapter {
         }
     }
 
+    /// The adapter's own address; nil while it is not there.
+    package var ownAddress: String? { path.flatMap { objects.properties($0, BlueZName.adapter)?["Address"]?.text } }
+
     var isOn: Bool {
         path.flatMap { objects.properties($0, BlueZName.adapter)?["Powered"]?.bool } ?? false
     }

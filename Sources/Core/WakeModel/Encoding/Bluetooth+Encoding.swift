@@ -47,6 +47,9 @@ extension BluetoothOperation: ByteCoded {
             writer.write(value)
         case .readSignalStrength:
             writer.write(byte: 9)
+        case .openChannel(let psm):
+            writer.write(byte: 10)
+            writer.write(psm)
         }
     }
 
@@ -68,6 +71,7 @@ extension BluetoothOperation: ByteCoded {
         case 7: self = .readDescriptor(try reader.readUInt16())
         case 8: self = .writeDescriptor(try reader.readUInt16(), try reader.readBytes())
         case 9: self = .readSignalStrength
+        case 10: self = .openChannel(psm: try reader.readUInt16())
         default: throw EncodingFault(.unknownValue, at: start)
         }
     }
@@ -120,6 +124,9 @@ extension EventPayload: ByteCoded {
         case .psm(let psm):
             writer.write(byte: 14)
             writer.write(psm)
+        case .connectionEvent(let connected):
+            writer.write(byte: 21)
+            writer.write(connected)
         case .position(let position):
             writer.write(byte: 15)
             writer.write(position)
@@ -160,6 +167,7 @@ extension EventPayload: ByteCoded {
         case 12: self = .writeRequests(try reader.readArray())
         case 13: self = .central(maximumUpdateLength: try reader.readUInt16())
         case 14: self = .psm(try reader.readUInt16())
+        case 21: self = .connectionEvent(connected: try reader.readBool())
         case 15: self = .position(try reader.read())
         case 16: self = .positions(try reader.readArray())
         case 17: self = .beacons(try reader.readArray())

@@ -139,6 +139,7 @@ extension Profile: ByteCoded {
         writer.write(rebootLiftsForceQuit)
         writer.write(firstUnlockGates)
         writer.write(bluetoothRelaunchesAfterReboot)
+        writer.write(reconnects)
         writer.write(multitasking)
         writer.write(locationWindow)
         writer.write(significantDistance)
@@ -171,6 +172,7 @@ extension Profile: ByteCoded {
             rebootLiftsForceQuit: try reader.readBool(),
             firstUnlockGates: try reader.readBool(),
             bluetoothRelaunchesAfterReboot: try reader.readBool(),
+            reconnects: try reader.readBool(),
             multitasking: try reader.readBool(),
             locationWindow: try reader.read(),
             significantDistance: try reader.readUInt32(),

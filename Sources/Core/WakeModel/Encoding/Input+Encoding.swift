@@ -91,10 +91,11 @@ extension AppRequest: ByteCoded {
         case .stopScan(let manager):
             writer.write(byte: 6)
             writer.write(manager)
-        case .connect(let manager, let peripheral):
+        case .connect(let manager, let peripheral, let options):
             writer.write(byte: 7)
             writer.write(manager)
             writer.write(peripheral)
+            writer.write(byte: options.rawValue)
         case .cancelConnection(let manager, let peripheral):
             writer.write(byte: 8)
             writer.write(manager)
@@ -104,6 +105,11 @@ extension AppRequest: ByteCoded {
             writer.write(manager)
             writer.write(peripheral)
             writer.write(operation)
+        case .watchConnections(let manager, let peripherals, let services):
+            writer.write(byte: 12)
+            writer.write(manager)
+            writer.write(peripherals)
+            writer.write(services)
         case .peripheralManager(let manager, let request):
             writer.write(byte: 10)
             writer.write(manager)
@@ -130,10 +136,21 @@ extension AppRequest: ByteCoded {
                 allowDuplicates: try reader.readBool()
             )
         case 6: self = .stopScan(try reader.readUInt32())
-        case 7: self = .connect(try reader.readUInt32(), peripheral: try reader.read())
+        case 7:
+            self = .connect(
+                try reader.readUInt32(),
+                peripheral: try reader.read(),
+                options: ConnectOptions(rawValue: try reader.readByte())
+            )
         case 8: self = .cancelConnection(try reader.readUInt32(), peripheral: try reader.read())
         case 9: self = .operate(try reader.readUInt32(), peripheral: try reader.read(), try reader.read())
         case 10: self = .peripheralManager(try reader.readUInt32(), try reader.read())
+        case 12:
+            self = .watchConnections(
+                try reader.readUInt32(),
+                peripherals: try reader.readArray(),
+                services: try reader.readArray()
+            )
         case 11: self = .location(try reader.readUInt32(), try reader.read())
         default: throw EncodingFault(.unknownValue, at: start)
         }

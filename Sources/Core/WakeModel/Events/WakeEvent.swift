@@ -31,6 +31,7 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
     case channelUnpublished
     case channelOpened
     case channelDataAvailable
+    case connectionEvent
     case positionFixed
     case significantChange
     case visitBegan
@@ -80,6 +81,7 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
         case .channelUnpublished: "l2cap-unpublished"
         case .channelOpened: "l2cap-opened"
         case .channelDataAvailable: "l2cap-data"
+        case .connectionEvent: "connection-event"
         case .positionFixed: "position-fixed"
         case .significantChange: "significant-change"
         case .visitBegan: "visit-began"
@@ -112,7 +114,7 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
             .valueWritten, .notificationStateChanged, .descriptorRead, .descriptorWritten, .signalStrengthRead,
             .nameChanged, .servicesModified, .readyToWrite, .serviceAdded, .advertisingStarted, .centralSubscribed,
             .centralUnsubscribed, .readRequested, .writeRequested, .readyToUpdate, .channelPublished,
-            .channelUnpublished, .channelOpened, .channelDataAvailable:
+            .channelUnpublished, .channelOpened, .channelDataAvailable, .connectionEvent:
             .bluetooth
         case .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered, .regionExited,
             .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
