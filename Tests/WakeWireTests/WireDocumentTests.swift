@@ -80,7 +80,7 @@ struct WireDocumentTests {
         let words =
             WireAppState.allCases.map(\.rawValue) + WireRadioState.allCases.map(\.rawValue)
             + WireLinkState.allCases.map(\.rawValue) + WireProperties.words.map(\.word)
-            + WirePermissions.words.map(\.word) + ["at most \(WireLimits.outstandingUpdates) of a manager"]
+            + WirePermissions.words.map(\.word)
         for word in words + [WireLimits.socketVariable, "Version \(WireLimits.version)", "\(WireLimits.valueBytes)"] {
             #expect(document.contains(word), "no '\(word)'")
         }

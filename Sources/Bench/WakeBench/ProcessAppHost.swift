@@ -394,8 +394,11 @@ final class ProcessAppHost: AppHost {
         case .central(_, .create(let id, _, _)):
             reply(id, WireReply(), process, app)
             ask(message, app)
-        case .peripheralManager(_, .create(let id, _, _)), .peripheralManager(_, .updateValue(let id, _, _, _)):
+        case .peripheralManager(_, .create(let id, _, _)):
             reply(id, WireReply(), process, app)
+            ask(message, app)
+        case .peripheralManager(_, .updateValue(let id, _, _, _)):
+            reply(id, WireReply(taken: true), process, app)
             ask(message, app)
         case .central, .peripheral, .peripheralManager, .done, .beginTask, .endTask: ask(message, app)
         }

@@ -148,7 +148,8 @@ extension WireReply {
             peripherals: try fields.optionalList("peripherals") { (fields) throws(WireError) in
                 try WirePeripheral(fields)
             },
-            state: try fields.optionalWord("state", as: WireRadioState.self)
+            state: try fields.optionalWord("state", as: WireRadioState.self),
+            taken: try fields.optionalBool("taken")
         )
     }
 }

@@ -178,6 +178,7 @@ extension WireReply {
             writer.list("peripherals", peripherals) { $0.peripheral($1) }
         }
         writer.field("state", state?.rawValue)
+        writer.field("taken", taken)
     }
 }
 

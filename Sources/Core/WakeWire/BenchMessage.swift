@@ -100,18 +100,22 @@ package struct WireReply: Equatable, Sendable {
     package var peripherals: [WirePeripheral]?
     /// The state of the radio.
     package var state: WireRadioState?
+    /// Whether the phone's queue took an update of a peripheral manager.
+    package var taken: Bool?
 
     /// An answer; without arguments it only says that the request was heard.
     package init(
         failure: WireFailure? = nil,
         seconds: Double? = nil,
         peripherals: [WirePeripheral]? = nil,
-        state: WireRadioState? = nil
+        state: WireRadioState? = nil,
+        taken: Bool? = nil
     ) {
         self.failure = failure
         self.seconds = seconds
         self.peripherals = peripherals
         self.state = state
+        self.taken = taken
     }
 }
 

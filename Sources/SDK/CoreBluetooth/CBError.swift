@@ -93,7 +93,8 @@ public struct CBError: CustomNSError, Hashable, Sendable {
 
     /// What people read.
     public var localizedDescription: String {
-        text.isEmpty ? "The operation couldn’t be completed. (\(CBErrorDomain) error \(errorCode).)" : text
+        text.isEmpty
+            ? "The operation couldn’t be completed. (\(CBErrorDomain) error \(errorCode).)" : text
     }
 }
 
@@ -182,7 +183,8 @@ public struct CBATTError: CustomNSError, Hashable, Sendable {
 
     /// What people read.
     public var localizedDescription: String {
-        text.isEmpty ? "The operation couldn’t be completed. (\(CBATTErrorDomain) error \(errorCode).)" : text
+        text.isEmpty
+            ? "The operation couldn’t be completed. (\(CBATTErrorDomain) error \(errorCode).)" : text
     }
 }
 

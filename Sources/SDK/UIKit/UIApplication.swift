@@ -118,10 +118,14 @@ extension UIApplication {
     }
 
     private static func launchOptions(_ welcome: Welcome) -> [LaunchOptionsKey: Any]? {
-        guard !welcome.bluetoothCentrals.isEmpty else {
-            return nil
+        var options: [LaunchOptionsKey: Any] = [:]
+        if !welcome.bluetoothCentrals.isEmpty {
+            options[.bluetoothCentrals] = welcome.bluetoothCentrals
         }
-        return [.bluetoothCentrals: welcome.bluetoothCentrals]
+        if !welcome.bluetoothPeripherals.isEmpty {
+            options[.bluetoothPeripherals] = welcome.bluetoothPeripherals
+        }
+        return options.isEmpty ? nil : options
     }
 
     private func launch(delegate type: NSObject.Type?, options: [LaunchOptionsKey: Any]?) {
