@@ -48,6 +48,7 @@ let package = Package(
         .executable(name: "wakebench", targets: ["wakebench"]),
         .library(name: "UIKit", targets: ["UIKit"]),
         .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
+        .library(name: "CoreLocation", targets: ["CoreLocation"]),
     ],
     targets: [
         // C libraries, and what Swift cannot import.
@@ -66,7 +67,7 @@ let package = Package(
         // System
         room("WakeSystem", on: "System", uses: ["CSystemd", "CWakeShims"]),
         room("WakeBus", on: "System", uses: ["CSystemd", "WakeSystem"]),
-        room("WakeBlueZ", on: "System", uses: ["WakeSystem", "WakeBus"]),
+        room("WakeBlueZ", on: "System", uses: ["CWakeShims", "WakeSystem", "WakeBus"]),
         room("WakeBundles", on: "System", uses: ["WakeModel"]),
         room("WakeProcesses", on: "System", uses: ["CWakeShims", "WakeSystem"]),
         room("WakeJournal", on: "System", uses: ["CSQLite", "WakeModel", "WakePorts"]),
@@ -100,12 +101,15 @@ let package = Package(
         room("WakeClient", on: "SDK", uses: ["WakeWire"]),
         room("UIKit", on: "SDK", uses: ["WakeClient", "WakeWire"]),
         room("CoreBluetooth", on: "SDK", uses: ["WakeClient", "WakeWire"]),
+        room("CoreLocation", on: "SDK", uses: ["WakeClient", "WakeWire"]),
 
         // Examples
         program("HeartRate", on: "Examples", uses: ["UIKit", "CoreBluetooth"], exclude: ["Info.plist"]),
+        program("Fences", on: "Examples", uses: ["UIKit", "CoreLocation"], exclude: ["Info.plist"]),
 
         // Benchmarks
         program("RouterBenchmark", on: "Benchmarks", uses: ["WakeModel", "WakeRouter"]),
+        program("RegionBenchmark", on: "Benchmarks", uses: ["WakeModel", "WakeRouter"]),
         program(
             "WakeBenchmark",
             on: "Benchmarks",
@@ -132,6 +136,18 @@ let package = Package(
             name: "BenchLike",
             dependencies: ["WakeProcesses", "WakeSystem"],
             path: "Tests/Support/BenchLike",
+            swiftSettings: house
+        ),
+        .executableTarget(
+            name: "LocationApp",
+            dependencies: ["CoreLocation"],
+            path: "Tests/Support/LocationApp",
+            swiftSettings: house
+        ),
+        .executableTarget(
+            name: "PeripheralEnd",
+            dependencies: ["WakeBluetooth", "WakeDevices", "WakeModel", "WakePorts", "WakeSystem"],
+            path: "Tests/Support/PeripheralEnd",
             swiftSettings: house
         ),
         tests("HouseTests", uses: []),
@@ -165,7 +181,13 @@ let package = Package(
                 "WakeReports", "WakeRouter", "wakebench",
             ]
         ),
-        tests("SDKTests", uses: ["HeartRate", "WakeClient", "WakeWire", "UIKit", "CoreBluetooth"]),
+        tests(
+            "SDKTests",
+            uses: [
+                "Fences", "HeartRate", "LocationApp", "WakeClient", "WakeWire", "UIKit", "CoreBluetooth",
+                "CoreLocation",
+            ]
+        ),
         tests("CommandLineTests", uses: ["wakebench", "BlueZStandIn"], resources: [.copy("Answers")]),
     ],
     swiftLanguageModes: [.v6]

@@ -6,6 +6,8 @@ import WakeWire
 struct WireTranslation {
     let names: NameTable
     let identifiers: PeripheralIdentifiers
+    /// Whose margins and limits regions have.
+    let profile: Profile
 
     // MARK: From the app
 
@@ -21,6 +23,7 @@ struct WireTranslation {
                 operation(request).map { .operate(manager, peripheral: name, $0) }
             }
         case .peripheralManager: nil
+        case .location(let manager, let request): location(request).map { .location(manager, $0) }
         case .hello, .launched, .acknowledge, .timeRemaining: nil
         }
     }
@@ -32,13 +35,24 @@ struct WireTranslation {
         case .scan(let services, let allowDuplicates, _):
             .scan(manager, services: intern(services), allowDuplicates: allowDuplicates)
         case .stopScan: .stopScan(manager)
-        case .connect(let peripheral, _):
-            identifiers.name(of: peripheral).map { .connect(manager, peripheral: $0) }
+        case .connect(let peripheral, let options):
+            identifiers.name(of: peripheral).map {
+                .connect(manager, peripheral: $0, options: Self.connectOptions(options))
+            }
         case .cancel(let peripheral):
             identifiers.name(of: peripheral).map { .cancelConnection(manager, peripheral: $0) }
         case .release: .releaseManager(manager)
         case .retrieve, .retrieveConnected, .registerForConnectionEvents: nil
         }
+    }
+
+    private static func connectOptions(_ options: WireConnectOptions) -> ConnectOptions {
+        var known: ConnectOptions = []
+        if options.notifyOnConnection { known.insert(.alertsOnConnection) }
+        if options.notifyOnDisconnection { known.insert(.alertsOnDisconnection) }
+        if options.notifyOnNotification { known.insert(.alertsOnNotification) }
+        if options.autoReconnect { known.insert(.reconnects) }
+        return known
     }
 
     private func operation(_ request: PeripheralRequest) -> BluetoothOperation? {
@@ -82,7 +96,7 @@ struct WireTranslation {
                 peripheral: identifier(event),
                 failure: failure(delivery.payload),
                 timestamp: wallSeconds,
-                isReconnecting: false
+                isReconnecting: delivery.reconnects
             )
         case .characteristicNotified, .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered,
             .descriptorsDiscovered, .valueRead, .valueWritten, .notificationStateChanged, .descriptorRead,
@@ -90,8 +104,12 @@ struct WireTranslation {
             return .peripheral(identifier(event), peripheralEvent(delivery))
         case .serviceAdded, .advertisingStarted, .centralSubscribed, .centralUnsubscribed, .readRequested,
             .writeRequested, .readyToUpdate, .channelPublished, .channelUnpublished, .channelOpened,
-            .channelDataAvailable:
+            .channelDataAvailable, .connectionEvent:
             return nil
+        case .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered, .regionExited,
+            .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
+            .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
+            return locationEvent(delivery, wallSeconds: wallSeconds).map { .location($0) }
         }
     }
 
@@ -126,7 +144,11 @@ struct WireTranslation {
         case .characteristicNotified, .valueRead, .bluetoothPoweredOn, .bluetoothPoweredOff, .peripheralDiscovered,
             .peripheralConnected, .peripheralConnectionFailed, .peripheralDisconnected, .serviceAdded,
             .advertisingStarted, .centralSubscribed, .centralUnsubscribed, .readRequested, .writeRequested,
-            .readyToUpdate, .channelPublished, .channelUnpublished, .channelOpened, .channelDataAvailable:
+            .readyToUpdate, .channelPublished, .channelUnpublished, .channelOpened, .channelDataAvailable,
+            .connectionEvent, .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered,
+            .regionExited,
+            .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
+            .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
             return .value(attribute: attribute, value: value(delivery.payload), failure: failure)
         }
     }

@@ -39,26 +39,40 @@ extension Router {
         let sighting =
             event.kind == .peripheralDiscovered ? sight(event.peripheral, by: &interest, again: restarted) : .none
         let face = observe(interest)
-        let results = BluetoothRules.evaluate(
-            BluetoothQuestion(
-                kind: event.kind,
-                state: face.state,
-                scanNamesServices: sighting.namesServices,
-                firstSighting: sighting.first,
-                wanted: interest.wanted,
-                rebootedSince: apps[index].rebootedSince
-            ),
-            of: face,
-            by: profile
-        )
-        var (verdict, reason) = verdict(results, for: index)
+        let isLocal = apps[index].managers[Int(interest.client.slot)].local != nil
+        let results =
+            isLocal
+            ? PeripheralRules.evaluate(
+                PeripheralQuestion(
+                    kind: event.kind,
+                    state: face.state,
+                    wanted: interest.wanted && isAwaited(event),
+                    rebootedSince: apps[index].rebootedSince
+                ),
+                of: face,
+                by: profile
+            )
+            : BluetoothRules.evaluate(
+                BluetoothQuestion(
+                    kind: event.kind,
+                    state: face.state,
+                    scanNamesServices: sighting.namesServices,
+                    firstSighting: sighting.first,
+                    wanted: interest.wanted,
+                    rebootedSince: apps[index].rebootedSince
+                ),
+                of: face,
+                by: profile
+            )
+        let role: Role = isLocal ? .peripheral(event.kind) : .central
+        var (verdict, reason) = verdict(results, for: index, in: role)
         var rule = reason.rule
         var wouldHave = verdict
         if let decisive = results.decisive {
             rule = decisive.rule
             var passed = results
             passed[decisive] = .pass
-            wouldHave = self.verdict(passed, for: index).0
+            wouldHave = self.verdict(passed, for: index, in: role).0
         }
         if restarted, !verdict.delivers {
             (verdict, reason, rule) = (.drop, .benchRestarted, Reason.benchRestarted.rule)
@@ -75,13 +89,24 @@ extension Router {
             snapshot: face,
             into: &output
         )
+        if face.state == .suspended { showAlert(of: event, to: interest, into: &output) }
         if event.kind == .peripheralDiscovered { noteSighting(of: event.peripheral, by: interest, verdict) }
         carryOut(verdict, of: event, decision: decision, for: interest, into: &output)
     }
 
-    private func verdict(_ results: CheckResults, for index: Int) -> (Verdict, Reason) {
+    /// The role in which an app hears of an event.
+    private enum Role {
+        case central
+        case peripheral(EventKind)
+    }
+
+    private func verdict(_ results: CheckResults, for index: Int, in role: Role) -> (Verdict, Reason) {
         if let decisive = results.decisive {
-            return BluetoothRules.refusal(decisive, in: results, state: apps[index].state)
+            return switch role {
+            case .central: BluetoothRules.refusal(decisive, in: results, state: apps[index].state)
+            case .peripheral(let kind):
+                PeripheralRules.refusal(decisive, in: results, of: kind, state: apps[index].state)
+            }
         }
         var launching = false
         if case .launching = apps[index].phase { launching = true }
@@ -187,6 +212,11 @@ extension Router {
         supersedes: DecisionID,
         into output: inout RouterOutput
     ) {
+        refuseRequest(
+            of: event,
+            reason == .overflow ? AttributeError.insufficientResources : AttributeError.unlikely,
+            into: &output
+        )
         var checks = CheckResults()
         checks[.deliveryWanted] = .fail
         var snapshot = apps[Int(app.number)].face
@@ -267,16 +297,16 @@ extension Router {
         let app = interest.client.app
         let index = Int(app.number)
         switch verdict {
-        case .coalesce, .drop, .deny: return
+        case .coalesce, .drop, .deny:
+            refuseRequest(of: event, AttributeError.unlikely, into: &output)
+            return
         case .defer:
             enqueue(event, for: interest, decision: decision, deferred: true, into: &output)
             return
         case .foregroundDeliver: break
         case .backgroundDeliver:
             // A source whose mode is missing does not keep the app running (MODE-2).
-            if apps[index].window(at: now) == nil, apps[index].face.modes.contains(.bluetoothCentral) {
-                openWindow(app)
-            }
+            if apps[index].window(at: now) == nil, keepsRunning(event, for: interest) { openWindow(app) }
         case .resume:
             move(app, to: .background, into: &output)
             apps[index].phase = .running
@@ -289,6 +319,13 @@ extension Router {
             openWindow(app)
         }
         deliver(event, decision: decision, for: interest, into: &output)
+    }
+
+    /// Whether an event of a running app has its source's mode, and is one that would wake the app.
+    private func keepsRunning(_ event: WakeEvent, for interest: Interest) -> Bool {
+        let modes = apps[Int(interest.client.app.number)].face.modes
+        guard local(interest.client) != nil else { return modes.contains(.bluetoothCentral) }
+        return modes.contains(.bluetoothPeripheral) && PeripheralRules.isRequest(event.kind)
     }
 
     mutating func openWindow(_ app: AppID) {
@@ -310,6 +347,7 @@ extension Router {
         for slot in interest.slots {
             if apps[index].managers[slot].attached {
                 delivered = true
+                noteDelivery(of: event)
                 output.actions.append(
                     .deliver(app, manager: apps[index].managers[slot].number, event.id, decision)
                 )

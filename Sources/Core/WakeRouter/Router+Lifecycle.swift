@@ -134,6 +134,7 @@ extension Router {
         apps[index].face.forceQuit = true
         apps[index].face.forceQuitAt = now
         apps[index].face.forceQuitBy = id
+        if !apps[index].hasProcess { updateAir(of: app, into: &output) }
         terminate(app, cause: .userForceQuit, code: 0, by: id, into: &output)
     }
 
@@ -280,11 +281,14 @@ extension Router {
 
     mutating func deadlineReached(_ app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
+        expireRequests(of: app, into: &output)
         switch apps[index].phase {
         case .resting, .freezing: break
-        case .launching, .leaving:
+        case .launching(let deadline), .leaving(let deadline):
+            guard deadline <= now else { return }
             end(app, cause: .watchdog, code: TerminationCode.watchdog, by: .none, into: &output)
-        case .ending(_, let cause, let code, let event):
+        case .ending(let deadline, let cause, let code, let event):
+            guard deadline <= now else { return }
             end(app, cause: cause, code: code, by: event, into: &output)
         case .running:
             expireTasks(of: app, into: &output)

@@ -3,7 +3,7 @@ import WakeModel
 /// The whole state of the router as bytes, from which another goes on with the same output.
 extension Router {
     /// Changes whenever the layout does; bytes of another version are refused.
-    private static let snapshotVersion: UInt8 = 1
+    private static let snapshotVersion: UInt8 = 2
 
     /// Writes all that the router knows; equal states give equal bytes.
     package func encode(into writer: inout ByteWriter) {
@@ -40,6 +40,7 @@ extension Router {
         guard isConsistent else { throw EncodingFault(.unknownValue, at: start) }
         for index in apps.indices {
             let app = AppID(UInt32(index))
+            apps[index].requestDeadline = firstRequestDeadline(of: index)
             reschedule(app)
             for slot in apps[index].managers.indices where apps[index].managers[slot].scan != nil {
                 scanners.append(BluetoothClient(app: app, slot: UInt16(slot)))
@@ -83,6 +84,7 @@ extension AppRecord: ByteCoded {
         writer.write(launchTarget)
         writer.write(optional: userLaunchAfterEnd)
         writer.write(rebootedSince)
+        writer.write(leftForeground)
         writer.write(managers)
         writer.write(waiting)
         writer.write(held)
@@ -99,6 +101,7 @@ extension AppRecord: ByteCoded {
         launchTarget = try reader.read()
         userLaunchAfterEnd = try reader.readOptional()
         rebootedSince = try reader.readBool()
+        leftForeground = try reader.read()
         let start = reader.offset
         managers = try reader.readArray()
         guard managers.count <= Router.managersLimit else { throw EncodingFault(.unknownValue, at: start) }
@@ -217,6 +220,8 @@ extension AppRecord.Manager: ByteCoded {
         writer.write(createdAt)
         writer.write(optional: scan)
         writer.write(peripherals)
+        writer.write(optional: local)
+        writer.write(optional: watch)
     }
 
     init(from reader: inout ByteReader) throws(EncodingFault) {
@@ -227,7 +232,25 @@ extension AppRecord.Manager: ByteCoded {
             restoreIdentifier: try reader.read(),
             createdAt: try reader.read(),
             scan: try reader.readOptional(),
-            peripherals: try reader.readArray()
+            peripherals: try reader.readArray(),
+            local: try reader.readOptional(),
+            watch: try reader.readOptional()
+        )
+    }
+}
+
+extension AppRecord.ConnectionWatch: ByteCoded {
+    func encode(into writer: inout ByteWriter) {
+        writer.write(peripherals)
+        writer.write(services)
+        writer.write(since)
+    }
+
+    init(from reader: inout ByteReader) throws(EncodingFault) {
+        self.init(
+            peripherals: try reader.readArray(),
+            services: try reader.readArray(),
+            since: try reader.read()
         )
     }
 }
@@ -268,10 +291,16 @@ extension Link: ByteCoded {
         writer.write(client)
         writer.write(connected)
         writer.write(since)
+        writer.write(byte: options.rawValue)
     }
 
     init(from reader: inout ByteReader) throws(EncodingFault) {
-        self.init(client: try reader.read(), connected: try reader.readBool(), since: try reader.read())
+        self.init(
+            client: try reader.read(),
+            connected: try reader.readBool(),
+            since: try reader.read(),
+            options: ConnectOptions(rawValue: try reader.readByte())
+        )
     }
 }
 

@@ -158,6 +158,11 @@ package struct Router {
     /// The next instant at which something about an app is due. Reads field by field: a copy of the whole record would
     /// cost more than all the rest.
     private func nextDeadline(of index: Int) -> Instant? {
+        guard let request = apps[index].requestDeadline else { return ownDeadline(of: index) }
+        return ownDeadline(of: index).map { min($0, request) } ?? request
+    }
+
+    private func ownDeadline(of index: Int) -> Instant? {
         switch apps[index].phase {
         case .resting, .freezing: return nil
         case .launching(let deadline), .leaving(let deadline), .ending(let deadline, _, _, _): return deadline
@@ -193,6 +198,14 @@ package struct Router {
         apps[index].face.bundle = manifest.bundle
         apps[index].face.modes = manifest.modes
         apps[index].face.exitsOnSuspend = manifest.exitsOnSuspend
+        let isAllowed = manifest.bluetoothAuthorization == .allowed
+        if apps[index].face.bluetoothAllowed != isAllowed {
+            apps[index].face.bluetoothAllowed = isAllowed
+            // The user changed the app's access in Settings, which ends it (BTP-5).
+            if apps[index].hasProcess { end(app, cause: .policy, code: 0, by: .none, into: &output) }
+        }
+        updateAir(of: app, into: &output)
+        reschedule(app)
     }
 
     private mutating func uninstall(_ app: AppID, id: EventID, into output: inout RouterOutput) {
@@ -207,7 +220,7 @@ package struct Router {
 
     private mutating func phone(_ change: PhoneChange, id: EventID, into output: inout RouterOutput) {
         switch change {
-        case .lock: break
+        case .lock, .displayOn: break
         case .unlock:
             if !unlockedSinceBoot { firstUnlock(into: &output) }
         case .setPasscode: passcode = true
@@ -223,6 +236,7 @@ package struct Router {
         unlockedAt = now
         unlockedSinceBoot = true
         for client in scanners { repeatMissedScan(client, into: &output) }
+        updateAir(into: &output)
     }
 
     /// Every process ends, links go and pending connections stay; the force-quit bar is lifted (LAUNCH-4).
@@ -236,6 +250,7 @@ package struct Router {
             reschedule(app)
         }
         loseConnections(into: &output)
+        takeOffAir(into: &output)
         takeUpRadio(into: &output)
     }
 
@@ -249,6 +264,7 @@ package struct Router {
     /// Every process died with the bench. What was waited for is asked of the radio again (SYS-2); connections that were
     /// up end by events of their own.
     private mutating func benchRestarted(id: EventID, into output: inout RouterOutput) {
+        takeOffAir(into: &output)
         for index in apps.indices where apps[index].installed && apps[index].hasProcess {
             let app = AppID(UInt32(index))
             let waiting = apps[index].waiting
@@ -270,7 +286,10 @@ package struct Router {
         precondition(LifecycleRules.allows(from: from, to: state), "app \(app.number) moves from \(from) to \(state)")
         apps[index].face.state = state
         apps[index].face.stateSince = now
+        if from == .active || from == .inactive { apps[index].leftForeground = now }
         output.actions.append(.moved(app, from: from, to: state))
+        // The end of a process lets go of its managers first.
+        if state != .notRunning { updateAir(of: app, into: &output) }
     }
 
     /// The process is gone: its exit record is written, and what it held for itself goes with it (LIFE-10).
@@ -309,7 +328,9 @@ package struct Router {
                 )
             )
         )
+        refuseDeliveredRequests(of: app, into: &output)
         detachManagers(of: app, into: &output)
+        updateAir(of: app, into: &output)
         dropWaiting(of: app, reason: .appEnded, into: &output)
         decideHeld(of: app, into: &output)
         launchAfterEnd(app, into: &output)

@@ -35,13 +35,9 @@ extension CBError {
     /// Too many devices are paired.
     public static var tooManyLEPairedDevices: Code { .tooManyLEPairedDevices }
     /// The app used more background notifications than it may.
-    public static var leGattExceededBackgroundNotificationLimit: Code {
-        .leGattExceededBackgroundNotificationLimit
-    }
+    public static var leGattExceededBackgroundNotificationLimit: Code { .leGattExceededBackgroundNotificationLimit }
     /// The app has nearly used its background notifications.
-    public static var leGattNearBackgroundNotificationLimit: Code {
-        .leGattNearBackgroundNotificationLimit
-    }
+    public static var leGattNearBackgroundNotificationLimit: Code { .leGattNearBackgroundNotificationLimit }
 }
 
 /// The codes by their names on the error, as in `CBATTError.invalidHandle`.

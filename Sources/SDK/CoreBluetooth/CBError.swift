@@ -93,8 +93,7 @@ public struct CBError: CustomNSError, Hashable, Sendable {
 
     /// What people read.
     public var localizedDescription: String {
-        text.isEmpty
-            ? "The operation couldn’t be completed. (\(CBErrorDomain) error \(errorCode).)" : text
+        text.isEmpty ? "The operation couldn’t be completed. (\(CBErrorDomain) error \(errorCode).)" : text
     }
 }
 
@@ -183,8 +182,7 @@ public struct CBATTError: CustomNSError, Hashable, Sendable {
 
     /// What people read.
     public var localizedDescription: String {
-        text.isEmpty
-            ? "The operation couldn’t be completed. (\(CBATTErrorDomain) error \(errorCode).)" : text
+        text.isEmpty ? "The operation couldn’t be completed. (\(CBATTErrorDomain) error \(errorCode).)" : text
     }
 }
 

@@ -20,10 +20,7 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
 
     /// A UUID from 2, 4 or 16 bytes, the most significant first; any other count is a programming error.
     public init(data theData: Data) {
-        precondition(
-            [2, 4, 16].contains(theData.count),
-            "Data \(theData) does not represent a valid UUID"
-        )
+        precondition([2, 4, 16].contains(theData.count), "Data \(theData) does not represent a valid UUID")
         self.bytes = Array(theData)
     }
 
@@ -94,9 +91,7 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
         if characters.count == 36, !dashes.allSatisfy({ characters[$0] == UInt8(ascii: "-") }) {
             return nil
         }
-        let digits = characters.enumerated().filter {
-            characters.count != 36 || !dashes.contains($0.offset)
-        }
+        let digits = characters.enumerated().filter { characters.count != 36 || !dashes.contains($0.offset) }
         let values = digits.compactMap { Character(Unicode.Scalar($0.element)).hexDigitValue }
         guard values.count == digits.count else {
             return nil

@@ -20,9 +20,15 @@ package final class BenchClient: Sendable {
         var nextNumber: UInt64 = 1
         var nextManager: UInt32 = 1
         var waiting: [UInt64: @Sendable (WireReply) -> Void] = [:]
-        var managers: [UInt32: (queue: DispatchQueue, receiver: DescriptorReceiver)] = [:]
+        var managers: [UInt32: Manager] = [:]
         var application: ApplicationReceiver?
         var currentWake: Wakebench.Wake?
+    }
+
+    private struct Manager {
+        var queue: DispatchQueue
+        var hearsOfAll: Bool
+        var receiver: DescriptorReceiver
     }
 
     private let socket: BenchSocket
@@ -91,19 +97,26 @@ package final class BenchClient: Sendable {
     // MARK: Receivers
 
     /// Gives a manager its number; its deliveries go to the receiver on the queue from now on.
-    package func register(queue: DispatchQueue, receiver: @escaping Receiver) -> UInt32 {
-        register(queue: queue, descriptorReceiver: { body, _ in receiver(body) })
+    ///
+    /// A location manager hears also of what is for all of them; their queue is the main one.
+    package func register(
+        queue: DispatchQueue,
+        hearsOfAll: Bool = false,
+        receiver: @escaping Receiver
+    ) -> UInt32 {
+        register(queue: queue, hearsOfAll: hearsOfAll, descriptorReceiver: { body, _ in receiver(body) })
     }
 
     /// Gives a manager its number; its deliveries and their descriptors go to the receiver on the queue from now on.
     package func register(
         queue: DispatchQueue,
+        hearsOfAll: Bool = false,
         descriptorReceiver receiver: @escaping DescriptorReceiver
     ) -> UInt32 {
         state.withLock { state in
             let manager = state.nextManager
             state.nextManager += 1
-            state.managers[manager] = (queue, receiver)
+            state.managers[manager] = Manager(queue: queue, hearsOfAll: hearsOfAll, receiver: receiver)
             return manager
         }
     }
@@ -207,15 +220,24 @@ package final class BenchClient: Sendable {
     }
 
     private func perform(_ delivery: WireDelivery, _ descriptor: ReceivedDescriptor?) {
-        guard let (queue, receiver) = state.withLock({ $0.managers[delivery.manager] }) else {
+        let receivers = receivers(of: delivery)
+        guard let queue = receivers.first?.queue else {
             return send(.acknowledge(delivery: delivery.delivery))
         }
         queue.async { [self] in
             note(delivery)
-            receiver(delivery.body, descriptor)
+            for manager in receivers { manager.receiver(delivery.body, descriptor) }
             queue.async { [self] in
                 send(.acknowledge(delivery: delivery.delivery))
             }
+        }
+    }
+
+    /// The manager that a delivery is for, or all that hear of what is for all, oldest first.
+    private func receivers(of delivery: WireDelivery) -> [Manager] {
+        state.withLock { state in
+            guard delivery.manager == 0 else { return state.managers[delivery.manager].map { [$0] } ?? [] }
+            return state.managers.filter { $0.value.hearsOfAll }.sorted { $0.key < $1.key }.map(\.value)
         }
     }
 
@@ -224,7 +246,7 @@ package final class BenchClient: Sendable {
             return
         }
         let wake = Wakebench.Wake(
-            cause: delivery.cause ?? "bluetooth",
+            cause: delivery.cause ?? delivery.body.source,
             event: delivery.event,
             decision: delivery.decision
         )
