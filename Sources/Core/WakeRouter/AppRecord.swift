@@ -97,6 +97,7 @@ struct AppRecord: Equatable {
     /// The phone was restarted since a process last ran.
     var rebootedSince = false
     var managers: [Manager] = []
+    var location = LocationRecord()
     var waiting: [Waiting] = []
     /// Events that arrived while the process was being frozen or ended: decided when that is over.
     var held: [Held] = []

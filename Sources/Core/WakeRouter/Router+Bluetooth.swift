@@ -38,8 +38,7 @@ extension Router {
             withManager(number, of: app, into: &output) { router, slot, output in
                 router.operate(operation, slot, of: app, peripheral: peripheral, into: &output)
             }
-        case .location:
-            output.actions.append(.refused(app, .unavailable))
+        case .location(let number, let request): location(request, manager: number, from: app, into: &output)
         }
     }
 
@@ -166,7 +165,7 @@ extension Router {
         for peripheral in apps[index].managers[slot].peripherals { removeLink(of: client, to: peripheral) }
         scanners.removeAll { $0 == client }
         dropHeld(of: app, slot: slot, into: &output) { _ in true }
-        dropWaiting(of: app, slot: slot, into: &output)
+        dropWaiting(of: app, slot: slot, location: false, into: &output)
         apps[index].managers[slot] = .init()
         output.actions.append(.bluetooth(.release(client)))
     }

@@ -36,29 +36,39 @@ extension Router {
         case .resting, .launching, .running, .leaving: break
         }
         var interest = interest
-        let sighting =
-            event.kind == .peripheralDiscovered ? sight(event.peripheral, by: &interest, again: restarted) : .none
-        let face = observe(interest)
-        let results = BluetoothRules.evaluate(
-            BluetoothQuestion(
-                kind: event.kind,
-                state: face.state,
-                scanNamesServices: sighting.namesServices,
-                firstSighting: sighting.first,
-                wanted: interest.wanted,
-                rebootedSince: apps[index].rebootedSince
-            ),
-            of: face,
-            by: profile
-        )
-        var (verdict, reason) = verdict(results, for: index)
+        var keepsRunning = apps[index].face.modes.contains(.bluetoothCentral)
+        let results: CheckResults
+        let face: AppSnapshot
+        if interest.via.isLocation {
+            let question = question(of: &interest, event)
+            keepsRunning = LocationRules.keepsRunning(question, modes: apps[index].face.modes)
+            face = observe(interest)
+            results = LocationRules.evaluate(question, of: face, by: profile)
+        } else {
+            let sighting =
+                event.kind == .peripheralDiscovered ? sight(event.peripheral, by: &interest, again: restarted) : .none
+            face = observe(interest)
+            results = BluetoothRules.evaluate(
+                BluetoothQuestion(
+                    kind: event.kind,
+                    state: face.state,
+                    scanNamesServices: sighting.namesServices,
+                    firstSighting: sighting.first,
+                    wanted: interest.wanted,
+                    rebootedSince: apps[index].rebootedSince
+                ),
+                of: face,
+                by: profile
+            )
+        }
+        var (verdict, reason) = verdict(results, for: index, interest.via)
         var rule = reason.rule
         var wouldHave = verdict
         if let decisive = results.decisive {
             rule = decisive.rule
             var passed = results
             passed[decisive] = .pass
-            wouldHave = self.verdict(passed, for: index).0
+            wouldHave = self.verdict(passed, for: index, interest.via).0
         }
         if restarted, !verdict.delivers {
             (verdict, reason, rule) = (.drop, .benchRestarted, Reason.benchRestarted.rule)
@@ -76,15 +86,21 @@ extension Router {
             into: &output
         )
         if event.kind == .peripheralDiscovered { noteSighting(of: event.peripheral, by: interest, verdict) }
-        carryOut(verdict, of: event, decision: decision, for: interest, into: &output)
+        carryOut(verdict, of: event, decision: decision, for: interest, keepsRunning: keepsRunning, into: &output)
+        if event.kind == .positionFixed, verdict.delivers { noteUpdate(event, for: interest, into: &output) }
     }
 
-    private func verdict(_ results: CheckResults, for index: Int) -> (Verdict, Reason) {
+    private func verdict(_ results: CheckResults, for index: Int, _ via: Registration) -> (Verdict, Reason) {
         if let decisive = results.decisive {
-            return BluetoothRules.refusal(decisive, in: results, state: apps[index].state)
+            return via.isLocation
+                ? LocationRules.refusal(decisive, in: results, state: apps[index].state)
+                : BluetoothRules.refusal(decisive, in: results, state: apps[index].state)
         }
         var launching = false
         if case .launching = apps[index].phase { launching = true }
+        if via.isLocation {
+            return LocationRules.acceptance(in: apps[index].state, launching: launching, results: results)
+        }
         return BluetoothRules.acceptance(in: apps[index].state, launching: launching)
     }
 
@@ -95,7 +111,10 @@ extension Router {
         observePhone(&face)
         face.via = interest.via
         face.registeredAt = interest.since
-        face.restoreIdentifier = apps[index].managers[Int(interest.client.slot)].restoreIdentifier
+        if !interest.via.isLocation {
+            face.restoreIdentifier = apps[index].managers[Int(interest.client.slot)].restoreIdentifier
+        }
+        let limit = interest.via.isLocation ? profile.locationWindow : profile.bluetoothWindow
         switch face.state {
         case .active, .inactive: break
         case .background:
@@ -103,9 +122,9 @@ extension Router {
                 face.budgetLimit = window.ends.since(window.began)
                 face.budgetUsed = now.since(window.began)
             } else {
-                face.budgetLimit = profile.bluetoothWindow
+                face.budgetLimit = limit
             }
-        case .suspended, .notRunning: face.budgetLimit = profile.bluetoothWindow
+        case .suspended, .notRunning: face.budgetLimit = limit
         }
         return face
     }
@@ -262,10 +281,12 @@ extension Router {
         of event: WakeEvent,
         decision: DecisionID,
         for interest: Interest,
+        keepsRunning: Bool,
         into output: inout RouterOutput
     ) {
         let app = interest.client.app
         let index = Int(app.number)
+        let window = interest.via.isLocation ? profile.locationWindow : profile.bluetoothWindow
         switch verdict {
         case .coalesce, .drop, .deny: return
         case .defer:
@@ -274,25 +295,23 @@ extension Router {
         case .foregroundDeliver: break
         case .backgroundDeliver:
             // A source whose mode is missing does not keep the app running (MODE-2).
-            if apps[index].window(at: now) == nil, apps[index].face.modes.contains(.bluetoothCentral) {
-                openWindow(app)
-            }
+            if apps[index].window(at: now) == nil, keepsRunning { openWindow(app, window) }
         case .resume:
             move(app, to: .background, into: &output)
             apps[index].phase = .running
-            openWindow(app)
+            openWindow(app, window)
             output.actions.append(.thaw(app))
             deliverDeferred(to: app, into: &output)
         case .relaunch:
             releaseManagers(of: app, into: &output) { $0.restoreIdentifier == .none }
             launch(app, as: .background, cause: event.id, decision: decision, into: &output)
-            openWindow(app)
+            openWindow(app, window)
         }
         deliver(event, decision: decision, for: interest, into: &output)
     }
 
-    mutating func openWindow(_ app: AppID) {
-        apps[Int(app.number)].window = .init(began: now, ends: now.advanced(by: profile.bluetoothWindow))
+    private mutating func openWindow(_ app: AppID, _ window: Instant.Span) {
+        apps[Int(app.number)].window = .init(began: now, ends: now.advanced(by: window))
     }
 
     /// Hands the event to every manager of the app that it is for; one that is not there yet gets it when it is.
@@ -308,12 +327,10 @@ extension Router {
         absent.slots = SlotSet()
         var delivered = false
         for slot in interest.slots {
-            if apps[index].managers[slot].attached {
+            if let number = apps[index].managerNumber(slot, interest.via) {
                 delivered = true
-                output.actions.append(
-                    .deliver(app, manager: apps[index].managers[slot].number, event.id, decision)
-                )
-            } else if apps[index].managers[slot].inUse {
+                output.actions.append(.deliver(app, manager: number, event.id, decision))
+            } else if apps[index].expectsManager(slot, interest.via) {
                 absent.slots.insert(UInt16(slot))
             }
         }

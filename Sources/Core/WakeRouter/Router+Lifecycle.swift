@@ -148,6 +148,7 @@ extension Router {
         into output: inout RouterOutput
     ) {
         let index = Int(app.number)
+        forgetDetachedLocation(of: app)
         move(app, to: state, into: &output)
         apps[index].face.generation += 1
         apps[index].phase = .launching(deadline: now.advanced(by: profile.launchBudget))
@@ -280,11 +281,14 @@ extension Router {
 
     mutating func deadlineReached(_ app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
+        if apps[index].location.due <= now { regionsDue(of: app, into: &output) }
         switch apps[index].phase {
         case .resting, .freezing: break
-        case .launching, .leaving:
+        case .launching(let deadline), .leaving(let deadline):
+            guard deadline <= now else { return }
             end(app, cause: .watchdog, code: TerminationCode.watchdog, by: .none, into: &output)
-        case .ending(_, let cause, let code, let event):
+        case .ending(let deadline, let cause, let code, let event):
+            guard deadline <= now else { return }
             end(app, cause: cause, code: code, by: event, into: &output)
         case .running:
             expireTasks(of: app, into: &output)
