@@ -1,19 +1,33 @@
+import Glibc
 import Testing
+import WakeDevices
 import WakeModel
 import WakePorts
 
-/// A radio within reach of one heart-rate belt as `Devices/Bluetooth/heart-rate-belt.yaml` describes it, and time that
-/// can be made to pass.
+/// A radio within reach of a heart-rate belt, a thermometer and a logger as `Devices/Bluetooth` describes them, and time that can
+/// be made to pass.
 final class ContractRig {
     let port: any BluetoothCentralPort
     let names: NameTable
     /// The peripheral's name to the router.
     let belt: NameID
+    let thermometer: NameID
+    let logger: NameID
+    /// What happens to the belt, beside what its file says.
+    let fate: Fate
     private(set) var reports: [SourceReport] = []
     /// The time commands are given at.
     private let now: () -> Instant
     /// Lets time pass until the condition holds; false when it does not within half a minute.
     private let pass: (_ until: () -> Bool) -> Bool
+
+    /// What a test does to the belt.
+    struct Fate {
+        /// The belt leaves the radio's reach, or comes back.
+        var setRange: (_ inRange: Bool) throws -> Void
+        /// The belt drops its link.
+        var dropLink: () throws -> Void
+    }
 
     let first = BluetoothClient(app: AppID(0), slot: 0)
     let second = BluetoothClient(app: AppID(1), slot: 0)
@@ -21,17 +35,29 @@ final class ContractRig {
     init(
         port: any BluetoothCentralPort,
         names: NameTable,
-        belt: String,
+        fate: Fate,
         now: @escaping () -> Instant,
         pass: @escaping (_ until: () -> Bool) -> Bool
-    ) throws {
+    ) {
         self.port = port
         self.names = names
-        self.belt = names.intern(belt)
+        self.fate = fate
+        belt = names.intern("belt")
+        thermometer = names.intern("thermometer")
+        logger = names.intern("logger")
         self.now = now
         self.pass = pass
         port.report = { [unowned self] in reports.append($0) }
-        try port.start(at: now())
+    }
+
+    /// The devices as their files describe them.
+    static func devices() throws -> [ScenarioDevice] {
+        let folder = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/Devices/Bluetooth/"
+        let files = [("belt", "heart-rate-belt"), ("thermometer", "thermometer"), ("logger", "l2cap-sensor")]
+        return try files.map { name, file in
+            let peripheral = try BluetoothPeripheral.load(file: folder + file + ".yaml")
+            return ScenarioDevice(name: name, group: name, line: 1, peripheral: peripheral)
+        }
     }
 
     func perform(_ command: BluetoothCommand) { port.perform(command, at: now()) }
@@ -51,11 +77,22 @@ final class ContractRig {
         return all(kind, for: client)[count - 1]
     }
 
+    /// The reports of sightings of a peripheral to a client.
+    func sightings(of peripheral: NameID, by client: BluetoothClient) -> Int {
+        all(.peripheralDiscovered, for: client).filter { $0.event.peripheral == peripheral }.count
+    }
+
+    /// Waits for the `count`th sighting of a peripheral by a client.
+    func waitForSighting(of peripheral: NameID, by client: BluetoothClient, count: Int = 1) throws {
+        let came = pass { self.sightings(of: peripheral, by: client) >= count }
+        try #require(came, "sighting \(count) did not come; heard \(reports.map(\.event.kind.word))")
+    }
+
     /// Connects a client and waits until it is told.
-    func connect(_ client: BluetoothClient) throws {
+    func connect(_ client: BluetoothClient, to peripheral: NameID? = nil) throws {
         let heard = { self.all(.peripheralConnected).filter { [nil, client].contains($0.event.client) }.count }
         let before = heard()
-        perform(.connect(client, peripheral: belt))
+        perform(.connect(client, peripheral: peripheral ?? belt))
         let came = pass { heard() > before }
         try #require(came, "the client was not told of its connection")
     }
@@ -76,6 +113,27 @@ final class ContractRig {
             throw SourceFailure(.unknown, "characteristic \(uuid) was not found")
         }
         return member.handle
+    }
+
+    /// Opens a channel to the logger, and waits for the answer.
+    func openChannel(_ psm: UInt16) throws -> SourceReport {
+        try connect(first, to: logger)
+        perform(.operate(first, peripheral: logger, .openChannel(psm: psm)))
+        return try wait(for: .channelOpened, first)
+    }
+
+    /// Reads from a channel until so many bytes came.
+    func read(_ count: Int, from descriptor: Int32) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        let came = pass {
+            self.port.lookAtChannels(at: self.now())
+            var buffer = [UInt8](repeating: 0, count: 64)
+            let got = unsafe recv(descriptor, &buffer, buffer.count, Int32(truncatingIfNeeded: MSG_DONTWAIT))
+            if got > 0 { bytes += buffer[..<got] }
+            return bytes.count >= count
+        }
+        try #require(came, "\(bytes.count) of \(count) bytes came")
+        return bytes
     }
 
     /// Subscribes a connected client to the heart rate and waits for the answer.
@@ -107,6 +165,15 @@ enum BluetoothPromise: String, CaseIterable, CustomTestStringConvertible {
     case releaseIsSilent = "Releasing a client is silent"
     case powerOff = "BTC-10: power off ends every link with one report, and forgets requests and scans"
     case powerOn = "BTC-10: power on is reported, and scans work again"
+    case emptyListFindsAll = "A scan without services finds every peripheral"
+    case duplicatesRepeat = "A scan with duplicates reports a peripheral again and again, and only to who wants that"
+    case connectedIsSilent = "A peripheral with a link is not seen"
+    case outOfRangeIsUnseen = "What is out of range is not found"
+    case requestAwaitsRange = "BTC-5: a connection request waits until the peripheral comes into range"
+    case cancelAnswers = "Who gives up a request that still waits is told of a disconnection, without failure and alone"
+    case operationFailsWithLink = "An operation in flight fails when the link drops, and then the disconnection is told"
+    case channelCarriesBytes = "An opened channel is a stream to the device, given away once"
+    case channelIsRefused = "A channel that the device does not offer is refused"
     case knowsPeripheral = "A peripheral is known once it was seen, and its table once it was discovered"
 
     var testDescription: String { rawValue }
@@ -129,6 +196,15 @@ enum BluetoothPromise: String, CaseIterable, CustomTestStringConvertible {
         case .releaseIsSilent: try releaseIsSilent(rig)
         case .powerOff: try powerOff(rig)
         case .powerOn: try powerOn(rig)
+        case .emptyListFindsAll: try emptyListFindsAll(rig)
+        case .duplicatesRepeat: try duplicatesRepeat(rig)
+        case .connectedIsSilent: try connectedIsSilent(rig)
+        case .outOfRangeIsUnseen: try outOfRangeIsUnseen(rig)
+        case .requestAwaitsRange: try requestAwaitsRange(rig)
+        case .cancelAnswers: try cancelAnswers(rig)
+        case .operationFailsWithLink: try operationFailsWithLink(rig)
+        case .channelCarriesBytes: try channelCarriesBytes(rig)
+        case .channelIsRefused: try channelIsRefused(rig)
         case .knowsPeripheral: try knowsPeripheral(rig)
         }
     }
@@ -319,6 +395,87 @@ enum BluetoothPromise: String, CaseIterable, CustomTestStringConvertible {
         #expect(rig.port.poweredOn)
         rig.perform(.scan(rig.first, services: [heartRate(rig)], allowDuplicates: false))
         try rig.wait(for: .peripheralDiscovered, rig.first)
+    }
+
+    private func emptyListFindsAll(_ rig: ContractRig) throws {
+        rig.perform(.scan(rig.first, services: [], allowDuplicates: false))
+        try rig.waitForSighting(of: rig.belt, by: rig.first)
+        try rig.waitForSighting(of: rig.thermometer, by: rig.first)
+    }
+
+    private func duplicatesRepeat(_ rig: ContractRig) throws {
+        rig.perform(.scan(rig.first, services: [heartRate(rig)], allowDuplicates: true))
+        rig.perform(.scan(rig.second, services: [heartRate(rig)], allowDuplicates: false))
+        try rig.waitForSighting(of: rig.belt, by: rig.first, count: 4)
+        #expect(rig.sightings(of: rig.belt, by: rig.second) == 1)
+    }
+
+    private func connectedIsSilent(_ rig: ContractRig) throws {
+        try rig.connect(rig.first)
+        rig.perform(.scan(rig.second, services: [], allowDuplicates: true))
+        try rig.waitForSighting(of: rig.thermometer, by: rig.second, count: 2)
+        #expect(rig.sightings(of: rig.belt, by: rig.second) == 0)
+    }
+
+    private func outOfRangeIsUnseen(_ rig: ContractRig) throws {
+        try rig.fate.setRange(false)
+        rig.perform(.scan(rig.first, services: [], allowDuplicates: true))
+        try rig.waitForSighting(of: rig.thermometer, by: rig.first, count: 2)
+        #expect(rig.sightings(of: rig.belt, by: rig.first) == 0)
+    }
+
+    private func requestAwaitsRange(_ rig: ContractRig) throws {
+        try rig.fate.setRange(false)
+        rig.perform(.connect(rig.first, peripheral: rig.belt))
+        rig.perform(.scan(rig.second, services: [], allowDuplicates: true))
+        try rig.waitForSighting(of: rig.thermometer, by: rig.second, count: 2)
+        #expect(rig.all(.peripheralConnected).isEmpty)
+        try rig.fate.setRange(true)
+        try rig.wait(for: .peripheralConnected)
+    }
+
+    private func cancelAnswers(_ rig: ContractRig) throws {
+        try rig.fate.setRange(false)
+        rig.perform(.connect(rig.first, peripheral: rig.belt))
+        rig.perform(.disconnect(rig.first, peripheral: rig.belt))
+        let gone = try rig.wait(for: .peripheralDisconnected)
+        #expect(gone.event.client == rig.first)
+        #expect(!gone.event.failed)
+        try rig.fate.setRange(true)
+        rig.perform(.scan(rig.second, services: [heartRate(rig)], allowDuplicates: true))
+        try rig.waitForSighting(of: rig.belt, by: rig.second, count: 2)
+        #expect(rig.all(.peripheralConnected).isEmpty)
+    }
+
+    private func operationFailsWithLink(_ rig: ContractRig) throws {
+        try rig.connect(rig.first)
+        let handle = try rig.characteristic("2A38", of: "180D", for: rig.first)
+        rig.perform(.operate(rig.first, peripheral: rig.belt, .read(handle)))
+        try rig.fate.dropLink()
+        try rig.wait(for: .peripheralDisconnected)
+        #expect(rig.reports.suffix(2).map(\.event.kind) == [.valueRead, .peripheralDisconnected])
+        #expect(rig.all(.valueRead).first?.payload == .failure(.peripheralDisconnected))
+        #expect(rig.all(.valueRead).first?.event.failed == true)
+        #expect(rig.all(.peripheralDisconnected).first?.payload == .failure(.peripheralDisconnected))
+    }
+
+    private func channelCarriesBytes(_ rig: ContractRig) throws {
+        let opened = try rig.openChannel(128)
+        #expect(opened.payload == .psm(128))
+        #expect(opened.event.subject == rig.logger)
+        let descriptor = try #require(rig.port.takeChannel(opened.event.local))
+        defer { close(descriptor) }
+        #expect(rig.port.takeChannel(opened.event.local) == nil)
+        let question: [UInt8] = [1, 2, 3, 4, 5]
+        #expect(unsafe send(descriptor, question, question.count, 0) == question.count)
+        #expect(try rig.read(question.count, from: descriptor) == question)
+    }
+
+    private func channelIsRefused(_ rig: ContractRig) throws {
+        let refused = try rig.openChannel(77)
+        #expect(refused.event.failed)
+        #expect(refused.event.local == 0)
+        #expect(refused.payload == .failure(.channelRefused))
     }
 
     private func knowsPeripheral(_ rig: ContractRig) throws {

@@ -1,11 +1,9 @@
+import Glibc
 import Testing
 import WakeBluetooth
 import WakeDevices
 import WakeModel
 import WakePorts
-
-/// The folder of this package.
-private let packageFolder = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
 
 /// A simulated radio whose time the test moves.
 private final class Air {
@@ -95,17 +93,14 @@ private let plain = """
 struct SimulatedBluetoothTests {
     @Test("The simulated radio keeps the promises of the port", arguments: BluetoothPromise.allCases)
     func contract(promise: BluetoothPromise) throws {
-        let file = packageFolder + "/Devices/Bluetooth/heart-rate-belt.yaml"
-        let device = ScenarioDevice(
-            name: "belt",
-            group: "belt",
-            line: 1,
-            peripheral: try BluetoothPeripheral.load(file: file)
-        )
         let names = NameTable()
-        let radio = SimulatedBluetooth(devices: [device], names: names, seed: 7)
+        let radio = SimulatedBluetooth(devices: try ContractRig.devices(), names: names, seed: 7)
         var now = Instant.zero
-        let rig = try ContractRig(port: radio, names: names, belt: "belt", now: { now }) { condition in
+        let fate = ContractRig.Fate(
+            setRange: { try radio.simulateRange(device: "belt", inRange: $0, at: now) },
+            dropLink: { try radio.simulateDisconnect(device: "belt", at: now) }
+        )
+        let rig = ContractRig(port: radio, names: names, fate: fate, now: { now }) { condition in
             let end = now.advanced(by: .seconds(30))
             while !condition() {
                 guard let next = radio.nextDeadline, next <= end else { return false }
@@ -114,6 +109,7 @@ struct SimulatedBluetoothTests {
             }
             return true
         }
+        try radio.start(at: now)
         try promise.check(rig)
     }
 
@@ -312,6 +308,15 @@ struct SimulatedBluetoothTests {
         #expect(air.reports.count == connected)
     }
 
+    @Test("A peripheral whose file says so goes on advertising while it has a link")
+    func advertisesWhileConnected() throws {
+        let air = try Air(plain.replacing("services: [180D]}", with: "services: [180D], while-connected: true}"))
+        air.connect()
+        air.perform(.scan(air.other, services: [], allowDuplicates: true))
+        air.run(for: .seconds(1))
+        #expect(air.kinds.filter { $0 == .peripheralDiscovered }.count > 5)
+    }
+
     // MARK: Attributes
 
     @Test("Writing needs the property, with and without response")
@@ -415,7 +420,7 @@ struct SimulatedBluetoothTests {
         #expect(try air.handle("2A39") == old + 16)
     }
 
-    @Test("Fault no-answer: nothing is answered, and the link drops")
+    @Test("Fault no-answer: nothing is answered, what was asked fails with the link, and all is well then")
     func noAnswer() throws {
         let air = try Air(plain)
         air.connect()
@@ -424,11 +429,12 @@ struct SimulatedBluetoothTests {
         air.run(for: .seconds(29))
         #expect(air.kinds == [.peripheralConnected])
         air.run(for: .seconds(2))
-        #expect(air.kinds == [.peripheralConnected, .peripheralDisconnected])
+        #expect(air.kinds == [.peripheralConnected, .signalStrengthRead, .peripheralDisconnected])
+        #expect(air.reports[1].1.payload == .failure(.peripheralDisconnected))
         air.connect()
         air.operate(.readSignalStrength)
         air.run(for: .seconds(1))
-        #expect(air.kinds.last == .signalStrengthRead)
+        #expect(air.reports.last?.1.payload == .signalStrength(-55))
     }
 
     @Test("Fault hold-notifications: the timetable stands still for that time")
@@ -466,6 +472,124 @@ struct SimulatedBluetoothTests {
         #expect(fault?.message.contains("late, drop, stale") == true)
         #expect(throws: SourceFailure.self) {
             try air.radio.simulateNotification(device: "belt", characteristic: "2A00", value: [], at: .zero)
+        }
+    }
+
+    // MARK: Channels
+
+    /// A logger that sends a value every ten seconds, its radio, and an open channel to it.
+    private func logger() throws -> (Air, channel: Int32) {
+        let channel = """
+            l2cap:
+              - psm: 128
+                echo: true
+                send: [{after: 10s, values: ["01", "02", "03"], every: 10s}]
+            faults:
+              - {name: closes, close-channel-after: 2}
+              - {name: refuses, refuse-channels: true}
+            """
+        let air = try Air(plain.split(separator: "faults:")[0] + channel)
+        air.connect()
+        air.operate(.openChannel(psm: 128))
+        air.run(for: .seconds(1))
+        let opened = try #require(air.reports.last).1
+        return (air, try #require(air.radio.takeChannel(opened.event.local)))
+    }
+
+    /// What is there to read; empty at the end, nil when nothing is there yet.
+    private func read(_ channel: Int32) -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: 64)
+        let count = unsafe recv(channel, &buffer, buffer.count, 0)
+        return count < 0 ? nil : Array(buffer[..<count])
+    }
+
+    @Test("A channel's values come at their time, and not out of range")
+    func channelTimetable() throws {
+        let (air, channel) = try logger()
+        defer { close(channel) }
+        #expect(read(channel) == nil)
+        air.run(for: .seconds(10))
+        #expect(read(channel) == [1])
+        try air.radio.simulateRange(device: "belt", inRange: false, at: air.now)
+        air.run(for: .milliseconds(500))
+        try air.radio.simulateRange(device: "belt", inRange: true, at: air.now)
+        air.run(for: .seconds(20))
+        air.radio.lookAtChannels(at: air.now)
+        #expect(read(channel) == [2, 3])
+    }
+
+    @Test("A channel ends with its link, after what was sent before")
+    func channelEnds() throws {
+        let (air, channel) = try logger()
+        defer { close(channel) }
+        air.run(for: .seconds(10))
+        try air.radio.simulateDisconnect(device: "belt", at: air.now)
+        #expect(read(channel) == [1])
+        #expect(read(channel) == [])
+        air.run(for: .seconds(100))
+    }
+
+    @Test("An app that closes its end of a channel leaves the link up")
+    func channelClosed() throws {
+        let (air, channel) = try logger()
+        close(channel)
+        air.radio.lookAtChannels(at: air.now)
+        air.run(for: .seconds(100))
+        #expect(!air.kinds.contains(.peripheralDisconnected))
+    }
+
+    @Test("Fault close-channel-after: the channel is closed with that value")
+    func channelFault() throws {
+        let (air, channel) = try logger()
+        defer { close(channel) }
+        try air.radio.arm(fault: "closes", device: "belt", at: air.now)
+        air.run(for: .seconds(100))
+        #expect(read(channel) == [1, 2])
+        #expect(read(channel) == [])
+    }
+
+    @Test("Fault refuse-channels: no further channel is opened")
+    func channelRefused() throws {
+        let (air, channel) = try logger()
+        defer { close(channel) }
+        try air.radio.arm(fault: "refuses", device: "belt", at: air.now)
+        air.operate(.openChannel(psm: 128))
+        air.run(for: .seconds(1))
+        #expect(air.reports.last?.1.payload == .failure(.channelRefused))
+    }
+
+    @Test("An app that writes more than the device sends back loses nothing that fits")
+    func channelFull() throws {
+        let (air, channel) = try logger()
+        defer { close(channel) }
+        let block = [UInt8](repeating: 7, count: 4_096)
+        var sent = 0
+        for _ in 0..<12 { sent += max(0, unsafe send(channel, block, block.count, 0)) }
+        var got = 0
+        for _ in 0..<200 {
+            air.radio.lookAtChannels(at: air.now)
+            while let bytes = read(channel), !bytes.isEmpty { got += bytes.count }
+        }
+        #expect(got == sent)
+    }
+
+    // MARK: Answers out of range
+
+    @Test("What is asked out of range is answered once the packets come again, or fails with the link")
+    func answersOutOfRange() throws {
+        let air = try Air(plain)
+        air.connect()
+        for comesBack in [true, false] {
+            let before = air.reports.count
+            try air.radio.simulateRange(device: "belt", inRange: false, at: air.now)
+            air.operate(.readSignalStrength)
+            air.run(for: .milliseconds(600))
+            #expect(air.reports.count == before)
+            if comesBack { try air.radio.simulateRange(device: "belt", inRange: true, at: air.now) }
+            air.run(for: .seconds(1))
+            let answer = try #require(air.reports.dropFirst(before).first).1
+            #expect(answer.event.failed == !comesBack)
+            #expect(answer.payload == (comesBack ? .signalStrength(-55) : .failure(.peripheralDisconnected)))
         }
     }
 

@@ -148,7 +148,7 @@ struct PeripheralTests {
         let folder = packageFolder + "/Devices/Bluetooth"
         let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".yaml") }
         #expect(!names.isEmpty)
-        for name in names { _ = try BluetoothPeripheral.load(file: folder + "/" + name) }
+        for name in names { _ = try DeviceFile.load(file: folder + "/" + name) }
     }
 }
 

@@ -69,7 +69,7 @@ struct ScenarioTests {
         #expect(scenario.backends == [BackendChoice(source: .bluetooth, word: "simulated", line: 4)])
         #expect(scenario.phone.passcode == false)
         #expect(scenario.devices.map(\.name) == ["belt.1", "belt.2", "belt.3"])
-        #expect(scenario.devices.map(\.peripheral.addressText).last == "F0:11:22:33:44:57")
+        #expect(scenario.devices.last?.peripheral?.addressText == "F0:11:22:33:44:57")
         #expect(scenario.apps.map(\.name) == ["heart", "a.1", "a.2", "a.3", "a.4"])
         #expect(scenario.until == .seconds(600))
         #expect(scenario.origin(line: 31) == "night.yaml:31")
@@ -254,10 +254,12 @@ struct ScenarioTests {
         let page = try String(contentsOfFile: packageFolder + "/Devices/README.md", encoding: .utf8)
         let blocks = page.components(separatedBy: "```yaml\n").dropFirst()
             .map { Array($0.components(separatedBy: "```")[0].utf8) }
-        try #require(blocks.count == 2)
+        try #require(blocks.count == 3)
         let belt = try BluetoothPeripheral.parse(blocks[0], file: "README.md")
         #expect(belt.characteristic("2A37")?.timetable.count == 2882)
-        let scenario = try Scenario.parse(blocks[1], file: file, files: files())
+        let beacon = try Beacon.parse(blocks[1], file: "README.md")
+        #expect(beacon.faults.count == 4)
+        let scenario = try Scenario.parse(blocks[2], file: file, files: files())
         #expect(scenario.apps.count == 101)
     }
 }

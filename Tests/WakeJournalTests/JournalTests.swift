@@ -275,6 +275,14 @@ struct JournalFailureTests {
         #expect(throws: JournalError(.exists, path: place.path)) { try place.create() }
     }
 
+    @Test("What a bench left that died while making its journal does not stand in the way of the next")
+    func halfMade() throws {
+        try Data("half".utf8).write(to: URL(filePath: place.path + ".new"))
+        let journal = try place.create()
+        #expect(try journal.recover().meta == .example)
+        #expect(!FileManager.default.fileExists(atPath: place.path + ".new"))
+    }
+
     @Test("A journal that is not there is missing, and opening it leaves nothing behind")
     func missing() throws {
         #expect(throws: JournalError(.missing, path: place.path)) { try SQLiteJournal(opening: place.path) }

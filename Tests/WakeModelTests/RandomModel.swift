@@ -64,7 +64,7 @@ struct SeededGenerator: RandomNumberGenerator {
 
 /// A random value of each kind of thing that is written as bytes.
 enum RandomModel: CaseIterable {
-    case input, payload, manifest, operation, profile, decision, exit, restored, client
+    case input, payload, manifest, operation, profile, decision, exit, restored, restoredPeripheral, client
 
     /// Writes a value, reads it back, and gives its bytes and whether both are equal.
     func roundTrip(_ random: inout SeededGenerator) throws -> (bytes: [UInt8], same: Bool) {
@@ -77,6 +77,7 @@ enum RandomModel: CaseIterable {
         case .decision: try check(random.decision())
         case .exit: try check(random.exit())
         case .restored: try check(random.restored())
+        case .restoredPeripheral: try check(random.restoredPeripheral())
         case .client: try check(BluetoothClient(app: random.app(), slot: random.number()))
         }
     }
@@ -92,6 +93,7 @@ enum RandomModel: CaseIterable {
         case .decision: try Decision(decoding: bytes).encoded
         case .exit: try ExitRecord(decoding: bytes).encoded
         case .restored: try RestoredState(decoding: bytes).encoded
+        case .restoredPeripheral: try RestoredPeripheral(decoding: bytes).encoded
         case .client: try BluetoothClient(decoding: bytes).encoded
         }
     }
@@ -121,11 +123,16 @@ extension SeededGenerator {
     }
 
     mutating func manifest() -> AppManifest {
-        AppManifest(bundle: name(), modes: BackgroundModes(rawValue: number()), exitsOnSuspend: flag())
+        AppManifest(
+            bundle: name(),
+            modes: BackgroundModes(rawValue: number()),
+            exitsOnSuspend: flag(),
+            bluetoothAuthorization: any()
+        )
     }
 
     mutating func request() -> AppRequest {
-        switch below(11) {
+        switch below(13) {
         case 0: .beginTask(token: number())
         case 1: .endTask(token: number())
         case 2: .done
@@ -133,9 +140,11 @@ extension SeededGenerator {
         case 4: .releaseManager(number())
         case 5: .scan(number(), services: names(), allowDuplicates: flag())
         case 6: .stopScan(number())
-        case 7: .connect(number(), peripheral: name())
+        case 7: .connect(number(), peripheral: name(), options: ConnectOptions(rawValue: number()))
         case 8: .cancelConnection(number(), peripheral: name())
-        case 9: .location(number(), locationRequest())
+        case 11: .watchConnections(number(), peripherals: names(), services: names())
+        case 9: .peripheralManager(number(), peripheralManagerRequest())
+        case 10: .location(number(), locationRequest())
         default: .operate(number(), peripheral: name(), operation())
         }
     }
@@ -156,6 +165,8 @@ extension SeededGenerator {
             kind: any(),
             peripheral: name(),
             attribute: number(),
+            local: number(),
+            request: number(),
             subject: name(),
             client: optional { BluetoothClient(app: $0.app(), slot: $0.number()) },
             failed: flag(),
@@ -175,7 +186,7 @@ extension SeededGenerator {
     }
 
     mutating func operation() -> BluetoothOperation {
-        switch below(10) {
+        switch below(11) {
         case 0: .discoverServices(names())
         case 1: .discoverIncludedServices(of: number(), names())
         case 2: .discoverCharacteristics(of: number(), names())
@@ -185,12 +196,13 @@ extension SeededGenerator {
         case 6: .setNotify(number(), flag())
         case 7: .readDescriptor(number())
         case 8: .writeDescriptor(number(), data())
+        case 9: .openChannel(psm: number())
         default: .readSignalStrength
         }
     }
 
     mutating func payload() -> EventPayload {
-        switch below(18) {
+        switch below(22) {
         case 0: .none
         case 1: .value(data())
         case 2: .advertisement(advertisement())
@@ -214,12 +226,19 @@ extension SeededGenerator {
         case 7: .name(text())
         case 8: .notifying(flag())
         case 9: .handles(list { $0.number() })
-        case 10: .position(position())
-        case 11: .positions(list { $0.position() })
-        case 12: .beacons(list { $0.rangedBeacon() })
-        case 13: .regionState(any())
-        case 14: .locationFailure(code: signed(), message: text())
-        case 15: .visit(visit())
+        case 10: .readRequest(offset: number())
+        case 11:
+            .writeRequests(
+                list { LocalWrite(characteristic: $0.number(), offset: $0.number(), value: $0.data()) }
+            )
+        case 12: .central(maximumUpdateLength: number())
+        case 13: .psm(number())
+        case 14: .position(position())
+        case 15: .positions(list { $0.position() })
+        case 16: .beacons(list { $0.rangedBeacon() })
+        case 17: .regionState(any())
+        case 18: .locationFailure(code: signed(), message: text())
+        case 19: .visit(visit())
         default: .failure(BluetoothFailure(domain: flag() ? .core : .att, code: signed(), message: text()))
         }
     }
@@ -301,6 +320,7 @@ extension SeededGenerator {
         snapshot.passcode = flag()
         snapshot.bluetoothOn = flag()
         snapshot.exitsOnSuspend = flag()
+        snapshot.bluetoothAllowed = flag()
         snapshot.via = any()
         snapshot.restoreIdentifier = name()
         snapshot.registeredAt = instant()

@@ -247,7 +247,7 @@ struct BluetoothRuleTests {
         #expect(
             phone.actions == [
                 .restore(app, 7, state),
-                .managerState(app, 7, poweredOn: true),
+                .managerState(app, 7, .poweredOn),
                 .deliver(app, manager: 7, event, decision),
                 .discard(app, event),
             ]

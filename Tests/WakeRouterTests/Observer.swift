@@ -124,7 +124,9 @@ struct Observer {
         case .done: apps[index].windowBegan = nil
         case .createManager(let number, _): apps[index].managers.insert(number)
         case .releaseManager(let number): apps[index].managers.remove(number)
-        case .scan, .stopScan, .connect, .cancelConnection, .operate, .location: break
+        case .scan, .stopScan, .connect, .cancelConnection, .operate, .watchConnections, .peripheralManager,
+            .location:
+            break
         }
     }
 
@@ -284,11 +286,12 @@ struct Observer {
             apps[Int(app.number)].keptCount += 1
             if apps[Int(app.number)].keptCount > 2 * 1_024 + 1 { fail("what waits for one app is not bounded") }
         case .discard(let app, let event): discard(Int(app.number), event)
-        case .managerState(let app, let number, _), .restore(let app, let number, _):
+        case .managerState(let app, let number, _), .restore(let app, let number, _),
+            .restorePeripheral(let app, let number, _):
             if !runs(Int(app.number)) || !apps[Int(app.number)].managers.contains(number) {
                 fail("a manager that is not there hears of its state")
             }
-        case .bluetooth, .location, .locationAuthorization, .raise: break
+        case .bluetooth, .peripheralRole, .alert, .location, .locationAuthorization, .raise: break
         case .refused(_, let fault): tally.faults[Int(fault.rawValue)] += 1
         case .exited(let record): exited(record)
         case .moved(let app, let from, let to): moved(Int(app.number), from, to)

@@ -35,10 +35,10 @@ package final class Bench {
     }
 
     /// What is to be done once the turn is committed.
-    private struct Pending {
-        var action: Action
-        var event: WakeEvent?
-        var payload: EventPayload
+    private enum Pending {
+        case action(Action, event: WakeEvent?, payload: EventPayload)
+        /// The peripheral end hears that the adapter went on or off.
+        case adapter(poweredOn: Bool)
     }
 
     package private(set) var router: Router
@@ -46,6 +46,10 @@ package final class Bench {
     package private(set) var routerDeadline = Instant.distantFuture
     package let names: NameTable
     package let bluetooth: any BluetoothCentralPort
+    /// Where apps are peripherals; nil when the run has none. Set before it starts.
+    package var peripheralRole: (any BluetoothPeripheralPort)? {
+        didSet { peripheralRole?.report = { [unowned self] in submit($0) } }
+    }
     /// Where positions come from; nil when nobody needs any.
     package var location: (any LocationPort)? {
         didSet { location?.report = { [unowned self] in submit($0) } }
@@ -280,6 +284,7 @@ package final class Bench {
     /// Journals what must be known after a crash, and puts the actions aside until the commit.
     private func collect(_ item: Item) throws(JournalError) -> Bool {
         var leaves = false
+        if let on = item.input.adapterPower { pending.append(.adapter(poweredOn: on)) }
         for action in output.actions {
             switch action {
             case .keep(_, let id):
@@ -310,15 +315,18 @@ package final class Bench {
                 pend(action, cause, item)
             case .thaw(let app), .freeze(let app), .kill(let app), .callback(let app, _, _),
                 .expireTasks(let app, _), .managerState(let app, _, _), .restore(let app, _, _),
-                .locationAuthorization(let app, _, _):
+                .restorePeripheral(let app, _, _), .locationAuthorization(let app, _, _):
                 if leavesTheBench[Int(app.number)] { leaves = true }
-                pending.append(Pending(action: action, event: nil, payload: .none))
+                pending.append(.action(action, event: nil, payload: .none))
             case .bluetooth:
                 if bluetooth.backend != "simulated" { leaves = true }
-                pending.append(Pending(action: action, event: nil, payload: .none))
+                pending.append(.action(action, event: nil, payload: .none))
+            case .peripheralRole:
+                if let peripheralRole, peripheralRole.backend != "simulated" { leaves = true }
+                pending.append(.action(action, event: nil, payload: .none))
             case .location:
                 if let location, location.backend != "simulated" { leaves = true }
-                pending.append(Pending(action: action, event: nil, payload: .none))
+                pending.append(.action(action, event: nil, payload: .none))
             case .raise(let event, let payload):
                 // A replay finds it among its inputs.
                 if !replaying { raise(event, payload, by: item) }
@@ -329,7 +337,7 @@ package final class Bench {
                 for event in onTheWay.removeValue(forKey: record.app) ?? [] {
                     try journal.acknowledge(app: record.app, event: event)
                 }
-            case .refused, .moved: break
+            case .refused, .moved, .alert: break
             }
         }
         return leaves
@@ -353,11 +361,11 @@ package final class Bench {
 
     private func pend(_ action: Action, _ id: EventID, _ item: Item) {
         if let event = item.input.event, event.id == id {
-            pending.append(Pending(action: action, event: event, payload: item.payload))
+            pending.append(.action(action, event: event, payload: item.payload))
         } else if let kept = kept[id] {
-            pending.append(Pending(action: action, event: kept.event, payload: kept.payload))
+            pending.append(.action(action, event: kept.event, payload: kept.payload))
         } else {
-            pending.append(Pending(action: action, event: nil, payload: .none))
+            pending.append(.action(action, event: nil, payload: .none))
         }
     }
 
@@ -365,19 +373,25 @@ package final class Bench {
 
     /// Takes an input that was accepted before the bench died through the router again. `radio` hears the commands that
     /// follow from it, when it can be brought back to where it was.
-    package func replay(_ journaled: JournaledInput, radio: (any BluetoothCentralPort)?) {
+    package func replay(
+        _ journaled: JournaledInput,
+        radio: (any BluetoothCentralPort)?,
+        peripheralRole: (any BluetoothPeripheralPort)? = nil
+    ) {
         replaying = true
         now = journaled.at
         sequence = journaled.sequence
         let positions = location?.backend == "simulated" ? location : nil
         radio?.timeReached(now)
         positions?.timeReached(now)
+        peripheralRole?.timeReached(now)
         if let event = journaled.input.reported {
             let accepted = unheard.firstIndex {
                 $0.event.kind == event.kind && $0.event.peripheral == event.peripheral
                     && $0.event.attribute == event.attribute && $0.event.client == event.client
                     && $0.event.fix == event.fix && $0.event.beacon == event.beacon
                     && $0.event.region == event.region && $0.event.app == event.app
+                    && $0.event.local == event.local && $0.event.request == event.request
                     && ($0.payload == journaled.payload || journaled.payload == .none)
             }
             if let accepted { unheard.remove(at: accepted) }
@@ -394,11 +408,13 @@ package final class Bench {
         // Nothing is appended while replaying, so nothing can fail.
         _ = try? collect(item)
         tellObservers(item)
-        for action in pending {
-            switch action.action {
-            case .bluetooth(let command): radio?.perform(command, at: now)
-            case .location(let command): positions?.perform(command, at: now)
-            default: break
+        for item in pending {
+            switch item {
+            case .action(.bluetooth(let command), _, _): radio?.perform(command, at: now)
+            case .action(.peripheralRole(let command), _, _): peripheralRole?.perform(command, at: now)
+            case .adapter(let on): peripheralRole?.setPower(on, at: now)
+            case .action(.location(let command), _, _): positions?.perform(command, at: now)
+            case .action: break
             }
         }
         pending.removeAll(keepingCapacity: true)
@@ -472,17 +488,26 @@ package final class Bench {
         // A door may answer from inside the call; the answers wait in the inbox for the next turn.
         let actions = pending
         pending.removeAll(keepingCapacity: true)
-        for item in actions { perform(item) }
+        for item in actions {
+            switch item {
+            case .action(let action, let event, let payload): perform(action, event, payload)
+            case .adapter(let on): peripheralRole?.setPower(on, at: now)
+            }
+        }
     }
 
-    private func perform(_ item: Pending) {
-        switch item.action {
+    private func perform(_ action: Action, _ event: WakeEvent?, _ payload: EventPayload) {
+        switch action {
         case .launch(let app, let generation, let state, _, let decision):
-            let cause = item.event.map {
+            let cause = event.map {
                 LaunchCause(
                     event: $0,
                     decision: decision,
-                    restoreIdentifiers: router.preservedRestoreIdentifiers(of: app)
+                    restoreIdentifiers: router.preservedRestoreIdentifiers(of: app),
+                    peripheralRestoreIdentifiers: router.preservedRestoreIdentifiers(
+                        of: app,
+                        peripheralRole: true
+                    )
                 )
             }
             host(app).launch(app, generation: generation, state: state, cause: cause, at: now)
@@ -493,22 +518,32 @@ package final class Bench {
             host(app).callback(callback, state: state, to: app, at: now)
         case .expireTasks(let app, let tokens): host(app).expireTasks(tokens, of: app, at: now)
         case .deliver(let app, let manager, _, let decision):
-            guard let event = item.event else {
+            guard let event else {
                 preconditionFailure("decision \(decision.number) delivers an event that nobody kept")
             }
             host(app).deliver(
-                AppDelivery(event: event, payload: item.payload, decision: decision, manager: manager),
+                AppDelivery(
+                    event: event,
+                    payload: payload,
+                    decision: decision,
+                    manager: manager,
+                    reconnects: event.kind == .peripheralDisconnected && event.failed
+                        && router.reconnects(app, manager, to: event.peripheral)
+                ),
                 to: app,
                 at: now
             )
-        case .managerState(let app, let manager, let on):
-            host(app).managerState(manager, poweredOn: on, to: app, at: now)
+        case .managerState(let app, let manager, let state):
+            host(app).managerState(manager, state, to: app, at: now)
         case .restore(let app, let manager, let state): host(app).restore(manager, state, to: app, at: now)
+        case .restorePeripheral(let app, let manager, let state):
+            host(app).restorePeripheral(manager, state, to: app, at: now)
+        case .peripheralRole(let command): peripheralRole?.perform(command, at: now)
         case .bluetooth(let command): bluetooth.perform(command, at: now)
         case .locationAuthorization(let app, let manager, let authorization):
             host(app).locationAuthorization(authorization, manager: manager, to: app, at: now)
         case .location(let command): location?.perform(command, at: now)
-        case .keep, .discard, .exited, .refused, .moved, .raise: break
+        case .keep, .discard, .exited, .refused, .moved, .alert, .raise: break
         }
     }
 
@@ -520,6 +555,15 @@ extension Input {
     fileprivate var reported: WakeEvent? {
         switch self {
         case .event(let event), .overflowed(let event): event
+        default: nil
+        }
+    }
+
+    /// Whether the adapter went on or off with it.
+    fileprivate var adapterPower: Bool? {
+        switch reported?.kind {
+        case .bluetoothPoweredOn: true
+        case .bluetoothPoweredOff: false
         default: nil
         }
     }

@@ -260,13 +260,13 @@ final class ProcessAppHost: AppHost {
         }
     }
 
-    func managerState(_ manager: ManagerNumber, poweredOn: Bool, to app: AppID, at now: Instant) {
+    func managerState(_ manager: ManagerNumber, _ state: BluetoothState, to app: AppID, at now: Instant) {
         send(to: app, owing: .nothing(.none), named: "centralManagerDidUpdateState", decision: .none) { number in
             .deliver(
                 WireDelivery(
                     delivery: number,
                     manager: manager,
-                    body: .centralState(poweredOn ? .poweredOn : .poweredOff)
+                    body: .centralState(WireTranslation.radioState(state))
                 )
             )
         }
@@ -278,6 +278,13 @@ final class ProcessAppHost: AppHost {
             .deliver(WireDelivery(delivery: number, manager: manager, body: .centralWillRestore(restoration)))
         }
     }
+
+    func restorePeripheral(
+        _ manager: ManagerNumber,
+        _ state: RestoredPeripheral,
+        to app: AppID,
+        at now: Instant
+    ) {}
 
     func deliver(_ delivery: AppDelivery, to app: AppID, at now: Instant) {
         guard let body = translation.body(delivery, wallSeconds: surroundings?.wallSeconds ?? 0) else { return }
@@ -387,7 +394,10 @@ final class ProcessAppHost: AppHost {
         case .central(_, .create(let id, _, _)):
             reply(id, WireReply(), process, app)
             ask(message, app)
-        case .central, .peripheral, .done, .beginTask, .endTask: ask(message, app)
+        case .peripheralManager(_, .create(let id, _, _)), .peripheralManager(_, .updateValue(let id, _, _, _)):
+            reply(id, WireReply(), process, app)
+            ask(message, app)
+        case .central, .peripheral, .peripheralManager, .done, .beginTask, .endTask: ask(message, app)
         }
     }
 
@@ -514,6 +524,18 @@ extension WireTranslation {
         case .nameChanged: "peripheralDidUpdateName"
         case .servicesModified: "didModifyServices"
         case .readyToWrite: "peripheralIsReady"
+        case .serviceAdded: "didAdd"
+        case .advertisingStarted: "peripheralManagerDidStartAdvertising"
+        case .centralSubscribed: "didSubscribeTo"
+        case .centralUnsubscribed: "didUnsubscribeFrom"
+        case .readRequested: "didReceiveRead"
+        case .writeRequested: "didReceiveWrite"
+        case .readyToUpdate: "peripheralManagerIsReady"
+        case .channelPublished: "didPublishL2CAPChannel"
+        case .channelUnpublished: "didUnpublishL2CAPChannel"
+        case .channelOpened: "didOpen"
+        case .channelDataAvailable: "stream"
+        case .connectionEvent: "connectionEventDidOccur"
         case .positionFixed, .significantChange: "didUpdateLocations"
         case .visitBegan, .visitEnded: "didVisit"
         case .regionEntered: "didEnterRegion"

@@ -13,6 +13,7 @@ final class RunRecorder: BenchObserver {
     /// Which apps are processes; scripted ones have no outcome in the world.
     private var real: [Bool]
     private var pids: [Int32]
+    private var states: [AppState] = []
     /// The outcomes of each app's wake that is not over, oldest first.
     private var open: [[Outcome]]
     private var now = Instant.zero
@@ -25,6 +26,8 @@ final class RunRecorder: BenchObserver {
     /// While a journal is read back: what the files hold already is not written again.
     var isReplaying = false
     private var replayedMoves = 0
+    /// The most outcomes of one wake that wait for its end; beyond it they are written when they are answered.
+    private static let openLimit = 256
 
     init(decisions: DecisionLog, outcomes: OutcomeLog, names: NameTable, resumeAfter: DecisionID = .none) {
         self.decisions = decisions
@@ -44,6 +47,7 @@ final class RunRecorder: BenchObserver {
         bundles.append(bundle)
         real.append(isReal)
         pids.append(0)
+        states.append(.notRunning)
         open.append([])
     }
 
@@ -69,6 +73,7 @@ final class RunRecorder: BenchObserver {
                 switch action {
                 case .moved(let app, let from, let to): try moved(app, from, to)
                 case .exited(let record): try exited(record)
+                case .alert(let app, let kind, let peripheral, _): try alerted(app, kind, peripheral)
                 default: break
                 }
             }
@@ -116,11 +121,18 @@ final class RunRecorder: BenchObserver {
 
     private func moved(_ app: AppID, _ from: AppState, _ to: AppState) throws(ReportError) {
         let number = Int(app.number)
+        states[number] = to
         if isReplaying { replayedMoves += 1 }
         if !isReplaying || replayedMoves > outcomes.held.moves {
             try outcomes.append(StateMove(app: bundles[number], at: now, from: from, to: to, pid: pids[number]))
         }
         if to == .suspended { try close(number, .suspended, exit: 0) }
+    }
+
+    private func alerted(_ app: AppID, _ kind: EventKind, _ peripheral: NameID) throws(ReportError) {
+        if isReplaying { return }
+        let what = "alert shown (BTC-9): \(names.text(peripheral)) \(kind.word)"
+        try outcomes.append(note: what, app: bundles[Int(app.number)], at: now)
     }
 
     private func exited(_ record: ExitRecord) throws(ReportError) {
@@ -155,10 +167,7 @@ final class RunRecorder: BenchObserver {
         case .greeted(let spawn):
             if let last = open[number].indices.last { open[number][last].spawn = spawn }
         case .sent(let callback, let value, let decision): sent(callback, value, decision, number)
-        case .answered(let decision):
-            if let place = open[number].firstIndex(where: { $0.decision == decision }) {
-                open[number][place].acknowledged = true
-            }
+        case .answered(let decision): answered(decision, number)
         case .fault(let what):
             guard failure == nil else { return }
             do throws(ReportError) { try outcomes.append(note: what, app: bundles[number], at: now) } catch {
@@ -169,14 +178,32 @@ final class RunRecorder: BenchObserver {
 
     private func sent(_ callback: String, _ value: [UInt8]?, _ decision: DecisionID, _ app: Int) {
         let entry = Outcome.Callback(name: callback, at: now, value: value.map(Self.hexadecimal))
-        if decision == .none {
-            // It belongs to the wake that is going on, if there is one.
-            if let last = open[app].indices.last { open[app][last].delivered.append(entry) }
-            return
+        // What no decision is behind belongs to the wake that is going on, if there is one.
+        let place = decision == .none ? open[app].indices.last : place(of: decision, app)
+        if let place { open[app][place].delivered.append(entry) }
+    }
+
+    private func answered(_ decision: DecisionID, _ app: Int) {
+        guard let place = place(of: decision, app) else { return }
+        open[app][place].acknowledged = true
+        // In the foreground there is no wake whose end would have to be waited for.
+        let inForeground = states[app] == .active || states[app] == .inactive
+        guard inForeground || open[app].count > Self.openLimit, failure == nil else { return }
+        var outcome = open[app].remove(at: place)
+        outcome.used = now.since(outcome.at)
+        do throws(ReportError) { try outcomes.append(outcome) } catch { failure = error }
+    }
+
+    /// Where the open outcome of a decision is; answers come in the order of the decisions, so it is near the front.
+    private func place(of decision: DecisionID, _ app: Int) -> Int? {
+        let all = open[app]
+        var low = 0
+        var high = all.count
+        while low < high {
+            let middle = (low + high) / 2
+            if all[middle].decision < decision { low = middle + 1 } else { high = middle }
         }
-        if let place = open[app].firstIndex(where: { $0.decision == decision }) {
-            open[app][place].delivered.append(entry)
-        }
+        return low < all.count && all[low].decision == decision ? low : nil
     }
 
     private static func hexadecimal(_ bytes: [UInt8]) -> String {

@@ -114,13 +114,13 @@ package final class ScriptedAppHost: AppHost {
         if let reaction = apps[app]!.script.reaction(to: delivery.event.kind) { begin(reaction, of: app, at: now) }
     }
 
-    package func managerState(_ manager: ManagerNumber, poweredOn: Bool, to app: AppID, at now: Instant) {
-        guard poweredOn else { return }
-        let state = apps[app]!
-        for device in state.devices where state.connected[device] == nil {
+    package func managerState(_ manager: ManagerNumber, _ state: BluetoothState, to app: AppID, at now: Instant) {
+        guard state == .poweredOn else { return }
+        let own = apps[app]!
+        for device in own.devices where own.connected[device] == nil {
             request(.connect(manager, peripheral: device), from: app)
         }
-        if let scan = state.script.scan {
+        if let scan = own.script.scan {
             request(
                 .scan(
                     manager,
@@ -141,6 +141,13 @@ package final class ScriptedAppHost: AppHost {
         }
     }
 
+    package func restorePeripheral(
+        _ manager: ManagerNumber,
+        _ state: RestoredPeripheral,
+        to app: AppID,
+        at now: Instant
+    ) {}
+
     /// What any app does to get its notifications: connect, discover, subscribe, and connect again.
     private func follow(_ delivery: AppDelivery, of app: AppID) {
         let event = delivery.event
@@ -157,7 +164,7 @@ package final class ScriptedAppHost: AppHost {
             apps[app]!.connected[event.peripheral] = false
             request(.connect(Self.manager, peripheral: event.peripheral), from: app)
         case (.bluetoothPoweredOff, _): apps[app]!.connected = [:]
-        case (.bluetoothPoweredOn, _): managerState(Self.manager, poweredOn: true, to: app, at: .zero)
+        case (.bluetoothPoweredOn, _): managerState(Self.manager, .poweredOn, to: app, at: .zero)
         case (.servicesDiscovered, .services(let services)):
             for service in services {
                 operate(.discoverCharacteristics(of: service.handle, []), event.peripheral, of: app)

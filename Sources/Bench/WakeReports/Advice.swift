@@ -3,7 +3,17 @@ import WakeModel
 /// What to do about a reason, and what it means: prose that is generated and never parsed.
 enum Advice {
     /// What would make the app wake; nil when nothing is wrong.
-    static func fix(_ reason: Reason) -> String? {
+    static func fix(_ reason: Reason, of source: Source) -> String? {
+        switch (source, reason) {
+        case (.location, .modeMissing): "Add location to UIBackgroundModes in Info.plist"
+        case (.location, .noRegistration):
+            "Let an app start updates, significant changes or visits, or monitor a region, before it happens"
+        case (.location, .managerNotCreated): "Create a CLLocationManager in didFinishLaunching, and set its delegate"
+        default: fix(reason)
+        }
+    }
+
+    private static func fix(_ reason: Reason) -> String? {
         switch reason {
         case .forceQuit:
             "Launch the app once by hand, then end it with `terminate`, cause memory, to test a relaunch"
@@ -28,9 +38,12 @@ enum Advice {
         case .sideNotWanted: "Set notifyOnEntry or notifyOnExit of the region"
         case .rangingNeedsRunning: "Monitor the beacon region, and range in the seconds after its entry"
         case .overflow: "Let the app keep up: it was sent more than it took"
+        case .notPreserved:
+            "Give the peripheral manager CBPeripheralManagerOptionRestoreIdentifierKey, and the same on every launch"
+        case .bluetoothNotAuthorized: "Let the app use Bluetooth: `authorizations: {bluetooth: allowed}`"
         case .inForeground, .alreadyRunning, .resumed, .relaunched, .launching, .deliveredLater,
-            .registrationEnded, .appEnded, .benchRestarted, .relaunchedAfterForceQuit, .answerWaits, .nothingCrossed,
-            .crossingBegan, .beaconKnown, .ledToEvents:
+            .registrationEnded, .appEnded, .benchRestarted, .notARequest, .relaunchedAfterForceQuit, .answerWaits,
+            .nothingCrossed, .crossingBegan, .beaconKnown, .ledToEvents:
             nil
         }
     }

@@ -144,8 +144,9 @@ struct BusyDay {
                 answers.append(.process(app, .launched))
             case .freeze(let app): answers.append(.process(app, .suspended))
             case .callback(let app, let callback, _): answers.append(.process(app, .returned(callback)))
-            case .thaw, .kill, .expireTasks, .deliver, .keep, .discard, .managerState, .restore, .bluetooth, .refused,
-                .exited, .moved, .locationAuthorization, .location, .raise:
+            case .thaw, .kill, .expireTasks, .deliver, .keep, .discard, .managerState, .restore, .bluetooth,
+                .restorePeripheral, .peripheralRole, .refused,
+                .alert, .exited, .moved, .locationAuthorization, .location, .raise:
                 break
             }
         }

@@ -79,7 +79,7 @@ struct clearing {
 static void clear_one(int directory, const char *name, void *context);
 
 // An app with the right to make groups of its own may have nested them; so deep they are followed.
-enum { DEEPEST_GROUP = 4 };
+enum { DEEPEST_GROUP = 5 };
 
 static int clear_group_at(int parent, const char *name, struct clearing *clearing) {
     int version = clearing->version, *killed = clearing->killed;

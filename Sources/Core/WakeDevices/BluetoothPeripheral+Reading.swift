@@ -11,36 +11,39 @@ extension BluetoothPeripheral {
 
     /// Reads the text of a device file; `file` is for errors.
     package static func parse(_ bytes: [UInt8], file: String) throws(FileError) -> BluetoothPeripheral {
-        let root = try YAMLReader.read(bytes, file: file)
+        try BluetoothPeripheral(try YAMLReader.read(bytes, file: file))
+    }
+
+    init(_ root: YAMLNode) throws(FileError) {
         let fields = try Fields(
             root,
             of: "a device",
-            keys: ["device", "name", "address", "advertising", "gatt", "faults"]
+            keys: ["device", "name", "address", "advertising", "gatt", "l2cap", "faults"]
         )
         let kind = try fields.required("device")
         _ = try kind.word("kind of device", among: ["bluetooth-peripheral"]) { $0 == "bluetooth-peripheral" ? $0 : nil }
         let services = try fields["gatt"]?.list(expecting: "services", limit: 256) ?? []
         let faults = try fields["faults"]?.list(expecting: "faults", limit: 256) ?? []
-        let peripheral = BluetoothPeripheral(
-            file: file,
-            name: try fields["name"].map { (node) throws(FileError) in try localName(node) },
-            address: try address(try fields.required("address")),
+        self.init(
+            file: root.file,
+            name: try fields["name"].map { (node) throws(FileError) in try Self.localName(node) },
+            address: try Self.address(try fields.required("address")),
             advertising: try Advertising(fields["advertising"]),
             services: try services.map { (node) throws(FileError) in try Service(node) },
+            channels: try Channel.list(fields["l2cap"]),
             faults: try faults.map { (node) throws(FileError) in try Fault(node) }
         )
-        try peripheral.checkNames(root: root, faults: faults)
-        return peripheral
+        try checkNames(root: root, faults: faults)
     }
 
-    private static func localName(_ node: YAMLNode) throws(FileError) -> String {
+    static func localName(_ node: YAMLNode) throws(FileError) -> String {
         let expected = "a name of 1 to 248 bytes"
         let name = try node.text(expecting: expected)
         guard (1...248).contains(name.utf8.count) else { throw node.error(expected: expected) }
         return name
     }
 
-    private static func address(_ node: YAMLNode) throws(FileError) -> [UInt8] {
+    static func address(_ node: YAMLNode) throws(FileError) -> [UInt8] {
         let expected = "an address such as \"F0:11:22:33:44:55\""
         let parts = try node.text(expecting: expected).split(separator: ":", omittingEmptySubsequences: false)
         let bytes = parts.compactMap { part in part.utf8.count == 2 ? UInt8(part, radix: 16) : nil }
@@ -61,9 +64,14 @@ extension BluetoothPeripheral {
     /// The peripheral that a scenario's `count` makes of this one: its address is the next but `number` - 1.
     func copy(_ number: Int) -> BluetoothPeripheral {
         var copy = self
-        let value = address.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } &+ UInt64(number - 1)
-        copy.address = (0..<6).reversed().map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+        copy.address = Self.address(address, plus: number - 1)
         return copy
+    }
+
+    /// The address so many further.
+    static func address(_ address: [UInt8], plus number: Int) -> [UInt8] {
+        let value = address.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } &+ UInt64(number)
+        return (0..<6).reversed().map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
     }
 }
 
@@ -75,6 +83,7 @@ extension BluetoothPeripheral.Advertising {
             manufacturerData: nil,
             serviceData: [],
             connectable: true,
+            whileConnected: false,
             txPower: nil,
             signalStrength: -55
         )
@@ -82,7 +91,11 @@ extension BluetoothPeripheral.Advertising {
         let fields = try Fields(
             node,
             of: "an advertisement",
-            keys: ["interval", "services", "manufacturer-data", "service-data", "connectable", "tx-power", "rssi"]
+            keys: [
+                "interval", "services", "manufacturer-data", "service-data", "connectable", "while-connected",
+                "tx-power",
+                "rssi",
+            ]
         )
         if let node = fields["interval"] {
             interval = try node.duration()
@@ -102,6 +115,7 @@ extension BluetoothPeripheral.Advertising {
             }
         }
         if let node = fields["connectable"] { connectable = try node.bool() }
+        if let node = fields["while-connected"] { whileConnected = try node.bool() }
         if let node = fields["tx-power"] { txPower = Int16(try node.integer(in: -127...20)) }
         if let node = fields["rssi"] { signalStrength = Int16(try node.integer(in: -127...20)) }
     }
@@ -148,6 +162,27 @@ extension BluetoothPeripheral.Characteristic {
     }
 }
 
+extension BluetoothPeripheral.Channel {
+    static func list(_ node: YAMLNode?) throws(FileError) -> [BluetoothPeripheral.Channel] {
+        let nodes = try node?.list(expecting: "channels", limit: 64) ?? []
+        let channels = try nodes.map { (node) throws(FileError) in try BluetoothPeripheral.Channel(node) }
+        for (index, channel) in channels.enumerated()
+        where channels[..<index].contains(where: { $0.psm == channel.psm }) {
+            throw nodes[index].error(found: "a second channel of PSM \(channel.psm)", expected: "another PSM")
+        }
+        return channels
+    }
+
+    init(_ node: YAMLNode) throws(FileError) {
+        let fields = try Fields(node, of: "a channel", keys: ["psm", "echo", "send", "repeat"])
+        line = node.line
+        // LE_PSM: Bluetooth Core Specification, Vol 3 Part A, 4.22.
+        psm = UInt16(try fields.required("psm").integer(in: 1...255))
+        echo = try fields["echo"]?.bool() ?? false
+        timetable = try Timetable(fields, values: "send")
+    }
+}
+
 extension BluetoothPeripheral.Descriptor {
     init(_ node: YAMLNode) throws(FileError) {
         let fields = try Fields(node, of: "a descriptor", keys: ["uuid", "value"])
@@ -163,7 +198,7 @@ extension BluetoothPeripheral.Fault {
     init(_ node: YAMLNode) throws(FileError) {
         let effects = [
             "late-subscribe-answer", "disconnect-after", "stale-handles", "no-answer", "hold-notifications",
-            "cut-values",
+            "cut-values", "close-channel-after", "refuse-channels",
         ]
         let fields = try Fields(node, of: "a fault", keys: ["name"] + effects)
         name = try fields.required("name").text(expecting: "a name")
@@ -174,20 +209,24 @@ extension BluetoothPeripheral.Fault {
         case "stale-handles": effect = .staleHandles(try value.integer(in: 1...1000))
         case "no-answer": effect = .noAnswer(try value.interval())
         case "hold-notifications": effect = .holdNotifications(try value.interval())
+        case "close-channel-after": effect = .closeChannelAfter(try value.integer(in: 1...1_000_000))
+        case "refuse-channels":
+            guard try value.bool() else { throw value.error(expected: "true, or no such fault") }
+            effect = .refuseChannels
         default: effect = .cutValues(try value.integer(in: 0...512))
         }
     }
 }
 
 extension Timetable {
-    /// The keys `notifications` and `repeat` of a characteristic.
-    init(_ fields: Fields) throws(FileError) {
-        let nodes = try fields["notifications"]?.list(expecting: "notifications") ?? []
+    /// The keys `notifications` and `repeat` of a characteristic, or the like.
+    init(_ fields: Fields, values key: String = "notifications") throws(FileError) {
+        let nodes = try fields[key]?.list(expecting: key) ?? []
         entries = try nodes.map { (node) throws(FileError) in try Entry(node) }
         repeats = try fields["repeat"]?.bool() ?? false
         let takesTime = entries.contains { $0.after > .zero || ($0.every > .zero && $0.values.count > 1) }
         if repeats && !takesTime, let node = fields["repeat"] {
-            throw node.error(found: "a repetition that takes no time", expected: "a pause in notifications")
+            throw node.error(found: "a repetition that takes no time", expected: "a pause in \(key)")
         }
     }
 }

@@ -147,7 +147,7 @@ private struct ScenarioReading {
         let fields = try Fields(node, of: "a device of a scenario", keys: ["file", "name", "count"])
         let fileNode = try fields.required("file")
         let path = try files.find(fileNode, "device file", isThere: files.isFile)
-        let peripheral = try BluetoothPeripheral.load(file: path)
+        let form = try DeviceFile.load(file: path)
         let count = try count(fields)
         let names = try deviceNames.add(fields["name"], default: stem(path), count: count, entry: fileNode)
         try checkTotal(devices.count + names.count, of: "devices", node)
@@ -157,7 +157,7 @@ private struct ScenarioReading {
                     name: name,
                     group: count == nil ? name : String(name.prefix { $0 != "." }),
                     line: node.line,
-                    peripheral: peripheral.copy(index + 1)
+                    form: form.copy(index + 1)
                 )
             )
         }
@@ -364,7 +364,9 @@ private struct ScenarioReading {
     private mutating func deviceVerb(_ key: String, _ value: YAMLNode, _ fields: Fields) throws(FileError) -> Verb {
         let devices = try deviceNames.resolve(value)
         switch key {
-        case "disconnect": return .disconnect(devices: devices)
+        case "disconnect":
+            for device in devices { _ = try peripheral(self.devices[device], value) }
+            return .disconnect(devices: devices)
         case "out-of-range": return .range(devices: devices, inRange: false)
         case "in-range": return .range(devices: devices, inRange: true)
         case "arm":
@@ -381,12 +383,12 @@ private struct ScenarioReading {
     }
 
     private func check(_ fault: String, of device: ScenarioDevice, _ node: YAMLNode) throws(FileError) {
-        let known = device.peripheral.faults.map(\.name)
+        let known = device.form.faults
         if known.contains(fault) { return }
         throw node.error(
             found: "unknown fault '\(excerpt(fault))' of \(device.name)",
             expected: known.isEmpty
-                ? "an entry under faults in \(device.peripheral.file)" : suggestion(for: fault, among: known)
+                ? "an entry under faults in \(device.form.file)" : suggestion(for: fault, among: known)
         )
     }
 
@@ -487,7 +489,9 @@ private struct ScriptReading {
             let uuids = try characteristics.map { (node) throws(FileError) -> (YAMLNode, String) in
                 (node, try node.uuid())
             }
-            for device in try names.resolve(try fields.required("device"), forMember: number) {
+            let nameNode = try fields.required("device")
+            for device in try names.resolve(nameNode, forMember: number) {
+                _ = try peripheral(devices[device], nameNode)
                 for (node, uuid) in uuids { try checkNotifying(uuid, of: devices[device], node) }
                 found.append(ScriptedApp.Use(device: device, characteristics: uuids.map(\.1)))
             }
@@ -530,8 +534,20 @@ extension ScriptedApp.Reaction {
     }
 }
 
+/// The peripheral that a device is.
+private func peripheral(_ device: ScenarioDevice, _ node: YAMLNode) throws(FileError) -> BluetoothPeripheral {
+    guard let peripheral = device.peripheral else {
+        throw node.error(
+            found: "'\(device.name)', which has no connections",
+            expected: "a device of kind bluetooth-peripheral"
+        )
+    }
+    return peripheral
+}
+
 private func checkNotifying(_ uuid: String, of device: ScenarioDevice, _ node: YAMLNode) throws(FileError) {
-    let all = device.peripheral.services.flatMap(\.characteristics)
+    let peripheral = try peripheral(device, node)
+    let all = peripheral.services.flatMap(\.characteristics)
     if all.contains(where: { $0.uuid == uuid && $0.properties.canNotify }) { return }
     let known = all.filter(\.properties.canNotify).map(\.uuid)
     throw node.error(
@@ -539,7 +555,7 @@ private func checkNotifying(_ uuid: String, of device: ScenarioDevice, _ node: Y
             ? "characteristic \(uuid) of \(device.name), which does not notify"
             : "unknown characteristic \(uuid) of \(device.name)",
         expected: known.isEmpty
-            ? "one with notify in \(device.peripheral.file)" : suggestion(for: uuid, among: known)
+            ? "one with notify in \(peripheral.file)" : suggestion(for: uuid, among: known)
     )
 }
 

@@ -166,18 +166,39 @@ package struct ScriptedApp: Hashable, Sendable {
 
 /// A device of a scenario.
 package struct ScenarioDevice: Hashable, Sendable {
-    /// `belt`, or `belt.3` for the third of an entry with `count`. The peripheral's name to the router.
+    /// `belt`, or `belt.3` for the third of an entry with `count`. A peripheral's or central's name to the
+    /// router.
     package var name: String
     /// The name in the file, without the number.
     package var group: String
     package var line: Int
-    package var peripheral: BluetoothPeripheral
+    /// What its file describes.
+    package var form: DeviceFile
 
-    package init(name: String, group: String, line: Int, peripheral: BluetoothPeripheral) {
+    package init(name: String, group: String, line: Int, form: DeviceFile) {
         self.name = name
         self.group = group
         self.line = line
-        self.peripheral = peripheral
+        self.form = form
+    }
+
+    package init(name: String, group: String, line: Int, peripheral: BluetoothPeripheral) {
+        self.init(name: name, group: group, line: line, form: .peripheral(peripheral))
+    }
+
+    /// The peripheral that it is; nil for a device of another kind.
+    package var peripheral: BluetoothPeripheral? {
+        if case .peripheral(let peripheral) = form { peripheral } else { nil }
+    }
+
+    /// The beacon that it is; nil for a device of another kind.
+    package var beacon: Beacon? {
+        if case .beacon(let beacon) = form { beacon } else { nil }
+    }
+
+    /// The central that it is; nil for a device of another kind.
+    package var central: BluetoothCentral? {
+        if case .central(let central) = form { central } else { nil }
     }
 }
 

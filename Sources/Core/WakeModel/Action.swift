@@ -17,11 +17,16 @@ package enum Action: Hashable, Sendable {
     case keep(AppID, EventID)
     /// The event does not wait for the app any more, delivered or not.
     case discard(AppID, EventID)
-    /// Tell a manager whether Bluetooth is on.
-    case managerState(AppID, ManagerNumber, poweredOn: Bool)
+    /// Tell a central or peripheral manager whether it may use Bluetooth.
+    case managerState(AppID, ManagerNumber, BluetoothState)
     /// Call willRestoreState with what was preserved (BTC-6).
     case restore(AppID, ManagerNumber, RestoredState)
+    /// Call a peripheral manager's willRestoreState with what was preserved (BTP-4).
+    case restorePeripheral(AppID, ManagerNumber, RestoredPeripheral)
     case bluetooth(BluetoothCommand)
+    /// The system shows the user an alert on behalf of a suspended app; recorded (BTC-9).
+    case alert(AppID, EventKind, peripheral: NameID, EventID)
+    case peripheralRole(PeripheralRoleCommand)
     /// Tell a location manager what the app may know.
     case locationAuthorization(AppID, ManagerNumber, LocationAuthorization)
     case location(LocationCommand)
@@ -73,6 +78,14 @@ package enum RequestFault: UInt8, CaseIterable, Sendable {
     case bluetoothOff
     case notRunning
     case tooMany
+    /// The user does not let the app use Bluetooth (BTP-5).
+    case notAuthorized
+    case unknownService
+    case unknownCharacteristic
+    /// An answer to a request that nobody waits for.
+    case unknownRequest
+    /// A central's request was not answered in time: the central got an error (BTP-1).
+    case requestNotAnswered
     case unknownRegion
     case locationModeMissing
     case unavailable
@@ -88,6 +101,11 @@ package enum RequestFault: UInt8, CaseIterable, Sendable {
         case .bluetoothOff: "bluetooth-off"
         case .notRunning: "not-running"
         case .tooMany: "too-many"
+        case .notAuthorized: "not-authorized"
+        case .unknownService: "unknown-service"
+        case .unknownCharacteristic: "unknown-characteristic"
+        case .unknownRequest: "unknown-request"
+        case .requestNotAnswered: "request-not-answered"
         case .unknownRegion: "unknown-region"
         case .locationModeMissing: "location-mode-missing"
         case .unavailable: "unavailable"

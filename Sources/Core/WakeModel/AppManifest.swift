@@ -60,10 +60,18 @@ package struct AppManifest: Hashable, Sendable {
     package var modes: BackgroundModes
     /// UIApplicationExitsOnSuspend (OPT-1).
     package var exitsOnSuspend: Bool
+    /// Whether the user lets the app use Bluetooth (BTP-5).
+    package var bluetoothAuthorization: BluetoothAuthorization
 
-    package init(bundle: NameID, modes: BackgroundModes, exitsOnSuspend: Bool = false) {
+    package init(
+        bundle: NameID,
+        modes: BackgroundModes,
+        exitsOnSuspend: Bool = false,
+        bluetoothAuthorization: BluetoothAuthorization = .allowed
+    ) {
         self.bundle = bundle
         self.modes = modes
         self.exitsOnSuspend = exitsOnSuspend
+        self.bluetoothAuthorization = bluetoothAuthorization
     }
 }

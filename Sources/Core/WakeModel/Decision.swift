@@ -76,6 +76,8 @@ package struct AppSnapshot: Hashable, Sendable {
     package var passcode: Bool = false
     package var bluetoothOn: Bool = true
     package var exitsOnSuspend: Bool = false
+    /// The user lets the app use Bluetooth (BTP-5).
+    package var bluetoothAllowed: Bool = true
     package var locationAuthorization: LocationAuthorization = .notDetermined
     /// How the app is interested.
     package var via: Registration = .none
@@ -98,6 +100,10 @@ package enum Registration: UInt8, CaseIterable, Sendable {
     case connection
     case subscription
     case operation
+    /// A service published in the peripheral role.
+    case publishedService
+    /// A link that the app watches, whoever holds it.
+    case watchedConnection
     case standardUpdates
     case significantChange
     case visits
@@ -116,6 +122,8 @@ package enum Registration: UInt8, CaseIterable, Sendable {
         case .connection: "connection"
         case .subscription: "subscription"
         case .operation: "operation"
+        case .publishedService: "published-service"
+        case .watchedConnection: "watched-connection"
         case .standardUpdates: "standard-updates"
         case .significantChange: "significant-change"
         case .visits: "visits"
@@ -129,7 +137,9 @@ package enum Registration: UInt8, CaseIterable, Sendable {
     /// Whether it is one of Core Location's.
     package var isLocation: Bool {
         switch self {
-        case .none, .manager, .scan, .pendingConnect, .connection, .subscription, .operation: false
+        case .none, .manager, .scan, .pendingConnect, .connection, .subscription, .operation, .publishedService,
+            .watchedConnection:
+            false
         case .standardUpdates, .significantChange, .visits, .region, .beaconRegion, .ranging, .answer: true
         }
     }

@@ -56,7 +56,7 @@ package struct NameID: Hashable, Comparable, Sendable {
     package static func < (left: NameID, right: NameID) -> Bool { left.number < right.number }
 }
 
-/// An app's own number for a central manager, minted by the SDK, unique in its process.
+/// An app's own number for a central or peripheral manager, minted by the SDK, unique in its process.
 package typealias ManagerNumber = UInt32
 
 /// A GATT attribute handle: 1 to 65535; 0 stands for none.

@@ -24,6 +24,8 @@ package struct Profile: Hashable, Sendable {
     package var firstUnlockGates: Bool
     /// Whether Bluetooth relaunches after a reboot once unlocked (BTC-8).
     package var bluetoothRelaunchesAfterReboot: Bool
+    /// Whether the system connects again after link loss where the app asks for it (BTC-11).
+    package var reconnects: Bool
     /// Whether leaving the foreground suspends at all (LIFE-8).
     package var multitasking: Bool
     /// The window of a location wake (LOC-8).
@@ -65,6 +67,7 @@ package struct Profile: Hashable, Sendable {
         forceQuitBars: Bool = true,
         firstUnlockGates: Bool = true,
         bluetoothRelaunchesAfterReboot: Bool = false,
+        reconnects: Bool = false,
         locationLiftsForceQuit: Bool = true,
         locationLevels: Bool = true,
         locationBackgroundFlag: Bool = true,
@@ -84,6 +87,7 @@ package struct Profile: Hashable, Sendable {
             rebootLiftsForceQuit: true,
             firstUnlockGates: firstUnlockGates,
             bluetoothRelaunchesAfterReboot: bluetoothRelaunchesAfterReboot,
+            reconnects: reconnects,
             multitasking: true,
             locationWindow: .seconds(10),
             significantDistance: 500,
@@ -127,13 +131,15 @@ package struct Profile: Hashable, Sendable {
         "ios17",
         taskBudget: 30,
         taskCode: TerminationCode.backgroundTask,
-        bluetoothRelaunchesAfterReboot: true
+        bluetoothRelaunchesAfterReboot: true,
+        reconnects: true
     )
     package static let ios26 = generation(
         "ios26",
         taskBudget: 30,
         taskCode: TerminationCode.backgroundTask,
         bluetoothRelaunchesAfterReboot: true,
+        reconnects: true,
         locationLiftsForceQuit: false
     )
 

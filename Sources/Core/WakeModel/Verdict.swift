@@ -61,6 +61,9 @@ package enum Reason: UInt8, CaseIterable, Sendable {
     case registrationEnded
     case appEnded
     case benchRestarted
+    case notARequest
+    case notPreserved
+    case bluetoothNotAuthorized
     case relaunchedAfterForceQuit
     case answerWaits
     case foregroundUpdatesOnly
@@ -99,6 +102,9 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .registrationEnded: "RegistrationEnded"
         case .appEnded: "AppEnded"
         case .benchRestarted: "BenchRestart"
+        case .notARequest: "NotARequest"
+        case .notPreserved: "NotPreserved"
+        case .bluetoothNotAuthorized: "BluetoothNotAuthorized"
         case .relaunchedAfterForceQuit: "RelaunchedAfterForceQuit"
         case .answerWaits: "AnswerWaits"
         case .foregroundUpdatesOnly: "ForegroundUpdatesOnly"
@@ -142,6 +148,9 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .registrationEnded: .bt1
         case .overflow, .appEnded: .sys4
         case .benchRestarted: .sys2
+        case .notARequest: .btp1
+        case .notPreserved: .btp4
+        case .bluetoothNotAuthorized: .btp5
         case .relaunchedAfterForceQuit: .launch3
         case .answerWaits: .launch6
         case .foregroundUpdatesOnly: .loc2
@@ -174,7 +183,10 @@ package enum Check: UInt8, CaseIterable, Sendable {
     case authorized
     case notPaused
     case locationBudgetLeft
+    case crossesBoundary
+    case dwellOver
     case sideWanted
+    case beaconIsNew
     case rangesWhileRunning
     case budgetLeft
     case scanNamesServices
@@ -182,6 +194,10 @@ package enum Check: UInt8, CaseIterable, Sendable {
     case restoreIdentifier
     case exitAllowsRelaunch
     case bluetoothOn
+    case requestOfCentral
+    case servicePublished
+    case peripheralPreserved
+    case bluetoothAuthorized
     case deliveryWanted
     case runsInBackground
 
@@ -201,7 +217,10 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .authorized: .loc5
         case .notPaused: .loc7
         case .locationBudgetLeft: .loc8
+        case .crossesBoundary: .reg1
+        case .dwellOver: .reg2
         case .sideWanted: .reg4
+        case .beaconIsNew: .bcn1
         case .rangesWhileRunning: .bcn4
         case .budgetLeft: .btc1
         case .scanNamesServices: .btc3
@@ -209,6 +228,10 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .restoreIdentifier: .btc6
         case .exitAllowsRelaunch: .btc8
         case .bluetoothOn: .btc10
+        case .requestOfCentral: .btp1
+        case .servicePublished: .btp3
+        case .peripheralPreserved: .btp4
+        case .bluetoothAuthorized: .btp5
         case .deliveryWanted: .bt1
         case .runsInBackground: .opt2
         }
@@ -230,7 +253,10 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .authorized: "the user allows the app to know the position now"
         case .notPaused: "updates are not paused"
         case .locationBudgetLeft: "wake budget left"
+        case .crossesBoundary: "the position is past a boundary that it was not past before"
+        case .dwellOver: "the position has stayed past the boundary for the dwell"
         case .sideWanted: "notifyOnEntry or notifyOnExit is set for this side"
+        case .beaconIsNew: "no region had seen the beacon inside"
         case .rangesWhileRunning: "ranging app runs"
         case .budgetLeft: "wake budget left"
         case .scanNamesServices: "background scan names services"
@@ -238,6 +264,10 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .restoreIdentifier: "restore identifier present"
         case .exitAllowsRelaunch: "the way the app ended allows a relaunch"
         case .bluetoothOn: "Bluetooth is on"
+        case .requestOfCentral: "a central reads, writes, subscribes or opens a channel"
+        case .servicePublished: "the app's services are served while it does not run"
+        case .peripheralPreserved: "the peripheral manager has a restore identifier"
+        case .bluetoothAuthorized: "the user lets the app use Bluetooth"
         case .deliveryWanted: "delivery was not stopped by the app"
         case .runsInBackground: "UIApplicationExitsOnSuspend is not set"
         }

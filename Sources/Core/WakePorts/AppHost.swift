@@ -19,8 +19,16 @@ package protocol AppHost: AnyObject {
     func callback(_ callback: LifecycleCallback, state: AppState, to app: AppID, at now: Instant)
     func expireTasks(_ tokens: [UInt64], of app: AppID, at now: Instant)
     func deliver(_ delivery: AppDelivery, to app: AppID, at now: Instant)
-    func managerState(_ manager: ManagerNumber, poweredOn: Bool, to app: AppID, at now: Instant)
+    /// Tells a central or peripheral manager whether it may use Bluetooth.
+    func managerState(_ manager: ManagerNumber, _ state: BluetoothState, to app: AppID, at now: Instant)
     func restore(_ manager: ManagerNumber, _ state: RestoredState, to app: AppID, at now: Instant)
+    /// Gives a peripheral manager its past back (BTP-4).
+    func restorePeripheral(
+        _ manager: ManagerNumber,
+        _ state: RestoredPeripheral,
+        to app: AppID,
+        at now: Instant
+    )
 
     /// Tells a location manager what its app may know.
     func locationAuthorization(
@@ -62,13 +70,21 @@ package enum AppWord: Hashable, Sendable {
 package struct LaunchCause: Hashable, Sendable {
     package var event: WakeEvent
     package var decision: DecisionID
-    /// The managers that wait to be made again (BTC-6).
+    /// The central managers that wait to be made again (BTC-6).
     package var restoreIdentifiers: [NameID]
+    /// The peripheral managers that wait to be made again (BTP-4).
+    package var peripheralRestoreIdentifiers: [NameID]
 
-    package init(event: WakeEvent, decision: DecisionID, restoreIdentifiers: [NameID]) {
+    package init(
+        event: WakeEvent,
+        decision: DecisionID,
+        restoreIdentifiers: [NameID],
+        peripheralRestoreIdentifiers: [NameID] = []
+    ) {
         self.event = event
         self.decision = decision
         self.restoreIdentifiers = restoreIdentifiers
+        self.peripheralRestoreIdentifiers = peripheralRestoreIdentifiers
     }
 }
 
@@ -78,11 +94,20 @@ package struct AppDelivery: Hashable, Sendable {
     package var payload: EventPayload
     package var decision: DecisionID
     package var manager: ManagerNumber
+    /// Of a disconnection: the system connects again by itself (BTC-11).
+    package var reconnects: Bool
 
-    package init(event: WakeEvent, payload: EventPayload, decision: DecisionID, manager: ManagerNumber) {
+    package init(
+        event: WakeEvent,
+        payload: EventPayload,
+        decision: DecisionID,
+        manager: ManagerNumber,
+        reconnects: Bool = false
+    ) {
         self.event = event
         self.payload = payload
         self.decision = decision
         self.manager = manager
+        self.reconnects = reconnects
     }
 }

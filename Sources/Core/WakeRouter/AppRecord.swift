@@ -52,7 +52,7 @@ struct AppRecord: Equatable {
         var restarted: Bool
     }
 
-    /// A central manager, alive or preserved (BTC-6).
+    /// A central or peripheral manager, alive or preserved (BTC-6, BTP-4).
     struct Manager: Equatable {
         var inUse = false
         /// The process has created it; false while preserved for a relaunch.
@@ -63,11 +63,21 @@ struct AppRecord: Equatable {
         var scan: Scan?
         /// The peripherals with a ``Link``, in order of connection.
         var peripherals: [NameID] = []
+        /// What it holds in the peripheral role; nil for a central manager.
+        var local: LocalPeripheral?
+        var watch: ConnectionWatch?
 
         /// Whether the system keeps what the manager holds: its process lives, or it is preserved (BTC-6).
         func isKept(_ profile: borrowing Profile) -> Bool {
             inUse && (attached || profile.restoration && restoreIdentifier != .none)
         }
+    }
+
+    /// The links that a manager wants to hear of, whoever holds them.
+    struct ConnectionWatch: Equatable {
+        var peripherals: [NameID]
+        var services: [NameID]
+        var since: Instant
     }
 
     /// A running scan.
@@ -96,11 +106,15 @@ struct AppRecord: Equatable {
     var userLaunchAfterEnd: EventID?
     /// The phone was restarted since a process last ran.
     var rebootedSince = false
+    /// When the app was last seen by the user (BTC-9).
+    var leftForeground = Instant.zero
     var managers: [Manager] = []
     var location = LocationRecord()
     var waiting: [Waiting] = []
     /// Events that arrived while the process was being frozen or ended: decided when that is over.
     var held: [Held] = []
+    /// When the first central that waits for an answer waits no more; nil when none does.
+    var requestDeadline: Instant?
 
     var state: AppState { face.state }
 
@@ -196,6 +210,7 @@ struct Link: Equatable {
     var client: BluetoothClient
     var connected: Bool
     var since: Instant
+    var options: ConnectOptions = []
 }
 
 /// One client's subscription to one characteristic.

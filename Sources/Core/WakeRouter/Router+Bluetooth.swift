@@ -13,7 +13,7 @@ extension Router {
         case .endTask(let token): endTask(token, from: app, into: &output)
         case .done: wakeDone(app, into: &output)
         case .createManager(let number, let identifier):
-            createManager(number, restoreIdentifier: identifier, for: app, into: &output)
+            createManager(number, restoreIdentifier: identifier, peripheralRole: false, for: app, into: &output)
         case .releaseManager(let number):
             withManager(number, of: app, into: &output) { router, slot, output in
                 router.releaseManager(slot, of: app, into: &output)
@@ -26,9 +26,13 @@ extension Router {
             withManager(number, of: app, into: &output) { router, slot, output in
                 router.stopScan(slot, of: app, into: &output)
             }
-        case .connect(let number, let peripheral):
+        case .connect(let number, let peripheral, let options):
             withManager(number, of: app, into: &output) { router, slot, output in
-                router.connect(slot, of: app, peripheral: peripheral, into: &output)
+                router.connect(slot, of: app, peripheral: peripheral, options: options, into: &output)
+            }
+        case .watchConnections(let number, let peripherals, let services):
+            withManager(number, of: app, into: &output) { router, slot, output in
+                router.watchConnections(slot, of: app, of: peripherals, to: services, into: &output)
             }
         case .cancelConnection(let number, let peripheral):
             withManager(number, of: app, into: &output) { router, slot, output in
@@ -38,17 +42,22 @@ extension Router {
             withManager(number, of: app, into: &output) { router, slot, output in
                 router.operate(operation, slot, of: app, peripheral: peripheral, into: &output)
             }
+        case .peripheralManager(let number, let request):
+            peripheralManager(request, number, from: app, into: &output)
         case .location(let number, let request): location(request, manager: number, from: app, into: &output)
         }
     }
 
-    private mutating func withManager(
+    mutating func withManager(
         _ number: ManagerNumber,
         of app: AppID,
+        peripheralRole: Bool = false,
         into output: inout RouterOutput,
         _ body: (inout Router, Int, inout RouterOutput) -> Void
     ) {
-        guard let slot = apps[Int(app.number)].slot(of: number) else {
+        guard let slot = apps[Int(app.number)].slot(of: number),
+            (apps[Int(app.number)].managers[slot].local != nil) == peripheralRole
+        else {
             output.actions.append(.refused(app, .unknownManager))
             return
         }
@@ -57,9 +66,10 @@ extension Router {
 
     // MARK: Managers
 
-    private mutating func createManager(
+    mutating func createManager(
         _ number: ManagerNumber,
         restoreIdentifier: NameID,
+        peripheralRole: Bool,
         for app: AppID,
         into output: inout RouterOutput
     ) {
@@ -70,7 +80,7 @@ extension Router {
         }
         if restoreIdentifier != .none,
             let slot = apps[index].managers.firstIndex(where: {
-                $0.inUse && $0.restoreIdentifier == restoreIdentifier
+                $0.inUse && $0.restoreIdentifier == restoreIdentifier && ($0.local != nil) == peripheralRole
             })
         {
             guard !apps[index].managers[slot].attached else {
@@ -92,9 +102,11 @@ extension Router {
             attached: true,
             number: number,
             restoreIdentifier: restoreIdentifier,
-            createdAt: now
+            createdAt: now,
+            local: peripheralRole ? LocalPeripheral() : nil
         )
-        output.actions.append(.managerState(app, number, poweredOn: bluetoothOn))
+        updateAir(of: app, into: &output)
+        output.actions.append(.managerState(app, number, bluetoothState(for: app)))
     }
 
     /// The relaunched process made its manager again: willRestoreState, the state, then what waited (BTC-6).
@@ -109,6 +121,13 @@ extension Router {
         apps[index].managers[slot].number = number
         let client = BluetoothClient(app: app, slot: UInt16(slot))
         let manager = apps[index].managers[slot]
+        if let local = manager.local {
+            output.actions.append(.restorePeripheral(app, number, local.restored))
+            output.actions.append(.managerState(app, number, bluetoothState(for: app)))
+            updateAir(of: app, into: &output)
+            deliverWaiting(to: app, into: &output)
+            return
+        }
         let preserved = manager.peripherals.compactMap { name in
             link(of: client, to: name).map {
                 RestoredState.Peripheral(
@@ -129,7 +148,7 @@ extension Router {
                 )
             )
         )
-        output.actions.append(.managerState(app, number, poweredOn: bluetoothOn))
+        output.actions.append(.managerState(app, number, bluetoothState(for: app)))
         deliverWaiting(to: app, into: &output)
     }
 
@@ -139,9 +158,12 @@ extension Router {
         let index = Int(app.number)
         for slot in apps[index].managers.indices where apps[index].managers[slot].attached {
             apps[index].managers[slot].attached = false
+            let client = BluetoothClient(app: app, slot: UInt16(slot))
             let preserved = profile.restoration && apps[index].managers[slot].restoreIdentifier != .none
-            if !preserved {
-                output.actions.append(.bluetooth(.release(BluetoothClient(app: app, slot: UInt16(slot)))))
+            if let local = apps[index].managers[slot].local {
+                detach(local, of: client, preserved: preserved, into: &output)
+            } else if !preserved {
+                output.actions.append(.bluetooth(.release(client)))
             }
         }
     }
@@ -159,15 +181,19 @@ extension Router {
         }
     }
 
-    private mutating func releaseManager(_ slot: Int, of app: AppID, into output: inout RouterOutput) {
+    mutating func releaseManager(_ slot: Int, of app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
         let client = BluetoothClient(app: app, slot: UInt16(slot))
         for peripheral in apps[index].managers[slot].peripherals { removeLink(of: client, to: peripheral) }
         scanners.removeAll { $0 == client }
         dropHeld(of: app, slot: slot, into: &output) { _ in true }
         dropWaiting(of: app, slot: slot, location: false, into: &output)
+        if apps[index].managers[slot].local == nil {
+            output.actions.append(.bluetooth(.release(client)))
+        } else {
+            takeOffAir(client, into: &output)
+        }
         apps[index].managers[slot] = .init()
-        output.actions.append(.bluetooth(.release(client)))
     }
 
     // MARK: Requests
@@ -179,10 +205,7 @@ extension Router {
         allowDuplicates: Bool,
         into output: inout RouterOutput
     ) {
-        guard bluetoothOn else {
-            output.actions.append(.refused(app, .bluetoothOff))
-            return
-        }
+        guard mayUseRadio(app, into: &output) else { return }
         let client = BluetoothClient(app: app, slot: UInt16(slot))
         apps[Int(app.number)].managers[slot].scan = .init(
             services: services,
@@ -232,16 +255,15 @@ extension Router {
         _ slot: Int,
         of app: AppID,
         peripheral: NameID,
+        options: ConnectOptions,
         into output: inout RouterOutput
     ) {
-        guard bluetoothOn else {
-            output.actions.append(.refused(app, .bluetoothOff))
-            return
-        }
+        guard mayUseRadio(app, into: &output) else { return }
         let client = BluetoothClient(app: app, slot: UInt16(slot))
         if link(of: client, to: peripheral) == nil {
             addLink(Link(client: client, connected: false, since: now), to: peripheral)
         }
+        setOptions(options, of: client, to: peripheral)
         output.actions.append(.bluetooth(.connect(client, peripheral: peripheral)))
     }
 
@@ -287,10 +309,29 @@ extension Router {
                 $0.kind == .characteristicNotified && $0.peripheral == peripheral && $0.attribute == handle
             }
         case .discoverServices, .discoverIncludedServices, .discoverCharacteristics, .discoverDescriptors, .read,
-            .write, .readDescriptor, .writeDescriptor, .readSignalStrength:
+            .write, .readDescriptor, .writeDescriptor, .readSignalStrength, .openChannel:
             break
         }
         output.actions.append(.bluetooth(.operate(client, peripheral: peripheral, operation)))
+    }
+
+    private mutating func watchConnections(
+        _ slot: Int,
+        of app: AppID,
+        of peripherals: [NameID],
+        to services: [NameID],
+        into output: inout RouterOutput
+    ) {
+        let index = Int(app.number)
+        let ends = peripherals.isEmpty && services.isEmpty
+        if ends, apps[index].managers[slot].watch == nil { return }
+        apps[index].managers[slot].watch =
+            ends ? nil : .init(peripherals: peripherals, services: services, since: now)
+        if ends { dropHeld(of: app, slot: slot, into: &output) { $0.kind == .connectionEvent } }
+        let client = BluetoothClient(app: app, slot: UInt16(slot))
+        output.actions.append(
+            .bluetooth(.watchConnections(client, peripherals: peripherals, services: services))
+        )
     }
 
     // MARK: Links
@@ -326,7 +367,8 @@ extension Router {
             }
         }
         for index in apps.indices {
-            for slot in apps[index].managers.indices where apps[index].managers[slot].isKept(profile) {
+            for slot in apps[index].managers.indices
+            where apps[index].managers[slot].isKept(profile) && apps[index].managers[slot].local == nil {
                 output.actions.append(
                     .bluetooth(.release(BluetoothClient(app: AppID(UInt32(index)), slot: UInt16(slot))))
                 )
@@ -334,29 +376,40 @@ extension Router {
         }
     }
 
-    /// Asks the radio again for every scan and connection that is kept.
+    /// Asks the radio again for every scan, connection and published service that is kept.
     mutating func takeUpRadio(into output: inout RouterOutput) {
         guard bluetoothOn else { return }
+        updateAir(into: &output)
         for client in scanners where isKept(client) { resumeScan(client, into: &output) }
         for row in peripherals.indices {
             for link in peripherals[row].links where !link.connected && isKept(link.client) {
                 output.actions.append(.bluetooth(.connect(link.client, peripheral: NameID(UInt32(row)))))
             }
         }
+        for index in apps.indices {
+            for slot in apps[index].managers.indices {
+                let client = BluetoothClient(app: AppID(UInt32(index)), slot: UInt16(slot))
+                guard let watch = apps[index].managers[slot].watch, isKept(client) else { continue }
+                output.actions.append(
+                    .bluetooth(.watchConnections(client, peripherals: watch.peripherals, services: watch.services))
+                )
+            }
+        }
     }
 
-    private func isKept(_ client: BluetoothClient) -> Bool {
+    func isKept(_ client: BluetoothClient) -> Bool {
         apps[Int(client.app.number)].managers[Int(client.slot)].isKept(profile)
     }
 }
 
 extension Router {
-    /// The restore identifiers that a fresh process of the app finds in its launch options, in order of creation.
-    package func preservedRestoreIdentifiers(of app: AppID) -> [NameID] {
+    /// The restore identifiers that a fresh process of the app finds in its launch options, of its central or of its
+    /// peripheral managers, in order of creation.
+    package func preservedRestoreIdentifiers(of app: AppID, peripheralRole: Bool = false) -> [NameID] {
         guard isInstalled(app), profile.restoration else { return [] }
         return apps[Int(app.number)].managers.compactMap { manager in
             manager.inUse && !manager.attached && manager.restoreIdentifier != .none
-                ? manager.restoreIdentifier : nil
+                && (manager.local != nil) == peripheralRole ? manager.restoreIdentifier : nil
         }
     }
 }

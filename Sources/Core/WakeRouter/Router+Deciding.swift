@@ -36,39 +36,15 @@ extension Router {
         case .resting, .launching, .running, .leaving: break
         }
         var interest = interest
-        var keepsRunning = apps[index].face.modes.contains(.bluetoothCentral)
-        let results: CheckResults
-        let face: AppSnapshot
-        if interest.via.isLocation {
-            let question = question(of: &interest, event)
-            keepsRunning = LocationRules.keepsRunning(question, modes: apps[index].face.modes)
-            face = observe(interest)
-            results = LocationRules.evaluate(question, of: face, by: profile)
-        } else {
-            let sighting =
-                event.kind == .peripheralDiscovered ? sight(event.peripheral, by: &interest, again: restarted) : .none
-            face = observe(interest)
-            results = BluetoothRules.evaluate(
-                BluetoothQuestion(
-                    kind: event.kind,
-                    state: face.state,
-                    scanNamesServices: sighting.namesServices,
-                    firstSighting: sighting.first,
-                    wanted: interest.wanted,
-                    rebootedSince: apps[index].rebootedSince
-                ),
-                of: face,
-                by: profile
-            )
-        }
-        var (verdict, reason) = verdict(results, for: index, interest.via)
+        let (face, results, role) = judge(event, for: &interest, restarted: restarted)
+        var (verdict, reason) = verdict(results, for: index, in: role)
         var rule = reason.rule
         var wouldHave = verdict
         if let decisive = results.decisive {
             rule = decisive.rule
             var passed = results
             passed[decisive] = .pass
-            wouldHave = self.verdict(passed, for: index, interest.via).0
+            wouldHave = self.verdict(passed, for: index, in: role).0
         }
         if restarted, !verdict.delivers {
             (verdict, reason, rule) = (.drop, .benchRestarted, Reason.benchRestarted.rule)
@@ -85,23 +61,72 @@ extension Router {
             snapshot: face,
             into: &output
         )
+        if face.state == .suspended, !interest.via.isLocation {
+            showAlert(of: event, to: interest, into: &output)
+        }
         if event.kind == .peripheralDiscovered { noteSighting(of: event.peripheral, by: interest, verdict) }
-        carryOut(verdict, of: event, decision: decision, for: interest, keepsRunning: keepsRunning, into: &output)
+        carryOut(verdict, of: event, decision: decision, in: role, for: interest, into: &output)
         if event.kind == .positionFixed, verdict.delivers { noteUpdate(event, for: interest, into: &output) }
     }
 
-    private func verdict(_ results: CheckResults, for index: Int, _ via: Registration) -> (Verdict, Reason) {
+    /// The role in which an app hears of an event.
+    private enum Role {
+        case central
+        case peripheral(EventKind)
+        case location(LocationQuestion)
+    }
+
+    /// Puts the questions of the source. Leaves in the interest the managers that the event counts for.
+    private func judge(
+        _ event: WakeEvent,
+        for interest: inout Interest,
+        restarted: Bool
+    ) -> (AppSnapshot, CheckResults, Role) {
+        let index = Int(interest.client.app.number)
+        if interest.via.isLocation {
+            let question = question(of: &interest, event)
+            let face = observe(interest)
+            return (face, LocationRules.evaluate(question, of: face, by: profile), .location(question))
+        }
+        if apps[index].managers[Int(interest.client.slot)].local != nil {
+            let face = observe(interest)
+            let question = PeripheralQuestion(
+                kind: event.kind,
+                state: face.state,
+                wanted: interest.wanted && isAwaited(event),
+                rebootedSince: apps[index].rebootedSince
+            )
+            return (face, PeripheralRules.evaluate(question, of: face, by: profile), .peripheral(event.kind))
+        }
+        let sighting =
+            event.kind == .peripheralDiscovered ? sight(event.peripheral, by: &interest, again: restarted) : .none
+        let face = observe(interest)
+        let question = BluetoothQuestion(
+            kind: event.kind,
+            state: face.state,
+            scanNamesServices: sighting.namesServices,
+            firstSighting: sighting.first,
+            wanted: interest.wanted,
+            rebootedSince: apps[index].rebootedSince
+        )
+        return (face, BluetoothRules.evaluate(question, of: face, by: profile), .central)
+    }
+
+    private func verdict(_ results: CheckResults, for index: Int, in role: Role) -> (Verdict, Reason) {
+        let state = apps[index].state
         if let decisive = results.decisive {
-            return via.isLocation
-                ? LocationRules.refusal(decisive, in: results, state: apps[index].state)
-                : BluetoothRules.refusal(decisive, in: results, state: apps[index].state)
+            return switch role {
+            case .central: BluetoothRules.refusal(decisive, in: results, state: state)
+            case .peripheral(let kind): PeripheralRules.refusal(decisive, in: results, of: kind, state: state)
+            case .location: LocationRules.refusal(decisive, in: results, state: state)
+            }
         }
         var launching = false
         if case .launching = apps[index].phase { launching = true }
-        if via.isLocation {
-            return LocationRules.acceptance(in: apps[index].state, launching: launching, results: results)
+        if case .location = role {
+            return LocationRules.acceptance(in: state, launching: launching, results: results)
         }
-        return BluetoothRules.acceptance(in: apps[index].state, launching: launching)
+        return BluetoothRules.acceptance(in: state, launching: launching)
     }
 
     /// The observed values at the moment of the decision.
@@ -206,6 +231,11 @@ extension Router {
         supersedes: DecisionID,
         into output: inout RouterOutput
     ) {
+        refuseRequest(
+            of: event,
+            reason == .overflow ? AttributeError.insufficientResources : AttributeError.unlikely,
+            into: &output
+        )
         var checks = CheckResults()
         checks[.deliveryWanted] = .fail
         var snapshot = apps[Int(app.number)].face
@@ -280,22 +310,26 @@ extension Router {
         _ verdict: Verdict,
         of event: WakeEvent,
         decision: DecisionID,
+        in role: Role,
         for interest: Interest,
-        keepsRunning: Bool,
         into output: inout RouterOutput
     ) {
         let app = interest.client.app
         let index = Int(app.number)
         let window = interest.via.isLocation ? profile.locationWindow : profile.bluetoothWindow
         switch verdict {
-        case .coalesce, .drop, .deny: return
+        case .coalesce, .drop, .deny:
+            refuseRequest(of: event, AttributeError.unlikely, into: &output)
+            return
         case .defer:
             enqueue(event, for: interest, decision: decision, deferred: true, into: &output)
             return
         case .foregroundDeliver: break
         case .backgroundDeliver:
             // A source whose mode is missing does not keep the app running (MODE-2).
-            if apps[index].window(at: now) == nil, keepsRunning { openWindow(app, window) }
+            if apps[index].window(at: now) == nil, keepsRunning(event, in: role, for: index) {
+                openWindow(app, window)
+            }
         case .resume:
             move(app, to: .background, into: &output)
             apps[index].phase = .running
@@ -308,6 +342,16 @@ extension Router {
             openWindow(app, window)
         }
         deliver(event, decision: decision, for: interest, into: &output)
+    }
+
+    /// Whether an event of a running app has its source's mode, and is one that would wake the app.
+    private func keepsRunning(_ event: WakeEvent, in role: Role, for index: Int) -> Bool {
+        let modes = apps[index].face.modes
+        return switch role {
+        case .central: modes.contains(.bluetoothCentral)
+        case .peripheral: modes.contains(.bluetoothPeripheral) && PeripheralRules.isRequest(event.kind)
+        case .location(let question): LocationRules.keepsRunning(question, modes: modes)
+        }
     }
 
     private mutating func openWindow(_ app: AppID, _ window: Instant.Span) {
@@ -329,6 +373,7 @@ extension Router {
         for slot in interest.slots {
             if let number = apps[index].managerNumber(slot, interest.via) {
                 delivered = true
+                noteDelivery(of: event)
                 output.actions.append(.deliver(app, manager: number, event.id, decision))
             } else if apps[index].expectsManager(slot, interest.via) {
                 absent.slots.insert(UInt16(slot))

@@ -12,14 +12,24 @@ extension Router {
         }
         if let client = event.client {
             if let interest = interest(of: client, in: event) {
-                decide(event, for: interest, into: &output)
+                if openRequest(event, for: client) {
+                    decide(event, for: interest, into: &output)
+                } else {
+                    reached = true
+                    respond(AttributeError.insufficientResources, to: event.request, of: client, into: &output)
+                    dropUndecided(event, of: client.app, reason: .overflow, supersedes: .none, into: &output)
+                }
                 reschedule(client.app)
+            } else if event.request != 0 {
+                respond(AttributeError.invalidHandle, to: event.request, of: client, into: &output)
             }
         } else {
             fanOut(event, into: &output)
         }
         if !reached { nobody(event, into: &output) }
-        settleLinks(after: event)
+        settleLinks(after: event, into: &output)
+        settleLocal(after: event)
+        if event.kind == .bluetoothPoweredOn { updateAir(into: &output) }
     }
 
     // MARK: Interest
@@ -37,6 +47,11 @@ extension Router {
             .descriptorsDiscovered, .valueRead, .valueWritten, .notificationStateChanged, .descriptorRead,
             .descriptorWritten, .signalStrengthRead, .nameChanged, .servicesModified, .readyToWrite:
             fanOutToLinks(event, connected: true, via: .connection, into: &output)
+        case .serviceAdded, .advertisingStarted, .centralSubscribed, .centralUnsubscribed, .readRequested,
+            .writeRequested, .readyToUpdate, .channelPublished, .channelUnpublished, .channelOpened,
+            .channelDataAvailable, .connectionEvent:
+            // Each is addressed to one client.
+            break
         case .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered, .regionExited,
             .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
             .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
@@ -46,14 +61,23 @@ extension Router {
 
     /// The state of the adapter interests every manager of a process, and wakes no terminated app (BTC-8).
     private mutating func fanOutPower(_ event: WakeEvent, to index: Int, into output: inout RouterOutput) {
+        // To whom Bluetooth is forbidden it makes no difference (BTP-5).
+        guard apps[index].face.bluetoothAllowed else { return }
         var found: Interest?
         for slot in apps[index].managers.indices where apps[index].managers[slot].attached {
             let client = BluetoothClient(app: AppID(UInt32(index)), slot: UInt16(slot))
-            if found == nil {
-                found = Interest(client, via: .manager, since: apps[index].managers[slot].createdAt)
-            } else {
-                found!.slots.insert(client.slot)
+            let interest = Interest(client, via: .manager, since: apps[index].managers[slot].createdAt)
+            guard var merged = found else {
+                found = interest
+                continue
             }
+            merged.slots.insert(client.slot)
+            // A central manager is woken for it, a peripheral manager is not (BTP-1).
+            if local(merged.client) != nil, apps[index].managers[slot].local == nil {
+                merged.client = client
+                merged.since = interest.since
+            }
+            found = merged
         }
         guard let found else { return }
         decide(event, for: found, into: &output)
@@ -155,6 +179,7 @@ extension Router {
     /// The interest of one client: of a scanner in a discovery, of the addressed client in its answer.
     func interest(of client: BluetoothClient, in event: WakeEvent) -> Interest? {
         guard let manager = manager(of: client) else { return nil }
+        if manager.local != nil { return interest(of: client, manager, in: event) }
         switch event.kind {
         case .peripheralDiscovered:
             guard let scan = manager.scan else { return nil }
@@ -176,6 +201,17 @@ extension Router {
                 since: link(of: client, to: event.peripheral)?.since ?? manager.createdAt,
                 wanted: manager.attached
             )
+        case .serviceAdded, .advertisingStarted, .centralSubscribed, .centralUnsubscribed, .readRequested,
+            .writeRequested, .readyToUpdate, .channelPublished, .channelUnpublished:
+            return nil
+        case .channelOpened:
+            return link(of: client, to: event.peripheral).map {
+                Interest(client, via: .operation, since: $0.since, wanted: manager.attached)
+            }
+        case .channelDataAvailable:
+            return link(of: client, to: event.peripheral).map { Interest(client, via: .connection, since: $0.since) }
+        case .connectionEvent:
+            return manager.watch.map { Interest(client, via: .watchedConnection, since: $0.since) }
         case .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered, .regionExited,
             .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
             .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
@@ -195,23 +231,27 @@ extension Router {
     // MARK: Consequences
 
     /// What the event changes for everyone, whoever heard of it.
-    private mutating func settleLinks(after event: WakeEvent) {
+    private mutating func settleLinks(after event: WakeEvent, into output: inout RouterOutput) {
         switch event.kind {
         case .peripheralConnected: linksConnected(event)
         case .peripheralConnectionFailed: removeLinks(of: event, connected: false)
-        case .peripheralDisconnected: removeLinks(of: event, connected: true)
+        case .peripheralDisconnected: loseLinks(event, into: &output)
         case .notificationStateChanged:
             if event.failed, let client = event.client, Int(event.peripheral.number) < peripherals.count {
                 peripherals[Int(event.peripheral.number)].removeSubscription(of: client, to: event.attribute)
             }
-        case .bluetoothPoweredOff: forgetRadio()
+        case .bluetoothPoweredOff:
+            forgetRadio()
+            pauseAir()
         case .bluetoothPoweredOn, .peripheralDiscovered, .characteristicNotified, .servicesDiscovered,
             .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered, .valueRead,
             .valueWritten, .descriptorRead, .descriptorWritten, .signalStrengthRead, .nameChanged,
-            .servicesModified, .readyToWrite, .positionFixed, .significantChange, .visitBegan, .visitEnded,
-            .regionEntered, .regionExited,
-            .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
-            .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
+            .servicesModified, .readyToWrite, .serviceAdded, .advertisingStarted, .centralSubscribed,
+            .centralUnsubscribed, .readRequested, .writeRequested, .readyToUpdate, .channelPublished,
+            .channelUnpublished, .channelOpened, .channelDataAvailable, .connectionEvent, .positionFixed,
+            .significantChange, .visitBegan,
+            .visitEnded, .regionEntered, .regionExited, .regionStateDetermined, .monitoringStarted, .monitoringFailed,
+            .locationUpdatesPaused, .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
             break
         }
     }
@@ -243,6 +283,7 @@ extension Router {
         for index in apps.indices {
             for slot in apps[index].managers.indices {
                 apps[index].managers[slot].scan = nil
+                apps[index].managers[slot].watch = nil
                 apps[index].managers[slot].peripherals.removeAll()
             }
         }

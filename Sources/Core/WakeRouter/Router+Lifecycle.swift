@@ -134,6 +134,7 @@ extension Router {
         apps[index].face.forceQuit = true
         apps[index].face.forceQuitAt = now
         apps[index].face.forceQuitBy = id
+        if !apps[index].hasProcess { updateAir(of: app, into: &output) }
         terminate(app, cause: .userForceQuit, code: 0, by: id, into: &output)
     }
 
@@ -282,6 +283,7 @@ extension Router {
     mutating func deadlineReached(_ app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
         if apps[index].location.due <= now { regionsDue(of: app, into: &output) }
+        expireRequests(of: app, into: &output)
         switch apps[index].phase {
         case .resting, .freezing: break
         case .launching(let deadline), .leaving(let deadline):

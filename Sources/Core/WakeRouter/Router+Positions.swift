@@ -313,6 +313,14 @@ extension Router {
         reached = true
         var checks = CheckResults()
         checks[.registered] = .pass
+        switch reason {
+        case .nothingCrossed: checks[.crossesBoundary] = .fail
+        case .crossingBegan:
+            checks[.crossesBoundary] = .pass
+            checks[.dwellOver] = .fail
+        case .beaconKnown: checks[.beaconIsNew] = .fail
+        default: checks[.deliveryWanted] = .fail
+        }
         var snapshot = AppSnapshot()
         observePhone(&snapshot)
         _ = record(

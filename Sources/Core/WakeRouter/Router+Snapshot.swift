@@ -42,6 +42,7 @@ extension Router {
         guard isConsistent else { throw EncodingFault(.unknownValue, at: start) }
         for index in apps.indices {
             let app = AppID(UInt32(index))
+            apps[index].requestDeadline = firstRequestDeadline(of: index)
             reschedule(app)
             for slot in apps[index].managers.indices where apps[index].managers[slot].scan != nil {
                 scanners.append(BluetoothClient(app: app, slot: UInt16(slot)))
@@ -91,6 +92,7 @@ extension AppRecord: ByteCoded {
         writer.write(launchTarget)
         writer.write(optional: userLaunchAfterEnd)
         writer.write(rebootedSince)
+        writer.write(leftForeground)
         writer.write(managers)
         writer.write(location)
         writer.write(waiting)
@@ -108,6 +110,7 @@ extension AppRecord: ByteCoded {
         launchTarget = try reader.read()
         userLaunchAfterEnd = try reader.readOptional()
         rebootedSince = try reader.readBool()
+        leftForeground = try reader.read()
         let start = reader.offset
         managers = try reader.readArray()
         guard managers.count <= Router.managersLimit else { throw EncodingFault(.unknownValue, at: start) }
@@ -227,6 +230,8 @@ extension AppRecord.Manager: ByteCoded {
         writer.write(createdAt)
         writer.write(optional: scan)
         writer.write(peripherals)
+        writer.write(optional: local)
+        writer.write(optional: watch)
     }
 
     init(from reader: inout ByteReader) throws(EncodingFault) {
@@ -237,7 +242,25 @@ extension AppRecord.Manager: ByteCoded {
             restoreIdentifier: try reader.read(),
             createdAt: try reader.read(),
             scan: try reader.readOptional(),
-            peripherals: try reader.readArray()
+            peripherals: try reader.readArray(),
+            local: try reader.readOptional(),
+            watch: try reader.readOptional()
+        )
+    }
+}
+
+extension AppRecord.ConnectionWatch: ByteCoded {
+    func encode(into writer: inout ByteWriter) {
+        writer.write(peripherals)
+        writer.write(services)
+        writer.write(since)
+    }
+
+    init(from reader: inout ByteReader) throws(EncodingFault) {
+        self.init(
+            peripherals: try reader.readArray(),
+            services: try reader.readArray(),
+            since: try reader.read()
         )
     }
 }
@@ -278,10 +301,16 @@ extension Link: ByteCoded {
         writer.write(client)
         writer.write(connected)
         writer.write(since)
+        writer.write(byte: options.rawValue)
     }
 
     init(from reader: inout ByteReader) throws(EncodingFault) {
-        self.init(client: try reader.read(), connected: try reader.readBool(), since: try reader.read())
+        self.init(
+            client: try reader.read(),
+            connected: try reader.readBool(),
+            since: try reader.read(),
+            options: ConnectOptions(rawValue: try reader.readByte())
+        )
     }
 }
 

@@ -40,6 +40,7 @@ extension Router {
         if waiting.undelivered {
             _ = recordLater(waiting, of: app, verdict: .drop, reason: reason, into: &output)
         }
+        refuseRequest(of: waiting.event, AttributeError.unlikely, into: &output)
         output.actions.append(.discard(app, waiting.event.id))
     }
 
@@ -146,6 +147,7 @@ extension Router {
             output.actions.append(.deliver(app, manager: number, item.event.id, item.decision))
             apps[index].waiting[position].interest.slots.remove(slot)
             apps[index].waiting[position].undelivered = false
+            noteDelivery(of: item.event)
         }
     }
 
@@ -191,7 +193,9 @@ extension Router {
         var position = 0
         while position < apps[index].held.count {
             let isLocation = apps[index].held[position].interest.via.isLocation
-            if !isLocation, matches(apps[index].held[position].event) { apps[index].held[position].interest.slots.remove(slot) }
+            if !isLocation, matches(apps[index].held[position].event) {
+                apps[index].held[position].interest.slots.remove(slot)
+            }
             if apps[index].held[position].interest.slots.isEmpty {
                 let item = apps[index].held.remove(at: position)
                 dropHeld(item, of: app, reason: .registrationEnded, into: &output)
@@ -309,6 +313,7 @@ extension Router {
             slot < apps[index].managers.count, apps[index].managers[slot].inUse
         else { return nil }
         let client = BluetoothClient(app: app, slot: UInt16(slot))
+        if local(client) != nil { return interest(of: client, in: event) }
         guard var found = interest(of: client, in: event) else {
             return Interest(client, via: .connection, since: apps[index].managers[slot].createdAt)
         }

@@ -179,7 +179,7 @@ package struct Router {
 
     /// The next instant at which something about an app is due.
     private func nextDeadline(of index: Int) -> Instant? {
-        let due = apps[index].location.due
+        let due = min(apps[index].location.due, apps[index].requestDeadline ?? .distantFuture)
         let ofProcess = nextProcessDeadline(of: index)
         return due == .distantFuture ? ofProcess : ofProcess.map { min($0, due) } ?? due
     }
@@ -222,6 +222,14 @@ package struct Router {
         apps[index].face.bundle = manifest.bundle
         apps[index].face.modes = manifest.modes
         apps[index].face.exitsOnSuspend = manifest.exitsOnSuspend
+        let isAllowed = manifest.bluetoothAuthorization == .allowed
+        if apps[index].face.bluetoothAllowed != isAllowed {
+            apps[index].face.bluetoothAllowed = isAllowed
+            // The user changed the app's access in Settings, which ends it (BTP-5).
+            if apps[index].hasProcess { end(app, cause: .policy, code: 0, by: .none, into: &output) }
+        }
+        updateAir(of: app, into: &output)
+        reschedule(app)
     }
 
     private mutating func uninstall(_ app: AppID, id: EventID, into output: inout RouterOutput) {
@@ -254,6 +262,7 @@ package struct Router {
         unlockedAt = now
         unlockedSinceBoot = true
         for client in scanners { repeatMissedScan(client, into: &output) }
+        updateAir(into: &output)
     }
 
     /// Every process ends, links go and pending connections stay; the force-quit bar is lifted (LAUNCH-4).
@@ -267,6 +276,7 @@ package struct Router {
             reschedule(app)
         }
         loseConnections(into: &output)
+        takeOffAir(into: &output)
         takeUpRadio(into: &output)
         takeUpLocation(into: &output)
     }
@@ -281,6 +291,7 @@ package struct Router {
     /// Every process died with the bench. What was waited for is asked of the radio again (SYS-2); connections that were
     /// up end by events of their own.
     private mutating func benchRestarted(id: EventID, into output: inout RouterOutput) {
+        takeOffAir(into: &output)
         for index in apps.indices where apps[index].installed && apps[index].hasProcess {
             let app = AppID(UInt32(index))
             let waiting = apps[index].waiting
@@ -303,8 +314,11 @@ package struct Router {
         precondition(LifecycleRules.allows(from: from, to: state), "app \(app.number) moves from \(from) to \(state)")
         apps[index].face.state = state
         apps[index].face.stateSince = now
+        if from == .active || from == .inactive { apps[index].leftForeground = now }
         output.actions.append(.moved(app, from: from, to: state))
         if !apps[index].location.managers.isEmpty { accountReceiver(of: app) }
+        // The end of a process lets go of its managers first.
+        if state != .notRunning { updateAir(of: app, into: &output) }
     }
 
     /// The process is gone: its exit record is written, and what it held for itself goes with it (LIFE-10).
@@ -343,8 +357,10 @@ package struct Router {
                 )
             )
         )
+        refuseDeliveredRequests(of: app, into: &output)
         detachManagers(of: app, into: &output)
         detachLocation(of: app, into: &output)
+        updateAir(of: app, into: &output)
         dropWaiting(of: app, reason: .appEnded, into: &output)
         decideHeld(of: app, into: &output)
         launchAfterEnd(app, into: &output)

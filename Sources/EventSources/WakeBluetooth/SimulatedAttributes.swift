@@ -110,6 +110,13 @@ struct SimulatedAttributes {
 
     func descriptor(at handle: AttributeHandle) -> Int? { descriptors.firstIndex { $0.handle == handle } }
 
+    /// What records call the attribute of a handle; nil when there is none.
+    func subject(of handle: AttributeHandle) -> NameID? {
+        service(at: handle).map { services[$0].subject }
+            ?? characteristic(at: handle).map { characteristics[$0].subject }
+            ?? descriptor(at: handle).map { descriptors[$0].subject }
+    }
+
     /// The services of these names; all for an empty list.
     func found(services wanted: [NameID]) -> [GATTService] {
         services.filter { $0.primary && (wanted.isEmpty || wanted.contains($0.name)) }

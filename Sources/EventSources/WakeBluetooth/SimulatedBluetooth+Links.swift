@@ -10,6 +10,7 @@ extension SimulatedBluetooth {
         _ kind: EventKind,
         of index: Int? = nil,
         attribute: AttributeHandle = 0,
+        local: UInt32 = 0,
         subject: NameID? = nil,
         client: BluetoothClient? = nil,
         failed: Bool = false,
@@ -21,6 +22,7 @@ extension SimulatedBluetooth {
             kind: kind,
             peripheral: name,
             attribute: attribute,
+            local: local,
             subject: subject ?? name,
             client: client,
             failed: failed,
@@ -176,6 +178,7 @@ extension SimulatedBluetooth {
             peripherals[index].requests[request].client = nil
         }
         for number in numbers(of: index) { unsubscribe(client, from: number, at: now) }
+        closeChannels { $0.peripheral == index && $0.client == client }
         guard peripherals[index].holders.isEmpty else { return }
         switch peripherals[index].link {
         case .down: break
@@ -184,9 +187,11 @@ extension SimulatedBluetooth {
         }
     }
 
-    /// The link is gone, and not by the phone's own will: everyone connected hears of it once.
+    /// The link is gone, and not by the phone's own will: what was asked over it fails, and then everyone connected hears
+    /// of it once.
     func linkDown(_ index: Int, because failure: BluetoothFailure, origin: NameID = .none, at now: Instant) {
         guard peripherals[index].link == .up else { return }
+        failRequests(of: index, because: .peripheralDisconnected, at: now)
         closeLink(index, at: now)
         let gone = event(
             .peripheralDisconnected,
@@ -204,6 +209,7 @@ extension SimulatedBluetooth {
             pauseTimetable(number, at: now)
             characteristics[number].subscribers.removeAll()
         }
+        closeChannels { $0.peripheral == index }
         peripherals[index].link = .down
         peripherals[index].linkGeneration &+= 1
         peripherals[index].lossGeneration &+= 1

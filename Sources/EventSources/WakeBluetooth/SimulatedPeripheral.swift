@@ -47,6 +47,9 @@ struct SimulatedPeripheral {
         /// Whether that operation has come.
         var unanswered = false
         var cutValues: Int?
+        /// Values left until a channel is closed.
+        var closeChannelAfter: Int?
+        var refusesChannels = false
     }
 
     let name: String
@@ -79,13 +82,19 @@ struct SimulatedPeripheral {
     var busyUntil = Instant.zero
     var faults = Faults()
 
-    init(device: ScenarioDevice, firstCharacteristic: Int, names: NameTable, seed: UInt64) {
-        let advertising = device.peripheral.advertising
-        name = device.name
-        nameID = names.intern(device.name)
-        description = device.peripheral
+    init(
+        _ description: BluetoothPeripheral,
+        named name: String,
+        firstCharacteristic: Int,
+        names: NameTable,
+        seed: UInt64
+    ) {
+        let advertising = description.advertising
+        self.name = name
+        nameID = names.intern(name)
+        self.description = description
         advertisement = Advertisement(
-            localName: device.peripheral.name,
+            localName: description.name,
             services: advertising.services,
             manufacturerData: advertising.manufacturerData,
             serviceData: advertising.serviceData,
@@ -94,13 +103,13 @@ struct SimulatedPeripheral {
             signalStrength: advertising.signalStrength
         )
         advertisedServices = advertising.services.map { names.intern($0) }
-        attributes = SimulatedAttributes(device.peripheral, device: device.name, names: names)
+        attributes = SimulatedAttributes(description, device: name, names: names)
         self.firstCharacteristic = firstCharacteristic
-        random = SimulatedRandom(seed: seed, name: device.name)
+        random = SimulatedRandom(seed: seed, name: name)
     }
 
-    /// A peripheral with a link is silent on the air.
-    var advertises: Bool { inRange && link != .up }
+    /// A peripheral with a link is silent on the air, unless its file says otherwise.
+    var advertises: Bool { inRange && (link != .up || description.advertising.whileConnected) }
 
     func holder(_ client: BluetoothClient) -> Int? { holders.firstIndex { $0.client == client } }
 

@@ -139,10 +139,12 @@ extension BlueZAdapter {
     }
 
     /// Discoveries of all programs are merged, and every one of them hears all that is found: the sightings are ours to
-    /// match, and only told while we look ourselves.
-    func sighted(_ path: String) {
+    /// match, and only told while we look ourselves. Of a connected device that goes on advertising only a measured
+    /// signal strength is a sighting; the rest also changes by what is read of it.
+    func sighted(_ path: String, measured: Bool = false) {
         guard discovery.running != nil || discovery.isChanging, discovery.wanted != nil, let device = device(at: path),
-            let properties = objects.properties(path, BlueZName.device), properties["Connected"]?.bool != true
+            let properties = objects.properties(path, BlueZName.device),
+            measured || properties["Connected"]?.bool != true
         else { return }
         discovery.heard.insert(device)
         heard?(.sighted(device, BlueZAdvertisement(properties)))

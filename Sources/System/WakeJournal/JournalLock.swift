@@ -38,7 +38,7 @@ struct JournalLock: ~Copyable {
         return Int32(String(decoding: digits, as: UTF8.self)) ?? 0
     }
 
-    private static func words(_ number: Int32) -> String {
+    static func words(_ number: Int32) -> String {
         unsafe String(cString: strerror(number))
     }
 }

@@ -47,13 +47,30 @@ package final class SQLiteJournal: Journal {
         self.settings = settings
         lock = try JournalLock(journal: path)
         guard unsafe access(path, F_OK) != 0 else { throw JournalError(.exists, path: path) }
-        connection = try Connection(path: path, creating: true)
+        try Self.make(path, meta)
+        connection = try Connection(path: path, creating: false)
         try connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         try Self.prepare(connection, settings)
-        try connection.execute(JournalSchema.text)
         statements = try JournalStatements(connection)
         log = LogSize(connection)
-        try write(meta)
+    }
+
+    /// Makes the file with all that every journal has. It gets its name last: whoever finds it finds it whole.
+    private static func make(_ path: String, _ meta: JournalMeta) throws(JournalError) {
+        let unnamed = path + ".new"
+        unsafe unlink(unnamed)
+        do throws(JournalError) {
+            let connection = try Connection(path: unnamed, creating: true)
+            try connection.execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;")
+            try connection.execute(JournalSchema.text)
+            try write(meta, on: connection)
+        } catch {
+            unsafe unlink(unnamed)
+            throw JournalError(error.kind, path: path)
+        }
+        guard unsafe rename(unnamed, path) == 0 else {
+            throw JournalError(.system(JournalLock.words(errno)), path: path)
+        }
     }
 
     /// Opens the journal of an earlier run, to go on or to read it.
@@ -289,19 +306,16 @@ package final class SQLiteJournal: Journal {
 
     // MARK: Meta
 
-    private func write(_ meta: JournalMeta) throws(JournalError) {
-        try begin()
-        try setMeta("run", text: meta.run)
-        try setMeta("scenario.path", text: meta.scenarioPath)
-        try setMeta("scenario.hash", text: meta.scenarioHash)
-        try setMeta("seed", text: "\(meta.seed)")
-        try setMeta("profile.name", text: meta.profile.name)
-        try setMeta("backends", text: meta.backends)
-        try setMeta("freezer", text: meta.freezer)
-        try setMeta("state", text: "running")
-        let statement = try Statement("INSERT OR REPLACE INTO meta VALUES ('profile', ?1)", on: connection)
-        try attempt(statement, blob: meta.profile.encoded, at: 1)
-        try commit()
+    private static func write(_ meta: JournalMeta, on connection: Connection) throws(JournalError) {
+        let texts = [
+            ("run", meta.run), ("scenario.path", meta.scenarioPath), ("scenario.hash", meta.scenarioHash),
+            ("seed", "\(meta.seed)"), ("profile.name", meta.profile.name), ("backends", meta.backends),
+            ("freezer", meta.freezer), ("state", "running"),
+        ]
+        for (key, text) in texts {
+            try Statement("INSERT INTO meta VALUES ('\(key)', ?1)", on: connection).run(text: text, at: 1)
+        }
+        try Statement("INSERT INTO meta VALUES ('profile', ?1)", on: connection).run(blob: meta.profile.encoded, at: 1)
     }
 
     private func setMeta(_ key: String, text: String) throws(JournalError) {

@@ -39,7 +39,9 @@ extension FreezerProbe {
         try makeGroup(folder)
         let group = "\(folder)/attempt"
         try makeGroup(group)
-        defer { unsafe rmdir(group) }
+        var killed: Int32 = 0
+        // A group stays busy for a moment after its last process.
+        defer { _ = unsafe wake_clear_group(group, kind.version, &killed) }
         let control = "\(group)/\(kind == .cgroup2 ? "cgroup.freeze" : "freezer.state")"
         _ = try Descriptor.open(control, O_RDWR)
         if kind == .cgroup2 { _ = try Descriptor.open("\(group)/cgroup.kill", O_WRONLY) }

@@ -29,6 +29,8 @@ import WakeSystem
 
     private let loop: EventLoop
     private let runFolder: String?
+    /// Where this host's own groups are.
+    private let groups: String?
     private var guardian = wake_guardian(channel: -1, pid: -1)
     private var apps: [UInt32: RunningApp] = [:]
     /// Enclosures whose app has ended and that are not empty yet.
@@ -65,7 +67,12 @@ import WakeSystem
         self.freezer = found
         self.runName = runName
         runFolder = roots.folder(of: runName, found)
-        if let runFolder, unsafe wake_guard_groups(runFolder, found.version, &guardian) != 0 {
+        // A folder of its own each time: the guardian of a bench that died may still be at work when the next one starts.
+        groups = runFolder.map { "\($0)/bench-\(getpid())" }
+        for folder in [runFolder, groups].compactMap(\.self) where unsafe mkdir(folder, 0o755) != 0 && errno != EEXIST {
+            throw ProcessError(SystemError(last: "mkdir", subject: folder))
+        }
+        if let groups, unsafe wake_guard_groups(groups, found.version, &guardian) != 0 {
             throw ProcessError(SystemError(last: "fork", subject: "the guardian of control groups"))
         }
     }
@@ -158,10 +165,10 @@ import WakeSystem
         _ request: inout wake_spawn,
         mark: String
     ) throws(SpawnFailure) -> StartedProcess {
-        guard let runFolder else { return try unsafe StopEnclosure.start(&request, mark: mark, loop: loop) }
+        guard let groups else { return try unsafe StopEnclosure.start(&request, mark: mark, loop: loop) }
         let group: GroupEnclosure
         do {
-            group = try GroupEnclosure(loop: loop, kind: freezer, folder: "\(runFolder)/app-\(app)-\(serial)")
+            group = try GroupEnclosure(loop: loop, kind: freezer, folder: "\(groups)/app-\(app)-\(serial)")
         } catch {
             throw SpawnFailure(call: error.description, code: error.code)
         }
@@ -208,7 +215,8 @@ import WakeSystem
         apps = [:]
         ending = [:]
         var killed: Int32 = 0
-        if let runFolder { _ = unsafe wake_clear_groups(runFolder, freezer.version, &killed) }
+        if let groups { _ = unsafe wake_clear_groups(groups, freezer.version, &killed) }
+        if let runFolder { unsafe rmdir(runFolder) }
         unsafe wake_guardian_dismiss(&guardian)
     }
 

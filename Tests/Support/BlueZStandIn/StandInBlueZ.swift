@@ -1,5 +1,6 @@
 import Glibc
 import WakeBus
+import WakeSystem
 
 /// Stands in for bluetoothd on a private bus: one adapter, devices with one attribute table, and every trap on demand.
 package final class StandInBlueZ {
@@ -10,7 +11,7 @@ package final class StandInBlueZ {
     static let characteristicInterface = "org.bluez.GattCharacteristic1"
 
     package let bus: PrivateBus
-    private var server: Bus?
+    private(set) var server: Bus?
     private var exported: BusSubscription?
     private var objects: [String: [String: Properties]] = [:]
 
@@ -19,6 +20,12 @@ package final class StandInBlueZ {
     package var adapterAddress = "00:AA:01:00:00:00"
     /// The addresses of devices in reach, in order.
     package var inReach = ["F0:11:22:33:44:55"]
+    /// What the devices are, by address; any other is a plain belt.
+    package var devices: [String: StandInDevice] = [:]
+    /// How often devices in reach are heard while they are looked for, in milliseconds; nil for once.
+    package var interval: Int64?
+    private var advertising: WakeSystem.Timer?
+    private var notifications: [WakeSystem.Timer] = []
     /// What a Connect call does.
     package var connects = Connects.succeed
     /// The error with which AcquireNotify is answered; nil grants it.
@@ -35,6 +42,9 @@ package final class StandInBlueZ {
     package private(set) var filter: BusValue?
     package private(set) var isDiscovering = false
     private var sockets: [String: Int32] = [:]
+    /// What programs have registered, and the centrals that use it.
+    var offers = Offers()
+    private var valueChanges: BusSubscription?
 
     package enum Connects {
         case succeed
@@ -66,6 +76,7 @@ package final class StandInBlueZ {
         exported = try server.export("/", andBelow: true) { [unowned self] in answer($0) }
         objects.removeAll()
         addAdapter(powered: powered, announce: false)
+        valueChanges = try watchOfferedValues(server)
         var isOwner = false
         server.requestName("org.bluez") { isOwner = $0 == nil }
         try bus.wait(for: "the name org.bluez") { isOwner }
@@ -74,6 +85,8 @@ package final class StandInBlueZ {
     /// Dies, as after kill -9.
     package func vanish() {
         exported = nil
+        valueChanges = nil
+        offers = Offers(keeping: offers)
         server?.close()
         server = nil
         isDiscovering = false
@@ -91,6 +104,7 @@ package final class StandInBlueZ {
         }
         try remove(adapterPath)
         objects.removeAll()
+        offers = Offers(keeping: offers)
         isDiscovering = false
         closeSockets()
     }
@@ -115,28 +129,84 @@ package final class StandInBlueZ {
     package func advertise(_ address: String, connected: Bool = false) {
         let path = devicePath(address)
         guard objects[path] == nil else {
-            change(path, Self.deviceInterface, [("RSSI", .int16(-60))])
+            change(path, Self.deviceInterface, [("RSSI", .int16(device(address).signalStrength))])
             return
         }
         let properties: Properties = [
-            ("Address", .string(address)), ("AddressType", .string("random")), ("Name", .string("HR Belt")),
-            ("UUIDs", .strings(["0000180d-0000-1000-8000-00805f9b34fb"])), ("Connected", .bool(connected)),
-            ("ServicesResolved", .bool(false)), ("Paired", .bool(false)), ("RSSI", .int16(-60)),
+            ("Address", .string(address)), ("AddressType", .string("random")), ("Connected", .bool(connected)),
+            ("ServicesResolved", .bool(false)), ("Paired", .bool(false)),
         ]
-        add(path, [Self.deviceInterface: properties])
+        add(path, [Self.deviceInterface: properties + device(address).advertisement])
+    }
+
+    private func device(_ address: String) -> StandInDevice { devices[address] ?? .belt }
+
+    /// Every device in reach is heard once; one with a link is silent, unless it says otherwise.
+    private func hearAll() {
+        for address in inReach {
+            let path = devicePath(address)
+            let known = objects[path] != nil
+            guard device(address).advertisesWhileConnected || !bool(path, Self.deviceInterface, "Connected") else {
+                continue
+            }
+            if !known || advertising == nil || filter?["DuplicateData"]?.bool == true { advertise(address) }
+        }
+    }
+
+    private func beginDiscovery() {
+        isDiscovering = true
+        advertising = nil
+        hearAll()
+        guard let interval else { return }
+        let timer = try? bus.loop.timer(on: .monotonic) { [unowned self] in
+            guard isDiscovering else { return }
+            hearAll()
+            advertising?.arm(at: MonotonicClock.now() + interval * 1_000_000)
+        }
+        advertising = timer
+        timer?.arm(at: MonotonicClock.now() + interval * 1_000_000)
+    }
+
+    /// A device begins to notify by itself, if it does such things.
+    private func beginNotifying(_ path: String) {
+        guard let (wait, value) = attribute(path)?.notifies else { return }
+        let timer = try? bus.loop.timer(on: .monotonic) { [unowned self] in notify(path, value) }
+        guard let timer else { return }
+        notifications.append(timer)
+        timer.arm(at: MonotonicClock.now() + wait * 1_000_000)
+    }
+
+    private func attribute(_ path: String) -> StandInDevice.Characteristic? {
+        let owner = "/" + path.split(separator: "/").prefix(4).joined(separator: "/")
+        guard let handle = UInt16(path.suffix(4), radix: 16),
+            let address = objects[owner]?[Self.deviceInterface]?.first(where: { $0.0 == "Address" })?.1.text
+        else { return nil }
+        return device(address).services.flatMap(\.characteristics).first { $0.handle == handle }
     }
 
     package func resolve(_ address: String) {
         let device = devicePath(address)
-        func uuid(_ short: String) -> BusValue { .string("0000\(short)-0000-1000-8000-00805f9b34fb") }
-        add(device + "/service0006", ["org.bluez.GattService1": [("UUID", uuid("1801")), ("Primary", .bool(true))]])
-        add(device + "/service000a", ["org.bluez.GattService1": [("UUID", uuid("180d")), ("Primary", .bool(true))]])
-        for (handle, short, flags) in [("000b", "2a37", ["notify"]), ("000e", "2a38", ["read", "notify", "write"])] {
-            let properties: Properties = [("UUID", uuid(short)), ("Flags", .strings(flags))]
-            add(device + "/service000a/char\(handle)", [Self.characteristicInterface: properties])
+        let uuid = StandInDevice.long
+        add(
+            device + "/service0006",
+            ["org.bluez.GattService1": [("UUID", .string(uuid("1801"))), ("Primary", .bool(true))]]
+        )
+        for service in self.device(address).services {
+            let path = device + "/service" + StandInDevice.hex(service.handle)
+            add(path, ["org.bluez.GattService1": [("UUID", .string(uuid(service.uuid))), ("Primary", .bool(true))]])
+            for characteristic in service.characteristics {
+                let own = path + "/char" + StandInDevice.hex(characteristic.handle)
+                let properties: Properties = [
+                    ("UUID", .string(uuid(characteristic.uuid))), ("Flags", .strings(characteristic.flags)),
+                ]
+                add(own, [Self.characteristicInterface: properties])
+                for descriptor in characteristic.descriptors {
+                    let properties: Properties = [("UUID", .string(uuid(descriptor.uuid)))]
+                    let below = own + "/desc" + StandInDevice.hex(descriptor.handle)
+                    add(below, ["org.bluez.GattDescriptor1": properties])
+                }
+            }
         }
-        let descriptor: Properties = [("UUID", uuid("2902"))]
-        add(device + "/service000a/char000b/desc000d", ["org.bluez.GattDescriptor1": descriptor])
         change(device, Self.deviceInterface, [("ServicesResolved", .bool(true))])
     }
 
@@ -181,7 +251,7 @@ package final class StandInBlueZ {
 
     // MARK: Objects
 
-    private func add(_ path: String, _ interfaces: [String: Properties], announce: Bool = true) {
+    func add(_ path: String, _ interfaces: [String: Properties], announce: Bool = true) {
         objects[path, default: [:]].merge(interfaces) { $1 }
         guard announce else { return }
         try? server?.emit(
@@ -192,7 +262,7 @@ package final class StandInBlueZ {
         )
     }
 
-    private func remove(_ path: String) throws {
+    func remove(_ path: String) throws {
         guard let interfaces = objects.removeValue(forKey: path) else { return }
         try server?.emit(
             "/",
@@ -202,7 +272,7 @@ package final class StandInBlueZ {
         )
     }
 
-    private func change(_ path: String, _ interface: String, _ changed: Properties) {
+    func change(_ path: String, _ interface: String, _ changed: Properties) {
         guard objects[path]?[interface] != nil else { return }
         for (name, value) in changed {
             objects[path]![interface]!.removeAll { $0.0 == name }
@@ -251,6 +321,12 @@ package final class StandInBlueZ {
                 .map { BusEntry(.objectPath($0.key), described($0.value)) }
             call.reply([.dictionary(entries, key: "o", value: "a{sa{sv}}")])
         case ("org.freedesktop.DBus.Properties", "Set"): setProperty(call)
+        case ("org.freedesktop.DBus.Properties", "Get"):
+            guard call.arguments.count == 2, let interface = call.arguments[0].text,
+                let value = objects[call.path]?[interface]?.first(where: { $0.0 == call.arguments[1].text })?.1
+            else { return false }
+            call.reply([.variant(value)])
+        case ("org.bluez.GattManager1", _), ("org.bluez.LEAdvertisingManager1", _): return offering(call)
         case (Self.adapterInterface, _): return adapter(call)
         case (Self.deviceInterface, _): return device(call)
         case (Self.characteristicInterface, _): return characteristic(call)
@@ -275,11 +351,12 @@ package final class StandInBlueZ {
         switch call.member {
         case "SetDiscoveryFilter": filter = call.arguments.first
         case "StartDiscovery":
-            isDiscovering = true
             call.reply()
-            for address in inReach { advertise(address) }
+            beginDiscovery()
             return true
-        case "StopDiscovery": isDiscovering = false
+        case "StopDiscovery":
+            isDiscovering = false
+            advertising = nil
         case "RemoveDevice": try? remove(call.arguments[0].text ?? "")
         default: return false
         }
@@ -317,12 +394,14 @@ package final class StandInBlueZ {
         switch call.member {
         case "ReadValue":
             // As bluetoothd does: the value read is told as a change, right before the answer.
-            change(call.path, Self.characteristicInterface, [("Value", .bytes([1]))])
-            call.reply([.bytes([1])])
+            let value = attribute(call.path)?.value ?? [1]
+            change(call.path, Self.characteristicInterface, [("Value", .bytes(value))])
+            call.reply([.bytes(value)])
         case "WriteValue", "StopNotify": call.reply()
         case "StartNotify":
             if sockets[call.path] == nil {
                 call.reply()
+                beginNotifying(call.path)
             } else {
                 call.fail(BusError(name: "org.bluez.Error.NotPermitted", message: "Notify acquired"))
             }

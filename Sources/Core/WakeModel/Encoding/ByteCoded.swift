@@ -102,13 +102,15 @@ extension AppManifest: ByteCoded {
         writer.write(bundle)
         writer.write(modes)
         writer.write(exitsOnSuspend)
+        writer.write(bluetoothAuthorization)
     }
 
     package init(from reader: inout ByteReader) throws(EncodingFault) {
         self.init(
             bundle: try reader.read(),
             modes: try reader.read(),
-            exitsOnSuspend: try reader.readBool()
+            exitsOnSuspend: try reader.readBool(),
+            bluetoothAuthorization: try reader.read()
         )
     }
 }

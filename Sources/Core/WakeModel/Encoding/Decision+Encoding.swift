@@ -86,7 +86,7 @@ extension AppSnapshot: ByteCoded {
     private var flags: UInt16 {
         get {
             (forceQuit ? 1 : 0) | (unlockedSinceBoot ? 2 : 0) | (passcode ? 4 : 0) | (bluetoothOn ? 8 : 0)
-                | (exitsOnSuspend ? 16 : 0)
+                | (exitsOnSuspend ? 16 : 0) | (bluetoothAllowed ? 256 : 0)
         }
         set {
             forceQuit = newValue & 1 != 0
@@ -94,6 +94,7 @@ extension AppSnapshot: ByteCoded {
             passcode = newValue & 4 != 0
             bluetoothOn = newValue & 8 != 0
             exitsOnSuspend = newValue & 16 != 0
+            bluetoothAllowed = newValue & 256 != 0
         }
     }
 }
@@ -138,6 +139,7 @@ extension Profile: ByteCoded {
         writer.write(rebootLiftsForceQuit)
         writer.write(firstUnlockGates)
         writer.write(bluetoothRelaunchesAfterReboot)
+        writer.write(reconnects)
         writer.write(multitasking)
         writer.write(locationWindow)
         writer.write(significantDistance)
@@ -170,6 +172,7 @@ extension Profile: ByteCoded {
             rebootLiftsForceQuit: try reader.readBool(),
             firstUnlockGates: try reader.readBool(),
             bluetoothRelaunchesAfterReboot: try reader.readBool(),
+            reconnects: try reader.readBool(),
             multitasking: try reader.readBool(),
             locationWindow: try reader.read(),
             significantDistance: try reader.readUInt32(),

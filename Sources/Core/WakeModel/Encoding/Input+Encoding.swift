@@ -91,10 +91,11 @@ extension AppRequest: ByteCoded {
         case .stopScan(let manager):
             writer.write(byte: 6)
             writer.write(manager)
-        case .connect(let manager, let peripheral):
+        case .connect(let manager, let peripheral, let options):
             writer.write(byte: 7)
             writer.write(manager)
             writer.write(peripheral)
+            writer.write(byte: options.rawValue)
         case .cancelConnection(let manager, let peripheral):
             writer.write(byte: 8)
             writer.write(manager)
@@ -104,8 +105,17 @@ extension AppRequest: ByteCoded {
             writer.write(manager)
             writer.write(peripheral)
             writer.write(operation)
-        case .location(let manager, let request):
+        case .watchConnections(let manager, let peripherals, let services):
+            writer.write(byte: 12)
+            writer.write(manager)
+            writer.write(peripherals)
+            writer.write(services)
+        case .peripheralManager(let manager, let request):
             writer.write(byte: 10)
+            writer.write(manager)
+            writer.write(request)
+        case .location(let manager, let request):
+            writer.write(byte: 11)
             writer.write(manager)
             writer.write(request)
         }
@@ -126,10 +136,22 @@ extension AppRequest: ByteCoded {
                 allowDuplicates: try reader.readBool()
             )
         case 6: self = .stopScan(try reader.readUInt32())
-        case 7: self = .connect(try reader.readUInt32(), peripheral: try reader.read())
+        case 7:
+            self = .connect(
+                try reader.readUInt32(),
+                peripheral: try reader.read(),
+                options: ConnectOptions(rawValue: try reader.readByte())
+            )
         case 8: self = .cancelConnection(try reader.readUInt32(), peripheral: try reader.read())
         case 9: self = .operate(try reader.readUInt32(), peripheral: try reader.read(), try reader.read())
-        case 10: self = .location(try reader.readUInt32(), try reader.read())
+        case 10: self = .peripheralManager(try reader.readUInt32(), try reader.read())
+        case 12:
+            self = .watchConnections(
+                try reader.readUInt32(),
+                peripherals: try reader.readArray(),
+                services: try reader.readArray()
+            )
+        case 11: self = .location(try reader.readUInt32(), try reader.read())
         default: throw EncodingFault(.unknownValue, at: start)
         }
     }
@@ -175,6 +197,8 @@ extension WakeEvent: ByteCoded {
         writer.write(id)
         writer.write(kind)
         writer.write(attribute)
+        writer.write(local)
+        writer.write(request)
         writer.write(failed)
         writer.write(optional: client)
         writer.write(peripheral)
@@ -215,12 +239,16 @@ extension WakeEvent: ByteCoded {
         let id: EventID = try reader.read()
         let kind: EventKind = try reader.read()
         let attribute = try reader.readUInt16()
+        let local = try reader.readUInt32()
+        let request = try reader.readUInt32()
         let failed = try reader.readBool()
         let client: BluetoothClient? = try reader.readOptional()
         self.init(
             kind: kind,
             peripheral: try reader.read(),
             attribute: attribute,
+            local: local,
+            request: request,
             subject: try reader.read(),
             client: client,
             failed: failed,

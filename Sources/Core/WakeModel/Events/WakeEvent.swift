@@ -20,6 +20,18 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
     case nameChanged
     case servicesModified
     case readyToWrite
+    case serviceAdded
+    case advertisingStarted
+    case centralSubscribed
+    case centralUnsubscribed
+    case readRequested
+    case writeRequested
+    case readyToUpdate
+    case channelPublished
+    case channelUnpublished
+    case channelOpened
+    case channelDataAvailable
+    case connectionEvent
     case positionFixed
     case significantChange
     case visitBegan
@@ -58,6 +70,18 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
         case .nameChanged: "name-changed"
         case .servicesModified: "services-modified"
         case .readyToWrite: "ready-to-write"
+        case .serviceAdded: "service-added"
+        case .advertisingStarted: "advertising-started"
+        case .centralSubscribed: "central-subscribed"
+        case .centralUnsubscribed: "central-unsubscribed"
+        case .readRequested: "read-requested"
+        case .writeRequested: "write-requested"
+        case .readyToUpdate: "ready-to-update-subscribers"
+        case .channelPublished: "l2cap-published"
+        case .channelUnpublished: "l2cap-unpublished"
+        case .channelOpened: "l2cap-opened"
+        case .channelDataAvailable: "l2cap-data"
+        case .connectionEvent: "connection-event"
         case .positionFixed: "position-fixed"
         case .significantChange: "significant-change"
         case .visitBegan: "visit-began"
@@ -88,7 +112,9 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
             .peripheralConnectionFailed, .peripheralDisconnected, .characteristicNotified, .servicesDiscovered,
             .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered, .valueRead,
             .valueWritten, .notificationStateChanged, .descriptorRead, .descriptorWritten, .signalStrengthRead,
-            .nameChanged, .servicesModified, .readyToWrite:
+            .nameChanged, .servicesModified, .readyToWrite, .serviceAdded, .advertisingStarted, .centralSubscribed,
+            .centralUnsubscribed, .readRequested, .writeRequested, .readyToUpdate, .channelPublished,
+            .channelUnpublished, .channelOpened, .channelDataAvailable, .connectionEvent:
             .bluetooth
         case .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered, .regionExited,
             .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
@@ -130,11 +156,18 @@ package struct WakeEvent: Hashable, Sendable {
     package var kind: EventKind
     /// The handle of the attribute it is about; 0 when about none.
     package var attribute: AttributeHandle
+    /// In the peripheral role the number of the service (`serviceAdded`), of the characteristic (subscriptions, reads and
+    /// writes: the first one's), or the PSM (`channelPublished`, `channelUnpublished`); for `channelOpened` and
+    /// `channelDataAvailable` the number of the channel, in either role. 0 when about none.
+    package var local: UInt32
+    /// The number of a read or write that wants an answer, minted by the source and not used twice by it; 0 for none.
+    package var request: UInt32
     /// Not 0 when the operation failed; the payload says how.
     package var failed: Bool
     /// The one client it answers; nil when it is for everyone interested.
     package var client: BluetoothClient?
-    /// The interned name of the peripheral, the same on both backends; none for the state of the adapter.
+    /// The interned name of the peripheral, or of the central in the peripheral role, the same on both backends; none
+    /// for the state of the adapter.
     package var peripheral: NameID
     /// What records call the subject, such as `heart-rate-belt/2A37`.
     package var subject: NameID
@@ -162,6 +195,8 @@ package struct WakeEvent: Hashable, Sendable {
         kind: EventKind,
         peripheral: NameID = .none,
         attribute: AttributeHandle = 0,
+        local: UInt32 = 0,
+        request: UInt32 = 0,
         subject: NameID = .none,
         client: BluetoothClient? = nil,
         failed: Bool = false,
@@ -179,6 +214,8 @@ package struct WakeEvent: Hashable, Sendable {
         self.id = id
         self.kind = kind
         self.attribute = attribute
+        self.local = local
+        self.request = request
         self.failed = failed
         self.client = client
         self.peripheral = peripheral

@@ -25,42 +25,62 @@ enum BluetoothRules {
         let asleep = dead || question.state == .suspended
         let foreground = question.state == .active || question.state == .inactive
         let discovery = question.kind == .peripheralDiscovered
-        let unlocked = app.unlockedSinceBoot || !app.passcode
         let restorable = profile.restoration && app.restoreIdentifier != .none
-        var results = CheckResults()
-
-        results[.terminatedBySystem] = dead && app.forceQuit ? .notApplicable : .pass
-        results[.notForceQuit] = !profile.forceQuitBars ? .notApplicable : passes(!app.forceQuit, where: dead)
-        results[.unlockedSinceBoot] = !profile.firstUnlockGates ? .notApplicable : passes(unlocked, where: dead)
-        results[.registered] = .pass
+        var results = common(
+            state: question.state,
+            rebootedSince: question.rebootedSince,
+            of: app,
+            by: profile
+        )
         results[.modePresent] = passes(app.modes.contains(.bluetoothCentral), where: asleep)
-        results[.budgetLeft] = foreground ? .notApplicable : .pass
         results[.scanNamesServices] =
             !discovery ? .notApplicable : passes(question.scanNamesServices, where: !foreground)
         results[.notDuplicate] = !discovery ? .notApplicable : passes(question.firstSighting, where: true)
         results[.restoreIdentifier] = passes(restorable, where: dead)
-        results[.exitAllowsRelaunch] =
-            !dead || app.forceQuit
-            ? .notApplicable
-            : passes(!question.rebootedSince || profile.bluetoothRelaunchesAfterReboot, where: true)
         results[.bluetoothOn] = passes(app.bluetoothOn || question.kind == .bluetoothPoweredOff, where: true)
         results[.deliveryWanted] = passes(question.wanted, where: true)
+        return results
+    }
+
+    /// The checks that Bluetooth's two roles share.
+    @inline(__always)
+    static func common(
+        state: AppState,
+        rebootedSince: Bool,
+        of app: AppSnapshot,
+        by profile: borrowing Profile
+    ) -> CheckResults {
+        let dead = state == .notRunning
+        let asleep = dead || state == .suspended
+        let foreground = state == .active || state == .inactive
+        let unlocked = app.unlockedSinceBoot || !app.passcode
+        var results = CheckResults()
+        results[.terminatedBySystem] = dead && app.forceQuit ? .notApplicable : .pass
+        results[.notForceQuit] = !profile.forceQuitBars ? .notApplicable : passes(!app.forceQuit, where: dead)
+        results[.unlockedSinceBoot] = !profile.firstUnlockGates ? .notApplicable : passes(unlocked, where: dead)
+        results[.registered] = .pass
+        results[.budgetLeft] = foreground ? .notApplicable : .pass
+        results[.exitAllowsRelaunch] =
+            !dead || app.forceQuit
+            ? .notApplicable : passes(!rebootedSince || profile.bluetoothRelaunchesAfterReboot, where: true)
+        results[.bluetoothAuthorized] = passes(app.bluetoothAllowed, where: true)
         results[.runsInBackground] = passes(!app.exitsOnSuspend, where: asleep)
         return results
     }
 
     @inline(__always)
-    private static func passes(_ holds: Bool, where matters: Bool) -> CheckResult {
+    static func passes(_ holds: Bool, where matters: Bool) -> CheckResult {
         holds ? .pass : matters ? .fail : .notApplicable
     }
 
     /// The verdict and reason of the decisive check.
     static func refusal(_ decisive: Check, in results: CheckResults, state: AppState) -> (Verdict, Reason) {
         switch decisive {
-        case .terminatedBySystem, .budgetLeft, .registered, .locationLiftsForceQuit, .asksToBeWoken,
-            .updatesInBackground, .updatesReachProcess, .beyondDistanceFilter, .authorized, .notPaused,
-            .locationBudgetLeft, .sideWanted, .rangesWhileRunning:
-            preconditionFailure("\(decisive) never fails for one app's Bluetooth")
+        case .terminatedBySystem, .budgetLeft, .registered, .requestOfCentral, .servicePublished,
+            .peripheralPreserved, .locationLiftsForceQuit, .asksToBeWoken, .updatesInBackground,
+            .updatesReachProcess, .beyondDistanceFilter, .authorized, .notPaused, .locationBudgetLeft, .sideWanted,
+            .rangesWhileRunning, .crossesBoundary, .dwellOver, .beaconIsNew:
+            preconditionFailure("\(decisive) never fails for one app")
         case .notForceQuit: (.deny, .forceQuit)
         case .unlockedSinceBoot: (.deny, .beforeFirstUnlock)
         case .modePresent: (waitsForMode(results, state: state) ? .defer : .deny, .modeMissing)
@@ -69,6 +89,7 @@ enum BluetoothRules {
         case .restoreIdentifier: (.deny, .noRestoreIdentifier)
         case .exitAllowsRelaunch: (.deny, .notRelaunchedAfterExit)
         case .bluetoothOn: (.drop, .bluetoothOff)
+        case .bluetoothAuthorized: (.deny, .bluetoothNotAuthorized)
         case .deliveryWanted: (.drop, .registrationEnded)
         case .runsInBackground: (.deny, .exitsOnSuspend)
         }

@@ -60,9 +60,7 @@ enum LocationRules {
     private static func belongsToSystem(_ via: Registration) -> Bool {
         switch via {
         case .region, .beaconRegion, .significantChange, .visits: true
-        case .none, .manager, .scan, .pendingConnect, .connection, .subscription, .operation, .standardUpdates,
-            .ranging, .answer:
-            false
+        default: false
         }
     }
 

@@ -1,0 +1,147 @@
+import WakeModel
+
+/// An iBeacon as a device file describes it: what it says on the air, and how far from the phone it is.
+package struct Beacon: Hashable, Sendable {
+    /// The path of the device file.
+    package var file: String
+    /// Six bytes, most significant first.
+    package var address: [UInt8]
+    /// 36 characters in capitals.
+    package var uuid: String
+    package var major: UInt16
+    package var minor: UInt16
+    /// What a receiver one metre away measures, in dBm, as the beacon itself says.
+    package var measuredPower: Int8
+    /// The time from one advertisement to the next.
+    package var interval: Instant.Span
+    package var place: Place
+    package var radio: Radio
+    package var faults: [Fault]
+
+    /// Where the beacon is.
+    package enum Place: Hashable, Sendable {
+        /// On the globe, in degrees; the phone's own position tells how far away.
+        case globe(latitude: Double, longitude: Double)
+        /// On a plan in metres. The phone begins at 0, 0.
+        case plan(x: Double, y: Double)
+        /// As far from the phone as a timetable says.
+        case distance(DistanceTimetable)
+    }
+
+    /// How its advertisements come through the air.
+    package struct Radio: Hashable, Sendable {
+        /// The path-loss exponent: 2 in the open, 3 and more through walls.
+        package var pathLoss: Double
+        /// The standard deviation of the signal strength, in dB.
+        package var fading: Double
+        /// The share of advertisements that are not heard, 0 to 1.
+        package var loss: Double
+
+        package init(pathLoss: Double = 2, fading: Double = 2, loss: Double = 0.05) {
+            self.pathLoss = pathLoss
+            self.fading = fading
+            self.loss = loss
+        }
+    }
+
+    /// A way in which the beacon can misbehave once armed.
+    package struct Fault: Hashable, Sendable {
+        package var name: String
+        package var effect: Effect
+    }
+
+    /// What an armed fault does.
+    package enum Effect: Hashable, Sendable {
+        /// Nothing is advertised for this long.
+        case silent(Instant.Span)
+        /// From now on so many decibels weaker, as behind a wall or with a low battery.
+        case weaken(Double)
+        /// From now on another calibration is advertised, in dBm: distances come out wrong.
+        case measuredPower(Int8)
+        /// From now on another major and minor are advertised, as after a reset of its settings.
+        case renumber(major: UInt16, minor: UInt16)
+    }
+
+    /// The data of Apple's company number as it is advertised, without the number: 02 15, UUID, major, minor, power.
+    package var payload: [UInt8] {
+        var bytes: [UInt8] = [0x02, 0x15]
+        let digits = Array(uuid.utf8.filter { $0 != UInt8(ascii: "-") })
+        for place in stride(from: 0, to: digits.count, by: 2) {
+            bytes.append(UInt8(String(decoding: digits[place..<place + 2], as: UTF8.self), radix: 16) ?? 0)
+        }
+        for number in [major, minor] {
+            bytes.append(UInt8(truncatingIfNeeded: number >> 8))
+            bytes.append(UInt8(truncatingIfNeeded: number))
+        }
+        return bytes + [UInt8(bitPattern: measuredPower)]
+    }
+
+    /// The beacon that a scenario's `count` makes of this one: its address and its minor are the next but `number` - 1.
+    func copy(_ number: Int) -> Beacon {
+        var copy = self
+        copy.address = BluetoothPeripheral.address(address, plus: number - 1)
+        copy.minor = minor &+ UInt16(truncatingIfNeeded: number - 1)
+        return copy
+    }
+}
+
+/// How far from the phone something is, in time.
+package struct DistanceTimetable: Hashable, Sendable {
+    /// A pause at the distance before, then a way to another distance.
+    package struct Leg: Hashable, Sendable {
+        package var after: Instant.Span
+        /// How long the way takes; 0 for at once.
+        package var over: Instant.Span
+        /// In metres; nil for out of reach.
+        package var metres: Double?
+
+        package init(after: Instant.Span, over: Instant.Span = .zero, metres: Double?) {
+            self.after = after
+            self.over = over
+            self.metres = metres
+        }
+    }
+
+    package var legs: [Leg] {
+        didSet { ends = Self.ends(of: legs) }
+    }
+    /// Begin again after the last leg, with the pause of the first.
+    package var repeats: Bool
+    /// When each leg is over, since the start.
+    private var ends: [Instant.Span]
+
+    package init(legs: [Leg], repeats: Bool = false) {
+        self.legs = legs
+        self.repeats = repeats
+        ends = Self.ends(of: legs)
+    }
+
+    private static func ends(of legs: [Leg]) -> [Instant.Span] {
+        var end = Instant.Span.zero
+        return legs.map { leg in
+            end = end + leg.after + leg.over
+            return end
+        }
+    }
+
+    /// The distance at a time since the start, in metres; nil when it is out of reach, as it is before the first leg.
+    package func metres(at time: Instant.Span) -> Double? {
+        guard let total = ends.last else { return nil }
+        var (time, before) = (time, Double?.none)
+        if repeats, total > .zero, time >= total {
+            time = Instant.Span(nanoseconds: time.nanoseconds % total.nanoseconds)
+            before = legs[legs.count - 1].metres
+        }
+        var (low, high) = (0, legs.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if ends[middle] <= time { low = middle + 1 } else { high = middle }
+        }
+        if low > 0 { before = legs[low - 1].metres }
+        guard low < legs.count else { return before }
+        let left = ends[low].nanoseconds - time.nanoseconds
+        guard left < legs[low].over.nanoseconds else { return before }
+        guard let before, let metres = legs[low].metres else { return legs[low].metres }
+        return metres + (before - metres) * Double(left) / Double(legs[low].over.nanoseconds)
+    }
+}

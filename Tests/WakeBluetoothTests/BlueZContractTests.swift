@@ -1,0 +1,138 @@
+import BlueZStandIn
+import Glibc
+import Testing
+import WakeBlueZ
+import WakeDevices
+import WakeModel
+import WakeSystem
+
+@testable import WakeBluetooth
+
+@Suite(
+    "BlueZ keeps the contract",
+    .enabled(if: PrivateBus.isInstalled, "dbus-daemon is missing: install the package dbus")
+)
+struct BlueZContractTests {
+    @Test("BlueZ keeps the promises of the port", arguments: BluetoothPromise.allCases)
+    func contract(promise: BluetoothPromise) throws {
+        let air = try BlueZAir(ContractRig.devices())
+        try promise.check(air.rig)
+    }
+}
+
+/// The port's real end, and a stand-in bluetoothd that plays device files.
+private final class BlueZAir {
+    let bus: PrivateBus
+    let bluez: StandInBlueZ
+    let port: BlueZBluetooth
+    let rig: ContractRig
+
+    init(_ devices: [ScenarioDevice]) throws {
+        let bus = try PrivateBus()
+        let bluez = StandInBlueZ(bus: bus)
+        self.bus = bus
+        self.bluez = bluez
+        let peripherals = devices.compactMap(\.peripheral)
+        let addresses = peripherals.map(\.addressText)
+        bluez.inReach = addresses
+        bluez.interval = 20
+        for peripheral in peripherals { bluez.devices[peripheral.addressText] = StandInDevice(peripheral) }
+        let names = NameTable()
+        port = try BlueZBluetooth(
+            devices: devices,
+            names: names,
+            loop: bus.loop,
+            bus: .address(bus.address),
+            connector: StandInChannels(peripherals, loop: bus.loop)
+        )
+        let fate = ContractRig.Fate(
+            setRange: { bluez.inReach = $0 ? addresses : Array(addresses.dropFirst()) },
+            dropLink: { try bluez.dropLink(addresses[0]) }
+        )
+        rig = ContractRig(port: port, names: names, fate: fate, now: { .zero }) { condition in
+            (try? bus.wait(for: "a report", seconds: 30, until: condition)) != nil
+        }
+        try bluez.appear(powered: true)
+        // Without the question before the loop runs, which the stand-in on this very thread could not answer.
+        try port.follow()
+        try bus.wait(for: "the adapter") { port.adapter.isReady }
+    }
+
+    deinit { port.stop() }
+}
+
+/// Stands in for the kernel's L2CAP sockets: the channels of device files that send back what they get.
+private final class StandInChannels: ChannelConnecting {
+    private let loop: EventLoop
+    private let offered: [String: [UInt16]]
+    private var ends: [Int32] = []
+    private var watches: [EventSource] = []
+
+    init(_ peripherals: [BluetoothPeripheral], loop: EventLoop) {
+        self.loop = loop
+        offered = Dictionary(uniqueKeysWithValues: peripherals.map { ($0.addressText, $0.channels.map(\.psm)) })
+    }
+
+    func open(
+        psm: UInt16,
+        to device: BlueZDeviceID,
+        adapter: String,
+        completion: @escaping (Result<Int32, SystemError>) -> Void
+    ) -> AnyObject {
+        let timer = try? loop.timer(on: .monotonic) { [unowned self] in
+            guard offered[device.address]?.contains(psm) == true, let (own, theirs) = try? streamPair() else {
+                return completion(.failure(SystemError("connect", code: ECONNREFUSED)))
+            }
+            ends.append(own)
+            let watch = try? loop.watch(own, for: .readable) { _ in
+                var buffer = [UInt8](repeating: 0, count: 64)
+                let count = unsafe recv(own, &buffer, buffer.count, 0)
+                if count > 0 { _ = unsafe send(own, buffer, count, 0) }
+            }
+            if let watch { watches.append(watch) }
+            completion(.success(theirs))
+        }
+        guard let timer else { return self }
+        timer.arm(at: 1)
+        return timer
+    }
+
+    deinit {
+        for watch in watches { watch.cancel() }
+        for end in ends { close(end) }
+    }
+}
+
+extension StandInDevice {
+    /// The device of a file: its table as a server would number it, and its first values a little later.
+    init(_ peripheral: BluetoothPeripheral) {
+        var handle: UInt16 = 10
+        func take(_ count: UInt16) -> UInt16 {
+            defer { handle += count }
+            return handle
+        }
+        self.init(name: peripheral.name, advertised: peripheral.advertising.services)
+        advertisesWhileConnected = peripheral.advertising.whileConnected
+        signalStrength = peripheral.advertising.signalStrength
+        for service in peripheral.services {
+            services.append(Service(handle: take(1), uuid: service.uuid, characteristics: []))
+            for characteristic in service.characteristics {
+                let words = CharacteristicProperties.words
+                let flags = words.filter { characteristic.properties.contains($0.property) }.map(\.word)
+                var position = Timetable.Position()
+                let own = take(2)
+                services[services.count - 1].characteristics.append(
+                    Characteristic(
+                        handle: own,
+                        uuid: characteristic.uuid,
+                        flags: flags,
+                        value: characteristic.value,
+                        descriptors: ((characteristic.properties.canNotify ? ["2902"] : [])
+                            + characteristic.descriptors.map(\.uuid)).map { (take(1), $0) },
+                        notifies: characteristic.timetable.take(&position).map { (200, $0) }
+                    )
+                )
+            }
+        }
+    }
+}
