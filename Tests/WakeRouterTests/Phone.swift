@@ -75,7 +75,11 @@ struct Phone {
         return id
     }
 
-    mutating func install(_ modes: [BackgroundMode] = [.bluetoothCentral], exitsOnSuspend: Bool = false) -> AppID {
+    mutating func install(
+        _ modes: [BackgroundMode] = [.bluetoothCentral],
+        exitsOnSuspend: Bool = false,
+        bluetooth: BluetoothAuthorization = .allowed
+    ) -> AppID {
         let app = AppID(lastApp)
         lastApp += 1
         hear(
@@ -84,7 +88,8 @@ struct Phone {
                 AppManifest(
                     bundle: NameID(100 + app.number),
                     modes: BackgroundModes(modes),
-                    exitsOnSuspend: exitsOnSuspend
+                    exitsOnSuspend: exitsOnSuspend,
+                    bluetoothAuthorization: bluetooth
                 )
             )
         )

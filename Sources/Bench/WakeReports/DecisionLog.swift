@@ -304,7 +304,7 @@ package final class DecisionLog {
         case .bluetoothAuthorized:
             file.line.append(",\"observed\":")
             file.line.append(snapshot.bluetoothAllowed)
-        case .requestOfCentral, .servicePublished, .scanNamesServices, .notDuplicate, .deliveryWanted:
+        case .requestOfCentral, .scanNamesServices, .notDuplicate, .deliveryWanted:
             break
         }
     }

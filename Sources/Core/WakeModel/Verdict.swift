@@ -195,7 +195,6 @@ package enum Check: UInt8, CaseIterable, Sendable {
     case exitAllowsRelaunch
     case bluetoothOn
     case requestOfCentral
-    case servicePublished
     case peripheralPreserved
     case bluetoothAuthorized
     case deliveryWanted
@@ -229,7 +228,6 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .exitAllowsRelaunch: .btc8
         case .bluetoothOn: .btc10
         case .requestOfCentral: .btp1
-        case .servicePublished: .btp3
         case .peripheralPreserved: .btp4
         case .bluetoothAuthorized: .btp5
         case .deliveryWanted: .bt1
@@ -265,7 +263,6 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .exitAllowsRelaunch: "the way the app ended allows a relaunch"
         case .bluetoothOn: "Bluetooth is on"
         case .requestOfCentral: "a central reads, writes, subscribes or opens a channel"
-        case .servicePublished: "the app's services are served while it does not run"
         case .peripheralPreserved: "the peripheral manager has a restore identifier"
         case .bluetoothAuthorized: "the user lets the app use Bluetooth"
         case .deliveryWanted: "delivery was not stopped by the app"

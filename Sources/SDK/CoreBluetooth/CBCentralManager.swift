@@ -241,7 +241,7 @@ open class CBCentralManager: CBManager {
             receiveDisconnect(identifier, failure, timestamp, isReconnecting)
         case .peripheral(let identifier, let event):
             held(identifier)?.receive(event)
-        case .centralConnectionEvent, .peripheralManager:
+        case .centralConnectionEvent, .peripheralManager, .location:
             break
         }
     }

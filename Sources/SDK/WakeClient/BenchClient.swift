@@ -7,7 +7,7 @@ import WakeWire
 /// A thread of its own reads the socket and hands what arrives to the queues of those it is for; requests are sent from
 /// any thread. When the bench is gone the process ends quietly.
 package final class BenchClient: Sendable {
-    /// Takes the deliveries of one central manager on its queue.
+    /// Takes the deliveries of one manager on its queue.
     package typealias Receiver = @Sendable (WireDeliveryBody) -> Void
     /// Takes the callbacks of the application on the main queue.
     package typealias ApplicationReceiver = @Sendable (WireCallback, WireAppState) -> Void
@@ -18,9 +18,15 @@ package final class BenchClient: Sendable {
         var nextNumber: UInt64 = 1
         var nextManager: UInt32 = 1
         var waiting: [UInt64: @Sendable (WireReply) -> Void] = [:]
-        var managers: [UInt32: (queue: DispatchQueue, receiver: Receiver)] = [:]
+        var managers: [UInt32: Manager] = [:]
         var application: ApplicationReceiver?
         var currentWake: Wakebench.Wake?
+    }
+
+    private struct Manager {
+        var queue: DispatchQueue
+        var hearsOfAll: Bool
+        var receiver: Receiver
     }
 
     private let socket: BenchSocket
@@ -86,17 +92,23 @@ package final class BenchClient: Sendable {
 
     // MARK: Receivers
 
-    /// Gives a central manager its number; its deliveries go to the receiver on the queue from now on.
-    package func register(queue: DispatchQueue, receiver: @escaping Receiver) -> UInt32 {
+    /// Gives a manager its number; its deliveries go to the receiver on the queue from now on.
+    ///
+    /// A location manager hears also of what is for all of them; their queue is the main one.
+    package func register(
+        queue: DispatchQueue,
+        hearsOfAll: Bool = false,
+        receiver: @escaping Receiver
+    ) -> UInt32 {
         state.withLock { state in
             let manager = state.nextManager
             state.nextManager += 1
-            state.managers[manager] = (queue, receiver)
+            state.managers[manager] = Manager(queue: queue, hearsOfAll: hearsOfAll, receiver: receiver)
             return manager
         }
     }
 
-    /// Forgets a central manager; what still arrives for it is acknowledged and dropped.
+    /// Forgets a manager; what still arrives for it is acknowledged and dropped.
     package func unregister(manager: UInt32) {
         state.withLock { _ = $0.managers.removeValue(forKey: manager) }
     }
@@ -195,15 +207,24 @@ package final class BenchClient: Sendable {
     }
 
     private func perform(_ delivery: WireDelivery) {
-        guard let (queue, receiver) = state.withLock({ $0.managers[delivery.manager] }) else {
+        let receivers = receivers(of: delivery)
+        guard let queue = receivers.first?.queue else {
             return send(.acknowledge(delivery: delivery.delivery))
         }
         queue.async { [self] in
             note(delivery)
-            receiver(delivery.body)
+            for manager in receivers { manager.receiver(delivery.body) }
             queue.async { [self] in
                 send(.acknowledge(delivery: delivery.delivery))
             }
+        }
+    }
+
+    /// The manager that a delivery is for, or all that hear of what is for all, oldest first.
+    private func receivers(of delivery: WireDelivery) -> [Manager] {
+        state.withLock { state in
+            guard delivery.manager == 0 else { return state.managers[delivery.manager].map { [$0] } ?? [] }
+            return state.managers.filter { $0.value.hearsOfAll }.sorted { $0.key < $1.key }.map(\.value)
         }
     }
 
@@ -212,7 +233,7 @@ package final class BenchClient: Sendable {
             return
         }
         let wake = Wakebench.Wake(
-            cause: delivery.cause ?? "bluetooth",
+            cause: delivery.cause ?? delivery.body.source,
             event: delivery.event,
             decision: delivery.decision
         )
