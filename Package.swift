@@ -178,7 +178,7 @@ let package = Package(
             "WakeBenchTests",
             uses: [
                 "MisbehavingApp", "WakeBench", "WakeDevices", "WakeJournal", "WakeModel", "WakePorts", "WakeProcesses",
-                "WakeReports", "WakeRouter", "wakebench",
+                "WakeReports", "WakeRouter", "WakeWire", "wakebench",
             ]
         ),
         tests(
