@@ -110,6 +110,22 @@ struct RegionRuleTests {
         #expect(phone.kinds == [.monitoringStarted, .monitoringStarted])
     }
 
+    @Test("REG-3: a region that is asked for again as it is keeps its state, so that a relaunch makes no second entry")
+    func askedForAgain() {
+        var phone = Phone()
+        let app = phone.locating([])
+        phone.locate(app, .monitorBeacons(phone.beacons()))
+        phone.leave(app)
+        phone.hear(.terminate(app, .memory))
+        phone.sightBeacon()
+        #expect(phone.last?.verdict == .relaunch)
+        phone.locate(app, .create)
+        phone.locate(app, .monitorBeacons(phone.beacons()))
+        phone.forget()
+        phone.sightBeacon()
+        #expect(phone.reasons == [.beaconKnown])
+    }
+
     @Test("REG-4: a side that is not wanted is neither told nor wakes")
     func sides() {
         var phone = Phone()
