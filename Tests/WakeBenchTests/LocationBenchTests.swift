@@ -108,7 +108,7 @@ private struct Stage {
         bench.listen(to: host)
         bench.add(keeper)
         bench.assign(AppID(0), to: host, leavesTheBench: false)
-        let scenario = try Scenario.parse(Array(Self.text.utf8), file: "/place.yaml", files: .none)
+        let scenario = try Scenario.parse(Array(Self.text.utf8), file: "/place.yaml", files: ScenarioFiles())
         guard case .scripted(let script) = scenario.apps[0].form else { return }
         host.add(script, as: AppID(0), devices: [])
         bench.submit(
