@@ -79,7 +79,7 @@ enum BluetoothRules {
         case .terminatedBySystem, .budgetLeft, .registered, .requestOfCentral,
             .peripheralPreserved, .locationLiftsForceQuit, .asksToBeWoken, .updatesInBackground,
             .updatesReachProcess, .beyondDistanceFilter, .authorized, .notPaused, .locationBudgetLeft, .sideWanted,
-            .rangesWhileRunning:
+            .rangesWhileRunning, .crossesBoundary, .dwellOver, .beaconIsNew:
             preconditionFailure("\(decisive) never fails for one app")
         case .notForceQuit: (.deny, .forceQuit)
         case .unlockedSinceBoot: (.deny, .beforeFirstUnlock)
