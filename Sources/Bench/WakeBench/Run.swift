@@ -393,7 +393,11 @@ extension Run: ProcessAppSurroundings {
     func isFreezing(_ app: AppID) -> Bool { bench.router.isFreezing(app) }
 
     func locationFacts(of app: AppID) -> LocationFacts {
-        LocationFacts(authorization: .notDetermined, circles: [], beacons: [])
+        LocationFacts(
+            authorization: bench.router.locationAuthorization(of: app),
+            circles: bench.router.monitoredCircles(of: app),
+            beacons: bench.router.monitoredBeacons(of: app)
+        )
     }
 
     var wallSeconds: Double { Double(WallClock.now()) / 1e9 }
