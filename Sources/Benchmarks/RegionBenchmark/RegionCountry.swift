@@ -8,43 +8,32 @@ import WakeRouter
 /// boundaries are within a kilometre of a place. The country lies across the antimeridian, 60 degrees north, and nobody
 /// comes closer than half a kilometre to its edges.
 struct RegionCountry {
-    /// A circular region with the two circles of REG-2, as chords.
-    struct Region {
-        var key: RegionKey
-        var center: Direction
-        var radius: Double
-        var inner: Double
-        var outer: Double
-    }
-
-    let regions: [Region]
+    /// Twenty of an app, then twenty of the next; each app's are named by the same twenty numbers.
+    let regions: [CircularRegion]
     /// The positions of the drive, 15 m apart, one a second.
     let drive: [Direction]
     /// Positions anywhere in the country.
     let jumps: [Direction]
 
     static let regionsPerApp = 20
+    /// The name of an app's first region.
+    static let firstName: UInt32 = 100
     private static let perSquareKilometre = 8.0
     private static let step = 15.0
-    private static let margin = 200.0
     private static let edge = 500.0
 
     init(regions count: Int, fixes: Int) {
         var chance = Chance(state: UInt64(count))
         let side = (Double(count) / Self.perSquareKilometre).squareRoot() * 1_000
-        var regions: [Region] = []
+        var regions: [CircularRegion] = []
         for number in 0..<count {
             let radius = chance.once(in: 200) ? 5_000 + 25_000 * chance.unit() : 100 + 700 * chance.unit()
             regions.append(
-                Region(
-                    key: RegionKey(
-                        app: AppID(UInt32(number / Self.regionsPerApp)),
-                        slot: UInt16(number % Self.regionsPerApp)
-                    ),
+                CircularRegion(
+                    identifier: NameID(Self.firstName + UInt32(number % Self.regionsPerApp)),
                     center: Self.place(side * chance.unit(), side * chance.unit()),
-                    radius: Self.chord(radius),
-                    inner: Self.chord(radius - min(Self.margin, radius / 2)),
-                    outer: Self.chord(radius + Self.margin)
+                    metres: radius,
+                    profile: .ios17
                 )
             )
         }
@@ -74,7 +63,7 @@ struct RegionCountry {
 
     /// The direction so many metres east and north of the country's corner.
     private static func place(_ east: Double, _ north: Double) -> Direction {
-        let radius = 6_371_008.8
+        let radius = Sphere.radius
         let latitude = .pi / 3 + north / radius
         let longitude = .pi - 0.001 + east / radius / cos(latitude)
         return Direction(
@@ -84,7 +73,10 @@ struct RegionCountry {
         )
     }
 
-    static func chord(_ metres: Double) -> Double { 2 * sin(metres / 2 / 6_371_008.8) }
+    /// The name of a region by its place in ``regions``.
+    static func key(_ number: Int) -> RegionKey {
+        RegionKey(app: AppID(UInt32(number / regionsPerApp)), slot: UInt16(number % regionsPerApp))
+    }
 }
 
 /// Reproducible chance: SplitMix64 by Steele, Lea and Flood (2014).
