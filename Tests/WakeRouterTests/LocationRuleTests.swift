@@ -10,7 +10,7 @@ struct LocationRuleTests {
         var phone = Phone()
         let app = phone.locating([])
         phone.fix(0)
-        phone.ask(app, .startSignificant)
+        phone.locate(app, .startSignificant)
         phone.leave(app)
         phone.forget()
         phone.fix(490)
@@ -30,14 +30,14 @@ struct LocationRuleTests {
         var phone = Phone()
         let app = phone.locating([])
         phone.fix(0)
-        phone.ask(app, .startSignificant)
+        phone.locate(app, .startSignificant)
         phone.leave(app)
         phone.hear(.terminate(app, .memory))
         phone.forget()
         phone.fix(600)
         #expect(phone.decisions(about: .significantChange).map(\.verdict) == [.relaunch])
         phone.forget()
-        phone.ask(app, .create)
+        phone.locate(app, .create)
         #expect(phone.delivered.count == 1)
     }
 
@@ -46,7 +46,7 @@ struct LocationRuleTests {
         var phone = Phone()
         let app = phone.locating([])
         phone.fix(0)
-        phone.ask(app, .startSignificant)
+        phone.locate(app, .startSignificant)
         phone.fix(600)
         phone.wait(.seconds(299))
         phone.forget()
@@ -140,9 +140,9 @@ struct LocationRuleTests {
     func distanceFilterOfManagers() {
         var phone = Phone()
         let app = phone.locating()
-        phone.ask(app, .create, manager: 2)
+        phone.locate(app, .create, manager: 2)
         phone.startUpdating(app, filter: 50)
-        phone.ask(
+        phone.locate(
             app,
             .startUpdating(distanceFilterChord: 0, allowsBackground: false, pausesAutomatically: false),
             manager: 2
@@ -160,7 +160,7 @@ struct LocationRuleTests {
     func oneFix() {
         var phone = Phone()
         let app = phone.locating()
-        phone.ask(app, .requestLocation)
+        phone.locate(app, .requestLocation)
         phone.forget()
         phone.fix(0)
         phone.fix(1)
@@ -209,7 +209,7 @@ struct LocationRuleTests {
         var phone = Phone(.ios6)
         let app = phone.locating([], always: false)
         phone.fix(5_000)
-        phone.ask(app, .monitor(phone.circle()))
+        phone.locate(app, .monitor(phone.circle()))
         phone.leave(app)
         phone.enter()
         #expect(phone.last?.verdict == .resume)
@@ -315,7 +315,7 @@ struct LocationRuleTests {
         #expect(phone.router.receiverTime(of: app, at: phone.now) == .seconds(30))
         phone.user(.launch, app)
         phone.wait(.seconds(3))
-        phone.ask(app, .stopUpdating)
+        phone.locate(app, .stopUpdating)
         phone.wait(.seconds(60))
         #expect(phone.router.receiverTime(of: app, at: phone.now) == .seconds(33))
     }
@@ -360,13 +360,13 @@ struct LocationRuleTests {
     func visits() {
         var phone = Phone()
         let app = phone.locating([])
-        phone.ask(app, .startVisits)
+        phone.locate(app, .startVisits)
         phone.leave(app)
         phone.forget()
         phone.hear(.event(WakeEvent(kind: .visitBegan)))
         #expect(phone.verdicts == [.resume])
         #expect(phone.last?.snapshot.via == .visits)
-        phone.ask(app, .stopVisits)
+        phone.locate(app, .stopVisits)
         phone.forget()
         phone.hear(.event(WakeEvent(kind: .visitEnded)))
         #expect(phone.reasons == [.noRegistration])
@@ -390,7 +390,7 @@ struct LocationRuleTests {
         var phone = Phone()
         let app = phone.suspendedMonitor()
         phone.user(.launch, app)
-        phone.ask(app, .monitorBeacons(phone.beacons()))
+        phone.locate(app, .monitorBeacons(phone.beacons()))
         phone.forget()
         phone.hear(.benchRestarted)
         #expect(
@@ -406,13 +406,13 @@ struct LocationRuleTests {
         let app = phone.install([])
         phone.openLocating(app)
         #expect(phone.actions.contains(.locationAuthorization(app, 1, .notDetermined)))
-        phone.ask(app, .requestAuthorization(always: false))
+        phone.locate(app, .requestAuthorization(always: false))
         #expect(phone.last?.kind == .authorizationChanged)
         #expect(phone.last?.verdict == .foregroundDeliver)
-        phone.ask(app, .create, manager: 2)
+        phone.locate(app, .create, manager: 2)
         #expect(phone.actions.contains(.locationAuthorization(app, 2, .whenInUse)))
         phone.forget()
-        phone.ask(app, .requestAuthorization(always: false))
+        phone.locate(app, .requestAuthorization(always: false))
         #expect(phone.decisions.isEmpty)
     }
 }

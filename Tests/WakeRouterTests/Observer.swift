@@ -21,6 +21,8 @@ struct Observer {
         var installed = false
         /// The user force-quit it, and nothing has lifted the bar (LAUNCH-2).
         var barred = false
+        /// What the user lets it know of the position.
+        var locationAuthorization = LocationAuthorization.notDetermined
         var tasks: Set<UInt64> = []
         var expired: Set<UInt64> = []
         /// The managers that the present process has made.
@@ -99,6 +101,7 @@ struct Observer {
         case .uninstall(let app):
             apps[Int(app.number)].installed = false
             apps[Int(app.number)].barred = false
+            apps[Int(app.number)].locationAuthorization = .notDetermined
         case .phone(.unlock), .phone(.removePasscode):
             unlockedSinceBoot = true
             if case .phone(.removePasscode) = input { passcode = false }
@@ -112,7 +115,13 @@ struct Observer {
         case .user(let app, .forceQuit): apps[Int(app.number)].barred = apps[Int(app.number)].installed
         case .request(let app, let request): hear(request, from: Int(app.number))
         case .process(let app, let report): hear(report, of: Int(app.number))
-        case .timeReached, .phone(.lock), .phone(.displayOn), .user, .terminate, .event, .overflowed, .redeliver,
+        case .event(let event):
+            if let app = event.app, let authorization = event.authorization, event.kind == .authorizationChanged,
+                apps[Int(app.number)].installed
+            {
+                apps[Int(app.number)].locationAuthorization = authorization
+            }
+        case .timeReached, .phone(.lock), .phone(.displayOn), .user, .terminate, .overflowed, .redeliver,
             .benchRestarted:
             break
         }
@@ -131,6 +140,9 @@ struct Observer {
         case .peripheralManager(let number, .create): apps[index].managers.insert(number)
         case .peripheralManager(let number, .release):
             if RandomWorld.peripheralManagers.contains(number) { apps[index].managers.remove(number) }
+        case .location(let number, .create): apps[index].managers.insert(number)
+        case .location(let number, .release):
+            if number >= RandomWorld.locationManagers[0] { apps[index].managers.remove(number) }
         case .scan, .stopScan, .connect, .cancelConnection, .operate, .watchConnections, .peripheralManager,
             .location:
             break
@@ -239,13 +251,31 @@ struct Observer {
             }
         if !right { fail("\(decision.id): \(decision.verdict) of an app that is \(state)") }
         guard decision.verdict == .relaunch else { return }
-        if profile.forceQuitBars, apps[Int(decision.app.number)].barred {
+        let outlives: [Registration] = [.region, .beaconRegion, .significantChange, .visits]
+        let lifts = profile.locationLiftsForceQuit && outlives.contains(decision.snapshot.via)
+        if profile.forceQuitBars, apps[Int(decision.app.number)].barred, !lifts {
             fail("LAUNCH-2: \(decision.id) relaunches a force-quit app")
         }
         if profile.firstUnlockGates, passcode, !unlockedSinceBoot {
             fail("LAUNCH-5: \(decision.id) relaunches before the first unlock")
         }
+        if decision.snapshot.via.isLocation, profile.locationLevels,
+            apps[Int(decision.app.number)].locationAuthorization != .always
+        {
+            fail("LOC-5: \(decision.id) relaunches an app that the user does not allow it")
+        }
         if decision.snapshot.exitsOnSuspend { fail("OPT-2: \(decision.id) relaunches an app that may not") }
+    }
+
+    /// Whether an event gives a running app time of its own (LIFE-11).
+    private func opensWindow(_ decision: Decision, of app: App) -> Bool {
+        switch decision.snapshot.via {
+        case .region, .beaconRegion, .significantChange, .visits: true
+        case .standardUpdates:
+            decision.snapshot.modes.contains(.location) && decision.checks[.updatesInBackground] == .pass
+        case .answer, .ranging: false
+        default: CentralsObserver.opensWindow(decision.kind, of: app)
+        }
     }
 
     private mutating func noteWindow(_ decision: Decision) {
@@ -255,7 +285,7 @@ struct Observer {
             apps[index].windowBegan = now
             apps[index].backgroundSince = now
         case .backgroundDeliver:
-            if apps[index].windowBegan == nil, CentralsObserver.opensWindow(decision.kind, of: apps[index]) {
+            if apps[index].windowBegan == nil, opensWindow(decision, of: apps[index]) {
                 apps[index].windowBegan = now
             }
         case .foregroundDeliver, .defer, .coalesce, .drop, .deny: break
@@ -384,7 +414,11 @@ struct Observer {
     private mutating func deliver(_ delivery: Delivery, by decision: DecisionID) {
         let index = Int(delivery.app.number)
         if !runs(index) { fail("LIFE-3: an app that is \(apps[index].state) gets \(delivery.event)") }
-        if !apps[index].managers.contains(delivery.manager) { fail("a manager that is not there gets an event") }
+        let isThere =
+            delivery.manager == 0
+            ? apps[index].managers.contains { $0 >= RandomWorld.locationManagers[0] }
+            : apps[index].managers.contains(delivery.manager)
+        if !isThere { fail("a manager that is not there gets an event") }
         var delivery = delivery
         delivery.generation = apps[index].generation
         if !deliveries.insert(delivery).inserted { fail("\(delivery.event) is delivered twice to one manager") }

@@ -46,7 +46,7 @@ extension Phone {
         )
     }
 
-    mutating func ask(_ app: AppID, _ request: LocationRequest, manager: ManagerNumber = 1) {
+    mutating func locate(_ app: AppID, _ request: LocationRequest, manager: ManagerNumber = 1) {
         self.request(app, .location(manager, request))
     }
 
@@ -56,7 +56,7 @@ extension Phone {
         background: Bool = true,
         pauses: Bool = false
     ) {
-        ask(
+        locate(
             app,
             .startUpdating(
                 distanceFilterChord: Sphere.chord(metres: filter),
@@ -100,14 +100,14 @@ extension Phone {
     mutating func locating(_ modes: [BackgroundMode] = [.location], always: Bool = true) -> AppID {
         let app = install(modes)
         openLocating(app)
-        ask(app, .requestAuthorization(always: always))
+        locate(app, .requestAuthorization(always: always))
         return app
     }
 
     /// The user opens the app; it makes location manager 1 and is active.
     mutating func openLocating(_ app: AppID) {
         user(.launch, app)
-        ask(app, .create)
+        locate(app, .create)
         report(app, .launched)
     }
 
@@ -115,7 +115,7 @@ extension Phone {
     mutating func suspendedMonitor(_ modes: [BackgroundMode] = [], always: Bool = true) -> AppID {
         let app = locating(modes, always: always)
         fix(5_000)
-        ask(app, .monitor(circle()))
+        locate(app, .monitor(circle()))
         leave(app)
         forget()
         return app

@@ -113,7 +113,8 @@ struct RandomWorld {
         if chance.once(in: 6_000) { return flood() }
         switch chance.below(1_000) {
         case ..<350: answerSomething()
-        case ..<600: radio()
+        case ..<545: radio()
+        case ..<600: whereabouts()
         case ..<770: request(chance.below(Self.appCount))
         case ..<840: user()
         case ..<930: pass()
@@ -148,7 +149,10 @@ struct RandomWorld {
         output.removeAll()
         router.handle(input, id: id, at: now, into: &output)
         observer.observe(input, output)
-        for action in output.actions { perform(action) }
+        let actions = output.actions
+        for action in actions { perform(action) }
+        // What the router found is its next input, as the bench has it.
+        for case .raise(let event, _) in actions { hear(.event(event), isEvent: true) }
     }
 
     private mutating func anyApp() -> AppID { AppID(UInt32(chance.below(Self.appCount))) }
@@ -225,6 +229,7 @@ struct RandomWorld {
             makeManagers(index)
             if chance.once(in: 2) { subscribe(index) }
             if chance.once(in: 3) { publish(index) }
+            if !chance.once(in: 3) { locate(index) }
             guard processes[index].launching else { return }
             processes[index].launching = false
             hear(.process(app, .launched))
@@ -253,6 +258,7 @@ struct RandomWorld {
         var modes: BackgroundModes = []
         if index % 4 != 3 { modes.insert(BackgroundModes([.bluetoothCentral])) }
         if index % 3 != 1 { modes.insert(BackgroundModes([.bluetoothPeripheral])) }
+        if index % 2 == 0 { modes.insert(BackgroundModes([.location])) }
         let bluetooth: BluetoothAuthorization = chance.once(in: 12) ? .denied : .allowed
         installed[index] = true
         hear(
@@ -325,6 +331,7 @@ struct RandomWorld {
         let number = ManagerNumber(1 + chance.below(chance.once(in: 20) ? 3 : 2))
         let peripheral = anyPeripheral()
         if chance.once(in: 4) { return anyPeripheralRequest(index) }
+        if chance.once(in: 4) { return anyLocationRequest(index) }
         switch chance.below(18) {
         case 0:
             processes[index].lastToken += chance.once(in: 10) ? 0 : 1
@@ -400,6 +407,7 @@ struct RandomWorld {
             case 1...10: .unlock
             case 11...14: .setPasscode
             case 15: .removePasscode
+            case 16...18: .displayOn
             default: .lock
             }
         hear(.phone(change), isEvent: true)
@@ -514,7 +522,11 @@ struct RandomWorld {
 
     /// An event of any kind, to everyone or to anyone, likely or not.
     private mutating func anyEvent() {
-        let kind = chance.pick(EventKind.allCases.filter { $0 != .bluetoothPoweredOff && $0 != .bluetoothPoweredOn })
+        let kind = chance.pick(
+            EventKind.allCases.filter {
+                $0.source == .bluetooth && $0 != .bluetoothPoweredOff && $0 != .bluetoothPoweredOn
+            }
+        )
         var client: BluetoothClient?
         if chance.once(in: 3) { client = BluetoothClient(app: anyApp(), slot: UInt16(chance.below(3))) }
         hear(

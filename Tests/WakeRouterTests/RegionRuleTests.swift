@@ -10,7 +10,7 @@ struct RegionRuleTests {
         var phone = Phone()
         let app = phone.locating([])
         phone.fix(0)
-        phone.ask(app, .monitor(phone.circle()))
+        phone.locate(app, .monitor(phone.circle()))
         phone.forget()
         phone.wait(.seconds(60))
         phone.fix(10)
@@ -27,12 +27,12 @@ struct RegionRuleTests {
     func firstFix() {
         var phone = Phone()
         let app = phone.locating([])
-        phone.ask(app, .monitor(phone.circle()))
+        phone.locate(app, .monitor(phone.circle()))
         phone.forget()
         phone.fix(0)
         phone.wait(.seconds(60))
         #expect(phone.reasons == [.nothingCrossed])
-        phone.ask(app, .requestState(identifier: Phone.home))
+        phone.locate(app, .requestState(identifier: Phone.home))
         #expect(phone.raised.last?.payload == .regionState(.inside))
     }
 
@@ -41,7 +41,7 @@ struct RegionRuleTests {
         var phone = Phone()
         let app = phone.locating([])
         phone.fix(5_000)
-        phone.ask(app, .monitor(phone.circle()))
+        phone.locate(app, .monitor(phone.circle()))
         phone.forget()
         phone.fix(810)
         phone.wait(.seconds(60))
@@ -90,12 +90,12 @@ struct RegionRuleTests {
         var phone = Phone()
         let app = phone.locating([])
         for number in 0..<19 {
-            phone.ask(app, .monitor(phone.circle(NameID(UInt32(500 + number)))))
+            phone.locate(app, .monitor(phone.circle(NameID(UInt32(500 + number)))))
         }
-        phone.ask(app, .monitorBeacons(phone.beacons()))
+        phone.locate(app, .monitorBeacons(phone.beacons()))
         #expect(phone.decisions(about: .monitoringStarted).count == 20)
         phone.forget()
-        phone.ask(app, .monitor(phone.circle(NameID(600))))
+        phone.locate(app, .monitor(phone.circle(NameID(600))))
         #expect(phone.kinds == [.monitoringFailed])
         guard case .locationFailure(let code, _) = phone.raised.last?.payload else {
             Issue.record("no failure")
@@ -103,11 +103,27 @@ struct RegionRuleTests {
         }
         #expect(code == LocationFailureCode.regionMonitoringFailure)
         phone.forget()
-        phone.ask(app, .monitor(phone.circle(NameID(500), at: 9_000)))
+        phone.locate(app, .monitor(phone.circle(NameID(500), at: 9_000)))
         #expect(phone.kinds == [.monitoringStarted])
-        phone.ask(app, .stopMonitoring(identifier: NameID(501)))
-        phone.ask(app, .monitor(phone.circle(NameID(600))))
+        phone.locate(app, .stopMonitoring(identifier: NameID(501)))
+        phone.locate(app, .monitor(phone.circle(NameID(600))))
         #expect(phone.kinds == [.monitoringStarted, .monitoringStarted])
+    }
+
+    @Test("REG-3: a region that is asked for again as it is keeps its state, so that a relaunch makes no second entry")
+    func askedForAgain() {
+        var phone = Phone()
+        let app = phone.locating([])
+        phone.locate(app, .monitorBeacons(phone.beacons()))
+        phone.leave(app)
+        phone.hear(.terminate(app, .memory))
+        phone.sightBeacon()
+        #expect(phone.last?.verdict == .relaunch)
+        phone.locate(app, .create)
+        phone.locate(app, .monitorBeacons(phone.beacons()))
+        phone.forget()
+        phone.sightBeacon()
+        #expect(phone.reasons == [.beaconKnown])
     }
 
     @Test("REG-4: a side that is not wanted is neither told nor wakes")
@@ -115,7 +131,7 @@ struct RegionRuleTests {
         var phone = Phone()
         let app = phone.locating([])
         phone.fix(5_000)
-        phone.ask(app, .monitor(phone.circle(notifyOnEntry: false)))
+        phone.locate(app, .monitor(phone.circle(notifyOnEntry: false)))
         phone.leave(app)
         phone.forget()
         phone.enter()
@@ -132,19 +148,19 @@ struct RegionRuleTests {
     func state() {
         var phone = Phone()
         let app = phone.locating([])
-        phone.ask(app, .monitor(phone.circle()))
-        phone.ask(app, .requestState(identifier: Phone.home))
+        phone.locate(app, .monitor(phone.circle()))
+        phone.locate(app, .requestState(identifier: Phone.home))
         #expect(phone.raised.last?.payload == .regionState(.unknown))
         phone.fix(0)
-        phone.ask(app, .requestState(identifier: Phone.home))
+        phone.locate(app, .requestState(identifier: Phone.home))
         #expect(phone.raised.last?.payload == .regionState(.inside))
         phone.fix(3_000)
         phone.wait(.seconds(20))
-        phone.ask(app, .requestState(identifier: Phone.home))
+        phone.locate(app, .requestState(identifier: Phone.home))
         #expect(phone.raised.last?.payload == .regionState(.outside))
         #expect(phone.last?.verdict == .foregroundDeliver)
         #expect(phone.last?.snapshot.via == .answer)
-        phone.ask(app, .requestState(identifier: Phone.shop))
+        phone.locate(app, .requestState(identifier: Phone.shop))
         #expect(phone.last?.kind == .monitoringFailed)
     }
 
@@ -159,7 +175,7 @@ struct RegionRuleTests {
         phone.enter()
         #expect(phone.last?.verdict == .relaunch)
         phone.forget()
-        phone.ask(app, .create)
+        phone.locate(app, .create)
         let managers: [ManagerNumber] = phone.actions.compactMap {
             if case .deliver(_, let manager, _, _) = $0 { manager } else { nil }
         }
@@ -171,7 +187,7 @@ struct RegionRuleTests {
         var phone = Phone()
         let app = phone.suspendedMonitor()
         phone.user(.launch, app)
-        phone.ask(app, .stopMonitoring(identifier: Phone.home))
+        phone.locate(app, .stopMonitoring(identifier: Phone.home))
         #expect(phone.locationCommands == [.positioning(false)])
         phone.leave(app)
         phone.forget()
@@ -189,9 +205,9 @@ struct RegionRuleTests {
         var phone = Phone()
         let app = phone.locating([])
         phone.forget()
-        phone.ask(app, .monitor(phone.circle(radius: 1_000_001)))
-        phone.ask(app, .monitor(phone.circle(radius: .nan)))
-        phone.ask(app, .monitor(phone.circle(radius: 999_999)))
+        phone.locate(app, .monitor(phone.circle(radius: 1_000_001)))
+        phone.locate(app, .monitor(phone.circle(radius: .nan)))
+        phone.locate(app, .monitor(phone.circle(radius: 999_999)))
         #expect(phone.kinds == [.monitoringFailed, .monitoringFailed, .monitoringStarted])
     }
 
@@ -201,7 +217,7 @@ struct RegionRuleTests {
         let app = phone.suspendedMonitor()
         phone.hear(.event(WakeEvent(kind: .regionEntered, subject: Phone.home, region: Phone.home)))
         #expect(phone.verdicts == [.resume])
-        phone.ask(app, .requestState(identifier: Phone.home))
+        phone.locate(app, .requestState(identifier: Phone.home))
         #expect(phone.raised.last?.payload == .regionState(.inside))
         phone.forget()
         phone.hear(.event(WakeEvent(kind: .regionEntered, subject: Phone.shop, region: Phone.shop)))
@@ -215,7 +231,7 @@ struct RegionRuleTests {
     func beaconEntry(major: UInt16?, minor: UInt16?) {
         var phone = Phone()
         let app = phone.locating([])
-        phone.ask(app, .monitorBeacons(phone.beacons(major: major, minor: minor)))
+        phone.locate(app, .monitorBeacons(phone.beacons(major: major, minor: minor)))
         phone.leave(app)
         phone.forget()
         let sighting = phone.sightBeacon(major: 1, minor: 7)
@@ -232,7 +248,7 @@ struct RegionRuleTests {
     func otherBeacon() {
         var phone = Phone()
         let app = phone.locating([])
-        phone.ask(app, .monitorBeacons(phone.beacons(major: 1, minor: 7)))
+        phone.locate(app, .monitorBeacons(phone.beacons(major: 1, minor: 7)))
         #expect(
             phone.locationCommands == [.watchBeacons([BeaconIdentity(uuid: Phone.beacon, major: 1, minor: 7)])]
         )
@@ -246,7 +262,7 @@ struct RegionRuleTests {
     func beaconExit() {
         var phone = Phone()
         let app = phone.locating([])
-        phone.ask(app, .monitorBeacons(phone.beacons()))
+        phone.locate(app, .monitorBeacons(phone.beacons()))
         phone.sightBeacon()
         phone.wait(.seconds(20))
         phone.sightBeacon()
@@ -263,7 +279,7 @@ struct RegionRuleTests {
     func display(asked: Bool) {
         var phone = Phone()
         let app = phone.locating([])
-        phone.ask(app, .monitorBeacons(phone.beacons(onDisplay: asked)))
+        phone.locate(app, .monitorBeacons(phone.beacons(onDisplay: asked)))
         phone.hear(.phone(.displayOn))
         #expect(phone.decisions(about: .regionStateDetermined).isEmpty)
         phone.sightBeacon()
@@ -278,7 +294,7 @@ struct RegionRuleTests {
     func ranging() {
         var phone = Phone()
         let app = phone.locating([])
-        phone.ask(app, .range(phone.beacons()))
+        phone.locate(app, .range(phone.beacons()))
         phone.forget()
         phone.sightBeacon()
         #expect(phone.kinds == [.beaconSighted, .beaconsRanged])
@@ -296,8 +312,8 @@ struct RegionRuleTests {
     func rangingKeepsNobody() {
         var phone = Phone()
         let app = phone.locating([])
-        phone.ask(app, .monitorBeacons(phone.beacons()))
-        phone.ask(app, .range(phone.beacons()))
+        phone.locate(app, .monitorBeacons(phone.beacons()))
+        phone.locate(app, .range(phone.beacons()))
         phone.leave(app)
         phone.sightBeacon()
         #expect(phone.router.state(of: app) == .background)

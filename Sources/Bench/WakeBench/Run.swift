@@ -121,7 +121,7 @@ package final class Run {
         bench.peripheralRole = peripheralRole
         bench.location = location
         driver = ScenarioDriver(scenario, names: names)
-        scripted = ScriptedAppHost(names: names)
+        scripted = ScriptedAppHost(names: names, profile: profile)
         bench.listen(to: scripted)
         bench.add(driver)
         bench.add(recorder)
@@ -335,7 +335,25 @@ package final class Run {
                 case .bundle: processes!.bundle(at: number)!.manifest(names)
                 }
             bench.submit(.install(AppID(UInt32(number)), manifest), origin: origin)
+            if case .scripted(let script) = app.form, let use = script.location {
+                refuseLocation(use.authorization, AppID(UInt32(number)), origin)
+            }
         }
+    }
+
+    /// What the user refuses an app before it runs; what he allows, the app asks for.
+    private func refuseLocation(_ authorization: LocationAuthorization, _ app: AppID, _ origin: NameID) {
+        switch authorization {
+        case .notDetermined, .whenInUse, .always: return
+        case .restricted, .denied: break
+        }
+        let event = WakeEvent(
+            kind: .authorizationChanged,
+            app: app,
+            authorization: authorization,
+            origin: origin
+        )
+        bench.submit(SourceReport(event))
     }
 
     private func runInVirtualTime() throws {
@@ -467,7 +485,12 @@ extension Run: ProcessAppSurroundings {
     func isFreezing(_ app: AppID) -> Bool { bench.router.isFreezing(app) }
 
     func locationFacts(of app: AppID) -> LocationFacts {
-        LocationFacts(authorization: .notDetermined, circles: [], beacons: [])
+        let regions = bench.router.monitoredRegions(of: app)
+        return LocationFacts(
+            authorization: bench.router.locationAuthorization(of: app),
+            circles: regions.circles,
+            beacons: regions.beacons
+        )
     }
 
     var wallSeconds: Double { Double(WallClock.now()) / 1e9 }

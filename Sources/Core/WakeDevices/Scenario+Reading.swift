@@ -181,7 +181,7 @@ private struct ScenarioReading {
     private mutating func addApps(_ node: YAMLNode) throws(FileError) {
         let keys = [
             "bundle", "scripted", "name", "count", "modes", "restore-identifier", "exits-on-suspend", "uses", "scan",
-            "on",
+            "location", "on",
         ]
         let fields = try Fields(node, of: "an app", keys: keys)
         let (form, value) = try fields.one(of: ["bundle", "scripted"], called: "a kind")
@@ -207,7 +207,8 @@ private struct ScenarioReading {
                     exitsOnSuspend: script.exitsOnSuspend,
                     uses: try script.uses(forMember: index + 1, &deviceNames),
                     scan: script.scan,
-                    reactions: script.reactions
+                    reactions: script.reactions,
+                    location: script.location
                 )
                 let group = count == nil ? name : String(name.prefix { $0 != "." })
                 apps.append(ScenarioApp(name: name, group: group, line: node.line, form: .scripted(app)))
@@ -482,6 +483,7 @@ private struct ScriptReading {
     let exitsOnSuspend: Bool
     let scan: ScriptedApp.Scan?
     let reactions: [ScriptedApp.Reaction]
+    let location: ScriptedApp.LocationUse?
     private let uses: [YAMLNode]
     private let devices: [ScenarioDevice]
 
@@ -498,6 +500,10 @@ private struct ScriptReading {
         restoreIdentifier = try fields["restore-identifier"]?.text(expecting: "a restore identifier")
         exitsOnSuspend = try fields["exits-on-suspend"]?.bool() ?? false
         scan = try fields["scan"].map { (node) throws(FileError) in try ScriptedApp.Scan(node) }
+        let modes = modes
+        location = try fields["location"].map { (node) throws(FileError) in
+            try ScriptedApp.LocationUse(node, modes: modes)
+        }
         let reactionNodes = try fields["on"]?.list(expecting: "reactions", limit: 64) ?? []
         reactions = try reactionNodes.map { (node) throws(FileError) in try ScriptedApp.Reaction(node) }
         uses = try fields["uses"]?.list(expecting: "uses", limit: memberLimit) ?? []

@@ -95,6 +95,8 @@ package struct ScriptedApp: Hashable, Sendable {
     /// The scan it starts at launch.
     package var scan: Scan?
     package var reactions: [Reaction]
+    /// What it asks of Core Location at launch.
+    package var location: LocationUse?
 
     /// A peripheral that the app connects to.
     package struct Use: Hashable, Sendable {

@@ -53,6 +53,17 @@ struct LocationRecord: Equatable {
         enum Shape: Equatable {
             case circular(CircularRegion)
             case beacons(BeaconRegion)
+
+            /// Whether both have the same boundary, or the same beacons.
+            func isSamePlace(as other: Shape) -> Bool {
+                switch (self, other) {
+                case (.circular(let left), .circular(let right)):
+                    left.center == right.center && left.radiusChord == right.radiusChord
+                        && left.inwardChord == right.inwardChord && left.outwardChord == right.outwardChord
+                case (.beacons(let left), .beacons(let right)): left.beacons == right.beacons
+                case (.circular, .beacons), (.beacons, .circular): false
+                }
+            }
         }
 
         var identifier: NameID {

@@ -16,6 +16,12 @@ extension Router {
             fail(region.identifier, fault.code, fault.message, asker, into: &output)
             return
         }
+        if let replaced, apps[index].location.regions[replaced]!.shape.isSamePlace(as: shape) {
+            // Asked for again, as after a launch: where the phone is to it stays known.
+            apps[index].location.regions[replaced]!.shape = shape
+            raise(.monitoringStarted, for: asker, region: region.identifier, into: &output)
+            return
+        }
         if let replaced { removeRegion(asker.app, replaced, into: &output) }
         let free = replaced ?? apps[index].location.regions.firstIndex { $0 == nil }
         let slot = free ?? apps[index].location.regions.count
