@@ -36,6 +36,12 @@ final class BluetoothAppEnd {
         return try settle(answer)
     }
 
+    /// Tells the only manager of an event, and does not wait.
+    func post(_ body: WireDeliveryBody) {
+        delivered += 1
+        app.bench.deliver(delivered, body)
+    }
+
     /// Tells of an event of the belt.
     @discardableResult
     func happen(_ events: WirePeripheralEvent...) throws -> [AppMessage] {

@@ -40,6 +40,19 @@ struct CentralManagerTests {
         #expect(try end.lines().count == 2)
     }
 
+    @Test("A manager on a concurrent queue tells its delegate one thing at a time, in order")
+    func concurrentQueue() throws {
+        let end = try BluetoothAppEnd("central=", "global", "poweredOn=scan-all")
+        try end.tell(.centralState(.poweredOn))
+        let strengths = Array((-90)...(-41))
+        for strength in strengths.dropLast() {
+            end.post(.centralDiscovered(WireDiscovery(identifier: BenchEnd.belt, rssi: strength)))
+        }
+        try end.tell(.centralDiscovered(WireDiscovery(identifier: BenchEnd.belt, rssi: strengths[49])))
+        let told = try end.lines().dropFirst().compactMap { $0.split(separator: "=").last.flatMap { Int($0) } }
+        #expect(told == strengths)
+    }
+
     @Test("Cancelling a pending connect calls didDisconnect without an error")
     func cancelPending() throws {
         let end = try BluetoothAppEnd("central=", "poweredOn=scan", "didDiscover=connect,services,cancel")

@@ -116,9 +116,19 @@ package final class BenchClient: Sendable {
         state.withLock { state in
             let manager = state.nextManager
             state.nextManager += 1
-            state.managers[manager] = Manager(queue: queue, hearsOfAll: hearsOfAll, receiver: receiver)
+            state.managers[manager] = Manager(
+                queue: inOrder(queue),
+                hearsOfAll: hearsOfAll,
+                receiver: receiver
+            )
             return manager
         }
+    }
+
+    /// The queue itself, or, for one of the system's concurrent queues, a queue on it that keeps deliveries in order.
+    private func inOrder(_ queue: DispatchQueue) -> DispatchQueue {
+        queue.label.hasPrefix("com.apple.root.")
+            ? DispatchQueue(label: "wakebench.manager", target: queue) : queue
     }
 
     /// Forgets a manager; what still arrives for it is acknowledged and dropped.

@@ -33,6 +33,11 @@ public enum Wakebench {
     }
 }
 
+/// Runs the body; there are no objects to release later on this phone.
+public func autoreleasepool<Result>(invoking body: () throws -> Result) rethrows -> Result {
+    try body()
+}
+
 /// Seconds since the first instant of 2001, as Core Foundation counts.
 public typealias CFAbsoluteTime = Double
 

@@ -21,7 +21,8 @@ final class CentralEnd: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate
         var options: [String: Any] = [CBCentralManagerOptionShowPowerAlertKey: true]
         options[CBCentralManagerOptionRestoreIdentifierKey] = restoreIdentifier
         let delegate: any CBCentralManagerDelegate = script["plain"] == nil ? self : plain
-        manager = CBCentralManager(delegate: delegate, queue: nil, options: options)
+        let queue: DispatchQueue? = script["global"] == nil ? nil : .global()
+        manager = CBCentralManager(delegate: delegate, queue: queue, options: options)
         happened("made", "")
     }
 
