@@ -66,7 +66,7 @@ let package = Package(
         // System
         room("WakeSystem", on: "System", uses: ["CSystemd", "CWakeShims"]),
         room("WakeBus", on: "System", uses: ["CSystemd", "WakeSystem"]),
-        room("WakeBlueZ", on: "System", uses: ["WakeSystem", "WakeBus"]),
+        room("WakeBlueZ", on: "System", uses: ["CWakeShims", "WakeSystem", "WakeBus"]),
         room("WakeBundles", on: "System", uses: ["WakeModel"]),
         room("WakeProcesses", on: "System", uses: ["CWakeShims", "WakeSystem"]),
         room("WakeJournal", on: "System", uses: ["CSQLite", "WakeModel", "WakePorts"]),
@@ -106,6 +106,7 @@ let package = Package(
 
         // Benchmarks
         program("RouterBenchmark", on: "Benchmarks", uses: ["WakeModel", "WakeRouter"]),
+        program("RegionBenchmark", on: "Benchmarks", uses: ["WakeModel", "WakeRouter"]),
         program(
             "WakeBenchmark",
             on: "Benchmarks",
@@ -132,6 +133,12 @@ let package = Package(
             name: "BenchLike",
             dependencies: ["WakeProcesses", "WakeSystem"],
             path: "Tests/Support/BenchLike",
+            swiftSettings: house
+        ),
+        .executableTarget(
+            name: "PeripheralEnd",
+            dependencies: ["WakeBluetooth", "WakeDevices", "WakeModel", "WakePorts", "WakeSystem"],
+            path: "Tests/Support/PeripheralEnd",
             swiftSettings: house
         ),
         tests("HouseTests", uses: []),

@@ -5,6 +5,9 @@
 #   stop_belt                       the belt is gone, and hci1 free for another
 #   belt_log PATTERN [SECONDS]      waits until the belt said a line that matches
 #   belt WORD...                    drives the belt: fault NAME, disconnect, silence, advertise
+#   start_central FILE [ARG...]     plays a file of a central under Devices/Bluetooth on hci1; its log is /out/central.log
+#   stop_central                    the central is gone, and hci1 free for another
+#   central_log PATTERN [SECONDS]   waits until the central said a line that matches
 #   restart_bluetoothd              kills bluetoothd without notice and starts it again
 #   stop_bluetoothd                 kills it, and leaves it so
 #   remove_adapter, add_adapter     hci0 goes and comes back, as a dongle does
@@ -111,6 +114,26 @@ belt_log() { # PATTERN [SECONDS]
 
 belt() { # WORD...
     echo "$*" >/run/belt
+}
+
+start_central() { # FILE [ARG...]
+    local file=$1
+    shift
+    wait_for 30 radio_is_free 1 || return
+    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/central.py" "$file" hci-socket:1 "$@" >/out/central.log 2>&1 &
+    central_id=$!
+}
+
+stop_central() {
+    kill "$central_id" 2>/dev/null
+    wait "$central_id" 2>/dev/null || true
+}
+
+central_log() { # PATTERN [SECONDS]
+    wait_for "${2:-60}" grep -qE "$1" /out/central.log || {
+        tail -n 20 /out/central.log >&2
+        return 1
+    }
 }
 
 remove_adapter() {

@@ -21,7 +21,7 @@ enum FloorPlan {
 
         Room(name: "WakeSystem", floor: "System", imports: ["CSystemd", "CWakeShims"]),
         Room(name: "WakeBus", floor: "System", imports: ["CSystemd", "WakeSystem"]),
-        Room(name: "WakeBlueZ", floor: "System", imports: ["WakeSystem", "WakeBus"]),
+        Room(name: "WakeBlueZ", floor: "System", imports: ["CWakeShims", "WakeSystem", "WakeBus"]),
         Room(name: "WakeBundles", floor: "System", imports: ["WakeModel"], foundation: true),
         Room(
             name: "WakeProcesses",
@@ -70,7 +70,7 @@ enum FloorPlan {
     /// What comes with the toolchain and the system.
     static let system: Set<String> = ["Glibc", "Dispatch", "Synchronization"]
     /// What stands for Foundation in a room that may import it.
-    static let foundation: Set<String> = ["Foundation", "FoundationEssentials"]
+    static let foundation: Set<String> = ["Foundation", "FoundationEssentials", "FoundationXML"]
 }
 
 /// The house as it stands in the package's folder.

@@ -1,4 +1,5 @@
 import BlueZStandIn
+import Glibc
 import Testing
 import WakeBlueZ
 import WakeDevices
@@ -37,7 +38,13 @@ private final class BlueZAir {
         bluez.interval = 20
         for peripheral in peripherals { bluez.devices[peripheral.addressText] = StandInDevice(peripheral) }
         let names = NameTable()
-        port = try BlueZBluetooth(devices: devices, names: names, loop: bus.loop, bus: .address(bus.address))
+        port = try BlueZBluetooth(
+            devices: devices,
+            names: names,
+            loop: bus.loop,
+            bus: .address(bus.address),
+            connector: StandInChannels(peripherals, loop: bus.loop)
+        )
         let fate = ContractRig.Fate(
             setRange: { bluez.inReach = $0 ? addresses : Array(addresses.dropFirst()) },
             dropLink: { try bluez.dropLink(addresses[0]) }
@@ -52,6 +59,48 @@ private final class BlueZAir {
     }
 
     deinit { port.stop() }
+}
+
+/// Stands in for the kernel's L2CAP sockets: the channels of device files that send back what they get.
+private final class StandInChannels: ChannelConnecting {
+    private let loop: EventLoop
+    private let offered: [String: [UInt16]]
+    private var ends: [Int32] = []
+    private var watches: [EventSource] = []
+
+    init(_ peripherals: [BluetoothPeripheral], loop: EventLoop) {
+        self.loop = loop
+        offered = Dictionary(uniqueKeysWithValues: peripherals.map { ($0.addressText, $0.channels.map(\.psm)) })
+    }
+
+    func open(
+        psm: UInt16,
+        to device: BlueZDeviceID,
+        adapter: String,
+        completion: @escaping (Result<Int32, SystemError>) -> Void
+    ) -> AnyObject {
+        let timer = try? loop.timer(on: .monotonic) { [unowned self] in
+            guard offered[device.address]?.contains(psm) == true, let (own, theirs) = try? streamPair() else {
+                return completion(.failure(SystemError("connect", code: ECONNREFUSED)))
+            }
+            ends.append(own)
+            let watch = try? loop.watch(own, for: .readable) { _ in
+                var buffer = [UInt8](repeating: 0, count: 64)
+                let count = unsafe recv(own, &buffer, buffer.count, 0)
+                if count > 0 { _ = unsafe send(own, buffer, count, 0) }
+            }
+            if let watch { watches.append(watch) }
+            completion(.success(theirs))
+        }
+        guard let timer else { return self }
+        timer.arm(at: 1)
+        return timer
+    }
+
+    deinit {
+        for watch in watches { watch.cancel() }
+        for end in ends { close(end) }
+    }
 }
 
 extension StandInDevice {

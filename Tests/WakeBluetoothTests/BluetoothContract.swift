@@ -1,9 +1,10 @@
+import Glibc
 import Testing
 import WakeDevices
 import WakeModel
 import WakePorts
 
-/// A radio within reach of a heart-rate belt and a thermometer as `Devices/Bluetooth` describes them, and time that can
+/// A radio within reach of a heart-rate belt, a thermometer and a logger as `Devices/Bluetooth` describes them, and time that can
 /// be made to pass.
 final class ContractRig {
     let port: any BluetoothCentralPort
@@ -11,6 +12,7 @@ final class ContractRig {
     /// The peripheral's name to the router.
     let belt: NameID
     let thermometer: NameID
+    let logger: NameID
     /// What happens to the belt, beside what its file says.
     let fate: Fate
     private(set) var reports: [SourceReport] = []
@@ -42,15 +44,17 @@ final class ContractRig {
         self.fate = fate
         belt = names.intern("belt")
         thermometer = names.intern("thermometer")
+        logger = names.intern("logger")
         self.now = now
         self.pass = pass
         port.report = { [unowned self] in reports.append($0) }
     }
 
-    /// The belt and the thermometer as their files describe them.
+    /// The devices as their files describe them.
     static func devices() throws -> [ScenarioDevice] {
         let folder = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/Devices/Bluetooth/"
-        return try [("belt", "heart-rate-belt"), ("thermometer", "thermometer")].map { name, file in
+        let files = [("belt", "heart-rate-belt"), ("thermometer", "thermometer"), ("logger", "l2cap-sensor")]
+        return try files.map { name, file in
             let peripheral = try BluetoothPeripheral.load(file: folder + file + ".yaml")
             return ScenarioDevice(name: name, group: name, line: 1, peripheral: peripheral)
         }
@@ -85,10 +89,10 @@ final class ContractRig {
     }
 
     /// Connects a client and waits until it is told.
-    func connect(_ client: BluetoothClient) throws {
+    func connect(_ client: BluetoothClient, to peripheral: NameID? = nil) throws {
         let heard = { self.all(.peripheralConnected).filter { [nil, client].contains($0.event.client) }.count }
         let before = heard()
-        perform(.connect(client, peripheral: belt))
+        perform(.connect(client, peripheral: peripheral ?? belt))
         let came = pass { heard() > before }
         try #require(came, "the client was not told of its connection")
     }
@@ -109,6 +113,27 @@ final class ContractRig {
             throw SourceFailure(.unknown, "characteristic \(uuid) was not found")
         }
         return member.handle
+    }
+
+    /// Opens a channel to the logger, and waits for the answer.
+    func openChannel(_ psm: UInt16) throws -> SourceReport {
+        try connect(first, to: logger)
+        perform(.operate(first, peripheral: logger, .openChannel(psm: psm)))
+        return try wait(for: .channelOpened, first)
+    }
+
+    /// Reads from a channel until so many bytes came.
+    func read(_ count: Int, from descriptor: Int32) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        let came = pass {
+            self.port.lookAtChannels(at: self.now())
+            var buffer = [UInt8](repeating: 0, count: 64)
+            let got = unsafe recv(descriptor, &buffer, buffer.count, Int32(truncatingIfNeeded: MSG_DONTWAIT))
+            if got > 0 { bytes += buffer[..<got] }
+            return bytes.count >= count
+        }
+        try #require(came, "\(bytes.count) of \(count) bytes came")
+        return bytes
     }
 
     /// Subscribes a connected client to the heart rate and waits for the answer.
@@ -147,6 +172,8 @@ enum BluetoothPromise: String, CaseIterable, CustomTestStringConvertible {
     case requestAwaitsRange = "BTC-5: a connection request waits until the peripheral comes into range"
     case cancelAnswers = "Who gives up a request that still waits is told of a disconnection, without failure and alone"
     case operationFailsWithLink = "An operation in flight fails when the link drops, and then the disconnection is told"
+    case channelCarriesBytes = "An opened channel is a stream to the device, given away once"
+    case channelIsRefused = "A channel that the device does not offer is refused"
     case knowsPeripheral = "A peripheral is known once it was seen, and its table once it was discovered"
 
     var testDescription: String { rawValue }
@@ -176,6 +203,8 @@ enum BluetoothPromise: String, CaseIterable, CustomTestStringConvertible {
         case .requestAwaitsRange: try requestAwaitsRange(rig)
         case .cancelAnswers: try cancelAnswers(rig)
         case .operationFailsWithLink: try operationFailsWithLink(rig)
+        case .channelCarriesBytes: try channelCarriesBytes(rig)
+        case .channelIsRefused: try channelIsRefused(rig)
         case .knowsPeripheral: try knowsPeripheral(rig)
         }
     }
@@ -428,6 +457,25 @@ enum BluetoothPromise: String, CaseIterable, CustomTestStringConvertible {
         #expect(rig.all(.valueRead).first?.payload == .failure(.peripheralDisconnected))
         #expect(rig.all(.valueRead).first?.event.failed == true)
         #expect(rig.all(.peripheralDisconnected).first?.payload == .failure(.peripheralDisconnected))
+    }
+
+    private func channelCarriesBytes(_ rig: ContractRig) throws {
+        let opened = try rig.openChannel(128)
+        #expect(opened.payload == .psm(128))
+        #expect(opened.event.subject == rig.logger)
+        let descriptor = try #require(rig.port.takeChannel(opened.event.local))
+        defer { close(descriptor) }
+        #expect(rig.port.takeChannel(opened.event.local) == nil)
+        let question: [UInt8] = [1, 2, 3, 4, 5]
+        #expect(unsafe send(descriptor, question, question.count, 0) == question.count)
+        #expect(try rig.read(question.count, from: descriptor) == question)
+    }
+
+    private func channelIsRefused(_ rig: ContractRig) throws {
+        let refused = try rig.openChannel(77)
+        #expect(refused.event.failed)
+        #expect(refused.event.local == 0)
+        #expect(refused.payload == .failure(.channelRefused))
     }
 
     private func knowsPeripheral(_ rig: ContractRig) throws {

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import WakeBluetooth
 import WakeDevices
@@ -471,6 +472,124 @@ struct SimulatedBluetoothTests {
         #expect(fault?.message.contains("late, drop, stale") == true)
         #expect(throws: SourceFailure.self) {
             try air.radio.simulateNotification(device: "belt", characteristic: "2A00", value: [], at: .zero)
+        }
+    }
+
+    // MARK: Channels
+
+    /// A logger that sends a value every ten seconds, its radio, and an open channel to it.
+    private func logger() throws -> (Air, channel: Int32) {
+        let channel = """
+            l2cap:
+              - psm: 128
+                echo: true
+                send: [{after: 10s, values: ["01", "02", "03"], every: 10s}]
+            faults:
+              - {name: closes, close-channel-after: 2}
+              - {name: refuses, refuse-channels: true}
+            """
+        let air = try Air(plain.split(separator: "faults:")[0] + channel)
+        air.connect()
+        air.operate(.openChannel(psm: 128))
+        air.run(for: .seconds(1))
+        let opened = try #require(air.reports.last).1
+        return (air, try #require(air.radio.takeChannel(opened.event.local)))
+    }
+
+    /// What is there to read; empty at the end, nil when nothing is there yet.
+    private func read(_ channel: Int32) -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: 64)
+        let count = unsafe recv(channel, &buffer, buffer.count, 0)
+        return count < 0 ? nil : Array(buffer[..<count])
+    }
+
+    @Test("A channel's values come at their time, and not out of range")
+    func channelTimetable() throws {
+        let (air, channel) = try logger()
+        defer { close(channel) }
+        #expect(read(channel) == nil)
+        air.run(for: .seconds(10))
+        #expect(read(channel) == [1])
+        try air.radio.simulateRange(device: "belt", inRange: false, at: air.now)
+        air.run(for: .milliseconds(500))
+        try air.radio.simulateRange(device: "belt", inRange: true, at: air.now)
+        air.run(for: .seconds(20))
+        air.radio.lookAtChannels(at: air.now)
+        #expect(read(channel) == [2, 3])
+    }
+
+    @Test("A channel ends with its link, after what was sent before")
+    func channelEnds() throws {
+        let (air, channel) = try logger()
+        defer { close(channel) }
+        air.run(for: .seconds(10))
+        try air.radio.simulateDisconnect(device: "belt", at: air.now)
+        #expect(read(channel) == [1])
+        #expect(read(channel) == [])
+        air.run(for: .seconds(100))
+    }
+
+    @Test("An app that closes its end of a channel leaves the link up")
+    func channelClosed() throws {
+        let (air, channel) = try logger()
+        close(channel)
+        air.radio.lookAtChannels(at: air.now)
+        air.run(for: .seconds(100))
+        #expect(!air.kinds.contains(.peripheralDisconnected))
+    }
+
+    @Test("Fault close-channel-after: the channel is closed with that value")
+    func channelFault() throws {
+        let (air, channel) = try logger()
+        defer { close(channel) }
+        try air.radio.arm(fault: "closes", device: "belt", at: air.now)
+        air.run(for: .seconds(100))
+        #expect(read(channel) == [1, 2])
+        #expect(read(channel) == [])
+    }
+
+    @Test("Fault refuse-channels: no further channel is opened")
+    func channelRefused() throws {
+        let (air, channel) = try logger()
+        defer { close(channel) }
+        try air.radio.arm(fault: "refuses", device: "belt", at: air.now)
+        air.operate(.openChannel(psm: 128))
+        air.run(for: .seconds(1))
+        #expect(air.reports.last?.1.payload == .failure(.channelRefused))
+    }
+
+    @Test("An app that writes more than the device sends back loses nothing that fits")
+    func channelFull() throws {
+        let (air, channel) = try logger()
+        defer { close(channel) }
+        let block = [UInt8](repeating: 7, count: 4_096)
+        var sent = 0
+        for _ in 0..<12 { sent += max(0, unsafe send(channel, block, block.count, 0)) }
+        var got = 0
+        for _ in 0..<200 {
+            air.radio.lookAtChannels(at: air.now)
+            while let bytes = read(channel), !bytes.isEmpty { got += bytes.count }
+        }
+        #expect(got == sent)
+    }
+
+    // MARK: Answers out of range
+
+    @Test("What is asked out of range is answered once the packets come again, or fails with the link")
+    func answersOutOfRange() throws {
+        let air = try Air(plain)
+        air.connect()
+        for comesBack in [true, false] {
+            let before = air.reports.count
+            try air.radio.simulateRange(device: "belt", inRange: false, at: air.now)
+            air.operate(.readSignalStrength)
+            air.run(for: .milliseconds(600))
+            #expect(air.reports.count == before)
+            if comesBack { try air.radio.simulateRange(device: "belt", inRange: true, at: air.now) }
+            air.run(for: .seconds(1))
+            let answer = try #require(air.reports.dropFirst(before).first).1
+            #expect(answer.event.failed == !comesBack)
+            #expect(answer.payload == (comesBack ? .signalStrength(-55) : .failure(.peripheralDisconnected)))
         }
     }
 

@@ -132,7 +132,7 @@ extension SeededGenerator {
     }
 
     mutating func request() -> AppRequest {
-        switch below(11) {
+        switch below(13) {
         case 0: .beginTask(token: number())
         case 1: .endTask(token: number())
         case 2: .done
@@ -140,9 +140,11 @@ extension SeededGenerator {
         case 4: .releaseManager(number())
         case 5: .scan(number(), services: names(), allowDuplicates: flag())
         case 6: .stopScan(number())
-        case 7: .connect(number(), peripheral: name())
+        case 7: .connect(number(), peripheral: name(), options: ConnectOptions(rawValue: number()))
         case 8: .cancelConnection(number(), peripheral: name())
+        case 11: .watchConnections(number(), peripherals: names(), services: names())
         case 9: .peripheralManager(number(), peripheralManagerRequest())
+        case 10: .location(number(), locationRequest())
         default: .operate(number(), peripheral: name(), operation())
         }
     }
@@ -169,6 +171,14 @@ extension SeededGenerator {
             client: optional { BluetoothClient(app: $0.app(), slot: $0.number()) },
             failed: flag(),
             services: names(),
+            fix: optional { $0.fix() },
+            beacon: optional {
+                BeaconSighting(uuid: $0.name(), major: $0.number(), minor: $0.number(), distance: Float($0.real()))
+            },
+            region: name(),
+            app: optional { $0.app() },
+            manager: number(),
+            authorization: optional { $0.any() },
             origin: name(),
             parent: event(),
             id: event()
@@ -176,7 +186,7 @@ extension SeededGenerator {
     }
 
     mutating func operation() -> BluetoothOperation {
-        switch below(10) {
+        switch below(11) {
         case 0: .discoverServices(names())
         case 1: .discoverIncludedServices(of: number(), names())
         case 2: .discoverCharacteristics(of: number(), names())
@@ -186,12 +196,13 @@ extension SeededGenerator {
         case 6: .setNotify(number(), flag())
         case 7: .readDescriptor(number())
         case 8: .writeDescriptor(number(), data())
+        case 9: .openChannel(psm: number())
         default: .readSignalStrength
         }
     }
 
     mutating func payload() -> EventPayload {
-        switch below(16) {
+        switch below(22) {
         case 0: .none
         case 1: .value(data())
         case 2: .advertisement(advertisement())
@@ -222,6 +233,12 @@ extension SeededGenerator {
             )
         case 12: .central(maximumUpdateLength: number())
         case 13: .psm(number())
+        case 14: .position(position())
+        case 15: .positions(list { $0.position() })
+        case 16: .beacons(list { $0.rangedBeacon() })
+        case 17: .regionState(any())
+        case 18: .locationFailure(code: signed(), message: text())
+        case 19: .visit(visit())
         default: .failure(BluetoothFailure(domain: flag() ? .core : .att, code: signed(), message: text()))
         }
     }
@@ -309,6 +326,7 @@ extension SeededGenerator {
         snapshot.registeredAt = instant()
         snapshot.budgetLimit = span()
         snapshot.budgetUsed = span()
+        snapshot.locationAuthorization = any()
         return snapshot
     }
 }

@@ -325,9 +325,9 @@ struct BenchEndTests {
         let run = "test-\(UUID())"
         let arguments = [run, freezer.rawValue, try builtProgram("MisbehavingApp"), "fork", counter.path]
         let bench = try bench(freezer, arguments, word: "frozen")
-        let app = counter.process
+        defer { if bench.isRunning { kill(bench.processIdentifier, SIGKILL) } }
         // Frozen first, the bench and its guardian die together.
-        let helper = try #require(guardians(of: bench.processIdentifier, sparing: app).first)
+        let helper = try #require(try guardian(of: bench.processIdentifier))
         kill(helper, SIGKILL)
         kill(bench.processIdentifier, SIGKILL)
         bench.waitUntilExit()
@@ -336,12 +336,23 @@ struct BenchEndTests {
         #expect(try ProcessHost.sweep(runName: run) == 0)
     }
 
-    /// The children of a bench that are not its app: the guardian or the keeper.
-    private func guardians(of bench: Int32, sparing app: Int32) throws -> [Int32] {
-        let text = try readSmallFile("/proc/\(bench)/task/\(bench)/children")
-        return try text.split(separator: " ").compactMap { Int32($0) }.filter { pid in
-            try readSmallFile("/proc/\(pid)/comm").hasPrefix("wakebench-")
+    /// The child of a bench that is not its app: the guardian or the keeper. It names itself after it was forked.
+    private func guardian(of bench: Int32) throws -> Int32? {
+        let loop = try EventLoop()
+        var timer: WakeSystem.Timer?
+        let end = MonotonicClock.now() + patience
+        timer = try loop.timer { timer?.arm(at: BootClock.now() + 1_000_000) }
+        timer?.arm(at: 0)
+        defer { timer = nil }
+        while MonotonicClock.now() < end {
+            let children = try readSmallFile("/proc/\(bench)/task/\(bench)/children").split(separator: " ")
+            let found = try children.compactMap { Int32($0) }.first { pid in
+                try readSmallFile("/proc/\(pid)/comm").hasPrefix("wakebench-")
+            }
+            if let found { return found }
+            try loop.runOnce(timeout: patience)
         }
+        return nil
     }
 
     @Test(

@@ -112,7 +112,9 @@ struct Observer {
         case .user(let app, .forceQuit): apps[Int(app.number)].barred = apps[Int(app.number)].installed
         case .request(let app, let request): hear(request, from: Int(app.number))
         case .process(let app, let report): hear(report, of: Int(app.number))
-        case .timeReached, .phone(.lock), .user, .terminate, .event, .overflowed, .redeliver, .benchRestarted: break
+        case .timeReached, .phone(.lock), .phone(.displayOn), .user, .terminate, .event, .overflowed, .redeliver,
+            .benchRestarted:
+            break
         }
     }
 
@@ -129,7 +131,9 @@ struct Observer {
         case .peripheralManager(let number, .create): apps[index].managers.insert(number)
         case .peripheralManager(let number, .release):
             if RandomWorld.peripheralManagers.contains(number) { apps[index].managers.remove(number) }
-        case .scan, .stopScan, .connect, .cancelConnection, .operate, .peripheralManager: break
+        case .scan, .stopScan, .connect, .cancelConnection, .operate, .watchConnections, .peripheralManager,
+            .location:
+            break
         }
     }
 
@@ -298,8 +302,8 @@ struct Observer {
             if !runs(Int(app.number)) || !apps[Int(app.number)].managers.contains(number) {
                 fail("a manager that is not there hears of its state")
             }
-        case .bluetooth: break
         case .peripheralRole(let command): centrals.observe(command)
+        case .bluetooth, .alert, .location, .locationAuthorization, .raise: break
         case .refused(_, let fault): tally.faults[Int(fault.rawValue)] += 1
         case .exited(let record): exited(record)
         case .moved(let app, let from, let to): moved(Int(app.number), from, to)

@@ -204,7 +204,9 @@ struct RandomWorld {
         case .peripheralRole(let command):
             airCommands.append(command)
             if airCommands.count > 48 { airCommands.removeFirst(16) }
-        case .kill, .expireTasks, .keep, .discard, .managerState, .restore, .restorePeripheral, .refused, .moved: break
+        case .kill, .expireTasks, .keep, .discard, .managerState, .restore, .restorePeripheral, .alert, .refused,
+            .moved, .locationAuthorization, .location, .raise:
+            break
         }
     }
 
@@ -323,7 +325,7 @@ struct RandomWorld {
         let number = ManagerNumber(1 + chance.below(chance.once(in: 20) ? 3 : 2))
         let peripheral = anyPeripheral()
         if chance.once(in: 4) { return anyPeripheralRequest(index) }
-        switch chance.below(16) {
+        switch chance.below(18) {
         case 0:
             processes[index].lastToken += chance.once(in: 10) ? 0 : 1
             return .beginTask(token: processes[index].lastToken)
@@ -339,7 +341,15 @@ struct RandomWorld {
         case 7, 8:
             return .scan(number, services: someServices(), allowDuplicates: chance.once(in: 2))
         case 9: return .stopScan(number)
-        case 10, 11: return .connect(number, peripheral: peripheral)
+        case 10, 11:
+            return .connect(
+                number,
+                peripheral: peripheral,
+                options: ConnectOptions(rawValue: UInt8(chance.below(16)))
+            )
+        case 16:
+            let stops = chance.once(in: 4)
+            return .watchConnections(number, peripherals: stops ? [] : [peripheral], services: [])
         case 12: return .cancelConnection(number, peripheral: peripheral)
         default: return .operate(number, peripheral: peripheral, anyOperation())
         }
@@ -347,7 +357,8 @@ struct RandomWorld {
 
     private mutating func anyOperation() -> BluetoothOperation {
         let handle = AttributeHandle(1 + chance.below(Self.attributes))
-        switch chance.below(8) {
+        switch chance.below(9) {
+        case 7: return .openChannel(psm: 0x80)
         case 0..<5: return .setNotify(handle, !chance.once(in: 5))
         case 5: return .read(handle)
         case 6: return .write(handle, [1], withResponse: true)
@@ -457,10 +468,12 @@ struct RandomWorld {
             )
         case .operate(let client, let peripheral, let operation):
             if case .setNotify(let handle, true) = operation, !chance.once(in: 8) { return notify(peripheral, handle) }
+            var kind = answer(to: operation)
+            if kind == .channelOpened, chance.once(in: 2) { kind = .channelDataAvailable }
             hear(
                 .event(
                     WakeEvent(
-                        kind: answer(to: operation),
+                        kind: kind,
                         peripheral: peripheral,
                         attribute: 1,
                         client: client,
@@ -472,6 +485,11 @@ struct RandomWorld {
         case .scan(_, let services, _):
             hear(
                 .event(WakeEvent(kind: .peripheralDiscovered, peripheral: anyPeripheral(), services: services)),
+                isEvent: true
+            )
+        case .watchConnections(let client, _, _):
+            hear(
+                .event(WakeEvent(kind: .connectionEvent, peripheral: anyPeripheral(), client: client)),
                 isEvent: true
             )
         case .stopScan, .release: break
@@ -490,6 +508,7 @@ struct RandomWorld {
         case .readDescriptor: .descriptorRead
         case .writeDescriptor: .descriptorWritten
         case .readSignalStrength: .signalStrengthRead
+        case .openChannel: .channelOpened
         }
     }
 

@@ -56,14 +56,16 @@ struct WireDocumentTests {
 
     @Test("Every type and kind that the wire reads has an example")
     func everyWordHasAnExample() throws {
-        let app = try Self.words(#"case "([a-zA-Z.]+)":"#, in: ["AppMessage+Decoding.swift"])
-        #expect(app.count == 25)
+        let requests = ["AppMessage+Decoding.swift", "PeripheralManagerRequest+Coding.swift"]
+        let app = try Self.words(#"case "([a-zA-Z0-9.]+)":"#, in: requests)
+        #expect(app.count == 38)
         let appExamples = try Self.examples(under: "From the app to the bench").joined()
         for word in app {
             #expect(appExamples.contains("\"type\":\"\(word)\""), "no example of '\(word)'")
         }
         let benchExamples = try Self.examples(under: "From the bench to the app").joined()
-        for word in try Self.words(#"case "([a-zA-Z.]+)":"#, in: ["BenchMessage+Decoding.swift"]) {
+        let deliveries = ["BenchMessage+Decoding.swift", "PeripheralManagerEvent+Coding.swift"]
+        for word in try Self.words(#"case "([a-zA-Z.]+)":"#, in: deliveries) {
             let isThere = ["type", "kind"].contains { benchExamples.contains("\"\($0)\":\"\(word)\"") }
             #expect(isThere, "no example of '\(word)'")
         }
@@ -78,6 +80,7 @@ struct WireDocumentTests {
         let words =
             WireAppState.allCases.map(\.rawValue) + WireRadioState.allCases.map(\.rawValue)
             + WireLinkState.allCases.map(\.rawValue) + WireProperties.words.map(\.word)
+            + WirePermissions.words.map(\.word) + ["at most \(WireLimits.outstandingUpdates) of a manager"]
         for word in words + [WireLimits.socketVariable, "Version \(WireLimits.version)", "\(WireLimits.valueBytes)"] {
             #expect(document.contains(word), "no '\(word)'")
         }

@@ -50,6 +50,10 @@ package final class Bench {
     package var peripheralRole: (any BluetoothPeripheralPort)? {
         didSet { peripheralRole?.report = { [unowned self] in submit($0) } }
     }
+    /// Where positions come from; nil when nobody needs any.
+    package var location: (any LocationPort)? {
+        didSet { location?.report = { [unowned self] in submit($0) } }
+    }
     private let journal: any Journal
     private var hosts: [any AppHost] = []
     private var leavesTheBench: [Bool] = []
@@ -61,6 +65,8 @@ package final class Bench {
     private var overflowed: [Item] = []
     /// Events that were lost beyond all bounds, without a verdict.
     package private(set) var unrecorded: UInt64 = 0
+    /// What the router found in the input at hand, on its way back to it, in order.
+    private var raised: [Item] = []
     private var output = RouterOutput()
     private var pending: [Pending] = []
     private var kept: [EventID: Kept] = [:]
@@ -252,8 +258,13 @@ package final class Bench {
             // Decided anew: the delivery to the dead process is settled.
             try journal.acknowledge(app: app, event: event.id)
         }
-        let leaves = try collect(item)
+        var leaves = try collect(item)
         tellObservers(item)
+        if !raised.isEmpty {
+            let found = raised
+            raised.removeAll(keepingCapacity: true)
+            for item in found where try handle(item) { leaves = true }
+        }
         return leaves
     }
 
@@ -304,7 +315,7 @@ package final class Bench {
                 pend(action, cause, item)
             case .thaw(let app), .freeze(let app), .kill(let app), .callback(let app, _, _),
                 .expireTasks(let app, _), .managerState(let app, _, _), .restore(let app, _, _),
-                .restorePeripheral(let app, _, _):
+                .restorePeripheral(let app, _, _), .locationAuthorization(let app, _, _):
                 if leavesTheBench[Int(app.number)] { leaves = true }
                 pending.append(.action(action, event: nil, payload: .none))
             case .bluetooth:
@@ -313,6 +324,12 @@ package final class Bench {
             case .peripheralRole:
                 if let peripheralRole, peripheralRole.backend != "simulated" { leaves = true }
                 pending.append(.action(action, event: nil, payload: .none))
+            case .location:
+                if let location, location.backend != "simulated" { leaves = true }
+                pending.append(.action(action, event: nil, payload: .none))
+            case .raise(let event, let payload):
+                // A replay finds it among its inputs.
+                if !replaying { raise(event, payload, by: item) }
             case .exited(let record):
                 guard !replaying else { continue }
                 try journal.append(record)
@@ -320,10 +337,26 @@ package final class Bench {
                 for event in onTheWay.removeValue(forKey: record.app) ?? [] {
                     try journal.acknowledge(app: record.app, event: event)
                 }
-            case .refused, .moved: break
+            case .refused, .moved, .alert: break
             }
         }
         return leaves
+    }
+
+    /// The router found something: it is the next input but what it found before.
+    private func raise(_ event: WakeEvent, _ payload: EventPayload, by item: Item) {
+        lastEvent += 1
+        var event = event
+        event.id = EventID(lastEvent)
+        let inherits = payload == .none && event.parent != .none && event.parent == item.input.event?.id
+        raised.append(
+            Item(
+                input: .event(event),
+                payload: inherits ? item.payload : payload,
+                origin: event.origin,
+                id: event.id
+            )
+        )
     }
 
     private func pend(_ action: Action, _ id: EventID, _ item: Item) {
@@ -348,12 +381,16 @@ package final class Bench {
         replaying = true
         now = journaled.at
         sequence = journaled.sequence
+        let positions = location?.backend == "simulated" ? location : nil
         radio?.timeReached(now)
+        positions?.timeReached(now)
         peripheralRole?.timeReached(now)
         if let event = journaled.input.reported {
             let accepted = unheard.firstIndex {
                 $0.event.kind == event.kind && $0.event.peripheral == event.peripheral
                     && $0.event.attribute == event.attribute && $0.event.client == event.client
+                    && $0.event.fix == event.fix && $0.event.beacon == event.beacon
+                    && $0.event.region == event.region && $0.event.app == event.app
                     && $0.event.local == event.local && $0.event.request == event.request
                     && ($0.payload == journaled.payload || journaled.payload == .none)
             }
@@ -376,6 +413,7 @@ package final class Bench {
             case .action(.bluetooth(let command), _, _): radio?.perform(command, at: now)
             case .action(.peripheralRole(let command), _, _): peripheralRole?.perform(command, at: now)
             case .adapter(let on): peripheralRole?.setPower(on, at: now)
+            case .action(.location(let command), _, _): positions?.perform(command, at: now)
             case .action: break
             }
         }
@@ -484,7 +522,14 @@ package final class Bench {
                 preconditionFailure("decision \(decision.number) delivers an event that nobody kept")
             }
             host(app).deliver(
-                AppDelivery(event: event, payload: payload, decision: decision, manager: manager),
+                AppDelivery(
+                    event: event,
+                    payload: payload,
+                    decision: decision,
+                    manager: manager,
+                    reconnects: event.kind == .peripheralDisconnected && event.failed
+                        && router.reconnects(app, manager, to: event.peripheral)
+                ),
                 to: app,
                 at: now
             )
@@ -495,7 +540,10 @@ package final class Bench {
             host(app).restorePeripheral(manager, state, to: app, at: now)
         case .peripheralRole(let command): peripheralRole?.perform(command, at: now)
         case .bluetooth(let command): bluetooth.perform(command, at: now)
-        case .keep, .discard, .exited, .refused, .moved: break
+        case .locationAuthorization(let app, let manager, let authorization):
+            host(app).locationAuthorization(authorization, manager: manager, to: app, at: now)
+        case .location(let command): location?.perform(command, at: now)
+        case .keep, .discard, .exited, .refused, .moved, .alert, .raise: break
         }
     }
 

@@ -394,7 +394,10 @@ final class ProcessAppHost: AppHost {
         case .central(_, .create(let id, _, _)):
             reply(id, WireReply(), process, app)
             ask(message, app)
-        case .central, .peripheral, .done, .beginTask, .endTask: ask(message, app)
+        case .peripheralManager(_, .create(let id, _, _)), .peripheralManager(_, .updateValue(let id, _, _, _)):
+            reply(id, WireReply(), process, app)
+            ask(message, app)
+        case .central, .peripheral, .peripheralManager, .done, .beginTask, .endTask: ask(message, app)
         }
     }
 
@@ -532,6 +535,18 @@ extension WireTranslation {
         case .channelUnpublished: "didUnpublishL2CAPChannel"
         case .channelOpened: "didOpen"
         case .channelDataAvailable: "stream"
+        case .connectionEvent: "connectionEventDidOccur"
+        case .positionFixed, .significantChange: "didUpdateLocations"
+        case .visitBegan, .visitEnded: "didVisit"
+        case .regionEntered: "didEnterRegion"
+        case .regionExited: "didExitRegion"
+        case .regionStateDetermined: "didDetermineState"
+        case .monitoringStarted: "didStartMonitoringFor"
+        case .monitoringFailed: "monitoringDidFailFor"
+        case .locationUpdatesPaused: "locationManagerDidPauseLocationUpdates"
+        case .authorizationChanged: "locationManagerDidChangeAuthorization"
+        case .locationFailed: "didFailWithError"
+        case .beaconSighted, .beaconsRanged: "didRange"
         }
     }
 }

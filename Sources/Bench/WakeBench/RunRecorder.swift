@@ -73,6 +73,7 @@ final class RunRecorder: BenchObserver {
                 switch action {
                 case .moved(let app, let from, let to): try moved(app, from, to)
                 case .exited(let record): try exited(record)
+                case .alert(let app, let kind, let peripheral, _): try alerted(app, kind, peripheral)
                 default: break
                 }
             }
@@ -126,6 +127,12 @@ final class RunRecorder: BenchObserver {
             try outcomes.append(StateMove(app: bundles[number], at: now, from: from, to: to, pid: pids[number]))
         }
         if to == .suspended { try close(number, .suspended, exit: 0) }
+    }
+
+    private func alerted(_ app: AppID, _ kind: EventKind, _ peripheral: NameID) throws(ReportError) {
+        if isReplaying { return }
+        let what = "alert shown (BTC-9): \(names.text(peripheral)) \(kind.word)"
+        try outcomes.append(note: what, app: bundles[Int(app.number)], at: now)
     }
 
     private func exited(_ record: ExitRecord) throws(ReportError) {

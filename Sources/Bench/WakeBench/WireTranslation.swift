@@ -17,7 +17,10 @@ struct WireTranslation {
         case .endTask(let token): .endTask(token: token)
         case .central(let manager, let request): central(manager, request)
         case .peripheral(let manager, let peripheral, let request):
-            identifiers.name(of: peripheral).map { .operate(manager, peripheral: $0, operation(request)) }
+            identifiers.name(of: peripheral).flatMap { name in
+                operation(request).map { .operate(manager, peripheral: name, $0) }
+            }
+        case .peripheralManager: nil
         case .hello, .launched, .acknowledge, .timeRemaining: nil
         }
     }
@@ -29,16 +32,27 @@ struct WireTranslation {
         case .scan(let services, let allowDuplicates, _):
             .scan(manager, services: intern(services), allowDuplicates: allowDuplicates)
         case .stopScan: .stopScan(manager)
-        case .connect(let peripheral, _):
-            identifiers.name(of: peripheral).map { .connect(manager, peripheral: $0) }
+        case .connect(let peripheral, let options):
+            identifiers.name(of: peripheral).map {
+                .connect(manager, peripheral: $0, options: Self.connectOptions(options))
+            }
         case .cancel(let peripheral):
             identifiers.name(of: peripheral).map { .cancelConnection(manager, peripheral: $0) }
         case .release: .releaseManager(manager)
-        case .retrieve, .retrieveConnected: nil
+        case .retrieve, .retrieveConnected, .registerForConnectionEvents: nil
         }
     }
 
-    private func operation(_ request: PeripheralRequest) -> BluetoothOperation {
+    private static func connectOptions(_ options: WireConnectOptions) -> ConnectOptions {
+        var known: ConnectOptions = []
+        if options.notifyOnConnection { known.insert(.alertsOnConnection) }
+        if options.notifyOnDisconnection { known.insert(.alertsOnDisconnection) }
+        if options.notifyOnNotification { known.insert(.alertsOnNotification) }
+        if options.autoReconnect { known.insert(.reconnects) }
+        return known
+    }
+
+    private func operation(_ request: PeripheralRequest) -> BluetoothOperation? {
         switch request {
         case .discoverServices(let services): .discoverServices(intern(services ?? []))
         case .discoverIncludedServices(let services, let service):
@@ -53,6 +67,7 @@ struct WireTranslation {
         case .readDescriptor(let attribute): .readDescriptor(attribute)
         case .writeDescriptor(let attribute, let value): .writeDescriptor(attribute, value)
         case .readRSSI: .readSignalStrength
+        case .openL2CAPChannel: nil
         }
     }
 
@@ -78,7 +93,7 @@ struct WireTranslation {
                 peripheral: identifier(event),
                 failure: failure(delivery.payload),
                 timestamp: wallSeconds,
-                isReconnecting: false
+                isReconnecting: delivery.reconnects
             )
         case .characteristicNotified, .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered,
             .descriptorsDiscovered, .valueRead, .valueWritten, .notificationStateChanged, .descriptorRead,
@@ -86,7 +101,11 @@ struct WireTranslation {
             return .peripheral(identifier(event), peripheralEvent(delivery))
         case .serviceAdded, .advertisingStarted, .centralSubscribed, .centralUnsubscribed, .readRequested,
             .writeRequested, .readyToUpdate, .channelPublished, .channelUnpublished, .channelOpened,
-            .channelDataAvailable:
+            .channelDataAvailable, .connectionEvent:
+            return nil
+        case .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered, .regionExited,
+            .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
+            .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
             return nil
         }
     }
@@ -122,7 +141,11 @@ struct WireTranslation {
         case .characteristicNotified, .valueRead, .bluetoothPoweredOn, .bluetoothPoweredOff, .peripheralDiscovered,
             .peripheralConnected, .peripheralConnectionFailed, .peripheralDisconnected, .serviceAdded,
             .advertisingStarted, .centralSubscribed, .centralUnsubscribed, .readRequested, .writeRequested,
-            .readyToUpdate, .channelPublished, .channelUnpublished, .channelOpened, .channelDataAvailable:
+            .readyToUpdate, .channelPublished, .channelUnpublished, .channelOpened, .channelDataAvailable,
+            .connectionEvent, .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered,
+            .regionExited,
+            .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
+            .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
             return .value(attribute: attribute, value: value(delivery.payload), failure: failure)
         }
     }

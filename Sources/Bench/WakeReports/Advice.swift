@@ -18,12 +18,22 @@ enum Advice {
         case .bluetoothOff: "Turn Bluetooth on"
         case .exitsOnSuspend: "Remove UIApplicationExitsOnSuspend from Info.plist"
         case .managerNotCreated: "Create the central manager in didFinishLaunching, with the same restore identifier"
+        case .foregroundUpdatesOnly: "Set allowsBackgroundLocationUpdates before startUpdatingLocation"
+        case .notRelaunchedByUpdates:
+            "Monitor a region or significant changes: standard updates end with the process that started them"
+        case .withinDistanceFilter: "Set a smaller distanceFilter"
+        case .notAuthorized: "Ask with requestAlwaysAuthorization, and let the user allow it"
+        case .updatesPaused:
+            "Set pausesLocationUpdatesAutomatically to false, or start the updates again after didPauseLocationUpdates"
+        case .sideNotWanted: "Set notifyOnEntry or notifyOnExit of the region"
+        case .rangingNeedsRunning: "Monitor the beacon region, and range in the seconds after its entry"
         case .overflow: "Let the app keep up: it was sent more than it took"
         case .notPreserved:
             "Give the peripheral manager CBPeripheralManagerOptionRestoreIdentifierKey, and the same on every launch"
         case .bluetoothNotAuthorized: "Let the app use Bluetooth: `authorizations: {bluetooth: allowed}`"
         case .inForeground, .alreadyRunning, .resumed, .relaunched, .launching, .deliveredLater,
-            .registrationEnded, .appEnded, .benchRestarted, .notARequest:
+            .registrationEnded, .appEnded, .benchRestarted, .notARequest, .relaunchedAfterForceQuit, .answerWaits,
+            .nothingCrossed, .crossingBegan, .beaconKnown, .ledToEvents:
             nil
         }
     }

@@ -265,7 +265,11 @@ package final class DecisionLog {
         case .modePresent:
             file.line.append(",\"observed\":")
             file.line.append(fragments.modes(snapshot.modes))
-        case .budgetLeft:
+        case .authorized:
+            file.line.append(",\"observed\":\"")
+            file.line.append(raw: snapshot.locationAuthorization.word)
+            file.line.append("\"")
+        case .budgetLeft, .locationBudgetLeft:
             let left = max(.zero, snapshot.budgetLimit - snapshot.budgetUsed)
             file.line.append(",\"observed\":{\"limit_ms\":")
             file.line.append(snapshot.budgetLimit.milliseconds)
@@ -292,7 +296,8 @@ package final class DecisionLog {
         case .runsInBackground:
             file.line.append(",\"observed\":")
             file.line.append(snapshot.exitsOnSuspend)
-        case .peripheralPreserved:
+        case .peripheralPreserved, .locationLiftsForceQuit, .asksToBeWoken, .updatesInBackground, .updatesReachProcess,
+            .beyondDistanceFilter, .notPaused, .sideWanted, .rangesWhileRunning:
             file.line.append(",\"observed\":")
             writeNameOrNull(snapshot.restoreIdentifier)
         case .bluetoothAuthorized:

@@ -132,6 +132,20 @@ package struct Why {
         case .notPreserved: return "the peripheral manager has no restore identifier, and \(exit)"
         case .bluetoothNotAuthorized: return "the user does not let the app use Bluetooth"
         case .benchRestarted: return "the bench was restarted while the event was on its way"
+        case .relaunchedAfterForceQuit: return "a location event lifts the bar of the force quit; \(exit); \(window)"
+        case .answerWaits: return "an answer wakes nobody; it waits until the app runs"
+        case .foregroundUpdatesOnly:
+            return "allowsBackgroundLocationUpdates is not set, and the app was \(decision.stateBefore)"
+        case .notRelaunchedByUpdates: return "standard updates do not bring an app back, and \(exit)"
+        case .withinDistanceFilter: return "the phone moved less than distanceFilter since the last update"
+        case .notAuthorized: return "the user does not allow it in this state; only Always wakes an app"
+        case .updatesPaused: return "the phone stood still and the updates are paused until the app starts them again"
+        case .sideNotWanted: return "the region does not notify of this side"
+        case .rangingNeedsRunning: return "beacons are ranged only while the app runs"
+        case .nothingCrossed: return "the position crossed no boundary that anybody watches"
+        case .crossingBegan: return "the position is past a boundary, and the dwell is not over"
+        case .beaconKnown: return "the beacon is in its regions already"
+        case .ledToEvents: return "what follows from it are events of their own"
         }
     }
 

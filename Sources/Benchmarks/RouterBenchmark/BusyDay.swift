@@ -146,7 +146,7 @@ struct BusyDay {
             case .callback(let app, let callback, _): answers.append(.process(app, .returned(callback)))
             case .thaw, .kill, .expireTasks, .deliver, .keep, .discard, .managerState, .restore, .bluetooth,
                 .restorePeripheral, .peripheralRole, .refused,
-                .exited, .moved:
+                .alert, .exited, .moved, .locationAuthorization, .location, .raise:
                 break
             }
         }

@@ -18,7 +18,7 @@ extension BluetoothPeripheral {
         let fields = try Fields(
             root,
             of: "a device",
-            keys: ["device", "name", "address", "advertising", "gatt", "faults"]
+            keys: ["device", "name", "address", "advertising", "gatt", "l2cap", "faults"]
         )
         let kind = try fields.required("device")
         _ = try kind.word("kind of device", among: ["bluetooth-peripheral"]) { $0 == "bluetooth-peripheral" ? $0 : nil }
@@ -30,12 +30,13 @@ extension BluetoothPeripheral {
             address: try Self.address(try fields.required("address")),
             advertising: try Advertising(fields["advertising"]),
             services: try services.map { (node) throws(FileError) in try Service(node) },
+            channels: try Channel.list(fields["l2cap"]),
             faults: try faults.map { (node) throws(FileError) in try Fault(node) }
         )
         try checkNames(root: root, faults: faults)
     }
 
-    private static func localName(_ node: YAMLNode) throws(FileError) -> String {
+    static func localName(_ node: YAMLNode) throws(FileError) -> String {
         let expected = "a name of 1 to 248 bytes"
         let name = try node.text(expecting: expected)
         guard (1...248).contains(name.utf8.count) else { throw node.error(expected: expected) }
@@ -161,6 +162,27 @@ extension BluetoothPeripheral.Characteristic {
     }
 }
 
+extension BluetoothPeripheral.Channel {
+    static func list(_ node: YAMLNode?) throws(FileError) -> [BluetoothPeripheral.Channel] {
+        let nodes = try node?.list(expecting: "channels", limit: 64) ?? []
+        let channels = try nodes.map { (node) throws(FileError) in try BluetoothPeripheral.Channel(node) }
+        for (index, channel) in channels.enumerated()
+        where channels[..<index].contains(where: { $0.psm == channel.psm }) {
+            throw nodes[index].error(found: "a second channel of PSM \(channel.psm)", expected: "another PSM")
+        }
+        return channels
+    }
+
+    init(_ node: YAMLNode) throws(FileError) {
+        let fields = try Fields(node, of: "a channel", keys: ["psm", "echo", "send", "repeat"])
+        line = node.line
+        // LE_PSM: Bluetooth Core Specification, Vol 3 Part A, 4.22.
+        psm = UInt16(try fields.required("psm").integer(in: 1...255))
+        echo = try fields["echo"]?.bool() ?? false
+        timetable = try Timetable(fields, values: "send")
+    }
+}
+
 extension BluetoothPeripheral.Descriptor {
     init(_ node: YAMLNode) throws(FileError) {
         let fields = try Fields(node, of: "a descriptor", keys: ["uuid", "value"])
@@ -176,7 +198,7 @@ extension BluetoothPeripheral.Fault {
     init(_ node: YAMLNode) throws(FileError) {
         let effects = [
             "late-subscribe-answer", "disconnect-after", "stale-handles", "no-answer", "hold-notifications",
-            "cut-values",
+            "cut-values", "close-channel-after", "refuse-channels",
         ]
         let fields = try Fields(node, of: "a fault", keys: ["name"] + effects)
         name = try fields.required("name").text(expecting: "a name")
@@ -187,20 +209,24 @@ extension BluetoothPeripheral.Fault {
         case "stale-handles": effect = .staleHandles(try value.integer(in: 1...1000))
         case "no-answer": effect = .noAnswer(try value.interval())
         case "hold-notifications": effect = .holdNotifications(try value.interval())
+        case "close-channel-after": effect = .closeChannelAfter(try value.integer(in: 1...1_000_000))
+        case "refuse-channels":
+            guard try value.bool() else { throw value.error(expected: "true, or no such fault") }
+            effect = .refuseChannels
         default: effect = .cutValues(try value.integer(in: 0...512))
         }
     }
 }
 
 extension Timetable {
-    /// The keys `notifications` and `repeat` of a characteristic.
-    init(_ fields: Fields) throws(FileError) {
-        let nodes = try fields["notifications"]?.list(expecting: "notifications") ?? []
+    /// The keys `notifications` and `repeat` of a characteristic, or the like.
+    init(_ fields: Fields, values key: String = "notifications") throws(FileError) {
+        let nodes = try fields[key]?.list(expecting: key) ?? []
         entries = try nodes.map { (node) throws(FileError) in try Entry(node) }
         repeats = try fields["repeat"]?.bool() ?? false
         let takesTime = entries.contains { $0.after > .zero || ($0.every > .zero && $0.values.count > 1) }
         if repeats && !takesTime, let node = fields["repeat"] {
-            throw node.error(found: "a repetition that takes no time", expected: "a pause in notifications")
+            throw node.error(found: "a repetition that takes no time", expected: "a pause in \(key)")
         }
     }
 }

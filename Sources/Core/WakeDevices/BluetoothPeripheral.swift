@@ -10,6 +10,8 @@ package struct BluetoothPeripheral: Hashable, Sendable {
     package var address: [UInt8]
     package var advertising: Advertising
     package var services: [Service]
+    /// The L2CAP channels that it offers.
+    package var channels: [Channel]
     package var faults: [Fault]
 
     /// What the peripheral sends on the air.
@@ -58,6 +60,16 @@ package struct BluetoothPeripheral: Hashable, Sendable {
         package var value: [UInt8]
     }
 
+    /// An L2CAP channel that the peripheral offers.
+    package struct Channel: Hashable, Sendable {
+        package var psm: UInt16
+        /// Whether it sends back what it gets.
+        package var echo: Bool
+        /// What it sends of itself, from the moment the channel is open.
+        package var timetable: Timetable
+        package var line: Int
+    }
+
     /// A way in which the peripheral can misbehave once armed.
     package struct Fault: Hashable, Sendable {
         package var name: String
@@ -76,17 +88,16 @@ package struct BluetoothPeripheral: Hashable, Sendable {
         case noAnswer(Instant.Span)
         /// The timetables stand still for this long.
         case holdNotifications(Instant.Span)
+        /// An L2CAP channel is closed with so many more values sent; once.
+        case closeChannelAfter(Int)
+        /// L2CAP channels are refused from now on.
+        case refuseChannels
         /// Notified values are cut to so many bytes, as by a wrongly negotiated MTU.
         case cutValues(Int)
     }
 
     /// The address in the usual spelling, `F0:11:22:33:44:55`.
-    package var addressText: String {
-        address.map { byte in
-            let digits = String(byte, radix: 16, uppercase: true)
-            return digits.utf8.count == 1 ? "0" + digits : digits
-        }.joined(separator: ":")
-    }
+    package var addressText: String { BluetoothAddress.text(address) }
 
     /// The first characteristic of a UUID.
     package func characteristic(_ uuid: String) -> Characteristic? {

@@ -6,8 +6,10 @@ package enum DeviceFile: Hashable, Sendable {
     case peripheral(BluetoothPeripheral)
     /// `device: ibeacon`
     case beacon(Beacon)
+    /// `device: bluetooth-central`
+    case central(BluetoothCentral)
 
-    private static let kinds = ["bluetooth-peripheral", "ibeacon"]
+    private static let kinds = ["bluetooth-peripheral", "bluetooth-central", "ibeacon"]
 
     /// Reads a device file of any kind.
     ///
@@ -27,6 +29,7 @@ package enum DeviceFile: Hashable, Sendable {
             )
         }
         switch try kind.word("kind of device", among: kinds, { kinds.contains($0) ? $0 : nil }) {
+        case "bluetooth-central": return .central(try BluetoothCentral(root))
         case "ibeacon": return .beacon(try Beacon(root))
         default: return .peripheral(try BluetoothPeripheral(root))
         }
@@ -37,6 +40,7 @@ package enum DeviceFile: Hashable, Sendable {
         switch self {
         case .peripheral(let peripheral): .peripheral(peripheral.copy(number))
         case .beacon(let beacon): .beacon(beacon.copy(number))
+        case .central(let central): .central(central.copy(number))
         }
     }
 
@@ -45,6 +49,7 @@ package enum DeviceFile: Hashable, Sendable {
         switch self {
         case .peripheral(let peripheral): peripheral.file
         case .beacon(let beacon): beacon.file
+        case .central(let central): central.file
         }
     }
 
@@ -53,6 +58,7 @@ package enum DeviceFile: Hashable, Sendable {
         switch self {
         case .peripheral(let peripheral): peripheral.faults.map(\.name)
         case .beacon(let beacon): beacon.faults.map(\.name)
+        case .central(let central): central.faults.map(\.name)
         }
     }
 }

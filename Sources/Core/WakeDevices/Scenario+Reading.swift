@@ -581,6 +581,7 @@ extension PhoneChange {
         case .reboot: "reboot"
         case .setPasscode: "set-passcode"
         case .removePasscode: "remove-passcode"
+        case .displayOn: "display-on"
         }
     }
 }

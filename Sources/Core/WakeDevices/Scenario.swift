@@ -166,7 +166,8 @@ package struct ScriptedApp: Hashable, Sendable {
 
 /// A device of a scenario.
 package struct ScenarioDevice: Hashable, Sendable {
-    /// `belt`, or `belt.3` for the third of an entry with `count`. A peripheral's name to the router.
+    /// `belt`, or `belt.3` for the third of an entry with `count`. A peripheral's or central's name to the
+    /// router.
     package var name: String
     /// The name in the file, without the number.
     package var group: String
@@ -193,6 +194,11 @@ package struct ScenarioDevice: Hashable, Sendable {
     /// The beacon that it is; nil for a device of another kind.
     package var beacon: Beacon? {
         if case .beacon(let beacon) = form { beacon } else { nil }
+    }
+
+    /// The central that it is; nil for a device of another kind.
+    package var central: BluetoothCentral? {
+        if case .central(let central) = form { central } else { nil }
     }
 }
 

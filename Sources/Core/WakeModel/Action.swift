@@ -24,7 +24,15 @@ package enum Action: Hashable, Sendable {
     /// Call a peripheral manager's willRestoreState with what was preserved (BTP-4).
     case restorePeripheral(AppID, ManagerNumber, RestoredPeripheral)
     case bluetooth(BluetoothCommand)
+    /// The system shows the user an alert on behalf of a suspended app; recorded (BTC-9).
+    case alert(AppID, EventKind, peripheral: NameID, EventID)
     case peripheralRole(PeripheralRoleCommand)
+    /// Tell a location manager what the app may know.
+    case locationAuthorization(AppID, ManagerNumber, LocationAuthorization)
+    case location(LocationCommand)
+    /// The router found something: take it as the next input, in the same transaction, with the payload given, or with
+    /// that of the input at hand when none is given and it is the event's parent. A replay has it in its inputs already.
+    case raise(WakeEvent, EventPayload)
     /// A request that changed nothing; recorded (TASK-6).
     case refused(AppID, RequestFault)
     /// A process ended (LIFE-10).
@@ -78,6 +86,9 @@ package enum RequestFault: UInt8, CaseIterable, Sendable {
     case unknownRequest
     /// A central's request was not answered in time: the central got an error (BTP-1).
     case requestNotAnswered
+    case unknownRegion
+    case locationModeMissing
+    case unavailable
 
     /// The word used in records.
     package var word: String {
@@ -95,6 +106,9 @@ package enum RequestFault: UInt8, CaseIterable, Sendable {
         case .unknownCharacteristic: "unknown-characteristic"
         case .unknownRequest: "unknown-request"
         case .requestNotAnswered: "request-not-answered"
+        case .unknownRegion: "unknown-region"
+        case .locationModeMissing: "location-mode-missing"
+        case .unavailable: "unavailable"
         }
     }
 }

@@ -78,6 +78,7 @@ package struct AppSnapshot: Hashable, Sendable {
     package var exitsOnSuspend: Bool = false
     /// The user lets the app use Bluetooth (BTP-5).
     package var bluetoothAllowed: Bool = true
+    package var locationAuthorization: LocationAuthorization = .notDetermined
     /// How the app is interested.
     package var via: Registration = .none
     package var restoreIdentifier: NameID = .none
@@ -101,6 +102,15 @@ package enum Registration: UInt8, CaseIterable, Sendable {
     case operation
     /// A service published in the peripheral role.
     case publishedService
+    /// A link that the app watches, whoever holds it.
+    case watchedConnection
+    case standardUpdates
+    case significantChange
+    case visits
+    case region
+    case beaconRegion
+    case ranging
+    case answer
 
     /// The word used in records.
     package var word: String {
@@ -113,6 +123,24 @@ package enum Registration: UInt8, CaseIterable, Sendable {
         case .subscription: "subscription"
         case .operation: "operation"
         case .publishedService: "published-service"
+        case .watchedConnection: "watched-connection"
+        case .standardUpdates: "standard-updates"
+        case .significantChange: "significant-change"
+        case .visits: "visits"
+        case .region: "region"
+        case .beaconRegion: "beacon-region"
+        case .ranging: "ranging"
+        case .answer: "answer"
+        }
+    }
+
+    /// Whether it is one of Core Location's.
+    package var isLocation: Bool {
+        switch self {
+        case .none, .manager, .scan, .pendingConnect, .connection, .subscription, .operation, .publishedService,
+            .watchedConnection:
+            false
+        case .standardUpdates, .significantChange, .visits, .region, .beaconRegion, .ranging, .answer: true
         }
     }
 }

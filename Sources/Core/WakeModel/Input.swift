@@ -27,6 +27,8 @@ package enum PhoneChange: UInt8, CaseIterable, Sendable {
     case reboot
     case setPasscode
     case removePasscode
+    /// The display is turned on, without being unlocked (BCN-3).
+    case displayOn
 }
 
 /// What the user does with an app.
@@ -55,11 +57,15 @@ package enum AppRequest: Hashable, Sendable {
     case releaseManager(ManagerNumber)
     case scan(ManagerNumber, services: [NameID], allowDuplicates: Bool)
     case stopScan(ManagerNumber)
-    case connect(ManagerNumber, peripheral: NameID)
+    case connect(ManagerNumber, peripheral: NameID, options: ConnectOptions = [])
     case cancelConnection(ManagerNumber, peripheral: NameID)
     case operate(ManagerNumber, peripheral: NameID, BluetoothOperation)
+    /// Hear of links of the peripherals, or to services, whoever holds them; two empty lists end it.
+    case watchConnections(ManagerNumber, peripherals: [NameID], services: [NameID])
     /// A manager of the peripheral role; its number is from the same counter as those of central managers.
     case peripheralManager(ManagerNumber, PeripheralManagerRequest)
+    /// The number of the location manager that asks, unique in its process and not 0.
+    case location(ManagerNumber, LocationRequest)
 }
 
 /// What the process host says of an app's process.

@@ -24,8 +24,40 @@ package struct Profile: Hashable, Sendable {
     package var firstUnlockGates: Bool
     /// Whether Bluetooth relaunches after a reboot once unlocked (BTC-8).
     package var bluetoothRelaunchesAfterReboot: Bool
+    /// Whether the system connects again after link loss where the app asks for it (BTC-11).
+    package var reconnects: Bool
     /// Whether leaving the foreground suspends at all (LIFE-8).
     package var multitasking: Bool
+    /// The window of a location wake (LOC-8).
+    package var locationWindow: Instant.Span
+    /// How far the phone moves between two significant changes, in metres (LOC-1).
+    package var significantDistance: UInt32
+    /// The least time between two significant changes (LOC-1).
+    package var significantInterval: Instant.Span
+    /// How far past a boundary a crossing counts, in metres; inwards at most half the radius (REG-2).
+    package var regionMargin: UInt32
+    /// How long the phone stays there before it counts (REG-2).
+    package var regionDwell: Instant.Span
+    /// How many regions an app may monitor, circular and beacon together (REG-3).
+    package var regionLimit: UInt32
+    /// The largest radius of a region, in metres (REG-7); assumed, since Apple publishes none.
+    package var regionRadiusLimit: UInt32
+    /// How long no matching beacon is seen before the app has left (BCN-2).
+    package var beaconExitDelay: Instant.Span
+    /// How far a phone may move and still be stationary, in metres (LOC-7); assumed.
+    package var pauseDistance: UInt32
+    /// How long a phone is stationary before updates pause (LOC-7); assumed.
+    package var pauseDelay: Instant.Span
+    /// Whether location events relaunch an app that the user force-quit (LAUNCH-3).
+    package var locationLiftsForceQuit: Bool
+    /// Whether When In Use is less than Always (LOC-5).
+    package var locationLevels: Bool
+    /// Whether background updates need allowsBackgroundLocationUpdates (LOC-6).
+    package var locationBackgroundFlag: Bool
+    /// Whether there are beacon regions and ranging (BCN-1).
+    package var beaconRegions: Bool
+    /// Whether there are visits.
+    package var visits: Bool
 
     private static func generation(
         _ name: String,
@@ -34,7 +66,13 @@ package struct Profile: Hashable, Sendable {
         restoration: Bool = true,
         forceQuitBars: Bool = true,
         firstUnlockGates: Bool = true,
-        bluetoothRelaunchesAfterReboot: Bool = false
+        bluetoothRelaunchesAfterReboot: Bool = false,
+        reconnects: Bool = false,
+        locationLiftsForceQuit: Bool = true,
+        locationLevels: Bool = true,
+        locationBackgroundFlag: Bool = true,
+        beaconRegions: Bool = true,
+        visits: Bool = true
     ) -> Profile {
         Profile(
             name: name,
@@ -49,7 +87,23 @@ package struct Profile: Hashable, Sendable {
             rebootLiftsForceQuit: true,
             firstUnlockGates: firstUnlockGates,
             bluetoothRelaunchesAfterReboot: bluetoothRelaunchesAfterReboot,
-            multitasking: true
+            reconnects: reconnects,
+            multitasking: true,
+            locationWindow: .seconds(10),
+            significantDistance: 500,
+            significantInterval: .seconds(300),
+            regionMargin: 200,
+            regionDwell: .seconds(20),
+            regionLimit: 20,
+            regionRadiusLimit: 1_000_000,
+            beaconExitDelay: .seconds(30),
+            pauseDistance: 100,
+            pauseDelay: .seconds(900),
+            locationLiftsForceQuit: locationLiftsForceQuit,
+            locationLevels: locationLevels,
+            locationBackgroundFlag: locationBackgroundFlag,
+            beaconRegions: beaconRegions,
+            visits: visits
         )
     }
 
@@ -58,9 +112,14 @@ package struct Profile: Hashable, Sendable {
         taskBudget: 600,
         restoration: false,
         forceQuitBars: false,
-        firstUnlockGates: false
+        firstUnlockGates: false,
+        locationLiftsForceQuit: false,
+        locationLevels: false,
+        locationBackgroundFlag: false,
+        beaconRegions: false,
+        visits: false
     )
-    package static let ios8 = generation("ios8", taskBudget: 180)
+    package static let ios8 = generation("ios8", taskBudget: 180, locationBackgroundFlag: false)
     package static let ios12 = generation("ios12", taskBudget: 180, bluetoothRelaunchesAfterReboot: true)
     package static let ios13 = generation(
         "ios13",
@@ -72,13 +131,16 @@ package struct Profile: Hashable, Sendable {
         "ios17",
         taskBudget: 30,
         taskCode: TerminationCode.backgroundTask,
-        bluetoothRelaunchesAfterReboot: true
+        bluetoothRelaunchesAfterReboot: true,
+        reconnects: true
     )
     package static let ios26 = generation(
         "ios26",
         taskBudget: 30,
         taskCode: TerminationCode.backgroundTask,
-        bluetoothRelaunchesAfterReboot: true
+        bluetoothRelaunchesAfterReboot: true,
+        reconnects: true,
+        locationLiftsForceQuit: false
     )
 
     /// All shipped profiles, oldest first.

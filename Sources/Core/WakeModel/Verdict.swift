@@ -64,6 +64,19 @@ package enum Reason: UInt8, CaseIterable, Sendable {
     case notARequest
     case notPreserved
     case bluetoothNotAuthorized
+    case relaunchedAfterForceQuit
+    case answerWaits
+    case foregroundUpdatesOnly
+    case notRelaunchedByUpdates
+    case withinDistanceFilter
+    case notAuthorized
+    case updatesPaused
+    case sideNotWanted
+    case rangingNeedsRunning
+    case nothingCrossed
+    case crossingBegan
+    case beaconKnown
+    case ledToEvents
 
     /// The word used in records, scenarios and `wakebench rules --reasons`.
     package var word: String {
@@ -92,6 +105,19 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .notARequest: "NotARequest"
         case .notPreserved: "NotPreserved"
         case .bluetoothNotAuthorized: "BluetoothNotAuthorized"
+        case .relaunchedAfterForceQuit: "RelaunchedAfterForceQuit"
+        case .answerWaits: "AnswerWaits"
+        case .foregroundUpdatesOnly: "ForegroundUpdatesOnly"
+        case .notRelaunchedByUpdates: "NotRelaunchedByUpdates"
+        case .withinDistanceFilter: "WithinDistanceFilter"
+        case .notAuthorized: "NotAuthorized"
+        case .updatesPaused: "UpdatesPaused"
+        case .sideNotWanted: "SideNotWanted"
+        case .rangingNeedsRunning: "RangingNeedsRunning"
+        case .nothingCrossed: "NothingCrossed"
+        case .crossingBegan: "CrossingBegan"
+        case .beaconKnown: "BeaconKnown"
+        case .ledToEvents: "LedToEvents"
         }
     }
 
@@ -125,6 +151,19 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .notARequest: .btp1
         case .notPreserved: .btp4
         case .bluetoothNotAuthorized: .btp5
+        case .relaunchedAfterForceQuit: .launch3
+        case .answerWaits: .launch6
+        case .foregroundUpdatesOnly: .loc2
+        case .notRelaunchedByUpdates: .loc3
+        case .withinDistanceFilter: .loc4
+        case .notAuthorized: .loc5
+        case .updatesPaused: .loc7
+        case .sideNotWanted: .reg4
+        case .rangingNeedsRunning: .bcn4
+        case .nothingCrossed: .reg1
+        case .crossingBegan: .reg2
+        case .beaconKnown: .bcn1
+        case .ledToEvents: .sys4
         }
     }
 }
@@ -133,9 +172,19 @@ package enum Reason: UInt8, CaseIterable, Sendable {
 package enum Check: UInt8, CaseIterable, Sendable {
     case terminatedBySystem
     case notForceQuit
+    case locationLiftsForceQuit
     case unlockedSinceBoot
     case registered
+    case asksToBeWoken
     case modePresent
+    case updatesInBackground
+    case updatesReachProcess
+    case beyondDistanceFilter
+    case authorized
+    case notPaused
+    case locationBudgetLeft
+    case sideWanted
+    case rangesWhileRunning
     case budgetLeft
     case scanNamesServices
     case notDuplicate
@@ -153,9 +202,19 @@ package enum Check: UInt8, CaseIterable, Sendable {
         switch self {
         case .terminatedBySystem: .launch1
         case .notForceQuit: .launch2
+        case .locationLiftsForceQuit: .launch3
         case .unlockedSinceBoot: .launch5
         case .registered: .launch6
+        case .asksToBeWoken: .launch6
         case .modePresent: .mode2
+        case .updatesInBackground: .loc2
+        case .updatesReachProcess: .loc3
+        case .beyondDistanceFilter: .loc4
+        case .authorized: .loc5
+        case .notPaused: .loc7
+        case .locationBudgetLeft: .loc8
+        case .sideWanted: .reg4
+        case .rangesWhileRunning: .bcn4
         case .budgetLeft: .btc1
         case .scanNamesServices: .btc3
         case .notDuplicate: .btc4
@@ -175,9 +234,19 @@ package enum Check: UInt8, CaseIterable, Sendable {
         switch self {
         case .terminatedBySystem: "the app runs, or was ended by something other than a force quit"
         case .notForceQuit: "app not force-quit by the user"
+        case .locationLiftsForceQuit: "location events relaunch a force-quit app"
         case .unlockedSinceBoot: "device unlocked once since boot, or no passcode set"
         case .registered: "the app registered for this event"
+        case .asksToBeWoken: "the app asked to be woken for it"
         case .modePresent: "UIBackgroundModes has the source's mode"
+        case .updatesInBackground: "the updates go on in the background: allowsBackgroundLocationUpdates is set"
+        case .updatesReachProcess: "the process that started the updates runs or is suspended"
+        case .beyondDistanceFilter: "moved at least distanceFilter since the last update"
+        case .authorized: "the user allows the app to know the position now"
+        case .notPaused: "updates are not paused"
+        case .locationBudgetLeft: "wake budget left"
+        case .sideWanted: "notifyOnEntry or notifyOnExit is set for this side"
+        case .rangesWhileRunning: "ranging app runs"
         case .budgetLeft: "wake budget left"
         case .scanNamesServices: "background scan names services"
         case .notDuplicate: "first sighting of this peripheral in this scan"

@@ -30,6 +30,14 @@ package protocol AppHost: AnyObject {
         at now: Instant
     )
 
+    /// Tells a location manager what its app may know.
+    func locationAuthorization(
+        _ authorization: LocationAuthorization,
+        manager: ManagerNumber,
+        to app: AppID,
+        at now: Instant
+    )
+
     /// The next instant at which an app has something to do of its own; nil when only a process can tell.
     var nextDeadline: Instant? { get }
     /// Time has come to `now`. Harmless when nothing is due.
@@ -38,6 +46,16 @@ package protocol AppHost: AnyObject {
     var isQuiet: Bool { get }
     /// Ends every process.
     func stop()
+}
+
+extension AppHost {
+    /// A host whose apps have no location managers tells nobody.
+    package func locationAuthorization(
+        _ authorization: LocationAuthorization,
+        manager: ManagerNumber,
+        to app: AppID,
+        at now: Instant
+    ) {}
 }
 
 /// What an app, or its process, says.
@@ -76,11 +94,20 @@ package struct AppDelivery: Hashable, Sendable {
     package var payload: EventPayload
     package var decision: DecisionID
     package var manager: ManagerNumber
+    /// Of a disconnection: the system connects again by itself (BTC-11).
+    package var reconnects: Bool
 
-    package init(event: WakeEvent, payload: EventPayload, decision: DecisionID, manager: ManagerNumber) {
+    package init(
+        event: WakeEvent,
+        payload: EventPayload,
+        decision: DecisionID,
+        manager: ManagerNumber,
+        reconnects: Bool = false
+    ) {
         self.event = event
         self.payload = payload
         self.decision = decision
         self.manager = manager
+        self.reconnects = reconnects
     }
 }

@@ -50,8 +50,20 @@ package protocol BluetoothCentralPort: AnyObject {
     /// The peripherals with a link up that have at least one of the services, in order of connection.
     func connectedPeripherals(services: [NameID]) -> [NameID]
 
+    /// Gives away the descriptor of a channel that was opened, a non-blocking stream; the caller closes it. Nil when there
+    /// is none of the number, or it was taken.
+    func takeChannel(_ number: UInt32) -> Int32?
+
+    /// Looks at the open channels; to be called in each turn. Harmless when there are none.
+    func lookAtChannels(at now: Instant)
+
     /// Ends: links are closed and nothing is reported any more.
     func stop()
+}
+
+extension BluetoothCentralPort {
+    package func takeChannel(_ number: UInt32) -> Int32? { nil }
+    package func lookAtChannels(at now: Instant) {}
 }
 
 /// What a source remembers of a peripheral.

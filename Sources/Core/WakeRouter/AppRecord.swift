@@ -65,11 +65,19 @@ struct AppRecord: Equatable {
         var peripherals: [NameID] = []
         /// What it holds in the peripheral role; nil for a central manager.
         var local: LocalPeripheral?
+        var watch: ConnectionWatch?
 
         /// Whether the system keeps what the manager holds: its process lives, or it is preserved (BTC-6).
         func isKept(_ profile: borrowing Profile) -> Bool {
             inUse && (attached || profile.restoration && restoreIdentifier != .none)
         }
+    }
+
+    /// The links that a manager wants to hear of, whoever holds them.
+    struct ConnectionWatch: Equatable {
+        var peripherals: [NameID]
+        var services: [NameID]
+        var since: Instant
     }
 
     /// A running scan.
@@ -98,6 +106,8 @@ struct AppRecord: Equatable {
     var userLaunchAfterEnd: EventID?
     /// The phone was restarted since a process last ran.
     var rebootedSince = false
+    /// When the app was last seen by the user (BTC-9).
+    var leftForeground = Instant.zero
     var managers: [Manager] = []
     var waiting: [Waiting] = []
     /// Events that arrived while the process was being frozen or ended: decided when that is over.
@@ -199,6 +209,7 @@ struct Link: Equatable {
     var client: BluetoothClient
     var connected: Bool
     var since: Instant
+    var options: ConnectOptions = []
 }
 
 /// One client's subscription to one characteristic.

@@ -26,9 +26,13 @@ extension Router {
             withManager(number, of: app, into: &output) { router, slot, output in
                 router.stopScan(slot, of: app, into: &output)
             }
-        case .connect(let number, let peripheral):
+        case .connect(let number, let peripheral, let options):
             withManager(number, of: app, into: &output) { router, slot, output in
-                router.connect(slot, of: app, peripheral: peripheral, into: &output)
+                router.connect(slot, of: app, peripheral: peripheral, options: options, into: &output)
+            }
+        case .watchConnections(let number, let peripherals, let services):
+            withManager(number, of: app, into: &output) { router, slot, output in
+                router.watchConnections(slot, of: app, of: peripherals, to: services, into: &output)
             }
         case .cancelConnection(let number, let peripheral):
             withManager(number, of: app, into: &output) { router, slot, output in
@@ -40,6 +44,8 @@ extension Router {
             }
         case .peripheralManager(let number, let request):
             peripheralManager(request, number, from: app, into: &output)
+        case .location:
+            output.actions.append(.refused(app, .unavailable))
         }
     }
 
@@ -250,6 +256,7 @@ extension Router {
         _ slot: Int,
         of app: AppID,
         peripheral: NameID,
+        options: ConnectOptions,
         into output: inout RouterOutput
     ) {
         guard mayUseRadio(app, into: &output) else { return }
@@ -257,6 +264,7 @@ extension Router {
         if link(of: client, to: peripheral) == nil {
             addLink(Link(client: client, connected: false, since: now), to: peripheral)
         }
+        setOptions(options, of: client, to: peripheral)
         output.actions.append(.bluetooth(.connect(client, peripheral: peripheral)))
     }
 
@@ -302,10 +310,29 @@ extension Router {
                 $0.kind == .characteristicNotified && $0.peripheral == peripheral && $0.attribute == handle
             }
         case .discoverServices, .discoverIncludedServices, .discoverCharacteristics, .discoverDescriptors, .read,
-            .write, .readDescriptor, .writeDescriptor, .readSignalStrength:
+            .write, .readDescriptor, .writeDescriptor, .readSignalStrength, .openChannel:
             break
         }
         output.actions.append(.bluetooth(.operate(client, peripheral: peripheral, operation)))
+    }
+
+    private mutating func watchConnections(
+        _ slot: Int,
+        of app: AppID,
+        of peripherals: [NameID],
+        to services: [NameID],
+        into output: inout RouterOutput
+    ) {
+        let index = Int(app.number)
+        let ends = peripherals.isEmpty && services.isEmpty
+        if ends, apps[index].managers[slot].watch == nil { return }
+        apps[index].managers[slot].watch =
+            ends ? nil : .init(peripherals: peripherals, services: services, since: now)
+        if ends { dropHeld(of: app, slot: slot, into: &output) { $0.kind == .connectionEvent } }
+        let client = BluetoothClient(app: app, slot: UInt16(slot))
+        output.actions.append(
+            .bluetooth(.watchConnections(client, peripherals: peripherals, services: services))
+        )
     }
 
     // MARK: Links
@@ -360,9 +387,18 @@ extension Router {
                 output.actions.append(.bluetooth(.connect(link.client, peripheral: NameID(UInt32(row)))))
             }
         }
+        for index in apps.indices {
+            for slot in apps[index].managers.indices {
+                let client = BluetoothClient(app: AppID(UInt32(index)), slot: UInt16(slot))
+                guard let watch = apps[index].managers[slot].watch, isKept(client) else { continue }
+                output.actions.append(
+                    .bluetooth(.watchConnections(client, peripherals: watch.peripherals, services: watch.services))
+                )
+            }
+        }
     }
 
-    private func isKept(_ client: BluetoothClient) -> Bool {
+    func isKept(_ client: BluetoothClient) -> Bool {
         apps[Int(client.app.number)].managers[Int(client.slot)].isKept(profile)
     }
 }

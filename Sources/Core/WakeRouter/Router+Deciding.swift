@@ -89,6 +89,7 @@ extension Router {
             snapshot: face,
             into: &output
         )
+        if face.state == .suspended { showAlert(of: event, to: interest, into: &output) }
         if event.kind == .peripheralDiscovered { noteSighting(of: event.peripheral, by: interest, verdict) }
         carryOut(verdict, of: event, decision: decision, for: interest, into: &output)
     }

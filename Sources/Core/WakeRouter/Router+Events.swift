@@ -22,7 +22,7 @@ extension Router {
             fanOut(event, into: &output)
         }
         if !reached { nobody(event, into: &output) }
-        settleLinks(after: event)
+        settleLinks(after: event, into: &output)
         settleLocal(after: event)
         if event.kind == .bluetoothPoweredOn { updateAir(into: &output) }
     }
@@ -44,8 +44,12 @@ extension Router {
             fanOutToLinks(event, connected: true, via: .connection, into: &output)
         case .serviceAdded, .advertisingStarted, .centralSubscribed, .centralUnsubscribed, .readRequested,
             .writeRequested, .readyToUpdate, .channelPublished, .channelUnpublished, .channelOpened,
-            .channelDataAvailable:
+            .channelDataAvailable, .connectionEvent:
             // Each is addressed to one client.
+            break
+        case .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered, .regionExited,
+            .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
+            .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
             break
         }
     }
@@ -193,8 +197,19 @@ extension Router {
                 wanted: manager.attached
             )
         case .serviceAdded, .advertisingStarted, .centralSubscribed, .centralUnsubscribed, .readRequested,
-            .writeRequested, .readyToUpdate, .channelPublished, .channelUnpublished, .channelOpened,
-            .channelDataAvailable:
+            .writeRequested, .readyToUpdate, .channelPublished, .channelUnpublished:
+            return nil
+        case .channelOpened:
+            return link(of: client, to: event.peripheral).map {
+                Interest(client, via: .operation, since: $0.since, wanted: manager.attached)
+            }
+        case .channelDataAvailable:
+            return link(of: client, to: event.peripheral).map { Interest(client, via: .connection, since: $0.since) }
+        case .connectionEvent:
+            return manager.watch.map { Interest(client, via: .watchedConnection, since: $0.since) }
+        case .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered, .regionExited,
+            .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
+            .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
             return nil
         }
     }
@@ -211,11 +226,11 @@ extension Router {
     // MARK: Consequences
 
     /// What the event changes for everyone, whoever heard of it.
-    private mutating func settleLinks(after event: WakeEvent) {
+    private mutating func settleLinks(after event: WakeEvent, into output: inout RouterOutput) {
         switch event.kind {
         case .peripheralConnected: linksConnected(event)
         case .peripheralConnectionFailed: removeLinks(of: event, connected: false)
-        case .peripheralDisconnected: removeLinks(of: event, connected: true)
+        case .peripheralDisconnected: loseLinks(event, into: &output)
         case .notificationStateChanged:
             if event.failed, let client = event.client, Int(event.peripheral.number) < peripherals.count {
                 peripherals[Int(event.peripheral.number)].removeSubscription(of: client, to: event.attribute)
@@ -228,7 +243,10 @@ extension Router {
             .valueWritten, .descriptorRead, .descriptorWritten, .signalStrengthRead, .nameChanged,
             .servicesModified, .readyToWrite, .serviceAdded, .advertisingStarted, .centralSubscribed,
             .centralUnsubscribed, .readRequested, .writeRequested, .readyToUpdate, .channelPublished,
-            .channelUnpublished, .channelOpened, .channelDataAvailable:
+            .channelUnpublished, .channelOpened, .channelDataAvailable, .connectionEvent, .positionFixed,
+            .significantChange, .visitBegan,
+            .visitEnded, .regionEntered, .regionExited, .regionStateDetermined, .monitoringStarted, .monitoringFailed,
+            .locationUpdatesPaused, .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
             break
         }
     }
@@ -260,6 +278,7 @@ extension Router {
         for index in apps.indices {
             for slot in apps[index].managers.indices {
                 apps[index].managers[slot].scan = nil
+                apps[index].managers[slot].watch = nil
                 apps[index].managers[slot].peripherals.removeAll()
             }
         }

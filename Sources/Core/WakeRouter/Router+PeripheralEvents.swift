@@ -22,7 +22,11 @@ extension Router {
             .peripheralConnectionFailed, .peripheralDisconnected, .characteristicNotified, .servicesDiscovered,
             .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered, .valueRead,
             .valueWritten, .notificationStateChanged, .descriptorRead, .descriptorWritten, .signalStrengthRead,
-            .nameChanged, .servicesModified, .readyToWrite:
+            .nameChanged, .servicesModified, .readyToWrite, .connectionEvent, .positionFixed, .significantChange,
+            .visitBegan,
+            .visitEnded, .regionEntered, .regionExited, .regionStateDetermined, .monitoringStarted,
+            .monitoringFailed, .locationUpdatesPaused, .authorizationChanged, .locationFailed, .beaconSighted,
+            .beaconsRanged:
             return nil
         }
     }

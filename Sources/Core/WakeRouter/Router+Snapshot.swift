@@ -84,6 +84,7 @@ extension AppRecord: ByteCoded {
         writer.write(launchTarget)
         writer.write(optional: userLaunchAfterEnd)
         writer.write(rebootedSince)
+        writer.write(leftForeground)
         writer.write(managers)
         writer.write(waiting)
         writer.write(held)
@@ -100,6 +101,7 @@ extension AppRecord: ByteCoded {
         launchTarget = try reader.read()
         userLaunchAfterEnd = try reader.readOptional()
         rebootedSince = try reader.readBool()
+        leftForeground = try reader.read()
         let start = reader.offset
         managers = try reader.readArray()
         guard managers.count <= Router.managersLimit else { throw EncodingFault(.unknownValue, at: start) }
@@ -219,6 +221,7 @@ extension AppRecord.Manager: ByteCoded {
         writer.write(optional: scan)
         writer.write(peripherals)
         writer.write(optional: local)
+        writer.write(optional: watch)
     }
 
     init(from reader: inout ByteReader) throws(EncodingFault) {
@@ -230,7 +233,24 @@ extension AppRecord.Manager: ByteCoded {
             createdAt: try reader.read(),
             scan: try reader.readOptional(),
             peripherals: try reader.readArray(),
-            local: try reader.readOptional()
+            local: try reader.readOptional(),
+            watch: try reader.readOptional()
+        )
+    }
+}
+
+extension AppRecord.ConnectionWatch: ByteCoded {
+    func encode(into writer: inout ByteWriter) {
+        writer.write(peripherals)
+        writer.write(services)
+        writer.write(since)
+    }
+
+    init(from reader: inout ByteReader) throws(EncodingFault) {
+        self.init(
+            peripherals: try reader.readArray(),
+            services: try reader.readArray(),
+            since: try reader.read()
         )
     }
 }
@@ -271,10 +291,16 @@ extension Link: ByteCoded {
         writer.write(client)
         writer.write(connected)
         writer.write(since)
+        writer.write(byte: options.rawValue)
     }
 
     init(from reader: inout ByteReader) throws(EncodingFault) {
-        self.init(client: try reader.read(), connected: try reader.readBool(), since: try reader.read())
+        self.init(
+            client: try reader.read(),
+            connected: try reader.readBool(),
+            since: try reader.read(),
+            options: ConnectOptions(rawValue: try reader.readByte())
+        )
     }
 }
 

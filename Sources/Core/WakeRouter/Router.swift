@@ -220,7 +220,7 @@ package struct Router {
 
     private mutating func phone(_ change: PhoneChange, id: EventID, into output: inout RouterOutput) {
         switch change {
-        case .lock: break
+        case .lock, .displayOn: break
         case .unlock:
             if !unlockedSinceBoot { firstUnlock(into: &output) }
         case .setPasscode: passcode = true
@@ -286,6 +286,7 @@ package struct Router {
         precondition(LifecycleRules.allows(from: from, to: state), "app \(app.number) moves from \(from) to \(state)")
         apps[index].face.state = state
         apps[index].face.stateSince = now
+        if from == .active || from == .inactive { apps[index].leftForeground = now }
         output.actions.append(.moved(app, from: from, to: state))
         // The end of a process lets go of its managers first.
         if state != .notRunning { updateAir(of: app, into: &output) }

@@ -40,6 +40,9 @@ extension AppMessage {
                 request
             )
         }
+        if let request = try WirePeripheralManagerRequest(type: type, fields: fields) {
+            return .peripheralManager(manager: try fields.manager(), request)
+        }
         throw .unknownType(type)
     }
 }
@@ -78,6 +81,11 @@ extension CentralRequest {
             self = .retrieve(id: try fields.serial("id"), identifiers: try fields.identifiers("identifiers"))
         case "central.retrieveConnected":
             self = .retrieveConnected(id: try fields.serial("id"), services: try fields.uuids("services"))
+        case "central.registerForConnectionEvents":
+            self = .registerForConnectionEvents(
+                services: try fields.optionalUUIDs("services"),
+                peripherals: fields.has("peripherals") ? try fields.identifiers("peripherals") : nil
+            )
         case "central.release":
             self = .release
         default:
@@ -119,6 +127,8 @@ extension PeripheralRequest {
             self = .writeDescriptor(attribute: try fields.handle("attribute"), value: try fields.value("value"))
         case "peripheral.readRSSI":
             self = .readRSSI
+        case "peripheral.openL2CAPChannel":
+            self = .openL2CAPChannel(psm: try fields.handle("psm"))
         default:
             return nil
         }

@@ -48,6 +48,8 @@ extension AppMessage {
             writer.field("manager", manager)
             writer.field("peripheral", peripheral)
             request.writeBody(to: &writer)
+        case .peripheralManager(let manager, let request):
+            request.write(manager: manager, to: &writer)
         }
     }
 }
@@ -82,6 +84,9 @@ extension CentralRequest {
         case .retrieveConnected(let id, let services):
             writer.field("id", id)
             writer.field("services", services)
+        case .registerForConnectionEvents(let services, let peripherals):
+            writer.field("services", services)
+            writer.field("peripherals", peripherals)
         case .stopScan, .release:
             break
         }
@@ -96,6 +101,7 @@ extension CentralRequest {
         case .cancel: "central.cancel"
         case .retrieve: "central.retrieve"
         case .retrieveConnected: "central.retrieveConnected"
+        case .registerForConnectionEvents: "central.registerForConnectionEvents"
         case .release: "central.release"
         }
     }
@@ -114,6 +120,7 @@ extension PeripheralRequest {
         case .readDescriptor: "peripheral.readDescriptor"
         case .writeDescriptor: "peripheral.writeDescriptor"
         case .readRSSI: "peripheral.readRSSI"
+        case .openL2CAPChannel: "peripheral.openL2CAPChannel"
         }
     }
 
@@ -141,6 +148,8 @@ extension PeripheralRequest {
         case .writeDescriptor(let attribute, let value):
             writer.field("attribute", attribute)
             writer.field("value", value)
+        case .openL2CAPChannel(let psm):
+            writer.field("psm", psm)
         case .readRSSI:
             break
         }

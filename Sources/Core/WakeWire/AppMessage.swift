@@ -18,6 +18,8 @@ package enum AppMessage: Equatable, Sendable {
     case central(manager: UInt32, CentralRequest)
     /// A request to a peripheral of a central manager.
     case peripheral(manager: UInt32, peripheral: String, PeripheralRequest)
+    /// A request to a peripheral manager.
+    case peripheralManager(manager: UInt32, WirePeripheralManagerRequest)
 }
 
 /// What an app asks of a central manager.
@@ -36,6 +38,8 @@ package enum CentralRequest: Equatable, Sendable {
     case retrieve(id: UInt64, identifiers: [String])
     /// Connected peripherals that have one of the services; answered by a reply with `peripherals`.
     case retrieveConnected(id: UInt64, services: [String])
+    /// Tells of connections of the phone that have one of the peripherals or services; both nil tells of none any more.
+    case registerForConnectionEvents(services: [String]?, peripherals: [String]?)
     /// The manager is gone; its scan and connections end.
     case release
 }
@@ -62,6 +66,8 @@ package enum PeripheralRequest: Equatable, Sendable {
     case writeDescriptor(attribute: UInt16, value: [UInt8])
     /// Reads the signal strength of the connection.
     case readRSSI
+    /// Opens an L2CAP channel; answered by `peripheral.channelOpened`.
+    case openL2CAPChannel(psm: UInt16)
 }
 
 /// The options of a connect.

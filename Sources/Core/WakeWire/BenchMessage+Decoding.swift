@@ -31,7 +31,8 @@ extension Welcome {
             version: Int(try fields.integer("version", in: 1...1_000_000)),
             state: try fields.word("state", as: WireAppState.self),
             cause: try fields.optionalObject("cause").map { (cause) throws(WireError) in try WireCause(cause) },
-            bluetoothCentrals: try options?.optionalStrings("bluetoothCentrals") ?? []
+            bluetoothCentrals: try options?.optionalStrings("bluetoothCentrals") ?? [],
+            bluetoothPeripherals: try options?.optionalStrings("bluetoothPeripherals") ?? []
         )
     }
 }
@@ -69,7 +70,7 @@ extension WireCallback {
 }
 
 extension Fields {
-    fileprivate func failure() throws(WireError) -> WireFailure? {
+    func failure() throws(WireError) -> WireFailure? {
         guard let error = try optionalObject("error") else {
             return nil
         }
@@ -192,7 +193,17 @@ extension WireDeliveryBody {
                 timestamp: try fields.optionalSeconds("timestamp") ?? 0,
                 isReconnecting: try fields.flag("isReconnecting")
             )
+        case "central.connectionEvent":
+            self = .centralConnectionEvent(
+                peripheral: try fields.identifier("peripheral"),
+                name: try fields.optionalString("name"),
+                isConnected: try fields.bool("connected")
+            )
         default:
+            if let event = try WirePeripheralManagerEvent(kind: kind, fields: fields) {
+                self = .peripheralManager(event)
+                return
+            }
             guard let event = try WirePeripheralEvent(kind: kind, fields: fields) else {
                 throw .unknownKind(kind)
             }
@@ -295,6 +306,8 @@ extension WirePeripheralEvent {
             self = .modifiedServices(try fields.handles("services"))
         case "peripheral.readyToWrite":
             self = .readyToWrite
+        case "peripheral.channelOpened":
+            self = .channelOpened(psm: try fields.handle("psm"), failure: try fields.failure())
         default:
             return nil
         }

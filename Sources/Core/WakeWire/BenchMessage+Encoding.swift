@@ -90,6 +90,9 @@ extension Welcome {
         if !bluetoothCentrals.isEmpty {
             writer.field("bluetoothCentrals", bluetoothCentrals)
         }
+        if !bluetoothPeripherals.isEmpty {
+            writer.field("bluetoothPeripherals", bluetoothPeripherals)
+        }
         writer.closeObject()
     }
 }
@@ -109,7 +112,7 @@ extension WireCallback {
 }
 
 extension JSONWriter {
-    fileprivate mutating func failure(_ failure: WireFailure?) {
+    mutating func failure(_ failure: WireFailure?) {
         guard let failure else {
             return
         }
@@ -200,7 +203,9 @@ extension WireDeliveryBody {
         case .centralConnected: "central.connected"
         case .centralFailedToConnect: "central.failedToConnect"
         case .centralDisconnected: "central.disconnected"
+        case .centralConnectionEvent: "central.connectionEvent"
         case .peripheral(_, let event): event.kind
+        case .peripheralManager(let event): event.kind
         }
     }
 
@@ -227,6 +232,12 @@ extension WireDeliveryBody {
             writer.field("isReconnecting", isReconnecting)
         case .peripheral(let peripheral, let event):
             writer.field("peripheral", peripheral)
+            event.write(to: &writer)
+        case .centralConnectionEvent(let peripheral, let name, let isConnected):
+            writer.field("peripheral", peripheral)
+            writer.field("name", name)
+            writer.field("connected", isConnected)
+        case .peripheralManager(let event):
             event.write(to: &writer)
         }
     }
@@ -278,6 +289,7 @@ extension WirePeripheralEvent {
         case .nameChanged: "peripheral.nameChanged"
         case .modifiedServices: "peripheral.modifiedServices"
         case .readyToWrite: "peripheral.readyToWrite"
+        case .channelOpened: "peripheral.channelOpened"
         }
     }
 
@@ -316,6 +328,9 @@ extension WirePeripheralEvent {
             writer.field("name", name)
         case .modifiedServices(let handles):
             writer.list("services", handles) { $0.unsigned(UInt64($1)) }
+        case .channelOpened(let psm, let failure):
+            writer.field("psm", psm)
+            writer.failure(failure)
         case .readyToWrite:
             break
         }

@@ -20,18 +20,22 @@ package struct Welcome: Equatable, Sendable {
     package var cause: WireCause?
     /// Restore identifiers of the central managers that wait to be made again.
     package var bluetoothCentrals: [String]
+    /// Restore identifiers of the peripheral managers that wait to be made again.
+    package var bluetoothPeripherals: [String]
 
     /// What a fresh process is told.
     package init(
         version: Int = WireLimits.version,
         state: WireAppState,
         cause: WireCause? = nil,
-        bluetoothCentrals: [String] = []
+        bluetoothCentrals: [String] = [],
+        bluetoothPeripherals: [String] = []
     ) {
         self.version = version
         self.state = state
         self.cause = cause
         self.bluetoothCentrals = bluetoothCentrals
+        self.bluetoothPeripherals = bluetoothPeripherals
     }
 }
 
@@ -128,7 +132,7 @@ package struct WireFailure: Error, Equatable, Sendable {
     }
 }
 
-/// An event for a central manager or one of its peripherals.
+/// An event for a manager or one of its peripherals.
 package struct WireDelivery: Equatable, Sendable {
     /// The number to acknowledge.
     package var delivery: UInt64
@@ -143,7 +147,7 @@ package struct WireDelivery: Equatable, Sendable {
     /// What happened.
     package var body: WireDeliveryBody
 
-    /// An event for a central manager or one of its peripherals.
+    /// An event for a manager or one of its peripherals.
     package init(
         delivery: UInt64,
         event: String? = nil,
@@ -161,7 +165,7 @@ package struct WireDelivery: Equatable, Sendable {
     }
 }
 
-/// What happened to a central manager or one of its peripherals.
+/// What happened to a manager or one of its peripherals.
 package enum WireDeliveryBody: Equatable, Sendable {
     /// The radio's state changed, or is told for the first time.
     case centralState(WireRadioState)
@@ -180,8 +184,12 @@ package enum WireDeliveryBody: Equatable, Sendable {
         timestamp: Double,
         isReconnecting: Bool
     )
+    /// A connection of the phone that the manager asked about came up or went.
+    case centralConnectionEvent(peripheral: String, name: String?, isConnected: Bool)
     /// Something happened to a peripheral.
     case peripheral(String, WirePeripheralEvent)
+    /// Something happened to a peripheral manager.
+    case peripheralManager(WirePeripheralManagerEvent)
 }
 
 /// What happened to a peripheral.
@@ -212,6 +220,8 @@ package enum WirePeripheralEvent: Equatable, Sendable {
     case modifiedServices([UInt16])
     /// Writes without response can go on.
     case readyToWrite
+    /// A channel is open; a connected socket comes with the packet unless there is a failure.
+    case channelOpened(psm: UInt16, failure: WireFailure?)
 }
 
 /// The state of the radio as `CBManagerState` has it.

@@ -95,6 +95,7 @@ extension BlueZBluetooth {
         case .writeDescriptor(let handle, let value):
             let answered = answering(operation, client, peripheral) { _ in .none }
             adapter.writeDescriptor(peripheral.id, handle, value, completion: answered)
+        case .openChannel(let psm): openChannel(psm, for: client, on: peripheral)
         case .readSignalStrength:
             let strength = adapter.advertisement(of: peripheral.id)?.signalStrength.flatMap { Int16(exactly: $0) }
             answer(operation, client, peripheral, .signalStrength(strength ?? 127))
@@ -102,11 +103,12 @@ extension BlueZBluetooth {
     }
 
     /// Handles of attributes that are not there are refused, each other answer names its subject.
-    private func answer(
+    func answer(
         _ operation: BluetoothOperation,
         _ client: BluetoothClient,
         _ peripheral: BlueZPeripheral,
-        _ payload: EventPayload
+        _ payload: EventPayload,
+        local: UInt32 = 0
     ) {
         var failed = false
         var payload = payload
@@ -117,6 +119,7 @@ extension BlueZBluetooth {
             operation.answerKind,
             of: peripheral.name,
             attribute: operation.attribute,
+            local: local,
             subject: uuid.map { names.intern("\(peripheral.word)/\($0)") },
             client: client,
             failed: failed

@@ -100,6 +100,7 @@ extension BlueZBluetooth {
         guard let place = peripheral.holder(client) else { return }
         peripheral.holders.remove(at: place)
         peripheral.waiting.removeAll { $0.client == client }
+        peripheral.openings.removeAll { $0.client == client }
         if peripheral.holders.isEmpty {
             peripheral.closeLink()
             adapter.giveUp(peripheral.id)
@@ -119,7 +120,9 @@ extension BlueZBluetooth {
 
     /// The link is gone, and not by our will: what was asked over it fails, and everyone connected hears of it once.
     func linkDown(_ peripheral: BlueZPeripheral, reason: String?) {
-        let asked = peripheral.waiting
+        let asked =
+            peripheral.waiting
+            + peripheral.openings.map { .init(client: $0.client, operation: .openChannel(psm: $0.psm)) }
         let asking = peripheral.subscriptions.map { ($0.handle, $0.asking) }
         peripheral.closeLink()
         for request in asked {

@@ -1,3 +1,4 @@
+import Glibc
 import WakeBlueZ
 import WakeBus
 import WakeDevices
@@ -36,8 +37,10 @@ package final class BlueZBluetooth: BluetoothCentralPort {
     let origin: NameID
     let adapter: BlueZAdapter
     private let choice: BlueZAdapterChoice
-    private let bus: BusAddress
+    let bus: BusAddress
     private let grace: Int64
+    private let connector: any ChannelConnecting
+    let table: ChannelTable
     private let later: Timer
     private let absence: Timer
     private var prepared: [() -> Void] = []
@@ -57,6 +60,8 @@ package final class BlueZBluetooth: BluetoothCentralPort {
     /// - Parameter choice: which adapter.
     /// - Parameter bus: where bluetoothd is.
     /// - Parameter grace: how long the adapter may be away before Bluetooth counts as off, in milliseconds.
+    /// - Parameter connector: opens L2CAP channels; the kernel's when left out.
+    /// - Parameter table: where the descriptors of channels wait to be taken.
     /// - Throws: ``SystemError`` when the loop takes no more timers.
     package init(
         devices: [ScenarioDevice],
@@ -64,9 +69,13 @@ package final class BlueZBluetooth: BluetoothCentralPort {
         loop: EventLoop,
         choice: BlueZAdapterChoice = .any,
         bus: BusAddress = .system,
-        grace: Int64 = BlueZBluetooth.usualGrace
+        grace: Int64 = BlueZBluetooth.usualGrace,
+        connector: (any ChannelConnecting)? = nil,
+        table: ChannelTable = ChannelTable()
     ) throws(SystemError) {
         self.names = names
+        self.connector = connector ?? ChannelConnector(loop: loop)
+        self.table = table
         self.choice = choice
         self.bus = bus
         self.grace = grace
@@ -82,7 +91,7 @@ package final class BlueZBluetooth: BluetoothCentralPort {
         for device in devices {
             switch device.form {
             case .peripheral(let description): add(description, named: device.name)
-            case .beacon: break
+            case .beacon, .central: break
             }
         }
     }
@@ -143,6 +152,7 @@ package final class BlueZBluetooth: BluetoothCentralPort {
             if let peripheral = peripherals[name] { letGo(client, of: peripheral) }
             prepare { [self] in say(event(.peripheralDisconnected, of: name, client: client)) }
         case .operate(let client, let name, let operation): operate(operation, for: client, on: name)
+        case .watchConnections: break
         case .release(let client):
             scans.removeAll { $0.client == client }
             scanChanged()
@@ -192,6 +202,38 @@ package final class BlueZBluetooth: BluetoothCentralPort {
         return (adapter.advertisement(of: peripheral.id)?.services ?? []).map(BlueZPeripheral.canonical)
     }
 
+    package func takeChannel(_ number: UInt32) -> Int32? { table.take(number) }
+
+    /// Opens a channel over the link that is up; the ticket is the peripheral's until it is answered.
+    func openChannel(_ psm: UInt16, for client: BluetoothClient, on peripheral: BlueZPeripheral) {
+        let operation = BluetoothOperation.openChannel(psm: psm)
+        let link = peripheral.link
+        let ticket = BlueZPeripheral.Opening(client: client, psm: psm)
+        peripheral.openings.append(ticket)
+        let address = adapter.ownAddress ?? ""
+        ticket.attempt = connector.open(psm: psm, to: peripheral.id, adapter: address) {
+            [weak self, weak ticket] result in
+            guard let self, let ticket, peripheral.link == link else {
+                if case .success(let descriptor) = result { close(descriptor) }
+                return
+            }
+            peripheral.openings.removeAll { $0 === ticket }
+            switch result {
+            case .success(let descriptor):
+                answer(operation, client, peripheral, .psm(psm), local: table.add(descriptor))
+            case .failure(let error): answer(operation, client, peripheral, .failure(Self.failure(ofChannel: error)))
+            }
+        }
+    }
+
+    /// Why a channel could not be opened: pairing has codes of its own, all else is the peripheral's refusal.
+    private static func failure(ofChannel error: SystemError) -> BluetoothFailure {
+        switch error.code {
+        case EACCES, EPERM, EBADE: BluetoothFailure(domain: .att, code: 15, message: error.description)
+        default: .channelRefused
+        }
+    }
+
     /// How a characteristic's notifications come at present: `StartNotify` or `AcquireNotify`; nil when they do not.
     package func notificationPath(of name: NameID, _ handle: AttributeHandle) -> BlueZNotificationPath? {
         peripherals[name].flatMap { adapter.notificationPath($0.id, handle) }
@@ -206,6 +248,7 @@ package final class BlueZBluetooth: BluetoothCentralPort {
         _ kind: EventKind,
         of name: NameID = .none,
         attribute: AttributeHandle = 0,
+        local: UInt32 = 0,
         subject: NameID? = nil,
         client: BluetoothClient? = nil,
         failed: Bool = false,
@@ -216,6 +259,7 @@ package final class BlueZBluetooth: BluetoothCentralPort {
             kind: kind,
             peripheral: name,
             attribute: attribute,
+            local: local,
             subject: subject ?? name,
             client: client,
             failed: failed,

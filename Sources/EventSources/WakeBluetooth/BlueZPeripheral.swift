@@ -27,6 +27,18 @@ final class BlueZPeripheral {
         var state: State
     }
 
+    /// A channel that is being opened.
+    final class Opening {
+        let client: BluetoothClient
+        let psm: UInt16
+        var attempt: AnyObject?
+
+        init(client: BluetoothClient, psm: UInt16) {
+            self.client = client
+            self.psm = psm
+        }
+    }
+
     let id: BlueZDeviceID
     let name: NameID
     /// What subjects begin with.
@@ -38,6 +50,7 @@ final class BlueZPeripheral {
     var holders: [Holder] = []
     var waiting: [Request] = []
     var subscriptions: [Subscription] = []
+    var openings: [Opening] = []
     var isUp = false
     var isResolved = false
     /// Counts links, so that an answer that belongs to an earlier one is told from the others.
@@ -74,6 +87,7 @@ final class BlueZPeripheral {
         isResolved = false
         waiting.removeAll()
         subscriptions.removeAll()
+        openings.removeAll()
     }
 
     /// Takes over the attribute table. The services that were there before and are not any more.

@@ -11,6 +11,8 @@ extension SimulatedBluetooth {
     private struct Answer {
         var subject: NameID?
         var payload: EventPayload
+        /// The number of a channel.
+        var local: UInt32 = 0
 
         static func failure(_ subject: NameID? = nil, code: Int32, _ message: String) -> Answer {
             Answer(subject: subject, payload: .failure(BluetoothFailure(domain: .att, code: code, message: message)))
@@ -84,10 +86,24 @@ extension SimulatedBluetooth {
         prepare(.report(SourceReport(refused, .failure(failure))), at: now)
     }
 
+    /// The packets come again: what was not answered meanwhile is.
+    func resumeAnswers(of index: Int, at now: Instant) {
+        guard !peripherals[index].faults.unanswered else { return }
+        var answered = max(now, peripherals[index].busyUntil)
+        for _ in peripherals[index].requests {
+            let wait = peripherals[index].random.span(from: Self.answerLatency.low, to: Self.answerLatency.high)
+            answered = answered.advanced(by: wait)
+            plan(.answer, index, peripherals[index].linkGeneration, answered)
+        }
+        peripherals[index].busyUntil = answered
+    }
+
     // MARK: Answering
 
     func answer(_ index: Int, generation: UInt32, at now: Instant) {
         guard peripherals[index].linkGeneration == generation, !peripherals[index].requests.isEmpty else { return }
+        // A packet that does not arrive is sent again until the link is lost, or in range.
+        guard peripherals[index].inRange else { return }
         let request = peripherals[index].requests.removeFirst()
         guard let client = request.client else { return }
         let answer = carryOut(request.operation, for: client, on: index, at: now)
@@ -97,6 +113,7 @@ extension SimulatedBluetooth {
             request.operation.answerKind,
             of: index,
             attribute: request.operation.attribute,
+            local: answer.local,
             subject: answer.subject,
             client: client,
             failed: failed
@@ -140,6 +157,9 @@ extension SimulatedBluetooth {
                 payload: .value(value(of: attributes.descriptors[place], on: index))
             )
         case .writeDescriptor(let handle, let value): return writeDescriptor(value, to: handle, of: index)
+        case .openChannel(let psm):
+            let (number, payload) = openChannel(psm, for: client, on: index, at: now)
+            return Answer(payload: payload, local: number)
         case .readSignalStrength:
             return Answer(payload: .signalStrength(peripherals[index].advertisement.signalStrength))
         }
@@ -323,13 +343,14 @@ extension BluetoothOperation {
         case .readDescriptor: .descriptorRead
         case .writeDescriptor: .descriptorWritten
         case .readSignalStrength: .signalStrengthRead
+        case .openChannel: .channelOpened
         }
     }
 
     /// The handle it is about; 0 for the whole peripheral.
     var attribute: AttributeHandle {
         switch self {
-        case .discoverServices, .readSignalStrength: 0
+        case .discoverServices, .readSignalStrength, .openChannel: 0
         case .discoverIncludedServices(let handle, _), .discoverCharacteristics(let handle, _),
             .discoverDescriptors(let handle), .read(let handle), .write(let handle, _, _),
             .setNotify(let handle, _), .readDescriptor(let handle), .writeDescriptor(let handle, _):

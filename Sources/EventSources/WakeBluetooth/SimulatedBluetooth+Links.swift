@@ -10,6 +10,7 @@ extension SimulatedBluetooth {
         _ kind: EventKind,
         of index: Int? = nil,
         attribute: AttributeHandle = 0,
+        local: UInt32 = 0,
         subject: NameID? = nil,
         client: BluetoothClient? = nil,
         failed: Bool = false,
@@ -21,6 +22,7 @@ extension SimulatedBluetooth {
             kind: kind,
             peripheral: name,
             attribute: attribute,
+            local: local,
             subject: subject ?? name,
             client: client,
             failed: failed,
@@ -176,6 +178,7 @@ extension SimulatedBluetooth {
             peripherals[index].requests[request].client = nil
         }
         for number in numbers(of: index) { unsubscribe(client, from: number, at: now) }
+        closeChannels { $0.peripheral == index && $0.client == client }
         guard peripherals[index].holders.isEmpty else { return }
         switch peripherals[index].link {
         case .down: break
@@ -206,6 +209,7 @@ extension SimulatedBluetooth {
             pauseTimetable(number, at: now)
             characteristics[number].subscribers.removeAll()
         }
+        closeChannels { $0.peripheral == index }
         peripherals[index].link = .down
         peripherals[index].linkGeneration &+= 1
         peripherals[index].lossGeneration &+= 1

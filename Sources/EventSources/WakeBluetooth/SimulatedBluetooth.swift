@@ -1,6 +1,7 @@
 import WakeDevices
 import WakeModel
 import WakePorts
+import WakeSystem
 
 /// A radio in memory over device files: it advertises, connects, answers and notifies in the time of the run.
 ///
@@ -45,15 +46,29 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
     var prepared: [Prepared] = []
     var preparedDone = 0
     var links: UInt64 = 0
+    var channels: [SimulatedChannel] = []
+    let table: ChannelTable
+    let loop: EventLoop?
 
     /// A radio that reaches these devices; their names are the peripherals' names.
-    package init(devices: [ScenarioDevice], names: NameTable, seed: UInt64) {
+    ///
+    /// - Parameter loop: is woken when an app writes to a channel; nil where somebody looks at the channels anyway.
+    /// - Parameter table: where the descriptors of channels wait to be taken.
+    package init(
+        devices: [ScenarioDevice],
+        names: NameTable,
+        seed: UInt64,
+        loop: EventLoop? = nil,
+        table: ChannelTable = ChannelTable()
+    ) {
         self.names = names
+        self.loop = loop
+        self.table = table
         origin = names.intern("simulated")
         for device in devices {
             switch device.form {
             case .peripheral(let description): add(description, named: device.name, seed: seed)
-            case .beacon: break
+            case .beacon, .central: break
             }
         }
     }
@@ -121,6 +136,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
                     linkDown(index, because: .connectionTimeout, at: entry.at)
                 }
             case .prepared: carryOutPrepared()
+            case .channelValue: channelDue(index, at: entry.at)
             }
         }
     }
@@ -135,6 +151,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
         case .disconnect(let client, let peripheral): disconnect(client, from: peripheral, at: now)
         case .operate(let client, let peripheral, let operation):
             operate(operation, for: client, on: peripheral, at: now)
+        case .watchConnections: break
         case .release(let client):
             scans.removeAll { $0.client == client }
             for index in peripherals.indices { letGo(client, of: index, at: now) }
@@ -193,6 +210,8 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
         case .noAnswer(let span): peripherals[index].faults.noAnswer = span
         case .cutValues(let count): peripherals[index].faults.cutValues = count
         case .holdNotifications(let span): hold(index, for: span)
+        case .closeChannelAfter(let count): peripherals[index].faults.closeChannelAfter = count
+        case .refuseChannels: peripherals[index].faults.refusesChannels = true
         }
     }
 
@@ -247,6 +266,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
             // The packets come again before the timeout: the link lives on.
             if !peripherals[index].faults.unanswered { peripherals[index].lossGeneration &+= 1 }
             for number in numbers(of: index) { runTimetable(number, at: now) }
+            resumeAnswers(of: index, at: now)
         case (true, .down), (true, .connecting): appeared(index, at: now)
         }
     }

@@ -47,6 +47,9 @@ struct SimulatedPeripheral {
         /// Whether that operation has come.
         var unanswered = false
         var cutValues: Int?
+        /// Values left until a channel is closed.
+        var closeChannelAfter: Int?
+        var refusesChannels = false
     }
 
     let name: String

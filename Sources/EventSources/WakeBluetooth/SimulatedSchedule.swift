@@ -10,6 +10,7 @@ struct SimulatedSchedule {
         case notification
         case linkLoss
         case prepared
+        case channelValue
     }
 
     /// One entry. Its generation tells the owner whether it still means anything.

@@ -241,6 +241,8 @@ open class CBCentralManager: CBManager {
             receiveDisconnect(identifier, failure, timestamp, isReconnecting)
         case .peripheral(let identifier, let event):
             held(identifier)?.receive(event)
+        case .centralConnectionEvent, .peripheralManager:
+            break
         }
     }
 

@@ -276,6 +276,8 @@ extension CBPeripheral {
             delegate?.peripheral(self, didModifyServices: removed)
         case .readyToWrite:
             delegate?.peripheralIsReady(toSendWriteWithoutResponse: self)
+        case .channelOpened:
+            break
         }
     }
 

@@ -186,6 +186,7 @@ extension BlueZAdapter {
                 foundConnected(device, path)
             } else if before["Connected"]?.bool == true {
                 endLanes(below: path)
+                server?.linkEnded(device)
                 linkEnded(device, reason: disconnectReasons.removeValue(forKey: path))
                 closed(device)
                 delays.cancel(Self.retry(device))
@@ -207,8 +208,15 @@ extension BlueZAdapter {
         disconnectReasons[path] = nil
         for device in links where self.path(of: device) == nil { linkEnded(device, reason: nil) }
         for device in closing where self.path(of: device) == nil { closing.remove(device) }
+        for device in server?.subscribedDevices ?? [] where self.path(of: device) == nil { server?.linkEnded(device) }
         adjustDiscovery()
         pursueLinks()
+    }
+
+    /// The devices with a link, whoever made it, in order of their objects.
+    var connectedDevices: [BlueZDeviceID] {
+        guard let adapter = path else { return [] }
+        return objects.paths(with: BlueZName.device, atOrBelow: adapter).filter(isConnected).compactMap(device(at:))
     }
 
     /// Whether the attribute table of a connected device is complete. Connected alone does not say so.

@@ -60,7 +60,7 @@ package final class BlueZAdapter {
     package var heard: ((BlueZEvent) -> Void)?
 
     /// bluetoothd's unique name; nil while there is none.
-    private var owner: String?
+    private(set) var owner: String?
     /// Counts bluetoothds. What was asked of an earlier one is not listened to.
     package private(set) var generation = 0
     /// Counts what ends everything that was asked of the adapter: a new bluetoothd, and an adapter gone or off.
@@ -89,6 +89,8 @@ package final class BlueZAdapter {
     package var restsDiscoveryToConnect = true
     var lanes: [String: Lane] = [:]
     var notifying: [String: Notifying] = [:]
+    /// What this machine offers as a peripheral, for as long as somebody holds it.
+    weak var server: BlueZServer?
 
     package init(_ choice: BlueZAdapterChoice = .any, bus address: BusAddress = .system, on loop: EventLoop) {
         self.choice = choice
@@ -120,6 +122,7 @@ package final class BlueZAdapter {
         subscriptions.append(
             try bus.watchOwner(of: BlueZName.daemon) { [weak self] owner in self?.ownerChanged(owner) }
         )
+        server?.busOpened(bus)
     }
 
     private func subscribe(
@@ -155,6 +158,7 @@ package final class BlueZAdapter {
 
     private func busEnded() {
         ownerChanged(nil)
+        server?.busEnded()
         subscriptions.removeAll()
         bus = nil
         reopen(after: 500)
@@ -288,6 +292,9 @@ package final class BlueZAdapter {
         }
     }
 
+    /// The adapter's own address; nil while it is not there.
+    package var ownAddress: String? { path.flatMap { objects.properties($0, BlueZName.adapter)?["Address"]?.text } }
+
     var isOn: Bool {
         path.flatMap { objects.properties($0, BlueZName.adapter)?["Powered"]?.bool } ?? false
     }
@@ -299,6 +306,7 @@ package final class BlueZAdapter {
             // Whoever switched it off meant it, so it is not switched on again here.
             isReady = false
             leaveLinks()
+            server?.adapterOff()
             heard?(.off)
         }
     }
@@ -307,6 +315,7 @@ package final class BlueZAdapter {
         delays.cancel("power")
         isReady = true
         heard?(.ready)
+        server?.adapterReady()
         adoptLinks()
         adjustDiscovery()
         pursueLinks()
@@ -318,6 +327,7 @@ package final class BlueZAdapter {
         isReady = false
         leaveLinks()
         path = nil
+        server?.adapterLeft()
         heard?(.gone)
     }
 

@@ -132,6 +132,9 @@ package enum BlueZName {
     package static let service = "org.bluez.GattService1"
     package static let characteristic = "org.bluez.GattCharacteristic1"
     package static let descriptor = "org.bluez.GattDescriptor1"
+    package static let gattManager = "org.bluez.GattManager1"
+    package static let advertisingManager = "org.bluez.LEAdvertisingManager1"
+    package static let advertisement = "org.bluez.LEAdvertisement1"
     package static let objectManager = "org.freedesktop.DBus.ObjectManager"
     package static let properties = "org.freedesktop.DBus.Properties"
 }

@@ -72,6 +72,13 @@ package struct Descriptor: ~Copyable {
     }
 }
 
+/// Two connected stream sockets, close-on-exec and non-blocking; the caller closes both.
+package func streamPair() throws(SystemError) -> (Int32, Int32) {
+    var ends: [Int32] = [-1, -1]
+    guard unsafe wake_stream_pair(&ends) == 0 else { throw SystemError(last: "socketpair") }
+    return (ends[0], ends[1])
+}
+
 /// Calls again while a signal interrupts.
 package func repeatingInterrupted<Number: SignedInteger>(_ call: () -> Number) -> Number {
     while true {

@@ -11,7 +11,7 @@ package final class StandInBlueZ {
     static let characteristicInterface = "org.bluez.GattCharacteristic1"
 
     package let bus: PrivateBus
-    private var server: Bus?
+    private(set) var server: Bus?
     private var exported: BusSubscription?
     private var objects: [String: [String: Properties]] = [:]
 
@@ -42,6 +42,9 @@ package final class StandInBlueZ {
     package private(set) var filter: BusValue?
     package private(set) var isDiscovering = false
     private var sockets: [String: Int32] = [:]
+    /// What programs have registered, and the centrals that use it.
+    var offers = Offers()
+    private var valueChanges: BusSubscription?
 
     package enum Connects {
         case succeed
@@ -73,6 +76,7 @@ package final class StandInBlueZ {
         exported = try server.export("/", andBelow: true) { [unowned self] in answer($0) }
         objects.removeAll()
         addAdapter(powered: powered, announce: false)
+        valueChanges = try watchOfferedValues(server)
         var isOwner = false
         server.requestName("org.bluez") { isOwner = $0 == nil }
         try bus.wait(for: "the name org.bluez") { isOwner }
@@ -81,6 +85,8 @@ package final class StandInBlueZ {
     /// Dies, as after kill -9.
     package func vanish() {
         exported = nil
+        valueChanges = nil
+        offers = Offers(keeping: offers)
         server?.close()
         server = nil
         isDiscovering = false
@@ -98,6 +104,7 @@ package final class StandInBlueZ {
         }
         try remove(adapterPath)
         objects.removeAll()
+        offers = Offers(keeping: offers)
         isDiscovering = false
         closeSockets()
     }
@@ -244,7 +251,7 @@ package final class StandInBlueZ {
 
     // MARK: Objects
 
-    private func add(_ path: String, _ interfaces: [String: Properties], announce: Bool = true) {
+    func add(_ path: String, _ interfaces: [String: Properties], announce: Bool = true) {
         objects[path, default: [:]].merge(interfaces) { $1 }
         guard announce else { return }
         try? server?.emit(
@@ -255,7 +262,7 @@ package final class StandInBlueZ {
         )
     }
 
-    private func remove(_ path: String) throws {
+    func remove(_ path: String) throws {
         guard let interfaces = objects.removeValue(forKey: path) else { return }
         try server?.emit(
             "/",
@@ -265,7 +272,7 @@ package final class StandInBlueZ {
         )
     }
 
-    private func change(_ path: String, _ interface: String, _ changed: Properties) {
+    func change(_ path: String, _ interface: String, _ changed: Properties) {
         guard objects[path]?[interface] != nil else { return }
         for (name, value) in changed {
             objects[path]![interface]!.removeAll { $0.0 == name }
@@ -314,6 +321,12 @@ package final class StandInBlueZ {
                 .map { BusEntry(.objectPath($0.key), described($0.value)) }
             call.reply([.dictionary(entries, key: "o", value: "a{sa{sv}}")])
         case ("org.freedesktop.DBus.Properties", "Set"): setProperty(call)
+        case ("org.freedesktop.DBus.Properties", "Get"):
+            guard call.arguments.count == 2, let interface = call.arguments[0].text,
+                let value = objects[call.path]?[interface]?.first(where: { $0.0 == call.arguments[1].text })?.1
+            else { return false }
+            call.reply([.variant(value)])
+        case ("org.bluez.GattManager1", _), ("org.bluez.LEAdvertisingManager1", _): return offering(call)
         case (Self.adapterInterface, _): return adapter(call)
         case (Self.deviceInterface, _): return device(call)
         case (Self.characteristicInterface, _): return characteristic(call)

@@ -123,3 +123,33 @@ int wake_pidfd_kill(int pidfd, int signal);
 
 // CPU time of a live process in nanoseconds, by its CPU clock; -1 when it is gone.
 int64_t wake_cpu_time(int pid);
+
+// L2CAP channels over Bluetooth LE (connection-oriented, kernel sockets): no header of Glibc knows AF_BLUETOOTH.
+enum wake_address_type {
+    WAKE_ADDRESS_PUBLIC = 1,
+    WAKE_ADDRESS_RANDOM = 2,
+};
+
+struct wake_channel_end {
+    uint8_t address[6]; // most significant byte first
+    uint8_t address_type;
+    uint16_t psm; // 0: any
+};
+
+// Security levels of the kernel: 0 as it is, 2 encrypted, 3 encrypted and authenticated.
+// Both return a non-blocking, close-on-exec stream socket. A connection may still be in progress: when the socket is
+// writable, wake_socket_error says how it came out.
+int wake_channel_connect(const struct wake_channel_end *own, const struct wake_channel_end *other, int level);
+int wake_channel_listen(const struct wake_channel_end *own, int level, int backlog);
+// Fills in who it is. EAGAIN when nobody waits.
+int wake_channel_accept(int listener, struct wake_channel_end *other);
+// The PSM of a listening socket, which the kernel may have chosen.
+int wake_channel_psm(int number);
+// The pending error of a socket, an errno, 0 for none; getsockopt(2) wants untyped memory.
+int wake_socket_error(int number);
+// The most bytes of one write, or -1 when it is no L2CAP socket.
+int wake_channel_send_size(int number);
+
+// Two connected stream sockets, close-on-exec and non-blocking; socketpair(2)'s flags have a type that Swift does not
+// combine.
+int wake_stream_pair(int ends[2]);

@@ -47,6 +47,9 @@ extension BluetoothOperation: ByteCoded {
             writer.write(value)
         case .readSignalStrength:
             writer.write(byte: 9)
+        case .openChannel(let psm):
+            writer.write(byte: 10)
+            writer.write(psm)
         }
     }
 
@@ -68,6 +71,7 @@ extension BluetoothOperation: ByteCoded {
         case 7: self = .readDescriptor(try reader.readUInt16())
         case 8: self = .writeDescriptor(try reader.readUInt16(), try reader.readBytes())
         case 9: self = .readSignalStrength
+        case 10: self = .openChannel(psm: try reader.readUInt16())
         default: throw EncodingFault(.unknownValue, at: start)
         }
     }
@@ -120,6 +124,28 @@ extension EventPayload: ByteCoded {
         case .psm(let psm):
             writer.write(byte: 14)
             writer.write(psm)
+        case .connectionEvent(let connected):
+            writer.write(byte: 21)
+            writer.write(connected)
+        case .position(let position):
+            writer.write(byte: 15)
+            writer.write(position)
+        case .positions(let positions):
+            writer.write(byte: 16)
+            writer.write(positions)
+        case .beacons(let beacons):
+            writer.write(byte: 17)
+            writer.write(beacons)
+        case .regionState(let state):
+            writer.write(byte: 18)
+            writer.write(state)
+        case .locationFailure(let code, let message):
+            writer.write(byte: 19)
+            writer.write(code)
+            writer.write(message)
+        case .visit(let visit):
+            writer.write(byte: 20)
+            writer.write(visit)
         }
     }
 
@@ -141,6 +167,13 @@ extension EventPayload: ByteCoded {
         case 12: self = .writeRequests(try reader.readArray())
         case 13: self = .central(maximumUpdateLength: try reader.readUInt16())
         case 14: self = .psm(try reader.readUInt16())
+        case 21: self = .connectionEvent(connected: try reader.readBool())
+        case 15: self = .position(try reader.read())
+        case 16: self = .positions(try reader.readArray())
+        case 17: self = .beacons(try reader.readArray())
+        case 18: self = .regionState(try reader.read())
+        case 19: self = .locationFailure(code: try reader.readInt32(), message: try reader.readString())
+        case 20: self = .visit(try reader.read())
         default: throw EncodingFault(.unknownValue, at: start)
         }
     }

@@ -105,6 +105,18 @@ package struct ByteReader: Sendable {
         try narrow { (reader) throws(EncodingFault) in try reader.readUInt64() }
     }
 
+    package mutating func readDouble() throws(EncodingFault) -> Double {
+        guard remaining >= 8 else { throw EncodingFault(.cut, at: offset) }
+        defer { offset += 8 }
+        return Double(bitPattern: (0..<8).reduce(0) { $0 | UInt64(bytes[offset + $1]) << (UInt64($1) * 8) })
+    }
+
+    package mutating func readFloat() throws(EncodingFault) -> Float {
+        guard remaining >= 4 else { throw EncodingFault(.cut, at: offset) }
+        defer { offset += 4 }
+        return Float(bitPattern: (0..<4).reduce(0) { $0 | UInt32(bytes[offset + $1]) << (UInt32($1) * 8) })
+    }
+
     package mutating func readString() throws(EncodingFault) -> String {
         let start = offset
         let length = try readCount()

@@ -62,6 +62,20 @@ package struct ByteWriter: Sendable {
         write(UInt64(value))
     }
 
+    /// Appends the eight bytes of a floating-point number, lowest first.
+    package mutating func write(_ value: Double) {
+        for shift in stride(from: 0 as UInt64, to: 64, by: 8) {
+            bytes.append(UInt8(truncatingIfNeeded: value.bitPattern >> shift))
+        }
+    }
+
+    /// Appends the four bytes of a floating-point number, lowest first.
+    package mutating func write(_ value: Float) {
+        for shift in stride(from: 0 as UInt32, to: 32, by: 8) {
+            bytes.append(UInt8(truncatingIfNeeded: value.bitPattern >> shift))
+        }
+    }
+
     package mutating func write(_ text: String) {
         var text = text
         text.withUTF8 { utf8 in

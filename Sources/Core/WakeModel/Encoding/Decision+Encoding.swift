@@ -57,6 +57,7 @@ extension AppSnapshot: ByteCoded {
         writer.write(registeredAt)
         writer.write(budgetLimit)
         writer.write(budgetUsed)
+        writer.write(locationAuthorization)
     }
 
     package init(from reader: inout ByteReader) throws(EncodingFault) {
@@ -78,6 +79,7 @@ extension AppSnapshot: ByteCoded {
         registeredAt = try reader.read()
         budgetLimit = try reader.read()
         budgetUsed = try reader.read()
+        locationAuthorization = try reader.read()
     }
 
     /// The yes-or-no values, one bit each.
@@ -137,7 +139,23 @@ extension Profile: ByteCoded {
         writer.write(rebootLiftsForceQuit)
         writer.write(firstUnlockGates)
         writer.write(bluetoothRelaunchesAfterReboot)
+        writer.write(reconnects)
         writer.write(multitasking)
+        writer.write(locationWindow)
+        writer.write(significantDistance)
+        writer.write(significantInterval)
+        writer.write(regionMargin)
+        writer.write(regionDwell)
+        writer.write(regionLimit)
+        writer.write(regionRadiusLimit)
+        writer.write(beaconExitDelay)
+        writer.write(pauseDistance)
+        writer.write(pauseDelay)
+        writer.write(locationLiftsForceQuit)
+        writer.write(locationLevels)
+        writer.write(locationBackgroundFlag)
+        writer.write(beaconRegions)
+        writer.write(visits)
     }
 
     package init(from reader: inout ByteReader) throws(EncodingFault) {
@@ -154,7 +172,23 @@ extension Profile: ByteCoded {
             rebootLiftsForceQuit: try reader.readBool(),
             firstUnlockGates: try reader.readBool(),
             bluetoothRelaunchesAfterReboot: try reader.readBool(),
-            multitasking: try reader.readBool()
+            reconnects: try reader.readBool(),
+            multitasking: try reader.readBool(),
+            locationWindow: try reader.read(),
+            significantDistance: try reader.readUInt32(),
+            significantInterval: try reader.read(),
+            regionMargin: try reader.readUInt32(),
+            regionDwell: try reader.read(),
+            regionLimit: try reader.readUInt32(),
+            regionRadiusLimit: try reader.readUInt32(),
+            beaconExitDelay: try reader.read(),
+            pauseDistance: try reader.readUInt32(),
+            pauseDelay: try reader.read(),
+            locationLiftsForceQuit: try reader.readBool(),
+            locationLevels: try reader.readBool(),
+            locationBackgroundFlag: try reader.readBool(),
+            beaconRegions: try reader.readBool(),
+            visits: try reader.readBool()
         )
     }
 }

@@ -91,10 +91,11 @@ extension AppRequest: ByteCoded {
         case .stopScan(let manager):
             writer.write(byte: 6)
             writer.write(manager)
-        case .connect(let manager, let peripheral):
+        case .connect(let manager, let peripheral, let options):
             writer.write(byte: 7)
             writer.write(manager)
             writer.write(peripheral)
+            writer.write(byte: options.rawValue)
         case .cancelConnection(let manager, let peripheral):
             writer.write(byte: 8)
             writer.write(manager)
@@ -104,8 +105,17 @@ extension AppRequest: ByteCoded {
             writer.write(manager)
             writer.write(peripheral)
             writer.write(operation)
+        case .watchConnections(let manager, let peripherals, let services):
+            writer.write(byte: 12)
+            writer.write(manager)
+            writer.write(peripherals)
+            writer.write(services)
         case .peripheralManager(let manager, let request):
             writer.write(byte: 10)
+            writer.write(manager)
+            writer.write(request)
+        case .location(let manager, let request):
+            writer.write(byte: 11)
             writer.write(manager)
             writer.write(request)
         }
@@ -126,10 +136,22 @@ extension AppRequest: ByteCoded {
                 allowDuplicates: try reader.readBool()
             )
         case 6: self = .stopScan(try reader.readUInt32())
-        case 7: self = .connect(try reader.readUInt32(), peripheral: try reader.read())
+        case 7:
+            self = .connect(
+                try reader.readUInt32(),
+                peripheral: try reader.read(),
+                options: ConnectOptions(rawValue: try reader.readByte())
+            )
         case 8: self = .cancelConnection(try reader.readUInt32(), peripheral: try reader.read())
         case 9: self = .operate(try reader.readUInt32(), peripheral: try reader.read(), try reader.read())
         case 10: self = .peripheralManager(try reader.readUInt32(), try reader.read())
+        case 12:
+            self = .watchConnections(
+                try reader.readUInt32(),
+                peripherals: try reader.readArray(),
+                services: try reader.readArray()
+            )
+        case 11: self = .location(try reader.readUInt32(), try reader.read())
         default: throw EncodingFault(.unknownValue, at: start)
         }
     }
@@ -184,6 +206,33 @@ extension WakeEvent: ByteCoded {
         writer.write(services)
         writer.write(origin)
         writer.write(parent)
+        encodeLocation(into: &writer)
+    }
+
+    /// What only events of location have: one byte says which, and most have none.
+    private func encodeLocation(into writer: inout ByteWriter) {
+        let present: [Bool] = [
+            fix != nil, beacon != nil, region != .none, app != nil, manager != 0, authorization != nil,
+        ]
+        writer.write(byte: present.enumerated().reduce(0) { $0 | ($1.element ? 1 << UInt8($1.offset) : 0) })
+        if let fix { writer.write(fix) }
+        if let beacon { writer.write(beacon) }
+        if region != .none { writer.write(region) }
+        if let app { writer.write(app) }
+        if manager != 0 { writer.write(manager) }
+        if let authorization { writer.write(authorization) }
+    }
+
+    private mutating func decodeLocation(from reader: inout ByteReader) throws(EncodingFault) {
+        let start = reader.offset
+        let present = try reader.readByte()
+        guard present < 64 else { throw EncodingFault(.unknownValue, at: start) }
+        if present & 1 != 0 { fix = try reader.read() as Fix }
+        if present & 2 != 0 { beacon = try reader.read() as BeaconSighting }
+        if present & 4 != 0 { region = try reader.read() }
+        if present & 8 != 0 { app = try reader.read() as AppID }
+        if present & 16 != 0 { manager = try reader.readUInt32() }
+        if present & 32 != 0 { authorization = try reader.read() as LocationAuthorization }
     }
 
     package init(from reader: inout ByteReader) throws(EncodingFault) {
@@ -208,5 +257,6 @@ extension WakeEvent: ByteCoded {
             parent: try reader.read(),
             id: id
         )
+        try decodeLocation(from: &reader)
     }
 }

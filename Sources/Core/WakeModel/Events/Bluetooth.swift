@@ -29,6 +29,9 @@ package enum BluetoothCommand: Hashable, Sendable {
     /// addressed to it alone; the link goes when its last client let go.
     case disconnect(BluetoothClient, peripheral: NameID)
     case operate(BluetoothClient, peripheral: NameID, BluetoothOperation)
+    /// Say when a link to one of the peripherals, or to one with one of the services, comes up or goes, whoever holds it.
+    /// Replaces what the client asked before; two empty lists end it.
+    case watchConnections(BluetoothClient, peripherals: [NameID], services: [NameID])
     /// The client is gone for good: drop all it holds, silently.
     case release(BluetoothClient)
 }
@@ -46,6 +49,25 @@ package enum BluetoothOperation: Hashable, Sendable {
     case readDescriptor(AttributeHandle)
     case writeDescriptor(AttributeHandle, [UInt8])
     case readSignalStrength
+    /// Opens an L2CAP channel. Answered by `channelOpened` with the channel's number, under which the port keeps the
+    /// descriptor until it is taken.
+    case openChannel(psm: UInt16)
+}
+
+/// How an app wants a connection to be.
+package struct ConnectOptions: OptionSet, Hashable, Sendable {
+    package var rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Show the user an alert when the link comes up while the app is suspended (BTC-9).
+    package static let alertsOnConnection = ConnectOptions(rawValue: 1)
+    /// The same when the link goes.
+    package static let alertsOnDisconnection = ConnectOptions(rawValue: 2)
+    /// The same when the peripheral notifies.
+    package static let alertsOnNotification = ConnectOptions(rawValue: 4)
+    /// The system connects again after link loss (BTC-11).
+    package static let reconnects = ConnectOptions(rawValue: 8)
 }
 
 /// What an app reads of an event. The router never looks at it.
@@ -68,6 +90,16 @@ package enum EventPayload: Hashable, Sendable {
     /// How many bytes an update to the central that subscribed may have.
     case central(maximumUpdateLength: UInt16)
     case psm(UInt16)
+    /// A link that an app watches came up, or went.
+    case connectionEvent(connected: Bool)
+    case position(Position)
+    /// Several fixes at once, oldest first.
+    case positions([Position])
+    case beacons([RangedBeacon])
+    case regionState(RegionState)
+    /// In the codes of ``LocationFailureCode``.
+    case locationFailure(code: Int32, message: String)
+    case visit(Visit)
 }
 
 /// What a peripheral says of itself on the air.
@@ -195,6 +227,12 @@ package struct BluetoothFailure: Hashable, Sendable, Error {
         domain: .core,
         code: 3,
         message: "The specified device is not connected."
+    )
+    /// CBError.unknown: what Core Bluetooth says of a channel that the peripheral refuses.
+    package static let channelRefused = BluetoothFailure(
+        domain: .core,
+        code: 0,
+        message: "The L2CAP channel could not be opened."
     )
     /// CBATTError.invalidHandle
     package static let invalidHandle = BluetoothFailure(domain: .att, code: 1, message: "The handle is invalid.")

@@ -31,6 +31,21 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
     case channelUnpublished
     case channelOpened
     case channelDataAvailable
+    case connectionEvent
+    case positionFixed
+    case significantChange
+    case visitBegan
+    case visitEnded
+    case regionEntered
+    case regionExited
+    case regionStateDetermined
+    case monitoringStarted
+    case monitoringFailed
+    case locationUpdatesPaused
+    case authorizationChanged
+    case locationFailed
+    case beaconSighted
+    case beaconsRanged
 
     /// The word used in records and scenarios.
     package var word: String {
@@ -66,6 +81,21 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
         case .channelUnpublished: "l2cap-unpublished"
         case .channelOpened: "l2cap-opened"
         case .channelDataAvailable: "l2cap-data"
+        case .connectionEvent: "connection-event"
+        case .positionFixed: "position-fixed"
+        case .significantChange: "significant-change"
+        case .visitBegan: "visit-began"
+        case .visitEnded: "visit-ended"
+        case .regionEntered: "region-entered"
+        case .regionExited: "region-exited"
+        case .regionStateDetermined: "region-state-determined"
+        case .monitoringStarted: "monitoring-started"
+        case .monitoringFailed: "monitoring-failed"
+        case .locationUpdatesPaused: "location-updates-paused"
+        case .authorizationChanged: "location-authorization-changed"
+        case .locationFailed: "location-failed"
+        case .beaconSighted: "beacon-sighted"
+        case .beaconsRanged: "beacons-ranged"
         }
     }
 
@@ -76,7 +106,22 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
 
     /// The source that reports it.
     @inlinable
-    package var source: Source { .bluetooth }
+    package var source: Source {
+        switch self {
+        case .bluetoothPoweredOn, .bluetoothPoweredOff, .peripheralDiscovered, .peripheralConnected,
+            .peripheralConnectionFailed, .peripheralDisconnected, .characteristicNotified, .servicesDiscovered,
+            .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered, .valueRead,
+            .valueWritten, .notificationStateChanged, .descriptorRead, .descriptorWritten, .signalStrengthRead,
+            .nameChanged, .servicesModified, .readyToWrite, .serviceAdded, .advertisingStarted, .centralSubscribed,
+            .centralUnsubscribed, .readRequested, .writeRequested, .readyToUpdate, .channelPublished,
+            .channelUnpublished, .channelOpened, .channelDataAvailable, .connectionEvent:
+            .bluetooth
+        case .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered, .regionExited,
+            .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
+            .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
+            .location
+        }
+    }
 }
 
 /// The words for where events come from.
@@ -128,6 +173,18 @@ package struct WakeEvent: Hashable, Sendable {
     package var subject: NameID
     /// The services in an advertisement, as interned canonical UUIDs.
     package var services: [NameID]
+    /// Where the phone is, in a ``EventKind/positionFixed``.
+    package var fix: Fix?
+    /// The beacon of a ``EventKind/beaconSighted``.
+    package var beacon: BeaconSighting?
+    /// The identifier of the region it is about.
+    package var region: NameID
+    /// The one app it is for; nil when it is for everyone interested.
+    package var app: AppID?
+    /// The manager that it answers; 0 when it is for every location manager of its app.
+    package var manager: ManagerNumber
+    /// What the app may know from now on, in a ``EventKind/authorizationChanged``.
+    package var authorization: LocationAuthorization?
     /// Where it comes from, such as `night.yaml:31` or `bluez`.
     package var origin: NameID
     /// The event that led to it.
@@ -144,6 +201,12 @@ package struct WakeEvent: Hashable, Sendable {
         client: BluetoothClient? = nil,
         failed: Bool = false,
         services: [NameID] = [],
+        fix: Fix? = nil,
+        beacon: BeaconSighting? = nil,
+        region: NameID = .none,
+        app: AppID? = nil,
+        manager: ManagerNumber = 0,
+        authorization: LocationAuthorization? = nil,
         origin: NameID = .none,
         parent: EventID = .none,
         id: EventID = .none
@@ -158,6 +221,12 @@ package struct WakeEvent: Hashable, Sendable {
         self.peripheral = peripheral
         self.subject = subject
         self.services = services
+        self.fix = fix
+        self.beacon = beacon
+        self.region = region
+        self.app = app
+        self.manager = manager
+        self.authorization = authorization
         self.origin = origin
         self.parent = parent
     }

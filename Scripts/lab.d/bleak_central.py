@@ -1,0 +1,22 @@
+"""A third stack to compare with: bleak as the central. bleak_central.py NAME UUID COUNT prints COUNT notifications."""
+
+import asyncio
+import sys
+
+from bleak import BleakClient, BleakScanner
+
+
+async def main(name, uuid, count):
+    found = await BleakScanner.find_device_by_name(name, timeout=30)
+    if found is None:
+        sys.exit(f"central: {name} was not heard in 30 s")
+    values = asyncio.Queue()
+    async with BleakClient(found) as client:
+        await client.start_notify(
+            f"0000{uuid}-0000-1000-8000-00805f9b34fb", lambda _, value: values.put_nowait(bytes(value))
+        )
+        for _ in range(count):
+            print((await asyncio.wait_for(values.get(), 60)).hex(), flush=True)
+
+
+asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))

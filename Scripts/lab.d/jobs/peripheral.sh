@@ -1,0 +1,60 @@
+# Proves the peripheral role on a real bluetoothd: a Bumble central finds the service, reads (a long value too), writes
+# (prepared too), gets notifications and indications, and leaves; again in the background, where the service is in the
+# overflow area; and again after bluetoothd was restarted and the adapter had gone.
+#   Scripts/lab run Scripts/lab.d/jobs/peripheral.sh 300 [CENTRAL.yaml]
+source "$WAKEBENCH_LAB_PARTS/bluetooth.sh"
+device=${1:-Scripts/lab.d/devices/reader.yaml}
+status=0
+
+offer() { # [background]
+    .build/debug/PeripheralEnd "$device" "$@" >/out/peripheral.log 2>&1 &
+    offer_id=$!
+    wait_for 30 grep -q '^advertising-started' /out/peripheral.log || {
+        cat /out/peripheral.log
+        return 1
+    }
+}
+
+stop_offering() {
+    kill "$offer_id"
+    wait "$offer_id" 2>/dev/null || true
+}
+
+heard() { # PATTERN...
+    local pattern
+    for pattern in "$@"; do
+        grep -qE "$pattern" /out/central.log || {
+            echo "FAILED: the central did not say '$pattern'"
+            status=1
+        }
+    done
+}
+
+use() { # WHAT
+    echo "== $1 =="
+    start_central "$device" && central_log '^finished' 90 || status=1
+    cat /out/central.log
+    heard '^connected' '^service 180D 2A37 2A38 2A39 2A3A 2A3B' '^read 2A38 01' '^wrote 2A39 01' \
+        '^read 2A3A 000102.*c5c6c7$' '^wrote 2A3A 0102030405060708090a0b0c0d0e0f' '^read 2A3A 0102030405060708090a0b0c0d0e0f$' \
+        '^subscribed 2A37' '^indicated 2A3B' '^unsubscribed 2A37' '^disconnected'
+    [ "$(grep -c '^notified 2A37' /out/central.log)" -ge 3 ] || { echo "FAILED: fewer than 3 notifications"; status=1; }
+    stop_central
+}
+
+start_bluetooth || exit 1
+offer || exit 1
+use "in the foreground"
+echo "== restart of bluetoothd, and the adapter gone and back =="
+restart_bluetoothd
+remove_adapter
+add_adapter
+wait_for 30 busctl --system --timeout=5 get-property org.bluez /org/bluez/hci0 org.bluez.LEAdvertisingManager1 ActiveInstances
+wait_for 30 sh -c 'busctl --system get-property org.bluez /org/bluez/hci0 org.bluez.LEAdvertisingManager1 ActiveInstances | grep -q "y 1"' ||
+    { echo "FAILED: not advertised again"; status=1; }
+use "after the restart"
+cat /out/peripheral.log
+stop_offering
+offer background || exit 1
+use "in the background"
+cat /out/peripheral.log
+exit $status

@@ -1,0 +1,148 @@
+import Glibc
+import WakeDevices
+import WakeModel
+import WakePorts
+import WakeSystem
+
+/// One open L2CAP channel of the simulated radio: the device's end of a pair of sockets.
+final class SimulatedChannel {
+    let number: UInt32
+    /// A position among the radio's peripherals.
+    let peripheral: Int
+    let client: BluetoothClient
+    let description: BluetoothPeripheral.Channel
+    /// -1 once it is closed.
+    private(set) var descriptor: Int32
+    private var watch: Watch?
+    var place = Timetable.Position()
+    /// Bytes that the socket has no room for, oldest first.
+    var backlog: [UInt8] = []
+
+    init(
+        number: UInt32,
+        peripheral: Int,
+        client: BluetoothClient,
+        description: BluetoothPeripheral.Channel,
+        descriptor: Int32,
+        loop: EventLoop?
+    ) {
+        self.number = number
+        self.peripheral = peripheral
+        self.client = client
+        self.description = description
+        self.descriptor = descriptor
+        // The handler need not do anything: the radio looks at its channels in each turn of the loop.
+        watch = try? loop?.watch(descriptor, for: .readable) { _ in }
+    }
+
+    var isOpen: Bool { descriptor >= 0 }
+
+    func close() {
+        guard isOpen else { return }
+        watch?.cancel()
+        watch = nil
+        Glibc.close(descriptor)
+        descriptor = -1
+    }
+
+    deinit { close() }
+}
+
+/// L2CAP channels.
+extension SimulatedBluetooth {
+    /// The most bytes that wait for an app that does not read; what comes then is lost, as from a device without credits.
+    private static let backlogLimit = 65_536
+
+    /// Opens a channel, or says why not.
+    func openChannel(_ psm: UInt16, for client: BluetoothClient, on index: Int, at now: Instant) -> (
+        UInt32, EventPayload
+    ) {
+        guard let description = peripherals[index].description.channels.first(where: { $0.psm == psm }),
+            !peripherals[index].faults.refusesChannels
+        else { return (0, .failure(.channelRefused)) }
+        guard let (own, theirs) = try? streamPair() else { return (0, .failure(.channelRefused)) }
+        let number = table.add(theirs)
+        let channel = SimulatedChannel(
+            number: number,
+            peripheral: index,
+            client: client,
+            description: description,
+            descriptor: own,
+            loop: loop
+        )
+        channels.append(channel)
+        planChannelValue(channel, at: now)
+        return (number, .psm(psm))
+    }
+
+    private func planChannelValue(_ channel: SimulatedChannel, at now: Instant) {
+        guard let pause = channel.description.timetable.pause(before: channel.place) else { return }
+        plan(.channelValue, Int(channel.number), 0, now.advanced(by: pause))
+    }
+
+    /// The next value of a channel's timetable is due.
+    func channelDue(_ number: Int, at now: Instant) {
+        guard let channel = channels.first(where: { Int($0.number) == number }), channel.isOpen,
+            let value = channel.description.timetable.take(&channel.place)
+        else { return }
+        send(value, over: channel)
+        planChannelValue(channel, at: now)
+        guard let left = peripherals[channel.peripheral].faults.closeChannelAfter else { return }
+        peripherals[channel.peripheral].faults.closeChannelAfter = left > 1 ? left - 1 : nil
+        if left <= 1 { closeChannels { $0 === channel } }
+    }
+
+    private func send(_ value: [UInt8], over channel: SimulatedChannel) {
+        if channel.backlog.count + value.count <= Self.backlogLimit { channel.backlog += value }
+        drain(channel)
+    }
+
+    /// Writes what waits, as far as there is room.
+    private func drain(_ channel: SimulatedChannel) {
+        while channel.isOpen, !channel.backlog.isEmpty, peripherals[channel.peripheral].inRange {
+            let flags = Int32(truncatingIfNeeded: MSG_NOSIGNAL)
+            let count = unsafe Glibc.send(channel.descriptor, channel.backlog, channel.backlog.count, flags)
+            if count > 0 {
+                channel.backlog.removeFirst(count)
+            } else if count < 0, errno == EINTR {
+                continue
+            } else {
+                if errno != EAGAIN { channel.close() }
+                return
+            }
+        }
+    }
+
+    package func lookAtChannels(at now: Instant) {
+        guard !channels.isEmpty else { return }
+        for channel in channels where channel.isOpen {
+            drain(channel)
+            receive(over: channel)
+        }
+        channels.removeAll { !$0.isOpen }
+    }
+
+    private func receive(over channel: SimulatedChannel) {
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        // What an app writes without end is read a little in each turn.
+        for _ in 0..<16 where channel.isOpen {
+            let count = unsafe recv(channel.descriptor, &buffer, buffer.count, 0)
+            if count > 0 {
+                if channel.description.echo { send(Array(buffer[..<count]), over: channel) }
+            } else if count < 0, errno == EINTR {
+                continue
+            } else {
+                if count == 0 || errno != EAGAIN { channel.close() }
+                return
+            }
+        }
+    }
+
+    /// Closes the channels that match: the app reads what is there, and then the end.
+    func closeChannels(where matches: (SimulatedChannel) -> Bool) {
+        for channel in channels where matches(channel) { channel.close() }
+        channels.removeAll { !$0.isOpen }
+    }
+
+    package func takeChannel(_ number: UInt32) -> Int32? { table.take(number) }
+}

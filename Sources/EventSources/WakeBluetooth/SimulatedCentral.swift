@@ -1,0 +1,139 @@
+import WakeDevices
+import WakeModel
+
+/// One central of the simulated radio: its script, where it is in it, and its link to the phone.
+struct SimulatedCentral {
+    /// What the central is at.
+    enum Activity {
+        /// The script is over.
+        case done
+        /// The next step begins at the instant.
+        case pausing(until: Instant)
+        /// Looks for an advertisement; gives up at the instant.
+        case searching(until: Instant)
+        /// It heard the advertisement. The link is up at the instant, unless the advertisement ends before.
+        case connecting(at: Instant, givingUp: Instant)
+        /// What the step asks reaches the phone at the instant.
+        case asking(at: Instant)
+        /// An app has the request. The link goes at the instant, as the Attribute Protocol demands.
+        case awaitingAnswer(request: UInt32, until: Instant)
+        /// An answer reaches the central at the instant.
+        case hearing(Answer, at: Instant)
+        /// Waits for values of a characteristic until the instant.
+        case awaitingValues(String, count: Int, until: Instant)
+    }
+
+    /// An answer to a request.
+    struct Answer {
+        /// An ATT error code; 0 for success.
+        var result: UInt8
+        /// What a read gave from where it was asked for.
+        var value: [UInt8]
+    }
+
+    /// A characteristic that the central is subscribed to.
+    struct Subscription: Equatable {
+        var client: BluetoothClient
+        var characteristic: UInt32
+        var uuid: String
+        var indications: Bool
+    }
+
+    /// A value on its way.
+    struct Outgoing {
+        /// The update that it belongs to.
+        var update: UInt64
+        var subscription: Subscription
+        var value: [UInt8]
+        /// It arrived, and will not be confirmed.
+        var isStuck = false
+    }
+
+    /// The faults that are armed.
+    struct Faults {
+        /// Values and answers left until the link drops.
+        var disconnectAfter: Int?
+        var neverConfirms = false
+        var slowness: Instant.Span?
+    }
+
+    /// How long either end waits for an answer or a confirmation (Bluetooth Core Specification, volume 3, part F, 3.3.3).
+    static let transactionTimeout = Instant.Span.seconds(30)
+
+    let name: String
+    let nameID: NameID
+    let description: BluetoothCentral
+    var random: SimulatedRandom
+
+    var step = 0
+    var activity = Activity.pausing(until: .zero)
+    var isUp = false
+    var inRange = true
+    /// When a link out of range is lost.
+    var lossDue = Instant.distantFuture
+    var subscriptions: [Subscription] = []
+    /// Values that came and were not waited for, by UUID.
+    var received: [String: Int] = [:]
+    /// What a read has brought so far.
+    var readSoFar: [UInt8] = []
+    var outgoing: [Outgoing] = []
+    /// When the first of `outgoing` arrives.
+    var arrival = Instant.distantFuture
+    var faults = Faults()
+
+    init(_ name: String, _ description: BluetoothCentral, names: NameTable, seed: UInt64) {
+        self.name = name
+        nameID = names.intern(name)
+        self.description = description
+        random = SimulatedRandom(seed: seed, name: name)
+    }
+
+    /// The step that the central is at; nil when the script is over.
+    var action: BluetoothCentral.Action? {
+        description.script.indices.contains(step) ? description.script[step].action : nil
+    }
+
+    /// When its activity goes on by itself.
+    var due: Instant {
+        switch activity {
+        case .done: .distantFuture
+        case .pausing(let until), .searching(let until): until
+        case .connecting(let at, _), .asking(let at), .hearing(_, let at): at
+        case .awaitingAnswer(_, let until), .awaitingValues(_, _, let until): until
+        }
+    }
+
+    /// When it next has something to do of its own.
+    var nextTime: Instant { min(due, arrival, lossDue) }
+
+    /// The longest value of a notification.
+    var longestUpdate: Int { description.mtu - 3 }
+
+    /// The step after the one that the link was lost in: what needs it is left out.
+    var stepAfterLoss: Int {
+        let rest = description.script.indices[min(step, description.script.count)...]
+        for index in rest {
+            switch description.script[index].action {
+            case .disconnect: return index + 1
+            case .connect: return index
+            case .wait, .discover, .read, .write, .subscribe, .unsubscribe, .awaitValues: continue
+            }
+        }
+        return description.script.count
+    }
+
+    /// How many connection intervals pass until what the step asks has reached the phone.
+    var intervalsToAsk: Int {
+        switch action {
+        // One round each for services, characteristics and descriptors.
+        case .discover: 6
+        // Each piece of a prepared write is echoed before the next.
+        case .write(_, let value, .prepared): Self.pieces(of: value, description.mtu) * 2 + 1
+        case .write(_, let value, .request) where value.count > description.mtu - 3:
+            Self.pieces(of: value, description.mtu) * 2 + 1
+        default: 1
+        }
+    }
+
+    private static func pieces(of value: [UInt8], _ mtu: Int) -> Int { max(1, (value.count + mtu - 6) / (mtu - 5)) }
+}

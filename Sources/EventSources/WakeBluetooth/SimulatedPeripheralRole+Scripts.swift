@@ -1,0 +1,418 @@
+import WakeDevices
+import WakeModel
+
+/// What the centrals do, step by step.
+extension SimulatedPeripheralRole {
+    /// What a central has to do at this instant.
+    func goOn(_ index: Int, at now: Instant) {
+        if centrals[index].lossDue <= now {
+            linkDown(index, at: now)
+        } else if centrals[index].due <= now {
+            act(index, at: now)
+        } else {
+            valueArrived(index, at: now)
+        }
+    }
+
+    private func act(_ index: Int, at now: Instant) {
+        switch centrals[index].activity {
+        case .done: break
+        case .pausing: begin(index, at: now)
+        case .searching:
+            if case .connect(let service, _)? = centrals[index].action { say(index, "gave up \(service)", at: now) }
+            // Nothing that needs the link comes before it is there.
+            centrals[index].step += 1
+            centrals[index].step = centrals[index].stepAfterLoss
+            centrals[index].activity = .pausing(until: now)
+        case .connecting: linkUp(index, at: now)
+        case .asking: ask(index, at: now)
+        case .awaitingAnswer(let request, _):
+            requests[request] = nil
+            linkDown(index, at: now)
+        case .hearing(let answer, _): hear(answer, index, at: now)
+        case .awaitingValues: finishStep(index, at: now)
+        }
+    }
+
+    private func finishStep(_ index: Int, at now: Instant) {
+        centrals[index].step += 1
+        centrals[index].activity = .pausing(until: now)
+    }
+
+    private func begin(_ index: Int, at now: Instant) {
+        guard let action = centrals[index].action else {
+            if centrals[index].description.repeats {
+                centrals[index].step = 0
+                centrals[index].activity = .pausing(until: now)
+            } else {
+                centrals[index].activity = .done
+                say(index, "finished", at: now)
+            }
+            return
+        }
+        switch action {
+        case .wait(let span):
+            centrals[index].step += 1
+            centrals[index].activity = .pausing(until: now.advanced(by: span))
+        case .connect(_, let within):
+            let end = within.map { now.advanced(by: $0) } ?? .distantFuture
+            centrals[index].activity = .searching(until: end)
+            look(index, at: now)
+        case .disconnect:
+            centrals[index].step += 1
+            closeLink(index, at: now)
+            centrals[index].activity = .pausing(until: now)
+        case .awaitValues(let uuid, let count, let within):
+            let end = within.map { now.advanced(by: $0) } ?? .distantFuture
+            centrals[index].activity = .awaitingValues(uuid, count: count, until: end)
+            lookForValues(index, at: now)
+        case .discover, .read, .write, .subscribe, .unsubscribe:
+            centrals[index].readSoFar = []
+            centrals[index].activity = .asking(at: now.advanced(by: intervals(index, centrals[index].intervalsToAsk)))
+        }
+    }
+
+    private func intervals(_ index: Int, _ count: Int) -> Instant.Span {
+        Instant.Span(nanoseconds: centrals[index].description.interval.nanoseconds * Int64(count))
+    }
+
+    // MARK: Links
+
+    /// Connects a central that looks for something that is advertised.
+    func look(_ index: Int, at now: Instant) {
+        let isHeard: Bool
+        if case .connect(let service, _)? = centrals[index].action, let advertisement {
+            let readsOverflow = centrals[index].description.readsOverflow
+            isHeard = centrals[index].inRange && advertisement.offers(service, readsOverflow: readsOverflow)
+        } else {
+            isHeard = false
+        }
+        switch centrals[index].activity {
+        case .searching(let end) where isHeard:
+            let (low, high) = Self.connectLatency
+            let wait = centrals[index].random.span(from: low, to: high)
+            centrals[index].activity = .connecting(at: now.advanced(by: wait), givingUp: end)
+        case .connecting(_, let end) where !isHeard: centrals[index].activity = .searching(until: end)
+        default: break
+        }
+    }
+
+    private func linkUp(_ index: Int, at now: Instant) {
+        centrals[index].isUp = true
+        say(index, "connected", at: now)
+        finishStep(index, at: now)
+    }
+
+    /// The link goes without the script having said so: what needs it is left out.
+    func linkDown(_ index: Int, at now: Instant) {
+        if case .connecting(_, let end) = centrals[index].activity {
+            centrals[index].activity = .searching(until: end)
+        }
+        guard centrals[index].isUp else { return }
+        closeLink(index, at: now)
+        switch centrals[index].activity {
+        // A pause goes on to its end.
+        case .pausing(let until): centrals[index].activity = .pausing(until: max(now, until))
+        case .done: return
+        case .searching, .connecting, .asking, .awaitingAnswer, .hearing, .awaitingValues:
+            centrals[index].activity = .pausing(until: now)
+        }
+        centrals[index].step = centrals[index].stepAfterLoss
+    }
+
+    private func closeLink(_ index: Int, at now: Instant) {
+        guard centrals[index].isUp else { return }
+        centrals[index].isUp = false
+        centrals[index].lossDue = .distantFuture
+        let subscriptions = centrals[index].subscriptions
+        centrals[index].subscriptions.removeAll()
+        dropOutgoing(index, at: now) { _ in true }
+        requests = requests.filter { $0.value.central != index }
+        for subscription in subscriptions { prepareUnsubscribed(index, subscription, at: now) }
+        say(index, "disconnected", at: now)
+    }
+
+    /// A value or an answer came: a central that is to hang up counts them.
+    private func count(_ index: Int, at now: Instant) {
+        guard let left = centrals[index].faults.disconnectAfter else { return }
+        centrals[index].faults.disconnectAfter = left > 1 ? left - 1 : nil
+        if left <= 1 { linkDown(index, at: now) }
+    }
+
+    // MARK: Asking
+
+    /// What the step asks has reached the phone.
+    private func ask(_ index: Int, at now: Instant) {
+        switch centrals[index].action {
+        case .read(let uuid)?: read(uuid, index, at: now)
+        case .write(let uuid, let value, let kind)?: write(value, to: uuid, kind, index, at: now)
+        case .subscribe(let uuid, let indications)?: subscribe(uuid, indications: indications, index, at: now)
+        case .unsubscribe(let uuid)?:
+            for subscription in centrals[index].subscriptions where subscription.uuid == uuid {
+                centrals[index].subscriptions.removeAll { $0 == subscription }
+                dropOutgoing(index, at: now) { $0.subscription == subscription }
+                prepareUnsubscribed(index, subscription, at: now)
+            }
+            reply(index, at: now)
+        case .discover?:
+            for entry in attributes.published {
+                let words = [entry.service.uuid] + entry.service.characteristics.map(\.uuid)
+                say(index, "service \(words.joined(separator: " "))", at: now)
+            }
+            finishStep(index, at: now)
+        case .wait?, .connect?, .awaitValues?, .disconnect?, nil: finishStep(index, at: now)
+        }
+    }
+
+    /// The phone answers without asking an app.
+    private func reply(_ index: Int, result: UInt8 = AttributeError.success, value: [UInt8] = [], at now: Instant) {
+        let answer = SimulatedCentral.Answer(result: result, value: value)
+        centrals[index].activity = .hearing(answer, at: now.advanced(by: intervals(index, 1)))
+    }
+
+    private func read(_ uuid: String, _ index: Int, at now: Instant) {
+        guard let member = attributes.characteristic(uuid) else { return miss(uuid, index, at: now) }
+        let characteristic = member.characteristic
+        guard characteristic.isReadable else {
+            return reply(index, result: AttributeError.readNotPermitted, at: now)
+        }
+        let offset = centrals[index].readSoFar.count
+        if let value = characteristic.value {
+            if notServing.contains(member.client) { return reply(index, result: AttributeError.unlikely, at: now) }
+            let isBeyond = offset > value.count
+            let result = isBeyond ? AttributeError.invalidOffset : AttributeError.success
+            reply(index, result: result, value: isBeyond ? [] : Array(value[offset...]), at: now)
+            return
+        }
+        let number = askApp(member, index, waits: true, at: now)
+        let asked = event(
+            .readRequested,
+            member.client,
+            local: characteristic.number,
+            request: number,
+            central: centrals[index].nameID,
+            subject: subject(index, uuid)
+        )
+        prepare(asked, .readRequest(offset: UInt16(clamping: offset)), at: now)
+    }
+
+    private func write(
+        _ value: [UInt8],
+        to uuid: String,
+        _ kind: BluetoothCentral.WriteKind,
+        _ index: Int,
+        at now: Instant
+    ) {
+        guard let member = attributes.characteristic(uuid) else { return miss(uuid, index, at: now) }
+        let waits = kind != .command
+        guard member.characteristic.isWriteable(withResponse: waits) else {
+            if waits { return reply(index, result: AttributeError.writeNotPermitted, at: now) }
+            // Nobody says that a command was not obeyed.
+            say(index, "wrote \(uuid) \(hex(value))", at: now)
+            return finishStep(index, at: now)
+        }
+        let number = askApp(member, index, waits: waits, at: now)
+        let asked = event(
+            .writeRequested,
+            member.client,
+            local: member.characteristic.number,
+            request: number,
+            central: centrals[index].nameID,
+            subject: subject(index, uuid)
+        )
+        // As from bluetoothd, the pieces of a prepared write arrive as one.
+        let write = LocalWrite(characteristic: member.characteristic.number, offset: 0, value: value)
+        prepare(asked, .writeRequests([write]), at: now)
+        if !waits {
+            say(index, "wrote \(uuid) \(hex(value))", at: now)
+            finishStep(index, at: now)
+        }
+    }
+
+    private func askApp(_ member: LocalAttributes.Member, _ index: Int, waits: Bool, at now: Instant) -> UInt32 {
+        let number = mint()
+        if waits {
+            let characteristic = member.characteristic.number
+            requests[number] = Request(client: member.client, characteristic: characteristic, central: index)
+            let end = now.advanced(by: SimulatedCentral.transactionTimeout)
+            centrals[index].activity = .awaitingAnswer(request: number, until: end)
+        }
+        return number
+    }
+
+    private func subscribe(_ uuid: String, indications: Bool, _ index: Int, at now: Instant) {
+        guard let member = attributes.characteristic(uuid), member.characteristic.flags.canNotify else {
+            return miss(uuid, index, at: now)
+        }
+        let flags = member.characteristic.flags
+        let subscription = SimulatedCentral.Subscription(
+            client: member.client,
+            characteristic: member.characteristic.number,
+            uuid: uuid,
+            indications: indications && flags.contains(.indicate) || !flags.contains(.notify)
+        )
+        let isNew = !centrals[index].subscriptions.contains { $0.uuid == uuid }
+        centrals[index].subscriptions.removeAll { $0.uuid == uuid }
+        centrals[index].subscriptions.append(subscription)
+        centrals[index].received[uuid] = 0
+        if isNew {
+            let came = event(
+                .centralSubscribed,
+                member.client,
+                local: subscription.characteristic,
+                central: centrals[index].nameID,
+                subject: subject(index, uuid)
+            )
+            let length = UInt16(clamping: centrals[index].longestUpdate)
+            prepare(came, .central(maximumUpdateLength: length), at: now)
+        }
+        reply(index, at: now)
+    }
+
+    private func miss(_ uuid: String, _ index: Int, at now: Instant) {
+        say(index, "missing \(uuid)", at: now)
+        finishStep(index, at: now)
+    }
+
+    // MARK: Answers
+
+    /// An app answered, or cannot any more.
+    func answer(_ number: UInt32, result: UInt8, value: [UInt8], at now: Instant) {
+        guard let request = requests.removeValue(forKey: number),
+            case .awaitingAnswer(number, _) = centrals[request.central].activity
+        else { return }
+        reply(request.central, result: result, value: value, at: now)
+    }
+
+    private func hear(_ answer: SimulatedCentral.Answer, _ index: Int, at now: Instant) {
+        let piece = centrals[index].description.mtu - 1
+        switch centrals[index].action {
+        case .read(let uuid)?:
+            let isFirst = centrals[index].readSoFar.isEmpty
+            if answer.result == AttributeError.success {
+                centrals[index].readSoFar += answer.value.prefix(piece)
+                // A piece that fills its packet may not be the last; 512 bytes are the longest value there is.
+                if answer.value.count >= piece, centrals[index].readSoFar.count < 512 {
+                    centrals[index].activity = .asking(at: now.advanced(by: intervals(index, 1)))
+                    return
+                }
+            }
+            if answer.result == AttributeError.success || !isFirst {
+                say(index, "read \(uuid) \(hex(centrals[index].readSoFar))", at: now)
+            } else {
+                say(index, "read \(uuid) error \(code(answer.result))", at: now)
+            }
+        case .write(let uuid, let value, _)?:
+            let outcome = answer.result == AttributeError.success ? hex(value) : "error \(code(answer.result))"
+            say(index, "wrote \(uuid) \(outcome)", at: now)
+        case .subscribe(let uuid, _)?: say(index, "subscribed \(uuid)", at: now)
+        case .wait?, .connect?, .discover?, .unsubscribe?, .awaitValues?, .disconnect?, nil: break
+        }
+        finishStep(index, at: now)
+        count(index, at: now)
+    }
+
+    private func code(_ result: UInt8) -> String { "0x" + hex([result]) }
+
+    private func hex(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    // MARK: Values
+
+    /// Sends a value to the subscribed centrals that are meant.
+    func update(
+        _ characteristic: UInt32,
+        of client: BluetoothClient,
+        _ value: [UInt8],
+        to wanted: [NameID],
+        at now: Instant
+    ) {
+        let waiting = updates.values.count { $0.client == client }
+        guard waiting < PeripheralRole.updateQueueLength else {
+            waitingForRoom.insert(client)
+            return
+        }
+        lastUpdate += 1
+        var count = 0
+        for index in centrals.indices where wanted.isEmpty || wanted.contains(centrals[index].nameID) {
+            let subscription = centrals[index].subscriptions.first {
+                $0.client == client && $0.characteristic == characteristic
+            }
+            guard let subscription else { continue }
+            count += 1
+            let cut = Array(value.prefix(centrals[index].longestUpdate))
+            centrals[index].outgoing.append(.init(update: lastUpdate, subscription: subscription, value: cut))
+            if centrals[index].outgoing.count == 1 { planArrival(index, after: now) }
+        }
+        guard count > 0 else { return }
+        updates[lastUpdate] = Update(client: client, remaining: count)
+        if waiting + 1 == PeripheralRole.updateQueueLength { waitingForRoom.insert(client) }
+    }
+
+    /// Four notifications fit into a connection interval; an indication and its confirmation take two.
+    private func planArrival(_ index: Int, after now: Instant) {
+        guard let first = centrals[index].outgoing.first else {
+            centrals[index].arrival = .distantFuture
+            return
+        }
+        let interval = centrals[index].description.interval
+        let usual =
+            first.subscription.indications
+            ? interval + interval : Instant.Span(nanoseconds: interval.nanoseconds / 4)
+        centrals[index].arrival = now.advanced(by: max(usual, centrals[index].faults.slowness ?? .zero))
+    }
+
+    private func valueArrived(_ index: Int, at now: Instant) {
+        guard let first = centrals[index].outgoing.first else {
+            centrals[index].arrival = .distantFuture
+            return
+        }
+        if first.isStuck { return linkDown(index, at: now) }
+        let verb = first.subscription.indications ? "indicated" : "notified"
+        say(index, "\(verb) \(first.subscription.uuid) \(hex(first.value))", at: now)
+        if first.subscription.indications, centrals[index].faults.neverConfirms {
+            centrals[index].outgoing[0].isStuck = true
+            centrals[index].arrival = now.advanced(by: SimulatedCentral.transactionTimeout)
+        } else {
+            centrals[index].outgoing.removeFirst()
+            settle(first.update, at: now)
+            planArrival(index, after: now)
+        }
+        centrals[index].received[first.subscription.uuid, default: 0] += 1
+        lookForValues(index, at: now)
+        count(index, at: now)
+    }
+
+    /// Goes on when as many values have come as are waited for.
+    private func lookForValues(_ index: Int, at now: Instant) {
+        guard case .awaitingValues(let uuid, let count, _) = centrals[index].activity,
+            centrals[index].received[uuid, default: 0] >= count
+        else { return }
+        centrals[index].received[uuid, default: 0] -= count
+        finishStep(index, at: now)
+    }
+
+    /// Values that will not arrive any more.
+    func dropOutgoing(_ index: Int, at now: Instant, where gone: (SimulatedCentral.Outgoing) -> Bool) {
+        let dropped = centrals[index].outgoing.filter(gone)
+        guard !dropped.isEmpty else { return }
+        let first = centrals[index].outgoing[0].update
+        centrals[index].outgoing.removeAll(where: gone)
+        for each in dropped { settle(each.update, at: now) }
+        if centrals[index].outgoing.first?.update != first { planArrival(index, after: now) }
+    }
+
+    /// One central less waits for an update.
+    private func settle(_ number: UInt64, at now: Instant) {
+        guard var update = updates[number] else { return }
+        update.remaining -= 1
+        updates[number] = update.remaining > 0 ? update : nil
+        let client = update.client
+        guard update.remaining == 0, waitingForRoom.contains(client),
+            updates.values.count(where: { $0.client == client }) <= PeripheralRole.updateQueueRefill
+        else { return }
+        waitingForRoom.remove(client)
+        prepare(event(.readyToUpdate, client), at: now)
+    }
+}

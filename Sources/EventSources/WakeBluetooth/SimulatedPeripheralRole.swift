@@ -1,0 +1,306 @@
+import WakeDevices
+import WakeModel
+import WakePorts
+
+/// Scripted centrals around the phone: they find what apps advertise, connect, and use what apps publish, in the time of
+/// the run.
+///
+/// Given the same devices, seed and calls it reports the same, to the nanosecond. What a scenario does to a central has a
+/// verb that begins with `simulate`.
+package final class SimulatedPeripheralRole: BluetoothPeripheralPort {
+    /// From the begin of an advertisement to the link.
+    static let connectLatency = (low: Instant.Span.milliseconds(30), high: Instant.Span.milliseconds(60))
+    /// From the last packet of a central out of range to the loss of the link.
+    static let supervisionTimeout = Instant.Span.milliseconds(720)
+
+    /// What a client advertises.
+    private struct Advertiser {
+        var client: BluetoothClient
+        var wish: PhoneAdvertisement.Wish
+    }
+
+    /// A request that an app is to answer, and the central that waits for it.
+    struct Request {
+        var client: BluetoothClient
+        var characteristic: UInt32
+        var central: Int
+    }
+
+    /// An update, until every central has it.
+    struct Update {
+        var client: BluetoothClient
+        var remaining: Int
+    }
+
+    package let backend = "simulated"
+    package var report: ((SourceReport) -> Void)?
+    /// What centrals do and get, a line each, as the lab's central prints it.
+    package var transcript: ((_ central: String, _ line: String, _ at: Instant) -> Void)?
+
+    let names: NameTable
+    let origin: NameID
+    var centrals: [SimulatedCentral] = []
+    var attributes = LocalAttributes()
+    private var advertisers: [Advertiser] = []
+    private(set) var advertisement: PhoneAdvertisement?
+    private(set) var poweredOn = true
+    /// Clients whose fixed values are not given out.
+    var notServing: Set<BluetoothClient> = []
+
+    var requests: [UInt32: Request] = [:]
+    private var lastRequest: UInt32 = 0
+    var updates: [UInt64: Update] = [:]
+    var lastUpdate: UInt64 = 0
+    /// Clients whose queue was full.
+    var waitingForRoom: Set<BluetoothClient> = []
+
+    /// Happens at once, when the radio is next given time; oldest first.
+    private var prepared: [SourceReport] = []
+    private var preparedAt = Instant.distantFuture
+
+    /// The centrals among these devices; their names are the centrals' names to the router.
+    package init(devices: [ScenarioDevice], names: NameTable, seed: UInt64) {
+        self.names = names
+        origin = names.intern("simulated")
+        for device in devices {
+            guard let central = device.central else { continue }
+            centrals.append(SimulatedCentral(device.name, central, names: names, seed: seed))
+        }
+    }
+
+    // MARK: The port
+
+    package func start(at now: Instant) throws(SourceFailure) {
+        for index in centrals.indices { centrals[index].activity = .pausing(until: now) }
+    }
+
+    package func stop() {
+        report = nil
+        transcript = nil
+        centrals.removeAll()
+        prepared.removeAll()
+        preparedAt = .distantFuture
+        requests.removeAll()
+        updates.removeAll()
+        advertisers.removeAll()
+        advertisement = nil
+    }
+
+    package var nextDeadline: Instant? {
+        var next = preparedAt
+        for central in centrals { next = min(next, central.nextTime) }
+        return next == .distantFuture ? nil : next
+    }
+
+    package func timeReached(_ now: Instant) {
+        while let next = nextDeadline, next <= now {
+            if preparedAt == next {
+                let reports = prepared
+                prepared.removeAll()
+                preparedAt = .distantFuture
+                for each in reports { report?(each) }
+            } else if let index = centrals.firstIndex(where: { $0.nextTime == next }) {
+                goOn(index, at: next)
+            }
+        }
+    }
+
+    package func perform(_ command: PeripheralRoleCommand, at now: Instant) {
+        switch command {
+        case .publish(let client, let service, let again): publish(service, for: client, again: again, at: now)
+        case .unpublish(let client, let number):
+            withdraw(attributes.remove { $0.client == client && $0.service.number == number }, silently: false, at: now)
+        case .setServing(let client, let serves):
+            if serves { notServing.remove(client) } else { notServing.insert(client) }
+        case .advertise(let client, let localName, let services, let overflow, let again):
+            let started = event(.advertisingStarted, client, subject: names.intern("advertisement"))
+            if !again, advertisers.contains(where: { $0.client == client }) {
+                var refused = started
+                refused.failed = true
+                prepare(refused, .failure(.alreadyAdvertising), at: now)
+                return
+            }
+            let wish = PhoneAdvertisement.Wish(
+                localName: localName,
+                services: services.map(names.text),
+                overflow: overflow.map(names.text)
+            )
+            advertisers.removeAll { $0.client == client }
+            advertisers.append(Advertiser(client: client, wish: wish))
+            if !again { prepare(started, at: now) }
+            advertisementChanged(at: now)
+        case .stopAdvertising(let client):
+            advertisers.removeAll { $0.client == client }
+            advertisementChanged(at: now)
+        case .update(let client, let characteristic, let value, let centrals):
+            update(characteristic, of: client, value, to: centrals, at: now)
+        case .respond(let client, let request, let result, let value):
+            guard requests[request]?.client == client else { return }
+            answer(request, result: result, value: value ?? [], at: now)
+        case .publishChannel(let client, _):
+            prepare(event(.channelPublished, client, failed: true), .failure(.operationNotSupported), at: now)
+        case .unpublishChannel(let client, let psm):
+            let failed = event(.channelUnpublished, client, local: UInt32(psm), failed: true)
+            prepare(failed, .failure(.operationNotSupported), at: now)
+        case .release(let client): release(client, at: now)
+        }
+    }
+
+    package func maximumUpdateLength(of central: NameID) -> UInt16 {
+        centrals.first { $0.nameID == central }.map { UInt16(clamping: $0.longestUpdate) } ?? 20
+    }
+
+    /// The phone's adapter goes off or on: off, every link goes.
+    package func setPower(_ on: Bool, at now: Instant) {
+        guard on != poweredOn else { return }
+        poweredOn = on
+        if !on {
+            for index in centrals.indices { linkDown(index, at: now) }
+        }
+        advertisementChanged(at: now)
+    }
+
+    private func release(_ client: BluetoothClient, at now: Instant) {
+        advertisers.removeAll { $0.client == client }
+        withdraw(attributes.remove { $0.client == client }, silently: true, at: now)
+        waitingForRoom.remove(client)
+        notServing.remove(client)
+        advertisementChanged(at: now)
+    }
+
+    // MARK: What apps offer
+
+    private func publish(_ service: LocalService, for client: BluetoothClient, again: Bool, at now: Instant) {
+        let added = event(.serviceAdded, client, local: service.number, subject: names.intern(service.uuid))
+        if PeripheralRole.reserved.contains(service.uuid) {
+            var refused = added
+            refused.failed = true
+            prepare(refused, .failure(.uuidNotAllowed), at: now)
+            return
+        }
+        withdraw(attributes.publish(service, for: client), silently: false, at: now)
+        if !again { prepare(added, at: now) }
+    }
+
+    /// Characteristics went: nobody is subscribed to them, and nobody waits for them.
+    private func withdraw(_ members: [LocalAttributes.Member], silently: Bool, at now: Instant) {
+        for member in members {
+            let number = member.characteristic.number
+            for index in centrals.indices {
+                for subscription in centrals[index].subscriptions
+                where subscription.client == member.client && subscription.characteristic == number {
+                    centrals[index].subscriptions.removeAll { $0 == subscription }
+                    dropOutgoing(index, at: now) { $0.subscription == subscription }
+                    if !silently { prepareUnsubscribed(index, subscription, at: now) }
+                }
+            }
+            let waiting = requests.filter { $0.value.client == member.client && $0.value.characteristic == number }
+            for request in waiting.keys.sorted() {
+                answer(request, result: AttributeError.unlikely, value: [], at: now)
+            }
+        }
+    }
+
+    private func advertisementChanged(at now: Instant) {
+        advertisement = poweredOn ? PhoneAdvertisement(advertisers.map(\.wish)) : nil
+        for index in centrals.indices { look(index, at: now) }
+    }
+
+    // MARK: Saying
+
+    func event(
+        _ kind: EventKind,
+        _ client: BluetoothClient,
+        local: UInt32 = 0,
+        request: UInt32 = 0,
+        central: NameID = .none,
+        subject: NameID = .none,
+        failed: Bool = false
+    ) -> WakeEvent {
+        WakeEvent(
+            kind: kind,
+            peripheral: central,
+            local: local,
+            request: request,
+            subject: subject,
+            client: client,
+            failed: failed,
+            origin: origin
+        )
+    }
+
+    /// Reports as soon as the caller has returned.
+    func prepare(_ event: WakeEvent, _ payload: EventPayload = .none, at now: Instant) {
+        prepared.append(SourceReport(event, payload))
+        preparedAt = min(preparedAt, now)
+    }
+
+    func prepareUnsubscribed(_ index: Int, _ subscription: SimulatedCentral.Subscription, at now: Instant) {
+        say(index, "unsubscribed \(subscription.uuid)", at: now)
+        let gone = event(
+            .centralUnsubscribed,
+            subscription.client,
+            local: subscription.characteristic,
+            central: centrals[index].nameID,
+            subject: subject(index, subscription.uuid)
+        )
+        prepare(gone, at: now)
+    }
+
+    func subject(_ index: Int, _ uuid: String) -> NameID { names.intern("\(centrals[index].name)/\(uuid)") }
+
+    func say(_ index: Int, _ line: String, at now: Instant) { transcript?(centrals[index].name, line, now) }
+
+    /// The next number of a request.
+    func mint() -> UInt32 {
+        lastRequest &+= 1
+        return lastRequest
+    }
+
+    // MARK: What a scenario does to a central
+
+    package func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) {
+        let index = try known(device)
+        guard let armed = centrals[index].description.faults.first(where: { $0.name == fault }) else {
+            let known = centrals[index].description.faults.map(\.name).joined(separator: ", ")
+            throw SourceFailure(
+                .unknown,
+                "central \(device) has no fault '\(fault)'; its file has \(known.isEmpty ? "none" : known)"
+            )
+        }
+        switch armed.effect {
+        case .disconnectAfter(let count): centrals[index].faults.disconnectAfter = count
+        case .neverConfirm: centrals[index].faults.neverConfirms = true
+        case .slowReader(let span): centrals[index].faults.slowness = span
+        }
+    }
+
+    /// The central drops its link; nothing happens when there is none.
+    package func simulateDisconnect(device: String, at now: Instant) throws(SourceFailure) {
+        let index = try known(device)
+        if centrals[index].isUp { linkDown(index, at: now) }
+    }
+
+    /// The central leaves the radio's reach, or comes back. A link is lost when the supervision timeout has passed.
+    package func simulateRange(device: String, inRange: Bool, at now: Instant) throws(SourceFailure) {
+        let index = try known(device)
+        centrals[index].inRange = inRange
+        if inRange {
+            centrals[index].lossDue = .distantFuture
+            look(index, at: now)
+        } else if centrals[index].isUp {
+            centrals[index].lossDue = now.advanced(by: Self.supervisionTimeout)
+        }
+    }
+
+    private func known(_ device: String) throws(SourceFailure) -> Int {
+        guard let index = centrals.firstIndex(where: { $0.name == device }) else {
+            let known = centrals.prefix(8).map(\.name).joined(separator: ", ")
+            throw SourceFailure(
+                .unknown,
+                "there is no central '\(device)'; the scenario has \(known.isEmpty ? "none" : known)"
+            )
+        }
+        return index
+    }
+}

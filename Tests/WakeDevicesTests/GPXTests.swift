@@ -1,0 +1,99 @@
+import Foundation
+import Testing
+import WakeDevices
+
+private func gpx(_ body: String) -> String {
+    """
+    <?xml version="1.0" encoding="UTF-8"?>
+    <gpx version="1.1" creator="test" xmlns="http://www.topografix.com/GPX/1/1">
+    \(body)
+    </gpx>
+    """
+}
+
+private func parse(_ text: String) throws(FileError) -> GPXFile {
+    try GPXFile.parse(Array(text.utf8), file: "way.gpx")
+}
+
+private let track = gpx(
+    """
+    <wpt lat="1" lon="2"><name>Home</name></wpt>
+    <rte><rtept lat="3" lon="4"/></rte>
+    <trk><name>A &amp; B</name><trkseg>
+    <trkpt lat="48.1" lon="11.5"><ele>520.5</ele><time>2025-05-06T07:32:00Z</time></trkpt>
+    <trkpt lat="48.2" lon="11.6"><time> 2025-05-06T09:32:10.5+02:00 </time>
+    <extensions><speed><ele>7</ele></speed></extensions></trkpt></trkseg>
+    <trkseg><trkpt lat="48.3" lon="180"><time>2025-05-06T07:32:20</time></trkpt></trkseg></trk>
+    """
+)
+
+@Suite("GPX files")
+struct GPXTests {
+    @Test("The places of tracks are read with heights and times, those of all segments")
+    func tracks() throws {
+        let points = try parse(track).points
+        #expect(points.map(\.place.latitude) == [48.1, 48.2, 48.3])
+        #expect(points.map(\.place.longitude) == [11.5, 11.6, -180])
+        #expect(points.map(\.altitude) == [520.5, nil, nil])
+        #expect(points.map(\.timestamp) == [1_746_516_720, 1_746_516_730.5, 1_746_516_740])
+        #expect(points.map(\.line) == [6, 7, 9])
+    }
+
+    @Test("Without a track the routes are read, and without those the waypoints")
+    func others() throws {
+        let way = "<wpt lat='1' lon='2'/><wpt lat='2' lon='2'/>"
+        #expect(try parse(gpx(way + "<rte><rtept lat='3' lon='4'/></rte>")).points.map(\.place.latitude) == [3])
+        #expect(try parse(gpx(way)).points.map(\.place.latitude) == [1, 2])
+    }
+
+    @Test(
+        "A wrong GPX file is one line with its place and what was expected",
+        arguments: [
+            ("lat=\"48.1\"", "lat=\"98.1\"", "way.gpx:6: a <trkpt> at lat '98.1', lon '11.5'; expected lat from"),
+            ("lat=\"48.1\"", "", "way.gpx:6: a <trkpt> at lat nothing"),
+            ("lat=\"48.1\"", "lat=\"nan\"", "way.gpx:6: a <trkpt> at lat 'nan'"),
+            ("520.5", "high", "way.gpx:6: <ele> 'high'; expected metres above sea level"),
+            ("2025-05-06T07:32:00Z", "yesterday", "way.gpx:6: <time> 'yesterday'; expected a time such as"),
+            ("2025-05-06T07:32:00Z", "2025-02-30T07:32:00Z", "<time> '2025-02-30T07:32:00Z'"),
+            ("2025-05-06T07:32:00Z", "2025-05-06T08:32:00Z", "way.gpx:7: a <time> before that of the point before it"),
+            ("<time>2025-05-06T07:32:20</time>", "", "way.gpx:9: a point without <time> among points with one"),
+            ("<trkseg>\n<trkpt", "<trkpt", "text that is no well-formed XML; expected a GPX 1.1 file"),
+            ("<gpx ", "<kml ", "way.gpx:2: the element <kml>; expected <gpx>"),
+        ]
+    )
+    func wrong(what: String, with replacement: String, part: String) {
+        let text = track.replacing(what, with: replacement, maxReplacements: 1)
+        #expect(text != track)
+        let error = #expect(throws: FileError.self) { try parse(text) }
+        #expect(error.map { "\($0)" }?.contains(part) == true, "\(error as Any)")
+    }
+
+    @Test("A file without a place is refused")
+    func empty() {
+        #expect(throws: FileError.self) { try parse(gpx("")) }
+        #expect(throws: FileError.self) { try parse("") }
+    }
+
+    @Test("A file that declares entities is refused before they are expanded")
+    func entities() {
+        let text = """
+            <?xml version="1.0"?>
+            <!DOCTYPE gpx [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;">]>
+            <gpx><wpt lat="1" lon="2"><name>&c;</name></wpt></gpx>
+            """
+        let error = #expect(throws: FileError.self) { try parse(text) }
+        #expect(error?.line == 2)
+        #expect(error?.found == "a declaration <!DOCTYPE")
+        let outside =
+            "<!DOCTYPE gpx [<!ENTITY a SYSTEM \"file:///etc/passwd\">]><gpx><wpt lat='1' lon='2'>&a;</wpt></gpx>"
+        #expect(throws: FileError.self) { try parse(outside) }
+    }
+
+    @Test("A GPX file cut at each byte, and scrambled, never crashes")
+    func cut() {
+        let bytes = Array(track.utf8)
+        for length in bytes.indices { _ = try? GPXFile.parse(Array(bytes[..<length]), file: "way.gpx") }
+        var random = Scrambler(seed: 3)
+        for _ in 0..<3_000 { _ = try? GPXFile.parse(random.scramble(bytes), file: "way.gpx") }
+    }
+}
