@@ -48,6 +48,7 @@ let package = Package(
         .executable(name: "wakebench", targets: ["wakebench"]),
         .library(name: "UIKit", targets: ["UIKit"]),
         .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
+        .library(name: "CoreLocation", targets: ["CoreLocation"]),
     ],
     targets: [
         // C libraries, and what Swift cannot import.
@@ -100,9 +101,11 @@ let package = Package(
         room("WakeClient", on: "SDK", uses: ["WakeWire"]),
         room("UIKit", on: "SDK", uses: ["WakeClient", "WakeWire"]),
         room("CoreBluetooth", on: "SDK", uses: ["WakeClient", "WakeWire"]),
+        room("CoreLocation", on: "SDK", uses: ["WakeClient", "WakeWire"]),
 
         // Examples
         program("HeartRate", on: "Examples", uses: ["UIKit", "CoreBluetooth"], exclude: ["Info.plist"]),
+        program("Fences", on: "Examples", uses: ["UIKit", "CoreLocation"], exclude: ["Info.plist"]),
 
         // Benchmarks
         program("RouterBenchmark", on: "Benchmarks", uses: ["WakeModel", "WakeRouter"]),
@@ -133,6 +136,12 @@ let package = Package(
             name: "BenchLike",
             dependencies: ["WakeProcesses", "WakeSystem"],
             path: "Tests/Support/BenchLike",
+            swiftSettings: house
+        ),
+        .executableTarget(
+            name: "LocationApp",
+            dependencies: ["CoreLocation"],
+            path: "Tests/Support/LocationApp",
             swiftSettings: house
         ),
         .executableTarget(
@@ -169,10 +178,16 @@ let package = Package(
             "WakeBenchTests",
             uses: [
                 "MisbehavingApp", "WakeBench", "WakeDevices", "WakeJournal", "WakeModel", "WakePorts", "WakeProcesses",
-                "WakeReports", "WakeRouter", "wakebench",
+                "WakeReports", "WakeRouter", "WakeWire", "wakebench",
             ]
         ),
-        tests("SDKTests", uses: ["HeartRate", "WakeClient", "WakeWire", "UIKit", "CoreBluetooth"]),
+        tests(
+            "SDKTests",
+            uses: [
+                "Fences", "HeartRate", "LocationApp", "WakeClient", "WakeWire", "UIKit", "CoreBluetooth",
+                "CoreLocation",
+            ]
+        ),
         tests("CommandLineTests", uses: ["wakebench", "BlueZStandIn"], resources: [.copy("Answers")]),
     ],
     swiftLanguageModes: [.v6]

@@ -60,6 +60,7 @@ enum FloorPlan {
         Room(name: "WakeClient", floor: "SDK", imports: ["CWakeShims", "WakeWire", "WakeModel"], foundation: true),
         Room(name: "UIKit", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
         Room(name: "CoreBluetooth", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
+        Room(name: "CoreLocation", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
     ]
 
     /// Floors whose programs may import any room.

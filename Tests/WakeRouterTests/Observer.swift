@@ -255,7 +255,7 @@ struct Observer {
             apps[index].windowBegan = now
             apps[index].backgroundSince = now
         case .backgroundDeliver:
-            if apps[index].windowBegan == nil, CentralsObserver.opensWindow(decision.kind, of: apps[index]) {
+            if apps[index].windowBegan == nil, CentralsObserver.opensWindow(decision, of: apps[index]) {
                 apps[index].windowBegan = now
             }
         case .foregroundDeliver, .defer, .coalesce, .drop, .deny: break
@@ -302,8 +302,8 @@ struct Observer {
             if !runs(Int(app.number)) || !apps[Int(app.number)].managers.contains(number) {
                 fail("a manager that is not there hears of its state")
             }
-        case .peripheralRole(let command): centrals.observe(command)
         case .bluetooth, .alert, .location, .locationAuthorization, .raise: break
+        case .peripheralRole(let command): centrals.observe(command)
         case .refused(_, let fault): tally.faults[Int(fault.rawValue)] += 1
         case .exited(let record): exited(record)
         case .moved(let app, let from, let to): moved(Int(app.number), from, to)

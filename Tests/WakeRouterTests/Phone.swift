@@ -70,6 +70,8 @@ struct Phone {
         router.handle(input, id: id, at: now, into: &output)
         actions += output.actions
         decisions += output.decisions
+        // What the router found is its next input, as the bench has it.
+        for case .raise(let event, _) in output.actions { hear(.event(event)) }
         return id
     }
 

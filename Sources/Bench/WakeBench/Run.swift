@@ -81,7 +81,16 @@ package final class Run {
         // Names mean the same as before the bench died.
         for name in journal.recovery?.names ?? [] { _ = names.intern(name) }
         let real =
-            try bundles.isEmpty ? nil : RealApps(bundles, options, loop: loop, names: names, run: journal.runName)
+            try bundles.isEmpty
+            ? nil
+            : RealApps(
+                bundles,
+                options,
+                profile: profile,
+                loop: loop,
+                names: names,
+                run: journal.runName
+            )
         let header = LogHeader(
             version: wakebenchVersion,
             phone: "phone",
@@ -382,6 +391,10 @@ extension Run: ProcessAppSurroundings {
     }
 
     func isFreezing(_ app: AppID) -> Bool { bench.router.isFreezing(app) }
+
+    func locationFacts(of app: AppID) -> LocationFacts {
+        LocationFacts(authorization: .notDetermined, circles: [], beacons: [])
+    }
 
     var wallSeconds: Double { Double(WallClock.now()) / 1e9 }
 
