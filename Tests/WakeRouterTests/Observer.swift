@@ -255,7 +255,7 @@ struct Observer {
             apps[index].windowBegan = now
             apps[index].backgroundSince = now
         case .backgroundDeliver:
-            if apps[index].windowBegan == nil, CentralsObserver.opensWindow(decision.kind, of: apps[index]) {
+            if apps[index].windowBegan == nil, CentralsObserver.opensWindow(decision, of: apps[index]) {
                 apps[index].windowBegan = now
             }
         case .foregroundDeliver, .defer, .coalesce, .drop, .deny: break

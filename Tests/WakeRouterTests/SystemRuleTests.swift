@@ -157,8 +157,12 @@ struct SystemRuleTests {
         #expect(
             Check.allCases.filter { decision.checks[$0] == .fail } == [.notForceQuit, .modePresent, .restoreIdentifier]
         )
-        let ofOtherRoles: [Check] = [.requestOfCentral, .peripheralPreserved]
-        #expect(Check.allCases.filter { decision.checks[$0] == .notEvaluated } == ofOtherRoles)
+        let ofCentralRole: [Check] = [
+            .terminatedBySystem, .notForceQuit, .unlockedSinceBoot, .registered, .modePresent, .budgetLeft,
+            .scanNamesServices, .notDuplicate, .restoreIdentifier, .exitAllowsRelaunch, .bluetoothOn,
+            .bluetoothAuthorized, .deliveryWanted, .runsInBackground,
+        ]
+        #expect(Check.allCases.filter { decision.checks[$0] != .notEvaluated } == ofCentralRole)
         #expect(decision.checks.decisive == .notForceQuit)
         #expect(decision.reason == .forceQuit)
         #expect(decision.wouldHave == .deny)

@@ -73,6 +73,8 @@ package struct ScenarioApp: Hashable, Sendable {
     package var group: String
     package var line: Int
     package var form: Form
+    /// Whether the user lets it use Bluetooth (BTP-5).
+    package var bluetoothAuthorization = BluetoothAuthorization.allowed
 
     /// What the app is.
     package enum Form: Hashable, Sendable {
@@ -95,6 +97,8 @@ package struct ScriptedApp: Hashable, Sendable {
     /// The scan it starts at launch.
     package var scan: Scan?
     package var reactions: [Reaction]
+    /// What it does as a peripheral itself; nil when it is none.
+    package var peripheral: ScriptedPeripheral?
 
     /// A peripheral that the app connects to.
     package struct Use: Hashable, Sendable {
