@@ -6,7 +6,9 @@ import WakeModel
 /// Files that are there for a scenario in `Devices/Scenarios`.
 private func files() -> ScenarioFiles {
     var files = ScenarioFiles()
-    files.isFolder = { $0.hasSuffix("HeartRate.app") || $0.hasSuffix("HeartRatePython.app") }
+    files.isFolder = { path in
+        ["HeartRate.app", "HeartRatePython.app", "ThermometerPeripheral.app"].contains { path.hasSuffix($0) }
+    }
     return files
 }
 
