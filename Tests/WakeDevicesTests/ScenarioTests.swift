@@ -6,7 +6,9 @@ import WakeModel
 /// Files that are there for a scenario in `Devices/Scenarios`.
 private func files() -> ScenarioFiles {
     var files = ScenarioFiles()
-    files.isFolder = { $0.hasSuffix("HeartRate.app") || $0.hasSuffix("HeartRatePython.app") }
+    files.isFolder = { path in
+        ["HeartRate.app", "HeartRatePython.app", "ThermometerPeripheral.app"].contains { path.hasSuffix($0) }
+    }
     return files
 }
 
@@ -60,6 +62,45 @@ private let night = """
 
 @Suite("Scenarios")
 struct ScenarioTests {
+    @Test("BTP-5: an app is a peripheral with services, and may be denied Bluetooth")
+    func peripheralApp() throws {
+        let scenario = try parse(
+            """
+            scenario: lamp
+            apps:
+              - scripted: com.example.lamp
+                authorizations: {bluetooth: denied}
+                peripheral:
+                  restore-identifier: lamp
+                  name: Lamp
+                  services: [{service: 180F, characteristics: [{uuid: 2A19, properties: [read], value: "50"}]}]
+              - {bundle: HeartRate.app, authorizations: {bluetooth: restricted}}
+            until: T+00:10:00
+            """
+        )
+        #expect(scenario.apps.map(\.bluetoothAuthorization) == [.denied, .restricted])
+        guard case .scripted(let script) = scenario.apps[0].form else { throw CancellationError() }
+        #expect(script.peripheral?.name == "Lamp")
+        #expect(script.peripheral?.restoreIdentifier == "lamp")
+        #expect(script.peripheral?.advertises == true)
+        #expect(script.peripheral?.services.map(\.uuid) == ["180F"])
+        #expect(script.peripheral?.services.first?.characteristics.map(\.value) == [[0x50]])
+    }
+
+    @Test("A service of an app has no notifications of its own, and authorisations are words")
+    func badPeripheralApp() {
+        let entry =
+            "{service: 180F, characteristics: [{uuid: 2A19, properties: [notify], notifications: [{after: 1s, value: \"50\"}]}]}"
+        #expect(throws: FileError.self) {
+            try parse("scenario: x\napps:\n  - {scripted: a.b, peripheral: {services: [\(entry)]}}\nuntil: T+00:00:01")
+        }
+        #expect(throws: FileError.self) {
+            try parse(
+                "scenario: x\napps:\n  - {scripted: a.b, authorizations: {bluetooth: perhaps}}\nuntil: T+00:00:01"
+            )
+        }
+    }
+
     @Test("A scenario is read whole, with every name resolved")
     func reads() throws {
         let scenario = try parse(night)

@@ -33,11 +33,11 @@ struct CentralsObserver {
     }
 
     /// Whether an event that an app hears of in the background lets it run for a window.
-    static func opensWindow(_ kind: EventKind, of app: Observer.App) -> Bool {
-        switch kind {
-        case .readRequested, .writeRequested, .centralSubscribed, .centralUnsubscribed, .channelOpened,
-            .channelDataAvailable:
-            app.hasPeripheralMode
+    static func opensWindow(_ decision: Decision, of app: Observer.App) -> Bool {
+        switch decision.kind {
+        case .readRequested, .writeRequested, .centralSubscribed, .centralUnsubscribed: app.hasPeripheralMode
+        case .channelOpened, .channelDataAvailable:
+            decision.snapshot.via == .publishedService ? app.hasPeripheralMode : app.hasBluetoothMode
         case .serviceAdded, .advertisingStarted, .readyToUpdate, .channelPublished, .channelUnpublished: false
         case .bluetoothPoweredOn, .bluetoothPoweredOff:
             app.hasBluetoothMode

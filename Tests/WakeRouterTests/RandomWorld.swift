@@ -522,11 +522,12 @@ struct RandomWorld {
 
     /// An event of any kind, to everyone or to anyone, likely or not.
     private mutating func anyEvent() {
-        let kind = chance.pick(
-            EventKind.allCases.filter {
-                $0.source == .bluetooth && $0 != .bluetoothPoweredOff && $0 != .bluetoothPoweredOn
-            }
-        )
+        var kinds = EventKind.allCases.filter {
+            $0.source == .bluetooth && $0 != .bluetoothPoweredOff && $0 != .bluetoothPoweredOn
+        }
+        // Most are such as a central manager may hear of.
+        if !chance.once(in: 5) { kinds.removeAll { $0.rawValue > EventKind.readyToWrite.rawValue } }
+        let kind = chance.pick(kinds)
         var client: BluetoothClient?
         if chance.once(in: 3) { client = BluetoothClient(app: anyApp(), slot: UInt16(chance.below(3))) }
         hear(

@@ -157,12 +157,12 @@ struct SystemRuleTests {
         #expect(
             Check.allCases.filter { decision.checks[$0] == .fail } == [.notForceQuit, .modePresent, .restoreIdentifier]
         )
-        let ofOtherRoles: Set<Check> = [
-            .requestOfCentral, .peripheralPreserved, .locationLiftsForceQuit, .asksToBeWoken, .updatesInBackground,
-            .updatesReachProcess, .beyondDistanceFilter, .authorized, .notPaused, .locationBudgetLeft,
-            .crossesBoundary, .dwellOver, .sideWanted, .beaconIsNew, .rangesWhileRunning,
+        let ofCentralRole: [Check] = [
+            .terminatedBySystem, .notForceQuit, .unlockedSinceBoot, .registered, .modePresent, .budgetLeft,
+            .scanNamesServices, .notDuplicate, .restoreIdentifier, .exitAllowsRelaunch, .bluetoothOn,
+            .bluetoothAuthorized, .deliveryWanted, .runsInBackground,
         ]
-        #expect(Set(Check.allCases.filter { decision.checks[$0] == .notEvaluated }) == ofOtherRoles)
+        #expect(Check.allCases.filter { decision.checks[$0] != .notEvaluated } == ofCentralRole)
         #expect(decision.checks.decisive == .notForceQuit)
         #expect(decision.reason == .forceQuit)
         #expect(decision.wouldHave == .deny)

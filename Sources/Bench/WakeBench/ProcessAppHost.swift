@@ -19,6 +19,10 @@ protocol ProcessAppSurroundings: AnyObject {
     /// The wall clock for packets that carry a time, in seconds since 1970.
     var wallSeconds: Double { get }
     var radio: any BluetoothCentralPort { get }
+    /// How many bytes an update to a central may have.
+    func maximumUpdateLength(of central: NameID) -> UInt16
+    /// How many updates the peripheral end takes of a manager, and in which turn of the bench that is asked.
+    func updateRoom(of app: AppID, manager: ManagerNumber) -> (room: Int, turn: UInt64)
     /// What happened to a real app, for the outcomes.
     func note(_ fact: ProcessFact, of app: AppID)
 }
@@ -75,6 +79,8 @@ final class ProcessAppHost: AppHost {
         /// Packets that the socket has no room for.
         var outbound: [[UInt8]] = []
         var faults = 0
+        /// Those of its managers that are of the peripheral role.
+        var peripheralManagers: Set<ManagerNumber> = []
 
         init(generation: UInt32, key: UInt32, welcome: Welcome, startedAt: Int64) {
             self.generation = generation
@@ -101,6 +107,7 @@ final class ProcessAppHost: AppHost {
     private var owners: [UInt32: AppID] = [:]
     private var lastKey: UInt32 = 0
     private var order: [AppID] = []
+    var updatesAsked = UpdatesAsked()
 
     /// The most packets that wait for one app's socket; beyond it the app counts as gone deaf and is cut off.
     static let outboundLimit = 4_096
@@ -195,6 +202,7 @@ final class ProcessAppHost: AppHost {
                 )
             },
             bluetoothCentrals: cause?.restoreIdentifiers.map(translation.names.text) ?? [],
+            bluetoothPeripherals: cause?.peripheralRestoreIdentifiers.map(translation.names.text) ?? [],
             isForLocation: cause?.event.kind.source == .location
         )
     }
@@ -264,15 +272,22 @@ final class ProcessAppHost: AppHost {
     }
 
     func managerState(_ manager: ManagerNumber, _ state: BluetoothState, to app: AppID, at now: Instant) {
-        send(to: app, owing: .nothing(.none), named: "centralManagerDidUpdateState", decision: .none) { number in
-            .deliver(
-                WireDelivery(
-                    delivery: number,
-                    manager: manager,
-                    body: .centralState(WireTranslation.radioState(state))
-                )
-            )
+        let word = WireTranslation.radioState(state)
+        let isPeripheral = isPeripheralManager(manager, of: app)
+        let body: WireDeliveryBody = isPeripheral ? .peripheralManager(.state(word)) : .centralState(word)
+        let name = isPeripheral ? "peripheralManagerDidUpdateState" : "centralManagerDidUpdateState"
+        send(to: app, owing: .nothing(.none), named: name, decision: .none) { number in
+            .deliver(WireDelivery(delivery: number, manager: manager, body: body))
         }
+    }
+
+    /// A manager of the peripheral role was made.
+    func noteManager(_ manager: ManagerNumber, of app: AppID) {
+        processes[app]?.peripheralManagers.insert(manager)
+    }
+
+    private func isPeripheralManager(_ manager: ManagerNumber, of app: AppID) -> Bool {
+        processes[app]?.peripheralManagers.contains(manager) == true
     }
 
     func restore(_ manager: ManagerNumber, _ state: RestoredState, to app: AppID, at now: Instant) {
@@ -282,21 +297,19 @@ final class ProcessAppHost: AppHost {
         }
     }
 
-    func restorePeripheral(
-        _ manager: ManagerNumber,
-        _ state: RestoredPeripheral,
-        to app: AppID,
-        at now: Instant
-    ) {}
-
     func deliver(_ delivery: AppDelivery, to app: AppID, at now: Instant) {
-        guard let body = translation.body(delivery, wallSeconds: surroundings?.wallSeconds ?? 0) else { return }
+        let isPeripheral = delivery.event.kind.source == .bluetooth && isPeripheralManager(delivery.manager, of: app)
+        let body =
+            isPeripheral
+            ? translation.peripheralManagerEvent(delivery, length: updateLength).map { .peripheralManager($0) }
+            : translation.body(delivery, wallSeconds: surroundings?.wallSeconds ?? 0)
+        guard let body else { return }
         var value: [UInt8]?
         if case .value(let bytes) = delivery.payload { value = bytes }
         send(
             to: app,
             owing: .event(delivery.event.id, delivery.decision),
-            named: WireTranslation.delegateMethod(delivery.event.kind),
+            named: WireTranslation.delegateMethod(delivery.event.kind, peripheralRole: isPeripheral),
             value: value,
             decision: delivery.decision
         ) { number in
@@ -398,13 +411,8 @@ final class ProcessAppHost: AppHost {
             reply(id, WireReply(), process, app)
             ask(message, app)
         case .location(let manager, let request): heard(request, manager: manager, from: app)
-        case .peripheralManager(_, .create(let id, _, _)):
-            reply(id, WireReply(), process, app)
-            ask(message, app)
-        case .peripheralManager(_, .updateValue(let id, _, _, _)):
-            reply(id, WireReply(taken: true), process, app)
-            ask(message, app)
-        case .central, .peripheral, .peripheralManager, .done, .beginTask, .endTask: ask(message, app)
+        case .peripheralManager(let manager, let request): heard(request, manager: manager, from: app)
+        case .central, .peripheral, .done, .beginTask, .endTask: ask(message, app)
         }
     }
 
@@ -516,8 +524,10 @@ final class ProcessAppHost: AppHost {
 
 extension WireTranslation {
     /// The delegate method that an event calls, as outcomes name it.
-    static func delegateMethod(_ kind: EventKind) -> String {
+    static func delegateMethod(_ kind: EventKind, peripheralRole: Bool = false) -> String {
         switch kind {
+        case .bluetoothPoweredOn where peripheralRole, .bluetoothPoweredOff where peripheralRole:
+            "peripheralManagerDidUpdateState"
         case .bluetoothPoweredOn, .bluetoothPoweredOff: "centralManagerDidUpdateState"
         case .peripheralDiscovered: "didDiscover"
         case .peripheralConnected: "didConnect"

@@ -324,7 +324,7 @@ package final class Run {
     private func installApps() {
         let origin = names.intern("install")
         for (number, app) in scenario.apps.enumerated() {
-            let manifest: AppManifest =
+            var manifest: AppManifest =
                 switch app.form {
                 case .scripted(let script):
                     AppManifest(
@@ -334,6 +334,7 @@ package final class Run {
                     )
                 case .bundle: processes!.bundle(at: number)!.manifest(names)
                 }
+            manifest.bluetoothAuthorization = app.bluetoothAuthorization
             bench.submit(.install(AppID(UInt32(number)), manifest), origin: origin)
             if case .scripted(let script) = app.form, let use = script.location {
                 refuseLocation(use.authorization, AppID(UInt32(number)), origin)

@@ -5,14 +5,14 @@ import WakePorts
 /// Apps that the scenario plays: no process, only answers, at the full speed of virtual time.
 package final class ScriptedAppHost: AppHost {
     /// Something that an app does later.
-    private enum Errand {
+    fileprivate enum Errand {
         case endReaction(ScriptedApp.Ending)
         case endTask(UInt64)
         case returned(LifecycleCallback)
     }
 
     /// What one app does, and where its present process stands.
-    private final class App {
+    final class App {
         let script: ScriptedApp
         /// The devices of the script's `uses`, as the router names them.
         let devices: [NameID]
@@ -20,24 +20,29 @@ package final class ScriptedAppHost: AppHost {
         var running = false
         var frozen = false
         /// What came due while the process was frozen.
-        var overdue: [Errand] = []
+        fileprivate var overdue: [Errand] = []
         var nextToken: UInt64 = 1
         /// Subscriptions that the process has, by peripheral.
         var connected: [NameID: Bool] = [:]
+        /// What it publishes as a peripheral, whether this process has, and the values as they are now.
+        let publication: Publication
+        var isPublished = false
+        var values: [UInt32: [UInt8]] = [:]
 
         init(script: ScriptedApp, devices: [NameID]) {
             self.script = script
             self.devices = devices
+            publication = Publication(script.peripheral)
         }
     }
 
-    /// The one manager that a scripted app makes.
+    /// The central manager that a scripted app makes.
     private static let manager: ManagerNumber = 1
 
     package var hear: ((AppID, AppWord) -> Void)?
     let names: NameTable
     let profile: Profile
-    private var apps: [AppID: App] = [:]
+    var apps: [AppID: App] = [:]
     private var errands = TimedQueue<(app: AppID, generation: UInt32, errand: Errand)>()
 
     package init(names: NameTable, profile: Profile) {
@@ -63,6 +68,8 @@ package final class ScriptedAppHost: AppHost {
         apps[app]!.nextToken = 1
         apps[app]!.connected = [:]
         apps[app]!.overdue = []
+        apps[app]!.isPublished = false
+        apps[app]!.values = apps[app]!.publication.values
         let script = apps[app]!.script
         if !script.uses.isEmpty || script.scan != nil {
             request(
@@ -71,6 +78,7 @@ package final class ScriptedAppHost: AppHost {
             )
         }
         if let use = script.location { useLocation(use, of: app) }
+        if let peripheral = script.peripheral { createPeripheralManager(peripheral, of: app) }
         hear?(app, .report(.launched))
         if let reaction = script.reactions.first(where: { $0.trigger == .launch }) { begin(reaction, of: app, at: now) }
     }
@@ -113,12 +121,17 @@ package final class ScriptedAppHost: AppHost {
 
     package func deliver(_ delivery: AppDelivery, to app: AppID, at now: Instant) {
         guard apps[app]!.running else { return }
-        follow(delivery, of: app)
+        if delivery.manager == Self.peripheralManager {
+            serve(delivery, of: app)
+        } else {
+            follow(delivery, of: app)
+        }
         if let reaction = apps[app]!.script.reaction(to: delivery.event.kind) { begin(reaction, of: app, at: now) }
     }
 
     package func managerState(_ manager: ManagerNumber, _ state: BluetoothState, to app: AppID, at now: Instant) {
         guard state == .poweredOn else { return }
+        if manager == Self.peripheralManager { return publish(app) }
         let own = apps[app]!
         for device in own.devices where own.connected[device] == nil {
             request(.connect(manager, peripheral: device), from: app)
@@ -143,13 +156,6 @@ package final class ScriptedAppHost: AppHost {
             }
         }
     }
-
-    package func restorePeripheral(
-        _ manager: ManagerNumber,
-        _ state: RestoredPeripheral,
-        to app: AppID,
-        at now: Instant
-    ) {}
 
     /// What any app does to get its notifications: connect, discover, subscribe, and connect again.
     private func follow(_ delivery: AppDelivery, of app: AppID) {
@@ -197,7 +203,7 @@ package final class ScriptedAppHost: AppHost {
         request(.operate(Self.manager, peripheral: peripheral, operation), from: app)
     }
 
-    private func request(_ request: AppRequest, from app: AppID) {
+    func request(_ request: AppRequest, from app: AppID) {
         hear?(app, .request(request))
     }
 

@@ -22,7 +22,8 @@ struct WireTranslation {
             identifiers.name(of: peripheral).flatMap { name in
                 operation(request).map { .operate(manager, peripheral: name, $0) }
             }
-        case .peripheralManager: nil
+        case .peripheralManager(let manager, let request):
+            peripheralManager(request).map { .peripheralManager(manager, $0) }
         case .location(let manager, let request): location(request).map { .location(manager, $0) }
         case .hello, .launched, .acknowledge, .timeRemaining: nil
         }
@@ -220,7 +221,7 @@ struct WireTranslation {
 
     private func identifier(_ event: WakeEvent) -> String { identifiers.identifier(of: event.peripheral) }
 
-    private func failure(_ payload: EventPayload) -> WireFailure? {
+    func failure(_ payload: EventPayload) -> WireFailure? {
         guard case .failure(let failure) = payload else { return nil }
         let domain =
             switch failure.domain {

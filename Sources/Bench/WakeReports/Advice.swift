@@ -3,8 +3,14 @@ import WakeModel
 /// What to do about a reason, and what it means: prose that is generated and never parsed.
 enum Advice {
     /// What would make the app wake; nil when nothing is wrong.
-    static func fix(_ reason: Reason, of source: Source) -> String? {
-        switch (source, reason) {
+    static func fix(_ reason: Reason, of kind: EventKind) -> String? {
+        switch (kind.source, reason) {
+        case (.bluetooth, .modeMissing) where kind.isOfPeripheralRole:
+            "Add bluetooth-peripheral to UIBackgroundModes in Info.plist"
+        case (.bluetooth, .noRegistration) where kind.isOfPeripheralRole:
+            "Let an app publish the service before a central asks for it"
+        case (.bluetooth, .managerNotCreated) where kind.isOfPeripheralRole:
+            "Create the peripheral manager in didFinishLaunching, with the same restore identifier"
         case (.location, .modeMissing): "Add location to UIBackgroundModes in Info.plist"
         case (.location, .noRegistration):
             "Let an app start updates, significant changes or visits, or monitor a region, before it happens"

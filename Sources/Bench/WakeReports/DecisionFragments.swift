@@ -32,9 +32,9 @@ final class DecisionFragments {
         reasons = Reason.allCases.map { Array(",\"reason\":\"\($0.word)\"".utf8) }
         rules = RuleID.allCases.map { Array(",\"rule\":\"\($0.text)\"".utf8) }
         wouldHave = Verdict.allCases.map { Array("\"verdict\":\"\($0.word)\"".utf8) }
-        fixes = Source.allCases.flatMap { source in
+        fixes = EventKind.allCases.flatMap { kind in
             Reason.allCases.map { reason in
-                Self.line { $0.append(list: Advice.fix(reason, of: source).map { [$0] } ?? []) }
+                Self.line { $0.append(list: Advice.fix(reason, of: kind).map { [$0] } ?? []) }
             }
         }
         let none = [UInt64](repeating: 0, count: Reason.allCases.count)
@@ -63,8 +63,8 @@ final class DecisionFragments {
     }
 
     /// What to do about a reason.
-    func fix(_ reason: Reason, of source: Source) -> [UInt8] {
-        fixes[Int(source.rawValue) * Reason.allCases.count + Int(reason.rawValue)]
+    func fix(_ reason: Reason, of kind: EventKind) -> [UInt8] {
+        fixes[Int(kind.rawValue) * Reason.allCases.count + Int(reason.rawValue)]
     }
 
     /// A list of background modes.

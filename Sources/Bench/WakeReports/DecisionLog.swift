@@ -169,7 +169,7 @@ package final class DecisionLog {
         file.line.append(fragments.wouldHave[Int(decision.wouldHave.rawValue)])
         writeAlsoFailing(decision.checks)
         file.line.append("},\"fix\":")
-        file.line.append(fragments.fix(decision.reason, of: decision.kind.source))
+        file.line.append(fragments.fix(decision.reason, of: decision.kind))
         file.line.append(",\"census\":")
         file.line.append(census)
         file.line.append(",\"supersedes\":")

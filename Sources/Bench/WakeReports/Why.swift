@@ -117,8 +117,7 @@ package struct Why {
         case .beforeFirstUnlock: return "the phone has a passcode and was not unlocked since its restart"
         case .noRegistration: return "no app had asked for this event"
         case .modeMissing:
-            let mode = decision.source == Source.location.word ? "location" : "bluetooth-central"
-            return "UIBackgroundModes lacks \(mode), and the app was \(decision.stateBefore)"
+            return "UIBackgroundModes lacks \(mode(decision.kind)), and the app was \(decision.stateBefore)"
         case .scanWithoutServices: return "in the background a scan that names no services finds nothing"
         case .duplicateDiscovery: return "this scan has reported the peripheral before"
         case .noRestoreIdentifier: return "the central manager has no restore identifier, and \(exit)"
@@ -152,6 +151,12 @@ package struct Why {
         case .beaconKnown: return "the beacon is in its regions already"
         case .ledToEvents: return "what follows from it are events of their own"
         }
+    }
+
+    /// The background mode of the source of an event.
+    private func mode(_ word: String) -> String {
+        guard let kind = EventKind(word: word), kind.source == .bluetooth else { return "location" }
+        return kind.isOfPeripheralRole ? "bluetooth-peripheral" : "bluetooth-central"
     }
 
     /// `pid 4711, launched in 38 ms, 612 ms of 10 s, then suspended; values 0648`.

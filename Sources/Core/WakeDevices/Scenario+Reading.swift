@@ -180,17 +180,24 @@ private struct ScenarioReading {
 
     private mutating func addApps(_ node: YAMLNode) throws(FileError) {
         let keys = [
-            "bundle", "scripted", "name", "count", "modes", "restore-identifier", "exits-on-suspend", "uses", "scan",
-            "location", "on",
+            "bundle", "scripted", "name", "authorizations", "count", "peripheral", "modes", "restore-identifier",
+            "exits-on-suspend", "uses", "scan", "location", "on",
         ]
         let fields = try Fields(node, of: "an app", keys: keys)
         let (form, value) = try fields.one(of: ["bundle", "scripted"], called: "a kind")
+        let bluetooth = try BluetoothAuthorization(fields["authorizations"])
         let names: [String]
         if form == "bundle" {
-            try fields.refuse(Array(keys.dropFirst(3)), beside: "bundle")
+            try fields.refuse(Array(keys.dropFirst(4)), beside: "bundle")
             let path = try files.find(value, "app bundle", isThere: files.isFolder)
             names = try appNames.add(fields["name"], default: stem(path), count: nil, entry: value)
-            let app = ScenarioApp(name: names[0], group: names[0], line: node.line, form: .bundle(path))
+            let app = ScenarioApp(
+                name: names[0],
+                group: names[0],
+                line: node.line,
+                form: .bundle(path),
+                bluetoothAuthorization: bluetooth
+            )
             apps.append(app)
         } else {
             let identifier = try bundleIdentifier(value)
@@ -208,10 +215,19 @@ private struct ScenarioReading {
                     uses: try script.uses(forMember: index + 1, &deviceNames),
                     scan: script.scan,
                     reactions: script.reactions,
-                    location: script.location
+                    location: script.location,
+                    peripheral: script.acting
                 )
                 let group = count == nil ? name : String(name.prefix { $0 != "." })
-                apps.append(ScenarioApp(name: name, group: group, line: node.line, form: .scripted(app)))
+                apps.append(
+                    ScenarioApp(
+                        name: name,
+                        group: group,
+                        line: node.line,
+                        form: .scripted(app),
+                        bluetoothAuthorization: bluetooth
+                    )
+                )
             }
         }
     }
@@ -484,6 +500,7 @@ private struct ScriptReading {
     let scan: ScriptedApp.Scan?
     let reactions: [ScriptedApp.Reaction]
     let location: ScriptedApp.LocationUse?
+    let acting: ScriptedPeripheral?
     private let uses: [YAMLNode]
     private let devices: [ScenarioDevice]
 
@@ -506,6 +523,7 @@ private struct ScriptReading {
         }
         let reactionNodes = try fields["on"]?.list(expecting: "reactions", limit: 64) ?? []
         reactions = try reactionNodes.map { (node) throws(FileError) in try ScriptedApp.Reaction(node) }
+        acting = try fields["peripheral"].map { (node) throws(FileError) in try ScriptedPeripheral(node) }
         uses = try fields["uses"]?.list(expecting: "uses", limit: memberLimit) ?? []
     }
 
@@ -534,6 +552,18 @@ private struct ScriptReading {
             }
         }
         return found
+    }
+}
+
+extension BluetoothAuthorization {
+    /// Reads the `authorizations` of an app; what they leave out is allowed.
+    fileprivate init(_ node: YAMLNode?) throws(FileError) {
+        self = .allowed
+        guard let node else { return }
+        let fields = try Fields(node, of: "authorizations", keys: ["bluetooth"])
+        guard let answer = fields["bluetooth"] else { return }
+        let words = BluetoothAuthorization.allCases.map(\.word)
+        self = try answer.word("authorization", among: words) { BluetoothAuthorization(word: $0) }
     }
 }
 

@@ -73,6 +73,8 @@ package struct ScenarioApp: Hashable, Sendable {
     package var group: String
     package var line: Int
     package var form: Form
+    /// Whether the user lets it use Bluetooth (BTP-5).
+    package var bluetoothAuthorization = BluetoothAuthorization.allowed
 
     /// What the app is.
     package enum Form: Hashable, Sendable {
@@ -97,6 +99,8 @@ package struct ScriptedApp: Hashable, Sendable {
     package var reactions: [Reaction]
     /// What it asks of Core Location at launch.
     package var location: LocationUse?
+    /// What it does as a peripheral itself; nil when it is none.
+    package var peripheral: ScriptedPeripheral?
 
     /// A peripheral that the app connects to.
     package struct Use: Hashable, Sendable {

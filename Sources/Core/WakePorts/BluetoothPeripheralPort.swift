@@ -36,6 +36,9 @@ package protocol BluetoothPeripheralPort: AnyObject {
     /// How many bytes an update to a central may have; the least of the specification, 20, when the central is unknown.
     func maximumUpdateLength(of central: NameID) -> UInt16
 
+    /// How many further updates of a client find room in its queue now.
+    func updateRoom(of client: BluetoothClient) -> Int
+
     /// Ends: services go, advertising stops, and nothing is reported any more.
     func stop()
 }

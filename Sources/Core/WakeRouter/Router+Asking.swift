@@ -27,6 +27,12 @@ extension Router {
         return (circles, beacons)
     }
 
+    /// The client that a live manager of an app is to the sources.
+    package func client(of app: AppID, manager: ManagerNumber) -> BluetoothClient? {
+        guard isInstalled(app), let slot = apps[Int(app.number)].slot(of: manager) else { return nil }
+        return BluetoothClient(app: app, slot: UInt16(slot))
+    }
+
     /// The peripherals that some app is connected to, ascending.
     package var connectedPeripherals: [NameID] {
         peripherals.indices.filter { row in peripherals[row].links.contains { $0.connected } }.map {

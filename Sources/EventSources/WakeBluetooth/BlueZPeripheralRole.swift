@@ -165,6 +165,10 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort {
         }
     }
 
+    package func updateRoom(of client: BluetoothClient) -> Int {
+        max(0, PeripheralRole.updateQueueLength - updates.count { $0.client == client })
+    }
+
     /// The adapter belongs to the central role, which switches it; what follows from that is heard from it.
     package func setPower(_ on: Bool, at now: Instant) {}
 

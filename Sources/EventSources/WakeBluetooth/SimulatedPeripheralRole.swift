@@ -151,6 +151,10 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort {
     }
 
     /// The phone's adapter goes off or on: off, every link goes.
+    package func updateRoom(of client: BluetoothClient) -> Int {
+        max(0, PeripheralRole.updateQueueLength - updates.values.count { $0.client == client })
+    }
+
     package func setPower(_ on: Bool, at now: Instant) {
         guard on != poweredOn else { return }
         poweredOn = on

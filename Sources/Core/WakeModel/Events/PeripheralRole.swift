@@ -204,8 +204,22 @@ package enum AttributeError {
     package static let success: UInt8 = 0x00
     /// The attribute is not there.
     package static let invalidHandle: UInt8 = 0x01
+    /// A read or write begins beyond the end of the value.
+    package static let invalidOffset: UInt8 = 0x07
     /// The app did not answer, or answered nothing sensible.
     package static let unlikely: UInt8 = 0x0e
     /// Too much waits already.
     package static let insufficientResources: UInt8 = 0x11
+}
+
+extension EventKind {
+    /// Whether only a peripheral manager hears of it.
+    package var isOfPeripheralRole: Bool {
+        switch self {
+        case .serviceAdded, .advertisingStarted, .centralSubscribed, .centralUnsubscribed, .readRequested,
+            .writeRequested, .readyToUpdate, .channelPublished, .channelUnpublished:
+            true
+        default: false
+        }
+    }
 }

@@ -1,0 +1,80 @@
+import WakeModel
+import WakePorts
+import WakeWire
+
+/// The peripheral managers of real apps.
+extension ProcessAppHost {
+    func restorePeripheral(
+        _ manager: ManagerNumber,
+        _ state: RestoredPeripheral,
+        to app: AppID,
+        at now: Instant
+    ) {
+        let restoration = translation.restoration(state, length: updateLength)
+        send(to: app, owing: .nothing(.none), named: "willRestoreState", decision: .none) { number in
+            .deliver(
+                WireDelivery(
+                    delivery: number,
+                    manager: manager,
+                    body: .peripheralManager(.willRestore(restoration))
+                )
+            )
+        }
+    }
+
+    /// How many bytes an update to a central may have.
+    func updateLength(_ central: NameID) -> UInt16 {
+        surroundings?.maximumUpdateLength(of: central) ?? 20
+    }
+
+    /// A request of a peripheral manager; creations and updates are replied to at once.
+    func heard(_ request: WirePeripheralManagerRequest, manager: ManagerNumber, from app: AppID) {
+        switch request {
+        case .create(let id, _, _):
+            noteManager(manager, of: app)
+            reply(id, WireReply(), to: app)
+        case .updateValue(let id, _, _, let centrals):
+            // An update for no central at all is taken, and nothing is sent.
+            let isForNobody = centrals?.isEmpty == true
+            let isTaken = isForNobody || takesUpdate(of: manager, app)
+            reply(id, WireReply(taken: isTaken), to: app)
+            if isForNobody || !isTaken { return }
+        default: break
+        }
+        guard let asked = translation.peripheralManager(request) else {
+            fault("names a central that was never seen", app)
+            return
+        }
+        hear?(app, .request(.peripheralManager(manager, asked)))
+    }
+
+    /// Whether the queue of the peripheral end has room for one more update of a manager.
+    private func takesUpdate(of manager: ManagerNumber, _ app: AppID) -> Bool {
+        guard let surroundings else { return true }
+        let (room, turn) = surroundings.updateRoom(of: app, manager: manager)
+        return updatesAsked.take(app, manager, room: room, turn: turn)
+    }
+}
+
+/// The updates that were taken in a turn of the bench, which hands them to the radio at its end.
+struct UpdatesAsked {
+    private struct Key: Hashable {
+        var app: AppID
+        var manager: ManagerNumber
+    }
+
+    private var turn: UInt64 = 0
+    private var counts: [Key: Int] = [:]
+
+    /// Takes one update when there is room for it beside those of the same turn.
+    mutating func take(_ app: AppID, _ manager: ManagerNumber, room: Int, turn: UInt64) -> Bool {
+        if turn != self.turn {
+            self.turn = turn
+            counts.removeAll(keepingCapacity: true)
+        }
+        let count = counts[Key(app: app, manager: manager), default: 0]
+        guard count < room else { return false }
+        counts[Key(app: app, manager: manager)] = count + 1
+        return true
+    }
+}

@@ -1,0 +1,102 @@
+import WakeDevices
+import WakeModel
+import WakePorts
+
+/// Scripted apps that act as a peripheral: they publish, advertise, and answer from the values of their script.
+extension ScriptedAppHost {
+    /// The peripheral manager that a scripted app makes.
+    static let peripheralManager: ManagerNumber = 2
+
+    /// What a script publishes: its services with numbers, and the values of their characteristics.
+    struct Publication {
+        private(set) var services: [LocalService] = []
+        private(set) var values: [UInt32: [UInt8]] = [:]
+
+        init(_ script: ScriptedPeripheral?) {
+            var number: UInt32 = 0
+            for service in script?.services ?? [] {
+                number += 1
+                var local = LocalService(number: number, uuid: service.uuid, primary: service.primary)
+                for characteristic in service.characteristics {
+                    number += 1
+                    local.characteristics.append(Self.local(characteristic, number))
+                    values[number] = characteristic.value
+                }
+                services.append(local)
+            }
+        }
+
+        private static func local(
+            _ characteristic: BluetoothPeripheral.Characteristic,
+            _ number: UInt32
+        ) -> LocalCharacteristic {
+            let writes: CharacteristicProperties = [.write, .writeWithoutResponse, .authenticatedSignedWrites]
+            let isWriteable = !characteristic.properties.isDisjoint(with: writes)
+            return LocalCharacteristic(
+                number: number,
+                uuid: characteristic.uuid,
+                properties: characteristic.properties.rawValue,
+                permissions: (characteristic.properties.contains(.read) ? 1 : 0) | (isWriteable ? 2 : 0),
+                descriptors: characteristic.descriptors.map { LocalDescriptor(uuid: $0.uuid, value: $0.value) }
+            )
+        }
+    }
+
+    func createPeripheralManager(_ script: ScriptedPeripheral, of app: AppID) {
+        let identifier = names.intern(script.restoreIdentifier ?? "")
+        request(.peripheralManager(Self.peripheralManager, .create(restoreIdentifier: identifier)), from: app)
+    }
+
+    package func restorePeripheral(
+        _ manager: ManagerNumber,
+        _ state: RestoredPeripheral,
+        to app: AppID,
+        at now: Instant
+    ) {
+        apps[app]!.isPublished = !state.services.isEmpty
+    }
+
+    /// Publishes and advertises, unless restoration brought it back.
+    func publish(_ app: AppID) {
+        guard let script = apps[app]!.script.peripheral, !apps[app]!.isPublished else { return }
+        apps[app]!.isPublished = true
+        for service in apps[app]!.publication.services { ask(.addService(service), app) }
+        guard script.advertises else { return }
+        let services = script.services.map { names.intern($0.uuid) }
+        ask(.startAdvertising(localName: script.name, services: services), app)
+    }
+
+    /// What centrals do is answered at once.
+    func serve(_ delivery: AppDelivery, of app: AppID) {
+        let event = delivery.event
+        let process = apps[app]!
+        switch (event.kind, delivery.payload) {
+        case (.bluetoothPoweredOn, _): publish(app)
+        case (.readRequested, .readRequest(let offset)):
+            let value = process.values[event.local] ?? []
+            let fits = Int(offset) <= value.count
+            let result = fits ? AttributeError.success : AttributeError.invalidOffset
+            let rest = fits ? Array(value.dropFirst(Int(offset))) : nil
+            ask(.respond(request: event.request, result: result, value: rest), app)
+        case (.writeRequested, .writeRequests(let writes)):
+            for write in writes { process.write(write) }
+            ask(.respond(request: event.request, result: AttributeError.success, value: nil), app)
+        case (.centralSubscribed, _):
+            guard let value = process.values[event.local] else { return }
+            ask(.updateValue(characteristic: event.local, value: value, centrals: [event.peripheral]), app)
+        default: break
+        }
+    }
+
+    private func ask(_ asked: PeripheralManagerRequest, _ app: AppID) {
+        request(.peripheralManager(Self.peripheralManager, asked), from: app)
+    }
+}
+
+extension ScriptedAppHost.App {
+    /// The value from the offset on is what the central wrote.
+    fileprivate func write(_ write: LocalWrite) {
+        let kept = values[write.characteristic]?.prefix(Int(write.offset)) ?? []
+        values[write.characteristic] = kept + write.value
+    }
+}

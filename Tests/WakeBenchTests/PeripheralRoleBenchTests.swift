@@ -1,0 +1,214 @@
+import Testing
+import WakeBench
+import WakeDevices
+import WakeModel
+import WakePorts
+import WakeRouter
+
+/// A central radio that never says anything.
+private final class QuietRadio: BluetoothCentralPort {
+    let backend = "simulated"
+    var report: ((SourceReport) -> Void)?
+    let poweredOn = true
+    var nextDeadline: Instant? { nil }
+
+    func start(at now: Instant) {}
+    func stop() {}
+    func timeReached(_ now: Instant) {}
+    func perform(_ command: BluetoothCommand, at now: Instant) {}
+    func setPower(_ on: Bool, at now: Instant) {}
+    func arm(fault: String, device: String, at now: Instant) {}
+    func knownPeripheral(_ name: NameID) -> KnownPeripheral? { nil }
+    func connectedPeripherals(services: [NameID]) -> [NameID] { [] }
+}
+
+/// A peripheral end that keeps what it is asked, and grants all of it.
+private final class RecordedEnd: BluetoothPeripheralPort {
+    /// A command, or the word for what else was done.
+    enum Step: Equatable {
+        case command(PeripheralRoleCommand)
+        case power(Bool)
+    }
+
+    let backend = "simulated"
+    var report: ((SourceReport) -> Void)?
+    var nextDeadline: Instant? { nil }
+    var steps: [Step] = []
+
+    func start(at now: Instant) {}
+    func stop() {}
+    func timeReached(_ now: Instant) {}
+    func arm(fault: String, device: String, at now: Instant) {}
+    func setPower(_ on: Bool, at now: Instant) { steps.append(.power(on)) }
+    func maximumUpdateLength(of central: NameID) -> UInt16 { 182 }
+    func updateRoom(of client: BluetoothClient) -> Int { 16 }
+
+    func perform(_ command: PeripheralRoleCommand, at now: Instant) {
+        steps.append(.command(command))
+        switch command {
+        case .publish(let client, let service, again: false):
+            report?(SourceReport(WakeEvent(kind: .serviceAdded, local: service.number, client: client)))
+        case .advertise(let client, _, _, _, again: false):
+            report?(SourceReport(WakeEvent(kind: .advertisingStarted, client: client)))
+        default: break
+        }
+    }
+}
+
+/// A bench with one scripted app that is a battery, and a peripheral end that grants everything.
+private struct Stage {
+    let names = NameTable()
+    let bench: Bench
+    let end = RecordedEnd()
+    let host: ScriptedAppHost
+    let app = AppID(0)
+    let client = BluetoothClient(app: AppID(0), slot: 0)
+
+    init() throws {
+        let text = """
+            scenario: battery
+            apps:
+              - scripted: com.example.battery
+                modes: [bluetooth-peripheral]
+                peripheral:
+                  restore-identifier: battery
+                  name: Battery
+                  services:
+                    - service: 180F
+                      characteristics:
+                        - {uuid: 2A19, properties: [read, write, notify], value: "5064"}
+                on:
+                  - {event: any, then: end}
+            steps: []
+            until: T+00:01:00
+            """
+        let scenario = try Scenario.parse(Array(text.utf8), file: "battery.yaml", files: ScenarioFiles())
+        guard case .scripted(let script) = scenario.apps[0].form else { throw CancellationError() }
+        bench = Bench(
+            router: Router(profile: .ios17),
+            names: names,
+            bluetooth: QuietRadio(),
+            journal: NoJournal()
+        )
+        host = ScriptedAppHost(names: names)
+        bench.peripheralRole = end
+        bench.assign(app, to: host, leavesTheBench: false)
+        bench.listen(to: host)
+        host.add(script, as: app, devices: [])
+        let manifest = AppManifest(bundle: names.intern(script.identifier), modes: script.modes)
+        bench.submit(.install(app, manifest), origin: .none)
+        try user(.launch)
+    }
+
+    /// What was asked of the end since the last time.
+    func steps() -> [RecordedEnd.Step] {
+        defer { end.steps.removeAll() }
+        return end.steps
+    }
+
+    func user(_ action: UserAction) throws {
+        bench.submit(.user(app, action), origin: .none)
+        try bench.run(at: bench.now)
+    }
+
+    /// The central asks for something.
+    func ask(_ kind: EventKind, request: UInt32, _ payload: EventPayload = .none) throws {
+        let central = names.intern("reader")
+        let event = WakeEvent(kind: kind, peripheral: central, local: 2, request: request, client: client)
+        bench.submit(SourceReport(event, payload))
+        try bench.run(at: bench.now)
+    }
+
+    func power(_ on: Bool) throws {
+        bench.submit(SourceReport(WakeEvent(kind: on ? .bluetoothPoweredOn : .bluetoothPoweredOff)))
+        try bench.run(at: bench.now)
+    }
+
+    func answer(_ request: UInt32, _ result: UInt8, _ value: [UInt8]?) -> RecordedEnd.Step {
+        .command(.respond(client, request: request, result: result, value: value))
+    }
+
+    var service: LocalService {
+        let battery = LocalCharacteristic(number: 2, uuid: "2A19", properties: 0x1a, permissions: 3)
+        return LocalService(number: 1, uuid: "180F", characteristics: [battery])
+    }
+
+    func advertise(full: Bool, again: Bool) -> RecordedEnd.Step {
+        let uuid = names.intern("180F")
+        return .command(
+            .advertise(
+                client,
+                localName: full ? "Battery" : nil,
+                services: full ? [uuid] : [],
+                overflow: full ? [] : [uuid],
+                again: again
+            )
+        )
+    }
+}
+
+@Suite("The peripheral role on the bench")
+struct PeripheralRoleBenchTests {
+    @Test("BTP-2: a scripted app publishes and advertises, and loses its name in the background")
+    func publishes() throws {
+        let stage = try Stage()
+        #expect(
+            stage.steps() == [
+                .command(.publish(stage.client, stage.service, again: false)),
+                stage.advertise(full: true, again: false),
+            ]
+        )
+        try stage.user(.home)
+        #expect(stage.steps() == [stage.advertise(full: false, again: true)])
+    }
+
+    @Test("BTP-1: a suspended scripted app answers reads and writes from its values, and updates who subscribes")
+    func answers() throws {
+        let stage = try Stage()
+        try stage.user(.home)
+        #expect(stage.bench.router.state(of: stage.app) == .suspended)
+        _ = stage.steps()
+        try stage.ask(.readRequested, request: 1, .readRequest(offset: 1))
+        try stage.ask(.readRequested, request: 2, .readRequest(offset: 3))
+        let write = LocalWrite(characteristic: 2, offset: 1, value: [7, 8])
+        try stage.ask(.writeRequested, request: 3, .writeRequests([write]))
+        try stage.ask(.centralSubscribed, request: 0, .central(maximumUpdateLength: 182))
+        let reader = stage.names.intern("reader")
+        #expect(
+            stage.steps() == [
+                stage.answer(1, 0, [0x64]), stage.answer(2, 7, nil), stage.answer(3, 0, nil),
+                .command(
+                    .update(stage.client, characteristic: 2, value: [0x50, 7, 8], centrals: [reader])
+                ),
+            ]
+        )
+        #expect(stage.bench.router.state(of: stage.app) == .suspended)
+    }
+
+    @Test("BTP-4: a relaunched scripted app gets its services back and publishes nothing twice")
+    func restores() throws {
+        let stage = try Stage()
+        try stage.user(.home)
+        stage.bench.submit(.terminate(stage.app, .memory), origin: .none)
+        try stage.bench.run(at: stage.bench.now)
+        _ = stage.steps()
+        try stage.ask(.readRequested, request: 4, .readRequest(offset: 0))
+        #expect(stage.bench.router.generation(of: stage.app) == 2)
+        #expect(stage.steps() == [stage.answer(4, 0, [0x50, 0x64])])
+    }
+
+    @Test("BTC-10: the end hears of the adapter before what is published again")
+    func power() throws {
+        let stage = try Stage()
+        _ = stage.steps()
+        try stage.power(false)
+        try stage.power(true)
+        #expect(
+            stage.steps() == [
+                .power(false), .power(true),
+                .command(.publish(stage.client, stage.service, again: true)),
+                stage.advertise(full: true, again: true),
+            ]
+        )
+    }
+}
