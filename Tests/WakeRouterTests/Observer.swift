@@ -274,7 +274,7 @@ struct Observer {
         case .standardUpdates:
             decision.snapshot.modes.contains(.location) && decision.checks[.updatesInBackground] == .pass
         case .answer, .ranging: false
-        default: CentralsObserver.opensWindow(decision.kind, of: app)
+        default: CentralsObserver.opensWindow(decision, of: app)
         }
     }
 
