@@ -49,6 +49,8 @@ let package = Package(
         .library(name: "UIKit", targets: ["UIKit"]),
         .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
         .library(name: "CoreLocation", targets: ["CoreLocation"]),
+        .library(name: "os", targets: ["os"]),
+        .library(name: "OSLog", targets: ["OSLog"]),
     ],
     targets: [
         // C libraries, and what Swift cannot import.
@@ -110,9 +112,17 @@ let package = Package(
         room("UIKit", on: "SDK", uses: ["WakeClient", "WakeWire"]),
         room("CoreBluetooth", on: "SDK", uses: ["WakeClient", "WakeWire"]),
         room("CoreLocation", on: "SDK", uses: ["WakeClient", "WakeWire"]),
+        room("os", on: "SDK"),
+        room("OSLog", on: "SDK", uses: ["os"]),
 
         // Examples
         program("HeartRate", on: "Examples", uses: ["UIKit", "CoreBluetooth"], exclude: ["Info.plist"]),
+        program(
+            "ThermometerPeripheral",
+            on: "Examples",
+            uses: ["UIKit", "CoreBluetooth", "os"],
+            exclude: ["Info.plist"]
+        ),
         program("Fences", on: "Examples", uses: ["UIKit", "CoreLocation"], exclude: ["Info.plist"]),
 
         // Benchmarks
@@ -150,6 +160,12 @@ let package = Package(
             name: "LocationApp",
             dependencies: ["CoreLocation"],
             path: "Tests/Support/LocationApp",
+            swiftSettings: house
+        ),
+        .executableTarget(
+            name: "BluetoothApp",
+            dependencies: ["CoreBluetooth"],
+            path: "Tests/Support/BluetoothApp",
             swiftSettings: house
         ),
         .executableTarget(
@@ -196,8 +212,8 @@ let package = Package(
         tests(
             "SDKTests",
             uses: [
-                "Fences", "HeartRate", "LocationApp", "WakeClient", "WakeWire", "UIKit", "CoreBluetooth",
-                "CoreLocation",
+                "BluetoothApp", "Fences", "HeartRate", "LocationApp", "ThermometerPeripheral", "WakeClient", "WakeWire",
+                "UIKit", "CoreBluetooth", "CoreLocation", "os", "OSLog",
             ]
         ),
         tests("CommandLineTests", uses: ["wakebench", "BlueZStandIn"], resources: [.copy("Answers")]),

@@ -68,6 +68,8 @@ enum FloorPlan {
         Room(name: "UIKit", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
         Room(name: "CoreBluetooth", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
         Room(name: "CoreLocation", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
+        Room(name: "os", floor: "SDK", imports: [], foundation: true),
+        Room(name: "OSLog", floor: "SDK", imports: ["os"]),
     ]
 
     /// Floors whose programs may import any room.

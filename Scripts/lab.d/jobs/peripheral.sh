@@ -48,9 +48,6 @@ echo "== restart of bluetoothd, and the adapter gone and back =="
 restart_bluetoothd
 remove_adapter
 add_adapter
-wait_for 30 busctl --system --timeout=5 get-property org.bluez /org/bluez/hci0 org.bluez.LEAdvertisingManager1 ActiveInstances
-wait_for 120 sh -c 'busctl --system get-property org.bluez /org/bluez/hci0 org.bluez.LEAdvertisingManager1 ActiveInstances | grep -q "y 1"' ||
-    { echo "FAILED: not advertised again"; status=1; }
 use "after the restart"
 cat /out/peripheral.log
 stop_offering

@@ -34,6 +34,8 @@ open class CBCentral: CBPeer {
 /// A central's wish to read or write a value, which it waits for the answer to.
 open class CBATTRequest: NSObject {
     let number: UInt32
+    /// Whether the answer carries a value.
+    let isRead: Bool
     private let storedCentral: CBCentral
     private let storedCharacteristic: CBMutableCharacteristic
     private let storedOffset: Int
@@ -50,6 +52,7 @@ open class CBATTRequest: NSObject {
     ) {
         self.number = number
         self.value = value
+        isRead = value == nil
         storedCentral = central
         storedCharacteristic = characteristic
         storedOffset = offset

@@ -232,7 +232,7 @@ open class CBPeripheralManager: CBManager {
             .respond(
                 request: request.number,
                 result: UInt8(truncatingIfNeeded: result.rawValue),
-                value: result == .success ? request.value.map { Array($0) } : nil
+                value: result == .success && request.isRead ? request.value.map { Array($0) } : nil
             )
         )
     }

@@ -126,6 +126,14 @@ final class DescriptorStream: @unchecked Sendable {
         }
     }
 
+    /// The twin has found the other end gone; what came before it left is still to be read.
+    private func otherEndIsGone() {
+        switch direction {
+        case .input: arm()
+        case .output: end()
+        }
+    }
+
     func fail(_ code: Int32) {
         let isNew = lock.withLock {
             guard status == .open else {
@@ -200,7 +208,7 @@ final class DescriptorStream: @unchecked Sendable {
         if direction == .output ? isHungUp : isAtEnd(descriptor, isHungUp: isHungUp) {
             end()
             if isHungUp {
-                lock.withLock { twin }?.end()
+                lock.withLock { twin }?.otherEndIsGone()
             }
             return
         }
