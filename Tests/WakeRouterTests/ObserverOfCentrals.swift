@@ -41,7 +41,7 @@ struct CentralsObserver {
         case .serviceAdded, .advertisingStarted, .readyToUpdate, .channelPublished, .channelUnpublished: false
         case .bluetoothPoweredOn, .bluetoothPoweredOff:
             app.hasBluetoothMode
-                && !app.managers.subtracting(RandomWorld.peripheralManagers).isEmpty
+                && app.managers.contains { $0 < RandomWorld.peripheralManagers[0] }
         default: app.hasBluetoothMode
         }
     }

@@ -113,7 +113,7 @@ struct RandomWorld {
         if chance.once(in: 6_000) { return flood() }
         switch chance.below(1_000) {
         case ..<350: answerSomething()
-        case ..<545: radio()
+        case ..<560: radio()
         case ..<600: whereabouts()
         case ..<770: request(chance.below(Self.appCount))
         case ..<840: user()
