@@ -205,7 +205,8 @@ let package = Package(
         tests(
             "WakeBenchTests",
             uses: [
-                "MisbehavingApp", "WakeBench", "WakeDevices", "WakeJournal", "WakeModel", "WakePorts", "WakeProcesses",
+                "Fences", "MisbehavingApp", "WakeBench", "WakeDevices", "WakeJournal", "WakeModel", "WakePorts",
+                "WakeProcesses",
                 "WakeReports", "WakeRouter", "WakeWire", "wakebench",
             ]
         ),

@@ -71,6 +71,7 @@ struct LocationManagerTests {
         WireFailure(domain: "kCLErrorDomain", code: code, message: "So it is.")
     }
 
+    private static let visit = WireVisit(latitude: 52.5, longitude: 4.5, horizontalAccuracy: 30, arrival: 100)
     private static let beacon = WireBeacon(
         uuid: LocationAppEnd.uuid,
         major: 1,
@@ -168,9 +169,8 @@ struct LocationManagerTests {
     @Test("A visit that nobody saw begin, or that goes on, has Apple's far dates")
     func visits() throws {
         let end = try LocationAppEnd(["visits"])
-        let began = WireVisit(latitude: 52.5, longitude: 4.5, horizontalAccuracy: 30, arrival: 100)
         let ended = WireVisit(latitude: 52.5, longitude: 4.5, horizontalAccuracy: 30, departure: 200)
-        try end.tell(.visited(began), .visited(ended))
+        try end.tell(.visited(Self.visit), .visited(ended))
         #expect(try end.lines() == ["visit 52.5 began=100.0 ended=not", "visit 52.5 began=unknown ended=200.0"])
     }
 
@@ -178,6 +178,20 @@ struct LocationManagerTests {
     func release() throws {
         let end = try LocationAppEnd(["another", "start", "drop"])
         #expect(end.asked == [.startUpdating(WireLocationOptions()), .release])
+    }
+
+    @Test("LOC-1: a significant change reaches the manager that began the service, and no other")
+    func significant() throws {
+        let end = try LocationAppEnd(["significant", "another"])
+        try end.tell(.updated([Self.position(52.25, 1)]), .visited(Self.visit), manager: 0)
+        #expect(try end.lines() == ["updated [\"52.25,4.5\"] last=52.25"])
+    }
+
+    @Test("A single position is told once, and what comes after updates were stopped is not")
+    func single() throws {
+        let end = try LocationAppEnd(["start", "stop", "once"])
+        try end.tell(.updated([Self.position(52.25, 1)]), .updated([Self.position(52.5, 2)]))
+        #expect(try end.lines() == ["updated [\"52.25,4.5\"] last=52.25"])
     }
 
     // MARK: Deferred updates

@@ -9,8 +9,11 @@ extension CLLocationManager {
     func receive(_ event: WireLocationEvent) {
         switch event {
         case .updated(let positions): update(positions.map { CLLocation($0) })
-        case .failed(let failure): delegate?.locationManager(self, didFailWithError: appError(failure))
-        case .visited(let visit): delegate?.locationManager(self, didVisit: CLVisit(visit))
+        case .failed(let failure):
+            lock.withLock { awaitsOne = false }
+            delegate?.locationManager(self, didFailWithError: appError(failure))
+        case .visited(let visit):
+            if lock.withLock({ isVisiting }) { delegate?.locationManager(self, didVisit: CLVisit(visit)) }
         case .paused:
             // The app must begin again by itself (LOC-7).
             lock.withLock { isUpdating = false }
@@ -31,11 +34,19 @@ extension CLLocationManager {
     }
 
     private func update(_ locations: [CLLocation]) {
-        guard let last = locations.last else { return }
+        guard let last = locations.last, isWaiting() else { return }
         let before = LocationServices.shared.location
         lock.withLock { storedLocationBeforeUpdate = before }
         LocationServices.shared.location = last
         delegate?.locationManager(self, didUpdateLocations: locations)
+    }
+
+    /// Whether a position is for this manager; of what is for all, only those hear that began it.
+    private func isWaiting() -> Bool {
+        lock.withLock { () -> Bool in
+            defer { awaitsOne = false }
+            return isUpdating || awaitsOne || isSignificant
+        }
     }
 
     private func receiveRegion(_ event: WireLocationEvent) {

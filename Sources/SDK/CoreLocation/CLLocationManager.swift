@@ -11,6 +11,9 @@ open class CLLocationManager: NSObject {
 
     let lock = NSLock()
     var isUpdating = false
+    var awaitsOne = false
+    var isSignificant = false
+    var isVisiting = false
     var isDeferring = false
     var ranged: [String: Ranged] = [:]
     var storedLocationBeforeUpdate: CLLocation?
@@ -201,19 +204,38 @@ open class CLLocationManager: NSObject {
     }
 
     /// Tells of one position, or that none could be had.
-    open func requestLocation() { send(.requestLocation) }
+    open func requestLocation() {
+        lock.withLock { awaitsOne = true }
+        send(.requestLocation)
+    }
 
     /// Begins to tell of moves of some hundred metres; such a move also starts an app that was ended.
-    open func startMonitoringSignificantLocationChanges() { send(.startSignificant) }
+    ///
+    /// The app that was started calls this again, and is told of the move then.
+    open func startMonitoringSignificantLocationChanges() {
+        lock.withLock { isSignificant = true }
+        send(.startSignificant)
+    }
 
     /// Tells of significant changes no more.
-    open func stopMonitoringSignificantLocationChanges() { send(.stopSignificant) }
+    open func stopMonitoringSignificantLocationChanges() {
+        lock.withLock { isSignificant = false }
+        send(.stopSignificant)
+    }
 
     /// Begins to tell of stays at places; one also starts an app that was ended.
-    open func startMonitoringVisits() { send(.startVisits) }
+    ///
+    /// The app that was started calls this again, and is told of the stay then.
+    open func startMonitoringVisits() {
+        lock.withLock { isVisiting = true }
+        send(.startVisits)
+    }
 
     /// Tells of visits no more.
-    open func stopMonitoringVisits() { send(.stopVisits) }
+    open func stopMonitoringVisits() {
+        lock.withLock { isVisiting = false }
+        send(.stopVisits)
+    }
 
     /// Does nothing: the emulated phone has no compass.
     open func startUpdatingHeading() {}

@@ -1,0 +1,58 @@
+import Foundation
+import Testing
+
+@Suite("Real apps that use location")
+struct LocationAppTests {
+    @Test(
+        "REG-6: an app is allowed, has its regions watched, and finds them again in its next process",
+        .enabled(if: BenchProgram.python, "needs /usr/bin/python3"),
+        arguments: ["Fences", "FencesPython"]
+    )
+    func regionsOutliveTheProcess(name: String) throws {
+        let bench = try BenchProgram()
+        try install(name, in: bench)
+        try bench.write(
+            """
+            scenario: fences
+            apps:
+              - {bundle: \(name).app, name: fences}
+            steps:
+              - {at: 0, launch: fences}
+              - {at: 5s, home: fences}
+              - {when: {app: fences, state: suspended}, terminate: fences, cause: memory}
+              - {at: 60s, launch: fences}
+              - {at: 65s, home: fences}
+            """,
+            to: "fences.yaml"
+        )
+        let run = try bench.run(["run", "fences.yaml", "--apps", "apps", "--out", "out", "--quiet"])
+        #expect(run.code == 0, "\(run.errors)")
+        let identifier = name == "Fences" ? "com.example.fences" : "com.example.fences.python"
+        let log = try bench.lines(of: "out/apps/\(identifier).log").filter { line in
+            // The turns of the app's life between foreground and background are another test's.
+            !line.hasSuffix("Active") && !line.hasSuffix("ground")
+        }
+        #expect(
+            log.map { $0.replacing(/pid=\d+/, with: "pid=N") } == [
+                "didFinishLaunching pid=N launchOptions=[]", "didChangeAuthorization notDetermined",
+                "didChangeAuthorization authorizedAlways monitored=[]", "didStartMonitoring office",
+                "didStartMonitoring desk", "didDetermineState office unknown", "didDetermineState desk unknown",
+                "didFinishLaunching pid=N launchOptions=[]",
+                "didChangeAuthorization authorizedAlways monitored=[\"desk\", \"office\"]",
+            ]
+        )
+    }
+
+    /// Makes the bundle of an example, as Scripts/bundle does.
+    private func install(_ name: String, in bench: BenchProgram) throws {
+        let source = BenchProgram.repository.appending(path: "Sources/Examples/\(name)")
+        let bundle = bench.folder.appending(path: "apps/\(name).app")
+        try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: true)
+        let script = source.appending(path: "fences.py")
+        let isScript = FileManager.default.fileExists(atPath: script.path)
+        let program = isScript ? script : URL(filePath: try BenchProgram.built(name))
+        for file in [program, source.appending(path: "Info.plist")] {
+            try FileManager.default.copyItem(at: file, to: bundle.appending(path: file.lastPathComponent))
+        }
+    }
+}
