@@ -55,6 +55,7 @@ let package = Package(
         library("CSystemd", pkgConfig: "libsystemd", apt: "libsystemd-dev"),
         library("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
         library("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
+        library("CUdev", pkgConfig: "libudev", apt: "libudev-dev"),
         .target(name: "CWakeShims", path: "Sources/C/CWakeShims"),
 
         // Core
@@ -68,6 +69,7 @@ let package = Package(
         room("WakeSystem", on: "System", uses: ["CSystemd", "CWakeShims"]),
         room("WakeBus", on: "System", uses: ["CSystemd", "WakeSystem"]),
         room("WakeBlueZ", on: "System", uses: ["CWakeShims", "WakeSystem", "WakeBus"]),
+        room("WakeUdev", on: "System", uses: ["CUdev", "WakeSystem"]),
         room("WakeBundles", on: "System", uses: ["WakeModel"]),
         room("WakeProcesses", on: "System", uses: ["CWakeShims", "WakeSystem"]),
         room("WakeJournal", on: "System", uses: ["CSQLite", "WakeModel", "WakePorts"]),
@@ -77,6 +79,12 @@ let package = Package(
             "WakeBluetooth",
             on: "EventSources",
             uses: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeBus", "WakeBlueZ"]
+        ),
+
+        room(
+            "WakeLocation",
+            on: "EventSources",
+            uses: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev"]
         ),
 
         // Bench
@@ -172,6 +180,10 @@ let package = Package(
                 "BlueZStandIn", "WakeBluetooth", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeBus",
                 "WakeBlueZ",
             ]
+        ),
+        tests(
+            "WakeLocationTests",
+            uses: ["WakeLocation", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev"]
         ),
         tests("WakeReportsTests", uses: ["WakeReports", "WakeModel", "WakeRouter"]),
         tests(

@@ -22,6 +22,7 @@ enum FloorPlan {
         Room(name: "WakeSystem", floor: "System", imports: ["CSystemd", "CWakeShims"]),
         Room(name: "WakeBus", floor: "System", imports: ["CSystemd", "WakeSystem"]),
         Room(name: "WakeBlueZ", floor: "System", imports: ["CWakeShims", "WakeSystem", "WakeBus"]),
+        Room(name: "WakeUdev", floor: "System", imports: ["CUdev", "WakeSystem"]),
         Room(name: "WakeBundles", floor: "System", imports: ["WakeModel"], foundation: true),
         Room(
             name: "WakeProcesses",
@@ -34,6 +35,12 @@ enum FloorPlan {
             name: "WakeBluetooth",
             floor: "EventSources",
             imports: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeBus", "WakeBlueZ"]
+        ),
+
+        Room(
+            name: "WakeLocation",
+            floor: "EventSources",
+            imports: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev"]
         ),
 
         // Reports need the catalogue of rules, which is the router's.

@@ -200,6 +200,11 @@ package struct ScenarioDevice: Hashable, Sendable {
     package var central: BluetoothCentral? {
         if case .central(let central) = form { central } else { nil }
     }
+
+    /// The track that it is; nil for a device of another kind.
+    package var track: LocationTrack? {
+        if case .track(let track) = form { track } else { nil }
+    }
 }
 
 /// Something that happens in a run.
