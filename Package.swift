@@ -49,6 +49,8 @@ let package = Package(
         .library(name: "UIKit", targets: ["UIKit"]),
         .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
         .library(name: "CoreLocation", targets: ["CoreLocation"]),
+        .library(name: "os", targets: ["os"]),
+        .library(name: "OSLog", targets: ["OSLog"]),
     ],
     targets: [
         // C libraries, and what Swift cannot import.
@@ -94,7 +96,7 @@ let package = Package(
             on: "Bench",
             uses: [
                 "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
-                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeReports",
+                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeReports",
             ]
         ),
 
@@ -110,9 +112,17 @@ let package = Package(
         room("UIKit", on: "SDK", uses: ["WakeClient", "WakeWire"]),
         room("CoreBluetooth", on: "SDK", uses: ["WakeClient", "WakeWire"]),
         room("CoreLocation", on: "SDK", uses: ["WakeClient", "WakeWire"]),
+        room("os", on: "SDK"),
+        room("OSLog", on: "SDK", uses: ["os"]),
 
         // Examples
         program("HeartRate", on: "Examples", uses: ["UIKit", "CoreBluetooth"], exclude: ["Info.plist"]),
+        program(
+            "ThermometerPeripheral",
+            on: "Examples",
+            uses: ["UIKit", "CoreBluetooth", "os"],
+            exclude: ["Info.plist"]
+        ),
         program("Fences", on: "Examples", uses: ["UIKit", "CoreLocation"], exclude: ["Info.plist"]),
 
         // Benchmarks
@@ -153,6 +163,12 @@ let package = Package(
             swiftSettings: house
         ),
         .executableTarget(
+            name: "BluetoothApp",
+            dependencies: ["CoreBluetooth"],
+            path: "Tests/Support/BluetoothApp",
+            swiftSettings: house
+        ),
+        .executableTarget(
             name: "PeripheralEnd",
             dependencies: ["WakeBluetooth", "WakeDevices", "WakeModel", "WakePorts", "WakeSystem"],
             path: "Tests/Support/PeripheralEnd",
@@ -190,14 +206,14 @@ let package = Package(
             "WakeBenchTests",
             uses: [
                 "MisbehavingApp", "WakeBench", "WakeDevices", "WakeJournal", "WakeModel", "WakePorts", "WakeProcesses",
-                "WakeReports", "WakeRouter", "wakebench",
+                "WakeReports", "WakeRouter", "WakeWire", "wakebench",
             ]
         ),
         tests(
             "SDKTests",
             uses: [
-                "Fences", "HeartRate", "LocationApp", "WakeClient", "WakeWire", "UIKit", "CoreBluetooth",
-                "CoreLocation",
+                "BluetoothApp", "Fences", "HeartRate", "LocationApp", "ThermometerPeripheral", "WakeClient", "WakeWire",
+                "UIKit", "CoreBluetooth", "CoreLocation", "os", "OSLog",
             ]
         ),
         tests("CommandLineTests", uses: ["wakebench", "BlueZStandIn"], resources: [.copy("Answers")]),

@@ -34,6 +34,31 @@ struct BenchEnd {
         }
     }
 
+    /// Sends a packet that carries a descriptor.
+    func send(_ message: BenchMessage, descriptor: Int32) {
+        var bytes = message.encode()
+        let header = MemoryLayout<cmsghdr>.size
+        var control = [UInt8](repeating: 0, count: header + MemoryLayout<Int>.size)
+        unsafe control.withUnsafeMutableBytes { control in
+            unsafe control.storeBytes(of: header + MemoryLayout<Int32>.size, as: Int.self)
+            unsafe control.storeBytes(of: SOL_SOCKET, toByteOffset: MemoryLayout<Int>.size, as: Int32.self)
+            let type = Int32(SCM_RIGHTS)
+            unsafe control.storeBytes(of: type, toByteOffset: MemoryLayout<Int>.size + 4, as: Int32.self)
+            unsafe control.storeBytes(of: descriptor, toByteOffset: header, as: Int32.self)
+            unsafe bytes.withUnsafeMutableBytes { bytes in
+                var part = unsafe iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+                unsafe withUnsafeMutablePointer(to: &part) { part in
+                    var message = unsafe msghdr()
+                    unsafe message.msg_iov = part
+                    unsafe message.msg_iovlen = 1
+                    unsafe message.msg_control = control.baseAddress
+                    unsafe message.msg_controllen = control.count
+                    _ = unsafe sendmsg(self.descriptor, &message, Int32(MSG_NOSIGNAL))
+                }
+            }
+        }
+    }
+
     func deliver(_ number: UInt64, manager: UInt32 = 1, _ body: WireDeliveryBody) {
         send(.deliver(WireDelivery(delivery: number, manager: manager, body: body)))
     }
@@ -90,6 +115,8 @@ final class AppProcess {
     private let output: FileHandle
     private let errors: FileHandle
     private var isClosed = false
+    /// What it printed and was read before its end.
+    private var printed = Data()
 
     init(_ command: [String], connected: Bool = true) throws {
         let (bench, appEnd) = try BenchEnd.pair()
@@ -127,18 +154,34 @@ final class AppProcess {
         }
     }
 
+    /// Waits until the process prints the line; false when it ends before.
+    func waitForLine(_ line: String) throws -> Bool {
+        while !String(decoding: printed, as: UTF8.self).split(separator: "\n").contains(Substring(line)) {
+            var entry = pollfd(fd: output.fileDescriptor, events: Int16(POLLIN), revents: 0)
+            guard unsafe poll(&entry, 1, BenchEnd.patience) > 0 else {
+                throw BenchFailure(description: "the app never printed '\(line)'")
+            }
+            let part = output.availableData
+            if part.isEmpty {
+                return false
+            }
+            printed.append(part)
+        }
+        return true
+    }
+
     /// What the process printed, and its status, once it has ended.
     func end() throws -> (lines: [String], errors: [String], status: Int32) {
         closeBench()
-        let lines = try text(output)
-        let complaints = try text(errors)
+        let lines = try text(output, after: printed)
+        let complaints = try text(errors, after: Data())
         var status: Int32 = 0
         unsafe waitpid(pid, &status, 0)
         return (lines, complaints, status & 0x7f == 0 ? (status >> 8) & 0xff : -(status & 0x7f))
     }
 
-    private func text(_ handle: FileHandle) throws -> [String] {
-        var bytes = Data()
+    private func text(_ handle: FileHandle, after start: Data) throws -> [String] {
+        var bytes = start
         while true {
             var entry = pollfd(fd: handle.fileDescriptor, events: Int16(POLLIN), revents: 0)
             guard unsafe poll(&entry, 1, BenchEnd.patience) > 0 else {

@@ -254,12 +254,14 @@ struct ScenarioTests {
         let page = try String(contentsOfFile: packageFolder + "/Devices/README.md", encoding: .utf8)
         let blocks = page.components(separatedBy: "```yaml\n").dropFirst()
             .map { Array($0.components(separatedBy: "```")[0].utf8) }
-        try #require(blocks.count == 3)
+        try #require(blocks.count == 4)
         let belt = try BluetoothPeripheral.parse(blocks[0], file: "README.md")
         #expect(belt.characteristic("2A37")?.timetable.count == 2882)
         let beacon = try Beacon.parse(blocks[1], file: "README.md")
         #expect(beacon.faults.count == 4)
-        let scenario = try Scenario.parse(blocks[2], file: file, files: files())
+        let central = try BluetoothCentral.parse(blocks[2], file: "README.md")
+        #expect(central.script.count == 9)
+        let scenario = try Scenario.parse(blocks[3], file: file, files: files())
         #expect(scenario.apps.count == 101)
     }
 }

@@ -77,13 +77,15 @@ struct GPSDLocationTests {
     )
     func stoppedAndStarted() throws {
         let log = try ShippedLog.bytes()
+        let first = ShippedLog.beginning(after: log.count / 4, in: log)
+        let second = ShippedLog.beginning(after: log.count / 2, in: log)
         let terminal = try Terminal()
         let port = try freePort()
         var daemon = try GPSDaemon(receiver: terminal.path, port: port, loop: loop)
         let source = try source(port: port)
         try source.start(at: .zero)
         try watch(source)
-        try terminal.say(Array(log[..<(log.count / 4)]), on: loop)
+        try terminal.say(Array(log[..<first]), on: loop)
         try turn(loop) { listener.positions.count >= 30 }
         let before = listener.positions.count
         daemon.stop()
@@ -93,7 +95,7 @@ struct GPSDLocationTests {
         let failures = listener.failures.count
         daemon = try GPSDaemon(receiver: terminal.path, port: port, loop: loop)
         try turn(loop) { source.isWatching }
-        try terminal.say(Array(log[(log.count / 2)...]), on: loop)
+        try terminal.say(Array(log[second...]), on: loop)
         try turn(loop) { listener.positions.count >= before + 30 }
         #expect(listener.failures.count { $0.contains("went away") } == 1)
         let words = "gpsd on 127.0.0.1:\(port) went away; positions are missing until it is back"
@@ -117,7 +119,8 @@ struct GPSDLocationTests {
         try source.start(at: .zero)
         try watch(source)
         let log = try ShippedLog.bytes()
-        try terminal.say(Array(log[..<(log.count / 4)]), on: loop)
+        let first = ShippedLog.beginning(after: log.count / 4, in: log)
+        try terminal.say(Array(log[..<first]), on: loop)
         try turn(loop) { listener.positions.count >= 30 }
         terminal.unplug()
         try turn(loop) { listener.failures.contains { $0.contains("hears nothing of its receiver") } }

@@ -63,6 +63,12 @@ enum ShippedLog {
         [UInt8](try Data(contentsOf: URL(fileURLWithPath: packageFolder + "/Devices/Location/gnss-receiver.nmea")))
     }
 
+    /// Where a moment begins: a gpsd that hears the rest of one first takes its own idea of the date.
+    static func beginning(after place: Int, in log: [UInt8]) -> Int {
+        let words = Array("$GNRMC".utf8)
+        return log[place...].firstRange(of: words)?.lowerBound ?? log.count
+    }
+
     static func track() throws -> LocationTrack {
         try LocationTrack.load(file: packageFolder + "/Devices/Location/gnss-receiver.yaml")
     }

@@ -8,6 +8,7 @@ struct Observer {
         var state = AppState.notRunning
         var generation: UInt32 = 0
         var hasBluetoothMode = false
+        var hasPeripheralMode = false
         var alive = false
         var launching = false
         /// didEnterBackground or willTerminate was called and has not returned.
@@ -20,6 +21,8 @@ struct Observer {
         var installed = false
         /// The user force-quit it, and nothing has lifted the bar (LAUNCH-2).
         var barred = false
+        /// What the user lets it know of the position.
+        var locationAuthorization = LocationAuthorization.notDetermined
         var tasks: Set<UInt64> = []
         var expired: Set<UInt64> = []
         /// The managers that the present process has made.
@@ -64,6 +67,7 @@ struct Observer {
     private var passcode = true
     private var unlockedSinceBoot = true
     private var now = Instant.zero
+    private var centrals = CentralsObserver()
 
     init(profile: Profile) {
         self.profile = profile
@@ -82,6 +86,7 @@ struct Observer {
         tally.steps += 1
         while UInt64(recordCounts.count) <= id.number { recordCounts.append(0) }
         if case .event = input {} else { recordCounts[Int(id.number)] = 1 }
+        centrals.willHear(input, at: self.now)
         count(input)
     }
 
@@ -92,9 +97,11 @@ struct Observer {
             while apps.count <= Int(app.number) { apps.append(App()) }
             apps[Int(app.number)].installed = true
             apps[Int(app.number)].hasBluetoothMode = manifest.modes.contains(.bluetoothCentral)
+            apps[Int(app.number)].hasPeripheralMode = manifest.modes.contains(.bluetoothPeripheral)
         case .uninstall(let app):
             apps[Int(app.number)].installed = false
             apps[Int(app.number)].barred = false
+            apps[Int(app.number)].locationAuthorization = .notDetermined
         case .phone(.unlock), .phone(.removePasscode):
             unlockedSinceBoot = true
             if case .phone(.removePasscode) = input { passcode = false }
@@ -108,7 +115,13 @@ struct Observer {
         case .user(let app, .forceQuit): apps[Int(app.number)].barred = apps[Int(app.number)].installed
         case .request(let app, let request): hear(request, from: Int(app.number))
         case .process(let app, let report): hear(report, of: Int(app.number))
-        case .timeReached, .phone(.lock), .phone(.displayOn), .user, .terminate, .event, .overflowed, .redeliver,
+        case .event(let event):
+            if let app = event.app, let authorization = event.authorization, event.kind == .authorizationChanged,
+                apps[Int(app.number)].installed
+            {
+                apps[Int(app.number)].locationAuthorization = authorization
+            }
+        case .timeReached, .phone(.lock), .phone(.displayOn), .user, .terminate, .overflowed, .redeliver,
             .benchRestarted:
             break
         }
@@ -124,6 +137,12 @@ struct Observer {
         case .done: apps[index].windowBegan = nil
         case .createManager(let number, _): apps[index].managers.insert(number)
         case .releaseManager(let number): apps[index].managers.remove(number)
+        case .peripheralManager(let number, .create): apps[index].managers.insert(number)
+        case .peripheralManager(let number, .release):
+            if RandomWorld.peripheralManagers.contains(number) { apps[index].managers.remove(number) }
+        case .location(let number, .create): apps[index].managers.insert(number)
+        case .location(let number, .release):
+            if number >= RandomWorld.locationManagers[0] { apps[index].managers.remove(number) }
         case .scan, .stopScan, .connect, .cancelConnection, .operate, .watchConnections, .peripheralManager,
             .location:
             break
@@ -165,6 +184,8 @@ struct Observer {
         for action in output.actions { observe(action, after: input) }
         for decision in output.decisions where decision.verdict.delivers { checkCarriedOut(decision) }
         for index in apps.indices { checkAtRest(index) }
+        centrals.checkAtRest(at: now)
+        if let wrong = centrals.violation { fail(wrong) }
         if apps.count(where: { $0.state == .active }) > 1 { fail("LIFE-9: two apps are active") }
     }
 
@@ -230,13 +251,31 @@ struct Observer {
             }
         if !right { fail("\(decision.id): \(decision.verdict) of an app that is \(state)") }
         guard decision.verdict == .relaunch else { return }
-        if profile.forceQuitBars, apps[Int(decision.app.number)].barred {
+        let outlives: [Registration] = [.region, .beaconRegion, .significantChange, .visits]
+        let lifts = profile.locationLiftsForceQuit && outlives.contains(decision.snapshot.via)
+        if profile.forceQuitBars, apps[Int(decision.app.number)].barred, !lifts {
             fail("LAUNCH-2: \(decision.id) relaunches a force-quit app")
         }
         if profile.firstUnlockGates, passcode, !unlockedSinceBoot {
             fail("LAUNCH-5: \(decision.id) relaunches before the first unlock")
         }
+        if decision.snapshot.via.isLocation, profile.locationLevels,
+            apps[Int(decision.app.number)].locationAuthorization != .always
+        {
+            fail("LOC-5: \(decision.id) relaunches an app that the user does not allow it")
+        }
         if decision.snapshot.exitsOnSuspend { fail("OPT-2: \(decision.id) relaunches an app that may not") }
+    }
+
+    /// Whether an event gives a running app time of its own (LIFE-11).
+    private func opensWindow(_ decision: Decision, of app: App) -> Bool {
+        switch decision.snapshot.via {
+        case .region, .beaconRegion, .significantChange, .visits: true
+        case .standardUpdates:
+            decision.snapshot.modes.contains(.location) && decision.checks[.updatesInBackground] == .pass
+        case .answer, .ranging: false
+        default: CentralsObserver.opensWindow(decision.kind, of: app)
+        }
     }
 
     private mutating func noteWindow(_ decision: Decision) {
@@ -246,7 +285,9 @@ struct Observer {
             apps[index].windowBegan = now
             apps[index].backgroundSince = now
         case .backgroundDeliver:
-            if apps[index].windowBegan == nil, apps[index].hasBluetoothMode { apps[index].windowBegan = now }
+            if apps[index].windowBegan == nil, opensWindow(decision, of: apps[index]) {
+                apps[index].windowBegan = now
+            }
         case .foregroundDeliver, .defer, .coalesce, .drop, .deny: break
         }
     }
@@ -291,7 +332,8 @@ struct Observer {
             if !runs(Int(app.number)) || !apps[Int(app.number)].managers.contains(number) {
                 fail("a manager that is not there hears of its state")
             }
-        case .bluetooth, .peripheralRole, .alert, .location, .locationAuthorization, .raise: break
+        case .bluetooth, .alert, .location, .locationAuthorization, .raise: break
+        case .peripheralRole(let command): centrals.observe(command)
         case .refused(_, let fault): tally.faults[Int(fault.rawValue)] += 1
         case .exited(let record): exited(record)
         case .moved(let app, let from, let to): moved(Int(app.number), from, to)
@@ -372,7 +414,11 @@ struct Observer {
     private mutating func deliver(_ delivery: Delivery, by decision: DecisionID) {
         let index = Int(delivery.app.number)
         if !runs(index) { fail("LIFE-3: an app that is \(apps[index].state) gets \(delivery.event)") }
-        if !apps[index].managers.contains(delivery.manager) { fail("a manager that is not there gets an event") }
+        let isThere =
+            delivery.manager == 0
+            ? apps[index].managers.contains { $0 >= RandomWorld.locationManagers[0] }
+            : apps[index].managers.contains(delivery.manager)
+        if !isThere { fail("a manager that is not there gets an event") }
         var delivery = delivery
         delivery.generation = apps[index].generation
         if !deliveries.insert(delivery).inserted { fail("\(delivery.event) is delivered twice to one manager") }

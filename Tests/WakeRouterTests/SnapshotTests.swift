@@ -30,6 +30,10 @@ struct SnapshotTests {
             && left.passcode == right.passcode && left.unlockedSinceBoot == right.unlockedSinceBoot
             && left.unlockedAt == right.unlockedAt && left.bluetoothOn == right.bluetoothOn && left.now == right.now
             && left.lastDecision == right.lastDecision && left.lastExit == right.lastExit
+            && left.updaters == right.updaters && left.significantApps == right.significantApps
+            && left.rangingApps == right.rangingApps && left.beaconRegions == right.beaconRegions
+            && left.watchedBeacons == right.watchedBeacons && left.appsNeedingFixes == right.appsNeedingFixes
+            && left.lastPosition == right.lastPosition && left.regionIndex.count == right.regionIndex.count
     }
 
     @Test("SYS-2: a snapshot cut at any byte is refused with the place")

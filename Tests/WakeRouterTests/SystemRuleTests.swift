@@ -157,7 +157,12 @@ struct SystemRuleTests {
         #expect(
             Check.allCases.filter { decision.checks[$0] == .fail } == [.notForceQuit, .modePresent, .restoreIdentifier]
         )
-        #expect(Check.allCases.allSatisfy { decision.checks[$0] != .notEvaluated })
+        let ofOtherRoles: Set<Check> = [
+            .requestOfCentral, .peripheralPreserved, .locationLiftsForceQuit, .asksToBeWoken, .updatesInBackground,
+            .updatesReachProcess, .beyondDistanceFilter, .authorized, .notPaused, .locationBudgetLeft,
+            .crossesBoundary, .dwellOver, .sideWanted, .beaconIsNew, .rangesWhileRunning,
+        ]
+        #expect(Set(Check.allCases.filter { decision.checks[$0] == .notEvaluated }) == ofOtherRoles)
         #expect(decision.checks.decisive == .notForceQuit)
         #expect(decision.reason == .forceQuit)
         #expect(decision.wouldHave == .deny)

@@ -110,6 +110,10 @@ struct Tally {
     private static func isLegal(_ kind: EventKind, in state: AppState) -> Bool {
         switch kind {
         case .bluetoothPoweredOn, .bluetoothPoweredOff: state != .notRunning
+        // A process that is gone neither ranges nor has updates to pause.
+        case .beaconsRanged: state != .notRunning
+        // A beacon concerns regions, and those have events of their own.
+        case .beaconSighted: false
         default: true
         }
     }

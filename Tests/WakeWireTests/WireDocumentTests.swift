@@ -84,7 +84,7 @@ struct WireDocumentTests {
         let words =
             WireAppState.allCases.map(\.rawValue) + WireRadioState.allCases.map(\.rawValue)
             + WireLinkState.allCases.map(\.rawValue) + WireProperties.words.map(\.word)
-            + WirePermissions.words.map(\.word) + ["at most \(WireLimits.outstandingUpdates) of a manager"]
+            + WirePermissions.words.map(\.word)
             + WireAuthorization.allCases.map(\.rawValue) + WireRegionState.allCases.map(\.rawValue)
             + WireProximity.allCases.map(\.rawValue)
         for word in words + [

@@ -398,8 +398,11 @@ final class ProcessAppHost: AppHost {
             reply(id, WireReply(), process, app)
             ask(message, app)
         case .location(let manager, let request): heard(request, manager: manager, from: app)
-        case .peripheralManager(_, .create(let id, _, _)), .peripheralManager(_, .updateValue(let id, _, _, _)):
+        case .peripheralManager(_, .create(let id, _, _)):
             reply(id, WireReply(), process, app)
+            ask(message, app)
+        case .peripheralManager(_, .updateValue(let id, _, _, _)):
+            reply(id, WireReply(taken: true), process, app)
             ask(message, app)
         case .central, .peripheral, .peripheralManager, .done, .beginTask, .endTask: ask(message, app)
         }

@@ -35,12 +35,14 @@ package final class ScriptedAppHost: AppHost {
     private static let manager: ManagerNumber = 1
 
     package var hear: ((AppID, AppWord) -> Void)?
-    private let names: NameTable
+    let names: NameTable
+    let profile: Profile
     private var apps: [AppID: App] = [:]
     private var errands = TimedQueue<(app: AppID, generation: UInt32, errand: Errand)>()
 
-    package init(names: NameTable) {
+    package init(names: NameTable, profile: Profile) {
         self.names = names
+        self.profile = profile
     }
 
     /// Takes an app on. `devices` are the names of all devices of the scenario, by position.
@@ -68,6 +70,7 @@ package final class ScriptedAppHost: AppHost {
                 from: app
             )
         }
+        if let use = script.location { useLocation(use, of: app) }
         hear?(app, .report(.launched))
         if let reaction = script.reactions.first(where: { $0.trigger == .launch }) { begin(reaction, of: app, at: now) }
     }

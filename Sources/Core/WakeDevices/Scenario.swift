@@ -95,6 +95,8 @@ package struct ScriptedApp: Hashable, Sendable {
     /// The scan it starts at launch.
     package var scan: Scan?
     package var reactions: [Reaction]
+    /// What it asks of Core Location at launch.
+    package var location: LocationUse?
 
     /// A peripheral that the app connects to.
     package struct Use: Hashable, Sendable {
@@ -250,6 +252,16 @@ package enum Verb: Hashable, Sendable {
     case disconnect(devices: [Int])
     case range(devices: [Int], inRange: Bool)
     case arm(devices: [Int], fault: String)
+    /// The phone crosses the boundary of every region of that name, wherever it is.
+    case cross(region: String, inwards: Bool)
+    /// The phone is at a place and stays there; the accuracy is in metres.
+    case position(Coordinate, accuracy: Double)
+    /// The phone begins a track.
+    case play(device: Int)
+    /// A stay at a place begins, or ends.
+    case visit(Coordinate, departs: Bool)
+    /// The user decides what the apps may know of the position.
+    case authorize(apps: [Int], LocationAuthorization)
     /// A line for the timeline.
     case note(String)
 }

@@ -150,6 +150,7 @@ extension WireReply {
                 try WirePeripheral(fields)
             },
             state: try fields.optionalWord("state", as: WireRadioState.self),
+            taken: try fields.optionalBool("taken"),
             location: try fields.optionalObject("location").map { (fields) throws(WireError) in
                 try WireLocationStatus(fields)
             }

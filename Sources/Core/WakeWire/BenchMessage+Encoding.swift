@@ -181,6 +181,7 @@ extension WireReply {
             writer.list("peripherals", peripherals) { $0.peripheral($1) }
         }
         writer.field("state", state?.rawValue)
+        writer.field("taken", taken)
         if let location {
             writer.key("location")
             writer.locationStatus(location)

@@ -104,6 +104,8 @@ package struct WireReply: Equatable, Sendable {
     package var peripherals: [WirePeripheral]?
     /// The state of the radio.
     package var state: WireRadioState?
+    /// Whether the phone's queue took an update of a peripheral manager.
+    package var taken: Bool?
     /// What a fresh location manager is told.
     package var location: WireLocationStatus?
 
@@ -113,12 +115,14 @@ package struct WireReply: Equatable, Sendable {
         seconds: Double? = nil,
         peripherals: [WirePeripheral]? = nil,
         state: WireRadioState? = nil,
+        taken: Bool? = nil,
         location: WireLocationStatus? = nil
     ) {
         self.failure = failure
         self.seconds = seconds
         self.peripherals = peripherals
         self.state = state
+        self.taken = taken
         self.location = location
     }
 }

@@ -91,7 +91,7 @@ package final class BlueZBluetooth: BluetoothCentralPort {
         for device in devices {
             switch device.form {
             case .peripheral(let description): add(description, named: device.name)
-            case .beacon, .central: break
+            case .beacon, .central, .track: break
             }
         }
     }

@@ -68,7 +68,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
         for device in devices {
             switch device.form {
             case .peripheral(let description): add(description, named: device.name, seed: seed)
-            case .beacon, .central: break
+            case .beacon, .central, .track: break
             }
         }
     }

@@ -120,6 +120,7 @@ extension UIApplication {
     private static func launchOptions(_ welcome: Welcome) -> [LaunchOptionsKey: Any]? {
         var options: [LaunchOptionsKey: Any] = [:]
         if !welcome.bluetoothCentrals.isEmpty { options[.bluetoothCentrals] = welcome.bluetoothCentrals }
+        if !welcome.bluetoothPeripherals.isEmpty { options[.bluetoothPeripherals] = welcome.bluetoothPeripherals }
         if welcome.isForLocation { options[.location] = NSNumber(value: true) }
         return options.isEmpty ? nil : options
     }

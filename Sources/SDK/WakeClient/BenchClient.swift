@@ -9,6 +9,8 @@ import WakeWire
 package final class BenchClient: Sendable {
     /// Takes the deliveries of one manager on its queue.
     package typealias Receiver = @Sendable (WireDeliveryBody) -> Void
+    /// Takes the deliveries of one manager on its queue, and the descriptor that came with the packet.
+    package typealias DescriptorReceiver = @Sendable (WireDeliveryBody, ReceivedDescriptor?) -> Void
     /// Takes the callbacks of the application on the main queue.
     package typealias ApplicationReceiver = @Sendable (WireCallback, WireAppState) -> Void
 
@@ -26,7 +28,7 @@ package final class BenchClient: Sendable {
     private struct Manager {
         var queue: DispatchQueue
         var hearsOfAll: Bool
-        var receiver: Receiver
+        var receiver: DescriptorReceiver
     }
 
     private let socket: BenchSocket
@@ -79,7 +81,9 @@ package final class BenchClient: Sendable {
         }
         state.withLock { _ = $0.waiting.removeValue(forKey: id) }
         complain("the bench has not answered request \(id) for 30 s")
-        return WireReply(failure: WireFailure(domain: "WakebenchErrorDomain", code: 1, message: "No answer"))
+        return WireReply(
+            failure: WireFailure(domain: "WakebenchErrorDomain", code: 1, message: "No answer")
+        )
     }
 
     /// A number that no request or task of this process has had.
@@ -99,6 +103,15 @@ package final class BenchClient: Sendable {
         queue: DispatchQueue,
         hearsOfAll: Bool = false,
         receiver: @escaping Receiver
+    ) -> UInt32 {
+        register(queue: queue, hearsOfAll: hearsOfAll, descriptorReceiver: { body, _ in receiver(body) })
+    }
+
+    /// Gives a manager its number; its deliveries and their descriptors go to the receiver on the queue from now on.
+    package func register(
+        queue: DispatchQueue,
+        hearsOfAll: Bool = false,
+        descriptorReceiver receiver: @escaping DescriptorReceiver
     ) -> UInt32 {
         state.withLock { state in
             let manager = state.nextManager
@@ -157,8 +170,8 @@ package final class BenchClient: Sendable {
         var buffer = [UInt8](repeating: 0, count: WireLimits.packetBytes)
         while true {
             switch socket.receive(into: &buffer) {
-            case .bytes(let packet):
-                receive(packet)
+            case .bytes(let packet, let descriptors):
+                receive(packet, descriptors.first)
             case .tooLarge(let count):
                 complain("ignored a packet from the bench: \(WireError.tooLarge(bytes: count))")
             case .closed:
@@ -167,15 +180,15 @@ package final class BenchClient: Sendable {
         }
     }
 
-    private func receive(_ packet: [UInt8]) {
+    private func receive(_ packet: [UInt8], _ descriptor: ReceivedDescriptor?) {
         do throws(WireError) {
-            try handle(BenchMessage(decoding: packet))
+            try handle(BenchMessage(decoding: packet), descriptor)
         } catch {
             complain("ignored a packet from the bench: \(error)")
         }
     }
 
-    private func handle(_ message: BenchMessage) {
+    private func handle(_ message: BenchMessage, _ descriptor: ReceivedDescriptor?) {
         switch message {
         case .welcome(let welcome):
             state.withLock { state in
@@ -190,7 +203,7 @@ package final class BenchClient: Sendable {
         case .reply(let id, let reply):
             state.withLock({ $0.waiting.removeValue(forKey: id) })?(reply)
         case .deliver(let delivery):
-            perform(delivery)
+            perform(delivery, descriptor)
         }
     }
 
@@ -206,14 +219,14 @@ package final class BenchClient: Sendable {
         }
     }
 
-    private func perform(_ delivery: WireDelivery) {
+    private func perform(_ delivery: WireDelivery, _ descriptor: ReceivedDescriptor?) {
         let receivers = receivers(of: delivery)
         guard let queue = receivers.first?.queue else {
             return send(.acknowledge(delivery: delivery.delivery))
         }
         queue.async { [self] in
             note(delivery)
-            for manager in receivers { manager.receiver(delivery.body) }
+            for manager in receivers { manager.receiver(delivery.body, descriptor) }
             queue.async { [self] in
                 send(.acknowledge(delivery: delivery.delivery))
             }

@@ -1,0 +1,134 @@
+import WakeModel
+
+extension ScriptedApp {
+    /// What a scripted app asks of Core Location each time it is launched, through one manager.
+    package struct LocationUse: Hashable, Sendable {
+        /// What the user lets it know; `always` and `whenInUse` are asked for, the others stand before the first launch.
+        package var authorization: LocationAuthorization
+        /// Standard updates.
+        package var updates: Bool
+        /// In metres; 0 lets every fix through (LOC-4).
+        package var distanceFilter: Double
+        /// allowsBackgroundLocationUpdates (LOC-6).
+        package var allowsBackground: Bool
+        /// pausesLocationUpdatesAutomatically (LOC-7).
+        package var pausesAutomatically: Bool
+        package var significant: Bool
+        package var visits: Bool
+        package var regions: [Circle]
+        package var beacons: [Beacons]
+
+        /// A circular region that it monitors.
+        package struct Circle: Hashable, Sendable {
+            package var identifier: String
+            package var center: Coordinate
+            /// In metres.
+            package var radius: Double
+            package var notifyOnEntry: Bool
+            package var notifyOnExit: Bool
+        }
+
+        /// A beacon region that it monitors, and ranges where it says so.
+        package struct Beacons: Hashable, Sendable {
+            package var identifier: String
+            /// 36 characters in capitals.
+            package var uuid: String
+            package var major: UInt16?
+            package var minor: UInt16?
+            package var notifyOnEntry: Bool
+            package var notifyOnExit: Bool
+            package var notifyOnDisplay: Bool
+            package var ranges: Bool
+        }
+    }
+}
+
+extension ScriptedApp.LocationUse {
+    /// Reads the key `location` of a scripted app.
+    ///
+    /// - Parameter modes: The app's background modes: with `location` its updates go on in the background unless it says
+    ///   otherwise.
+    /// - Throws: ``FileError`` with the line and what was expected.
+    init(_ node: YAMLNode, modes: BackgroundModes) throws(FileError) {
+        let fields = try Fields(
+            node,
+            of: "a use of location",
+            keys: [
+                "authorization", "updates", "distance-filter", "background", "pauses", "significant", "visits",
+                "regions", "beacons",
+            ]
+        )
+        authorization =
+            try fields["authorization"]?.word(
+                "authorization",
+                among: LocationAuthorization.allCases.map(\.word)
+            ) { LocationAuthorization(word: $0) } ?? .always
+        updates = try fields["updates"]?.bool() ?? false
+        distanceFilter = try fields["distance-filter"]?.metres(in: 0...1_000_000) ?? 0
+        allowsBackground = try fields["background"]?.bool() ?? modes.contains(.location)
+        pausesAutomatically = try fields["pauses"]?.bool() ?? true
+        significant = try fields["significant"]?.bool() ?? false
+        visits = try fields["visits"]?.bool() ?? false
+        regions = []
+        beacons = []
+        for node in try fields["regions"]?.list(expecting: "regions", limit: 64) ?? [] {
+            let region = try Circle(node)
+            try refuse(region.identifier, node)
+            regions.append(region)
+        }
+        for node in try fields["beacons"]?.list(expecting: "beacon regions", limit: 64) ?? [] {
+            let region = try Beacons(node)
+            try refuse(region.identifier, node)
+            beacons.append(region)
+        }
+    }
+
+    private func refuse(_ identifier: String, _ node: YAMLNode) throws(FileError) {
+        guard regions.contains(where: { $0.identifier == identifier })
+            || beacons.contains(where: { $0.identifier == identifier })
+        else { return }
+        throw node.error(found: "a second region '\(identifier)'", expected: "another identifier")
+    }
+}
+
+extension ScriptedApp.LocationUse.Circle {
+    init(_ node: YAMLNode) throws(FileError) {
+        let fields = try Fields(
+            node,
+            of: "a region",
+            keys: ["identifier", "latitude", "longitude", "radius", "notify-on-entry", "notify-on-exit"]
+        )
+        identifier = try fields.required("identifier").text(expecting: "an identifier")
+        center = Coordinate(
+            latitude: try fields.required("latitude").number(in: -90...90, "a latitude in degrees"),
+            longitude: try fields.required("longitude").number(in: -180...180, "a longitude in degrees")
+        )
+        radius = try fields.required("radius").metres(in: 1...10_000_000)
+        notifyOnEntry = try fields["notify-on-entry"]?.bool() ?? true
+        notifyOnExit = try fields["notify-on-exit"]?.bool() ?? true
+    }
+}
+
+extension ScriptedApp.LocationUse.Beacons {
+    init(_ node: YAMLNode) throws(FileError) {
+        let fields = try Fields(
+            node,
+            of: "a beacon region",
+            keys: [
+                "identifier", "uuid", "major", "minor", "notify-on-entry", "notify-on-exit", "notify-on-display",
+                "range",
+            ]
+        )
+        identifier = try fields.required("identifier").text(expecting: "an identifier")
+        uuid = BluetoothUUID.long(try fields.required("uuid").uuid())
+        major = try fields["major"].map { (node) throws(FileError) in UInt16(try node.integer(in: 0...65_535)) }
+        minor = try fields["minor"].map { (node) throws(FileError) in UInt16(try node.integer(in: 0...65_535)) }
+        if minor != nil, major == nil, let node = fields["minor"] {
+            throw node.error(found: "a minor without a major", expected: "both, or the major alone")
+        }
+        notifyOnEntry = try fields["notify-on-entry"]?.bool() ?? true
+        notifyOnExit = try fields["notify-on-exit"]?.bool() ?? true
+        notifyOnDisplay = try fields["notify-on-display"]?.bool() ?? false
+        ranges = try fields["range"]?.bool() ?? false
+    }
+}

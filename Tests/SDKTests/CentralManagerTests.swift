@@ -1,0 +1,212 @@
+import Foundation
+import Testing
+import WakeWire
+
+@Suite("CBCentralManager")
+struct CentralManagerTests {
+    private static let connecting = ["central=", "poweredOn=scan", "didDiscover=connect"]
+
+    @Test("An empty list of services is no filter, and a device is reported once in a scan, again in a new one")
+    func scanning() throws {
+        let end = try BluetoothAppEnd("central=", "poweredOn=scan,scanning", "didDiscover=scan-all")
+        let asked = try end.tell(.centralState(.poweredOn))
+        #expect(
+            asked == [
+                .central(manager: 1, .scan(services: [], allowDuplicates: false, solicitedServices: []))
+            ]
+        )
+        let seen = WireDeliveryBody.centralDiscovered(
+            WireDiscovery(
+                identifier: BenchEnd.belt,
+                name: "belt",
+                localName: "b",
+                services: ["180D"],
+                txPower: 4,
+                rssi: -52
+            )
+        )
+        // The script scans again with duplicates at the first sighting; each later one is reported too.
+        try end.tell(seen, seen)
+        let line = "didDiscover b [180D] power=4 connectable=true rssi=-52"
+        #expect(try end.lines() == ["poweredOn", "isScanning true", line, line])
+    }
+
+    @Test("Without AllowDuplicates a second sighting in the same scan is not reported")
+    func oncePerScan() throws {
+        let end = try BluetoothAppEnd("central=", "poweredOn=scan")
+        try end.tell(.centralState(.poweredOn))
+        let seen = WireDeliveryBody.centralDiscovered(WireDiscovery(identifier: BenchEnd.belt, rssi: -52))
+        try end.tell(seen, seen)
+        #expect(try end.lines().count == 2)
+    }
+
+    @Test("Cancelling a pending connect calls didDisconnect without an error")
+    func cancelPending() throws {
+        let end = try BluetoothAppEnd("central=", "poweredOn=scan", "didDiscover=connect,services,cancel")
+        try end.tell(.centralState(.poweredOn))
+        let asked = try end.tell(.centralDiscovered(WireDiscovery(identifier: BenchEnd.belt, rssi: -50)))
+        #expect(asked.last == .central(manager: 1, .cancel(peripheral: BenchEnd.belt)))
+        try end.tell(
+            .centralDisconnected(peripheral: BenchEnd.belt, failure: nil, timestamp: 1, isReconnecting: false)
+        )
+        let lines = try end.lines()
+        #expect(lines.suffix(2) == ["services nil connecting", "didDisconnect reconnecting=false none disconnected"])
+    }
+
+    @Test("retrievePeripherals keeps the requested order, whatever the order of the answer")
+    func retrieveOrder() throws {
+        let end = try BluetoothAppEnd("central=", "poweredOn=retrieve")
+        let known = [
+            WirePeripheral(identifier: BenchEnd.belt, name: "belt"),
+            WirePeripheral(identifier: BluetoothAppEnd.central.identifier, name: "lamp"),
+        ]
+        try end.tell(.centralState(.poweredOn), answering: { _ in WireReply(peripherals: known) })
+        #expect(try end.lines() == ["poweredOn", #"retrieved ["lamp", "belt"]"#])
+    }
+
+    @Test(
+        "A command before the powered on state is a misuse, does nothing, and is said so",
+        arguments: ["retrieve", "scan", "stop", "events"]
+    )
+    func needsPower(command: String) throws {
+        let end = try BluetoothAppEnd("central=", "made=\(command)")
+        let create = CentralRequest.create(id: 1, restoreIdentifier: nil, showPowerAlert: true)
+        #expect(end.start == [.central(manager: 1, create)])
+        let misuse = "<CBCentralManager: 1> can only accept this command while in the powered on state"
+        #expect(try end.end().complaints == ["wakebench: [CoreBluetooth] API MISUSE: \(misuse)"])
+    }
+
+    @Test("Services are nil after a disconnect, and the state is told")
+    func servicesAfterDisconnect() throws {
+        let end = try BluetoothAppEnd(
+            "central=",
+            "poweredOn=scan",
+            "didDiscover=connect",
+            "didDiscoverCharacteristics=services",
+            "didDisconnect=services"
+        )
+        try end.connectBelt()
+        _ = try end.disconnectBelt()
+        #expect(
+            try end.lines().suffix(3) == [
+                "services [180D, 180F] connected",
+                "didDisconnect reconnecting=false CBError.connectionTimeout disconnected", "services nil disconnected",
+            ]
+        )
+    }
+
+    @Test("A link that the system takes up again by itself is connecting after its loss")
+    func autoReconnect() throws {
+        let end = try BluetoothAppEnd("central=", "poweredOn=scan", "didDiscover=reconnecting")
+        try end.tell(.centralState(.poweredOn))
+        let asked = try end.tell(.centralDiscovered(WireDiscovery(identifier: BenchEnd.belt, rssi: -50)))
+        let connect = CentralRequest.connect(peripheral: BenchEnd.belt, WireConnectOptions(autoReconnect: true))
+        #expect(asked == [.central(manager: 1, connect)])
+        try end.tell(.centralConnected(peripheral: BenchEnd.belt, name: nil))
+        #expect(try end.disconnectBelt(reconnecting: true) == [])
+        #expect(try end.lines().last == "didDisconnect reconnecting=true CBError.connectionTimeout connecting")
+    }
+
+    @Test("An operation in flight at a disconnect fails with peripheralDisconnected, before the disconnect is told")
+    func inFlight() throws {
+        let end = try BluetoothAppEnd(
+            "central=",
+            "poweredOn=scan",
+            "didDiscover=connect",
+            "didDiscoverCharacteristics=discover,included,descriptors,read,write,notify,rssi,open"
+        )
+        try end.connectBelt()
+        _ = try end.disconnectBelt()
+        let error = "CBError.peripheralDisconnected"
+        #expect(
+            try end.lines().suffix(9) == [
+                "didDiscoverServices [180D, 180F] \(error)", "didDiscoverIncludedServices \(error)",
+                "didDiscoverDescriptors [] \(error)", "didUpdateValue nil \(error)", "didWriteValue \(error)",
+                "didUpdateNotificationState false \(error)", "didReadRSSI 127 \(error)", "didOpen \(error)",
+                "didDisconnect reconnecting=false CBError.connectionTimeout disconnected",
+            ]
+        )
+    }
+
+    @Test("A notification that comes before the answer to the write that caused it is told first")
+    func notificationBeforeAnswer() throws {
+        let end = try BluetoothAppEnd(
+            "central=",
+            "poweredOn=scan",
+            "didDiscover=connect",
+            "didDiscoverCharacteristics=write"
+        )
+        try end.connectBelt()
+        try end.happen(.value(attribute: 18, value: [5], failure: nil))
+        try end.happen(.written(attribute: 18, failure: nil))
+        #expect(try end.lines().suffix(2) == ["didUpdateValue 05 none", "didWriteValue none"])
+    }
+
+    @Test("didModifyServices lists only the services that were removed, and the others stay")
+    func modifiedServices() throws {
+        let end = try BluetoothAppEnd(
+            "central=",
+            "poweredOn=scan",
+            "didDiscover=connect"
+        )
+        try end.connectBelt()
+        try end.happen(.modifiedServices([32, 64]))
+        #expect(try end.lines().last == "didModifyServices [180F] left=[180D]")
+    }
+
+    @Test("An answer of the peripheral that is an error is a CBATTError")
+    func attributeError() throws {
+        let end = try BluetoothAppEnd(
+            "central=",
+            "poweredOn=scan",
+            "didDiscover=connect",
+            "didDiscoverCharacteristics=read"
+        )
+        try end.connectBelt()
+        let refused = WireFailure(domain: "CBATTErrorDomain", code: 5, message: "no")
+        try end.happen(.value(attribute: 18, value: nil, failure: refused))
+        #expect(try end.lines().last == "didUpdateValue nil CBATTError.insufficientAuthentication")
+    }
+
+    @Test("A peripheral that the app drops takes its connection with it, and that is said so")
+    func dropped() throws {
+        let end = try BluetoothAppEnd("central=", "poweredOn=scan", "didDiscover=connect,drop")
+        try end.tell(.centralState(.poweredOn))
+        let asked = try end.tell(.centralDiscovered(WireDiscovery(identifier: BenchEnd.belt, rssi: -50)))
+        #expect(asked.contains(.central(manager: 1, .cancel(peripheral: BenchEnd.belt))))
+        #expect(try end.end().complaints.first?.contains("Cancelling connection for unused peripheral") == true)
+    }
+
+    @Test("Connection events are told for what was registered, with peripherals the app never met too")
+    func connectionEvents() throws {
+        let end = try BluetoothAppEnd("central=", "poweredOn=events", "connectionEvent=no-events")
+        #expect(
+            try end.tell(.centralState(.poweredOn)) == [
+                .central(manager: 1, .registerForConnectionEvents(services: ["180D"], peripherals: nil))
+            ]
+        )
+        let event = WireDeliveryBody.centralConnectionEvent(
+            peripheral: BenchEnd.belt,
+            name: "belt",
+            isConnected: true
+        )
+        #expect(
+            try end.tell(event) == [
+                .central(manager: 1, .registerForConnectionEvents(services: nil, peripherals: nil))
+            ]
+        )
+        #expect(try end.lines() == ["poweredOn", "connectionEvent peerConnected belt"])
+    }
+
+    @Test("A restore identifier whose delegate has no willRestoreState is a misuse and is said so")
+    func restoreWithoutMethod() throws {
+        let end = try BluetoothAppEnd("central=mine", "plain")
+        try end.tell(.centralWillRestore(WireRestoration(peripherals: [])), .centralState(.poweredOn))
+        let result = try end.end()
+        #expect(result.lines == ["state poweredOn"])
+        let misuse =
+            "<CBCentralManager: 1> has provided a restore identifier but the delegate doesn't implement the "
+            + "centralManager:willRestoreState: method"
+        #expect(result.complaints == ["wakebench: [CoreBluetooth] API MISUSE: \(misuse)"])
+    }
+}

@@ -1,0 +1,69 @@
+import Testing
+import WakeModel
+
+@testable import WakeDevices
+
+@Suite("Location in scripted apps")
+struct ScriptedLocationTests {
+    private func use(_ text: String, modes: [BackgroundMode] = []) throws(FileError) -> ScriptedApp.LocationUse {
+        let node = try YAMLReader.read(Array(text.utf8), file: "/places.yaml")
+        return try ScriptedApp.LocationUse(node, modes: BackgroundModes(modes))
+    }
+
+    @Test("A use of location reads its regions, beacons and services")
+    func everything() throws {
+        let use = try use(
+            """
+            authorization: when-in-use
+            updates: true
+            distance-filter: 50m
+            significant: true
+            visits: true
+            regions:
+              - {identifier: home, latitude: 48.1, longitude: 11.5, radius: 150m, notify-on-exit: false}
+            beacons:
+              - {identifier: shop, uuid: f7826da6-4fa2-4e98-8024-bc5b71e0893e, major: 7, range: true}
+            """,
+            modes: [.location]
+        )
+        #expect(use.authorization == .whenInUse)
+        #expect(use.updates && use.significant && use.visits)
+        #expect(use.distanceFilter == 50)
+        #expect(use.allowsBackground)
+        #expect(use.pausesAutomatically)
+        #expect(use.regions.map(\.radius) == [150])
+        #expect(use.regions.map(\.notifyOnExit) == [false])
+        #expect(use.beacons.map(\.uuid) == ["F7826DA6-4FA2-4E98-8024-BC5B71E0893E"])
+        #expect(use.beacons.map(\.major) == [7])
+        #expect(use.beacons.map(\.ranges) == [true])
+    }
+
+    @Test("An empty use asks for Always and for nothing else, and without the mode not for the background")
+    func defaults() throws {
+        let use = try use("{updates: true}")
+        #expect(use.authorization == .always)
+        #expect(!use.allowsBackground)
+        #expect(use.regions.isEmpty && use.beacons.isEmpty && !use.significant && !use.visits)
+    }
+
+    @Test(
+        "A use that makes no sense is refused with the line",
+        arguments: [
+            "{regions: [{identifier: home, latitude: 91, longitude: 0, radius: 5m}]}",
+            "{regions: [{identifier: home, latitude: 1, longitude: 0}]}",
+            "{regions: [{identifier: home, latitude: 1, longitude: 0, radius: 5}]}",
+            "{beacons: [{identifier: shop, uuid: f7826da6-4fa2-4e98-8024-bc5b71e0893e, minor: 1}]}",
+            "{beacons: [{identifier: shop, uuid: nonsense}]}",
+            "{authorization: sometimes}",
+            "{region: []}",
+            """
+            regions:
+              - {identifier: home, latitude: 1, longitude: 0, radius: 5m}
+              - {identifier: home, latitude: 2, longitude: 0, radius: 5m}
+            """,
+        ]
+    )
+    func nonsense(text: String) {
+        #expect(throws: FileError.self) { try use(text) }
+    }
+}
