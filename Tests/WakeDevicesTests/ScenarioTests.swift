@@ -295,14 +295,18 @@ struct ScenarioTests {
         let page = try String(contentsOfFile: packageFolder + "/Devices/README.md", encoding: .utf8)
         let blocks = page.components(separatedBy: "```yaml\n").dropFirst()
             .map { Array($0.components(separatedBy: "```")[0].utf8) }
-        try #require(blocks.count == 4)
+        try #require(blocks.count == 6)
         let belt = try BluetoothPeripheral.parse(blocks[0], file: "README.md")
         #expect(belt.characteristic("2A37")?.timetable.count == 2882)
         let beacon = try Beacon.parse(blocks[1], file: "README.md")
         #expect(beacon.faults.count == 4)
         let central = try BluetoothCentral.parse(blocks[2], file: "README.md")
         #expect(central.script.count == 9)
-        let scenario = try Scenario.parse(blocks[3], file: file, files: files())
+        let places = Array("<gpx><wpt lat='1' lon='2'/><wpt lat='1' lon='3'/></gpx>".utf8)
+        let track = try LocationTrack.parse(blocks[3], file: "README.md") { (_) throws(FileError) in places }
+        #expect(track.faults.count == 1)
+        #expect(try LocationTrack.parse(blocks[4], file: "README.md").length > .seconds(20))
+        let scenario = try Scenario.parse(blocks[5], file: file, files: files())
         #expect(scenario.apps.count == 101)
     }
 }

@@ -21,8 +21,14 @@ struct GPSDLocationTests {
         loop = try EventLoop()
     }
 
-    private func source(port: UInt16) throws -> GPSDLocation {
-        let source = try GPSDLocation(names: NameTable(), loop: loop, host: "127.0.0.1", port: port)
+    private func source(port: UInt16, silence: Int64 = GPSDLocation.usualSilence) throws -> GPSDLocation {
+        let source = try GPSDLocation(
+            names: NameTable(),
+            loop: loop,
+            host: "127.0.0.1",
+            port: port,
+            silence: silence
+        )
         listener.hear(source)
         return source
     }
@@ -34,6 +40,12 @@ struct GPSDLocationTests {
         try source.begin()
         try turn(loop) { source.isUp }
         return source
+    }
+
+    /// Wants fixes, and waits until gpsd tells of them: what it hears before, it tells nobody.
+    private func watch(_ source: GPSDLocation) throws {
+        source.perform(.positioning(true), at: .zero)
+        try turn(loop) { source.isWatching }
     }
 
     // MARK: The true gpsd
@@ -48,7 +60,7 @@ struct GPSDLocationTests {
         let daemon = try GPSDaemon(receiver: terminal.path, port: port, loop: loop)
         let source = try source(port: port)
         try source.start(at: .zero)
-        source.perform(.positioning(true), at: .zero)
+        try watch(source)
         try terminal.say(try ShippedLog.bytes(), on: loop)
         try turn(loop) { listener.positions.count == ShippedLog.fixes }
         let simulated = try ShippedLog.simulated()
@@ -65,13 +77,15 @@ struct GPSDLocationTests {
     )
     func stoppedAndStarted() throws {
         let log = try ShippedLog.bytes()
+        let first = ShippedLog.beginning(after: log.count / 4, in: log)
+        let second = ShippedLog.beginning(after: log.count / 2, in: log)
         let terminal = try Terminal()
         let port = try freePort()
         var daemon = try GPSDaemon(receiver: terminal.path, port: port, loop: loop)
         let source = try source(port: port)
         try source.start(at: .zero)
-        source.perform(.positioning(true), at: .zero)
-        try terminal.say(Array(log[..<(log.count / 4)]), on: loop)
+        try watch(source)
+        try terminal.say(Array(log[..<first]), on: loop)
         try turn(loop) { listener.positions.count >= 30 }
         let before = listener.positions.count
         daemon.stop()
@@ -80,11 +94,12 @@ struct GPSDLocationTests {
         #expect(source.interruptions == 1)
         let failures = listener.failures.count
         daemon = try GPSDaemon(receiver: terminal.path, port: port, loop: loop)
-        try turn(loop) { source.isUp }
-        try terminal.say(Array(log[(log.count / 2)...]), on: loop)
+        try turn(loop) { source.isWatching }
+        try terminal.say(Array(log[second...]), on: loop)
         try turn(loop) { listener.positions.count >= before + 30 }
         #expect(listener.failures.count { $0.contains("went away") } == 1)
-        #expect(listener.failures[failures - 1] == "gpsd on 127.0.0.1:\(port) went away; positions are missing until it is back")
+        let words = "gpsd on 127.0.0.1:\(port) went away; positions are missing until it is back"
+        #expect(listener.failures[failures - 1] == words)
         let times = listener.positions.map(\.timestamp)
         #expect(times == times.sorted())
         #expect(Set(times).count == times.count)
@@ -93,21 +108,22 @@ struct GPSDLocationTests {
     }
 
     @Test(
-        "A receiver that is pulled out of gpsd is reported",
+        "A receiver of which gpsd hears nothing more is reported",
         .enabled(if: GPSDaemon.isInstalled, "gpsd is not installed: Scripts/install test")
     )
     func receiverGone() throws {
         let terminal = try Terminal()
         let port = try freePort()
         let daemon = try GPSDaemon(receiver: terminal.path, port: port, loop: loop)
-        let source = try source(port: port)
+        let source = try source(port: port, silence: 500)
         try source.start(at: .zero)
-        source.perform(.positioning(true), at: .zero)
+        try watch(source)
         let log = try ShippedLog.bytes()
-        try terminal.say(Array(log[..<(log.count / 4)]), on: loop)
+        let first = ShippedLog.beginning(after: log.count / 4, in: log)
+        try terminal.say(Array(log[..<first]), on: loop)
         try turn(loop) { listener.positions.count >= 30 }
         terminal.unplug()
-        try turn(loop) { listener.failures.contains { $0.contains("has lost its receiver") } }
+        try turn(loop) { listener.failures.contains { $0.contains("hears nothing of its receiver") } }
         source.stop()
         daemon.stop()
     }
@@ -226,6 +242,7 @@ struct GPSDLocationTests {
         let active = #"{"class":"DEVICE","path":"/dev/pts/0","activated":"2026-11-21T11:07:54.181Z","flags":1}"#
         #expect(read(active) == .receiver(isActive: true))
         #expect(read(#"{"class":"SKY","device":"/dev/pts/0","vdop":25.5,"hdop":25.5}"#) == .other)
+        #expect(read(#"{"class":"WATCH","enable":true,"json":true}"#) == .watching(true))
         #expect(read("$GPGGA") == nil)
         #expect(read("") == nil)
         let old = #"{"class":"TPV","mode":3,"lat":1,"lon":2,"alt":7.5,"epx":3,"epy":4}"#
@@ -238,7 +255,7 @@ struct GPSDLocationTests {
             "{\"class\":\"TPV\",\"a\":" + String(repeating: "[", count: 5_000),
         ] { #expect(read(text) == nil, "\(text.prefix(40))") }
         #expect(read(#" { "class" : "SKY" , "a\"b" : [ 1 , {"c":[true,null]}, "x" ] } "#) == .other)
-        guard case .fix(let first)? = read(String(fix(1).dropLast(2))),
+        guard case .fix(let first)? = read(String(fix(1).dropLast())),
             case .fix(let second)? = read(#"{"class":"TPV","mode":2,"lat":-1.5,"lon":-180}"#)
         else {
             Issue.record("no fix")

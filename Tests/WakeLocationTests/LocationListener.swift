@@ -13,12 +13,16 @@ let packageFolder = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }
 let patience: Int64 = 30_000_000_000
 
 /// Turns the loop until the condition holds.
-func turn(_ loop: EventLoop, until condition: () -> Bool) throws {
+func turn(
+    _ loop: EventLoop,
+    sourceLocation: SourceLocation = #_sourceLocation,
+    until condition: () -> Bool
+) throws {
     let end = MonotonicClock.now() + patience
     while !condition() && MonotonicClock.now() < end {
         try loop.runOnce(timeout: max(0, end - MonotonicClock.now()))
     }
-    try #require(condition(), "it did not happen in time")
+    try #require(condition(), "it did not happen in time", sourceLocation: sourceLocation)
 }
 
 /// Keeps what a source reports.
@@ -57,6 +61,12 @@ final class LocationListener {
 enum ShippedLog {
     static func bytes() throws -> [UInt8] {
         [UInt8](try Data(contentsOf: URL(fileURLWithPath: packageFolder + "/Devices/Location/gnss-receiver.nmea")))
+    }
+
+    /// Where a moment begins: a gpsd that hears the rest of one first takes its own idea of the date.
+    static func beginning(after place: Int, in log: [UInt8]) -> Int {
+        let words = Array("$GNRMC".utf8)
+        return log[place...].firstRange(of: words)?.lowerBound ?? log.count
     }
 
     static func track() throws -> LocationTrack {

@@ -10,6 +10,8 @@ enum GPSDLine: Hashable, Sendable {
     case noFix
     /// A receiver came into use, or is gone.
     case receiver(isActive: Bool)
+    /// gpsd tells of its receivers from now on, or does not.
+    case watching(Bool)
     /// Nothing about the position.
     case other
 
@@ -20,6 +22,7 @@ enum GPSDLine: Hashable, Sendable {
         case "VERSION":
             guard let release = object.text("release") else { return nil }
             self = .greeting(release: release)
+        case "WATCH": self = .watching(object.flag("enable") ?? false)
         case "TPV": self = Self.position(object)
         // A receiver in use has the time since when, one that has gone a 0.
         case "DEVICE" where object.number("activated") == 0: self = .receiver(isActive: false)

@@ -13,6 +13,8 @@ package final class GPSDLocation: LocationPort {
     package static let usualPort: UInt16 = 2947
     /// How long ``start(at:)`` and each further attempt wait for gpsd's greeting, in milliseconds.
     package static let patience: Int64 = 3_000
+    /// A receiver that gpsd has heard nothing of for so long is lost, in milliseconds: gpsd does not say so itself.
+    package static let usualSilence: Int64 = 10_000
     /// The pauses between attempts in milliseconds; the last one is kept to.
     static let pauses: [Int64] = [100, 250, 500, 1_000, 2_000, 5_000]
     /// The longest line; gpsd's own limit is below it.
@@ -37,6 +39,8 @@ package final class GPSDLocation: LocationPort {
     package var report: ((SourceReport) -> Void)?
     /// Whether somebody wants fixes.
     package private(set) var isPositioning = false
+    /// Whether gpsd has confirmed that it tells of fixes.
+    package private(set) var isWatching = false
     /// How often gpsd went away.
     package private(set) var interruptions = 0
     /// Lines that were none of gpsd's.
@@ -49,6 +53,8 @@ package final class GPSDLocation: LocationPort {
     private let reports: LocationReports
     private let loop: EventLoop
     private let retry: Timer
+    private let absence: Timer
+    private let silence: Int64
     private var addresses: [StreamSocket.Address] = []
     private var state = State.away
     private var watch: Watch?
@@ -61,20 +67,26 @@ package final class GPSDLocation: LocationPort {
 
     /// gpsd at a host and port.
     ///
+    /// - Parameter silence: after how many milliseconds without a word of its receiver that is lost.
     /// - Throws: ``SystemError`` when the loop takes no more timers.
     package init(
         names: NameTable,
         loop: EventLoop,
         host: String = GPSDLocation.usualHost,
-        port: UInt16 = GPSDLocation.usualPort
+        port: UInt16 = GPSDLocation.usualPort,
+        silence: Int64 = GPSDLocation.usualSilence
     ) throws(SystemError) {
         self.host = host
         self.port = port
+        self.silence = silence
         self.loop = loop
         reports = LocationReports(names: names, origin: "gpsd")
         var ring: () -> Void = {}
         retry = try loop.timer(on: .monotonic) { ring() }
+        var miss: () -> Void = {}
+        absence = try loop.timer(on: .monotonic) { miss() }
         ring = { [weak self] in self?.timerDue() }
+        miss = { [weak self] in self?.receiverSilent() }
     }
 
     /// Whether gpsd answers at the moment.
@@ -91,11 +103,15 @@ package final class GPSDLocation: LocationPort {
         try begin()
         while let (socket, forReading) = waitedFor, socket.wait(forReading: forReading, until: end) { ready() }
         guard isUp else {
-            let what = if case .greeting = state { "what listens on \(place) is no gpsd" } else { "no gpsd on \(place)" }
+            let what =
+                if case .greeting = state { "what listens on \(place) is no gpsd" } else { "no gpsd on \(place)" }
             close()
             state = .stopped
             retry.disarm()
-            throw SourceFailure(.environment, "location=gpsd: \(what); start gpsd with a receiver, or name another port")
+            throw SourceFailure(
+                .environment,
+                "location=gpsd: \(what); start gpsd with a receiver, or name another port"
+            )
         }
     }
 
@@ -135,6 +151,8 @@ package final class GPSDLocation: LocationPort {
     private func askForFixes() {
         guard case .up(let socket) = state else { return }
         lastTimestamp = nil
+        isWatching = false
+        expectWord()
         let words = isPositioning ? #"{"enable":true,"json":true}"# : #"{"enable":false}"#
         // A connection that does not take so little is not well: its end is found by reading.
         if !socket.write("?WATCH=\(words);\n") { retry.arm(at: 1) }
@@ -176,6 +194,8 @@ package final class GPSDLocation: LocationPort {
     }
 
     private func close() {
+        isWatching = false
+        absence.disarm()
         watch?.cancel()
         watch = nil
         line.removeAll()
@@ -258,8 +278,18 @@ package final class GPSDLocation: LocationPort {
         hear(said)
     }
 
+    /// The receiver is expected to say something before long.
+    private func expectWord() {
+        if isPositioning { absence.arm(at: MonotonicClock.now() + silence * 1_000_000) } else { absence.disarm() }
+    }
+
+    private func receiverSilent() {
+        lost("gpsd on \(place) hears nothing of its receiver; check that it is plugged in")
+    }
+
     private func hear(_ said: GPSDLine) {
         switch said {
+        case .watching(let isOn): isWatching = isOn && isPositioning
         case .greeting:
             guard case .greeting(let socket) = state else { return }
             state = .up(socket)
@@ -268,6 +298,7 @@ package final class GPSDLocation: LocationPort {
             if isPositioning { askForFixes() }
         case .fix(let point):
             guard isPositioning else { return }
+            expectWord()
             // Before gpsd knows a receiver's habits it says a fix more than once, as it gathers its sentences.
             if let said = point.timestamp, said == lastTimestamp { return }
             lastTimestamp = point.timestamp
@@ -275,7 +306,9 @@ package final class GPSDLocation: LocationPort {
             fixes += 1
             let now = Double(WallClock.now()) / 1e9
             report?(reports.fixed(point, accuracy: LocationReports.usualAccuracy, now: now))
-        case .noFix: lost("the receiver of gpsd on \(place) does not know where it is")
+        case .noFix:
+            expectWord()
+            lost("the receiver of gpsd on \(place) does not know where it is")
         case .receiver(isActive: false): lost("gpsd on \(place) has lost its receiver; plug it in again")
         case .receiver(isActive: true), .other: break
         }

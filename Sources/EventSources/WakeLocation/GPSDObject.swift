@@ -6,7 +6,8 @@ struct GPSDObject {
     enum Value: Hashable, Sendable {
         case text(String)
         case number(Double)
-        /// True, false, null, a list or an object.
+        case flag(Bool)
+        /// Null, a list or an object.
         case other
     }
 
@@ -39,6 +40,10 @@ struct GPSDObject {
         if case .number(let number)? = members[key] { number } else { nil }
     }
 
+    func flag(_ key: String) -> Bool? {
+        if case .flag(let flag)? = members[key] { flag } else { nil }
+    }
+
     // MARK: Reading
 
     private mutating func skipSpace() {
@@ -59,7 +64,7 @@ struct GPSDObject {
         case UInt8(ascii: "\""): return text().map { .text($0) }
         case UInt8(ascii: "{"): return skipNested("{", "}", depth: depth, isObject: true) ? .other : nil
         case UInt8(ascii: "["): return skipNested("[", "]", depth: depth, isObject: false) ? .other : nil
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): return word() ? .other : nil
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): return word()
         default: return number().map { .number($0) }
         }
     }
@@ -79,10 +84,15 @@ struct GPSDObject {
         return skip(close)
     }
 
-    private mutating func word() -> Bool {
+    private mutating func word() -> Value? {
         let end = bytes[place...].firstIndex { !(0x61...0x7a).contains($0) } ?? bytes.count
         defer { place = end }
-        return ["true", "false", "null"].contains(String(decoding: bytes[place..<end], as: UTF8.self))
+        switch String(decoding: bytes[place..<end], as: UTF8.self) {
+        case "true": return .flag(true)
+        case "false": return .flag(false)
+        case "null": return .other
+        default: return nil
+        }
     }
 
     private mutating func number() -> Double? {

@@ -27,7 +27,9 @@ final class SerialLine {
             return
         }
         var settings = termios()
-        guard unsafe tcgetattr(opened.number, &settings) == 0 else { throw SystemError(last: "tcgetattr", subject: path) }
+        guard unsafe tcgetattr(opened.number, &settings) == 0 else {
+            throw SystemError(last: "tcgetattr", subject: path)
+        }
         unsafe cfmakeraw(&settings)
         settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
         if let speed = Self.speeds.first(where: { $0.baud == baud }) { unsafe cfsetspeed(&settings, speed.code) }

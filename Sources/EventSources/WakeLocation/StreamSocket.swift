@@ -24,7 +24,9 @@ final class StreamSocket {
         var list: UnsafeMutablePointer<addrinfo>?
         let code = unsafe getaddrinfo(host, String(port), &hints, &list)
         // The resolver has error numbers of its own.
-        guard code == 0 else { throw SystemError("getaddrinfo", code: code == EAI_SYSTEM ? errno : ENOENT, subject: host) }
+        guard code == 0 else {
+            throw SystemError("getaddrinfo", code: code == EAI_SYSTEM ? errno : ENOENT, subject: host)
+        }
         defer { unsafe freeaddrinfo(list) }
         var addresses: [Address] = []
         var entry = unsafe list
