@@ -35,6 +35,15 @@ private final class BlueZAir {
         let peripherals = devices.compactMap(\.peripheral)
         let addresses = peripherals.map(\.addressText)
         bluez.inReach = addresses
+        for beacon in devices.compactMap(\.beacon) {
+            let address = BluetoothAddress.text(beacon.address)
+            var device = StandInDevice(name: nil, advertised: [])
+            device.manufacturerData = (0x004c, beacon.payload)
+            device.signalStrength = -65
+            bluez.devices[address] = device
+            bluez.inReach.append(address)
+        }
+        let inReach = bluez.inReach
         bluez.interval = 20
         for peripheral in peripherals { bluez.devices[peripheral.addressText] = StandInDevice(peripheral) }
         let names = NameTable()
@@ -46,7 +55,7 @@ private final class BlueZAir {
             connector: StandInChannels(peripherals, loop: bus.loop)
         )
         let fate = ContractRig.Fate(
-            setRange: { bluez.inReach = $0 ? addresses : Array(addresses.dropFirst()) },
+            setRange: { bluez.inReach = $0 ? inReach : Array(inReach.dropFirst()) },
             dropLink: { try bluez.dropLink(addresses[0]) }
         )
         rig = ContractRig(port: port, names: names, fate: fate, now: { .zero }) { condition in

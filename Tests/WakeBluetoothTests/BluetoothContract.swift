@@ -54,13 +54,30 @@ final class ContractRig {
     static func devices() throws -> [ScenarioDevice] {
         let folder = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/Devices/Bluetooth/"
         let files = [("belt", "heart-rate-belt"), ("thermometer", "thermometer"), ("logger", "l2cap-sensor")]
-        return try files.map { name, file in
+        let peripherals = try files.map { name, file in
             let peripheral = try BluetoothPeripheral.load(file: folder + file + ".yaml")
             return ScenarioDevice(name: name, group: name, line: 1, peripheral: peripheral)
         }
+        let beacon = try Beacon.parse(Array(shop.utf8), file: "shop.yaml")
+        return peripherals + [ScenarioDevice(name: "shop", group: "shop", line: 1, form: .beacon(beacon))]
     }
 
+    /// A beacon that stands two metres away.
+    private static let shop = """
+        device: ibeacon
+        address: "C2:5B:00:00:00:01"
+        uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0
+        major: 1
+        minor: 7
+        distance: [{metres: 2}]
+        """
+
+    /// The beacons of that one's UUID.
+    var shopBeacons: BeaconIdentity { BeaconIdentity(uuid: names.intern("E2C56DB5-DFFB-48D2-B060-D0F5A71096E0")) }
+
     func perform(_ command: BluetoothCommand) { port.perform(command, at: now()) }
+
+    func watchBeacons(_ beacons: [BeaconIdentity]) { port.watchBeacons(beacons, at: now()) }
 
     func setPower(_ on: Bool) { port.setPower(on, at: now()) }
 
@@ -174,6 +191,9 @@ enum BluetoothPromise: String, CaseIterable, CustomTestStringConvertible {
     case operationFailsWithLink = "An operation in flight fails when the link drops, and then the disconnection is told"
     case channelCarriesBytes = "An opened channel is a stream to the device, given away once"
     case channelIsRefused = "A channel that the device does not offer is refused"
+    case beaconIsSighted = "BCN-1: a beacon that is looked for is reported with what it says and how far away it is"
+    case beaconIsAskedFor = "A beacon that nobody looks for is not reported, and no scan finds one"
+    case beaconLeavesScans = "Looking for beacons leaves scans as they are"
     case knowsPeripheral = "A peripheral is known once it was seen, and its table once it was discovered"
 
     var testDescription: String { rawValue }
@@ -205,6 +225,9 @@ enum BluetoothPromise: String, CaseIterable, CustomTestStringConvertible {
         case .operationFailsWithLink: try operationFailsWithLink(rig)
         case .channelCarriesBytes: try channelCarriesBytes(rig)
         case .channelIsRefused: try channelIsRefused(rig)
+        case .beaconIsSighted: try beaconIsSighted(rig)
+        case .beaconIsAskedFor: try beaconIsAskedFor(rig)
+        case .beaconLeavesScans: try beaconLeavesScans(rig)
         case .knowsPeripheral: try knowsPeripheral(rig)
         }
     }
@@ -476,6 +499,44 @@ enum BluetoothPromise: String, CaseIterable, CustomTestStringConvertible {
         #expect(refused.event.failed)
         #expect(refused.event.local == 0)
         #expect(refused.payload == .failure(.channelRefused))
+    }
+
+    private func beaconIsSighted(_ rig: ContractRig) throws {
+        rig.watchBeacons([rig.shopBeacons])
+        let seen = try rig.wait(for: .beaconSighted, count: 2)
+        let beacon = try #require(seen.event.beacon)
+        #expect(rig.shopBeacons.matches(beacon))
+        #expect(beacon.major == 1)
+        #expect(beacon.minor == 7)
+        #expect((0.5..<8).contains(beacon.distance))
+        #expect(seen.event.client == nil)
+        #expect(rig.names.text(seen.event.subject) == "shop")
+        guard case .beacons(let ranged) = seen.payload else {
+            Issue.record("the payload is no list of beacons")
+            return
+        }
+        #expect(ranged.map(\.uuid) == ["E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"])
+        #expect(ranged.map { Float($0.accuracy) } == [beacon.distance])
+        #expect(ranged.allSatisfy { (-80 ..< -50).contains($0.signalStrength) && (2...3).contains($0.proximity) })
+    }
+
+    private func beaconIsAskedFor(_ rig: ContractRig) throws {
+        rig.watchBeacons([BeaconIdentity(uuid: rig.shopBeacons.uuid, major: 1, minor: 8)])
+        rig.perform(.scan(rig.first, services: [], allowDuplicates: true))
+        try rig.waitForSighting(of: rig.thermometer, by: rig.first, count: 3)
+        #expect(rig.all(.beaconSighted).isEmpty)
+        let known = [rig.belt, rig.thermometer, rig.logger]
+        #expect(rig.all(.peripheralDiscovered).allSatisfy { known.contains($0.event.peripheral) })
+    }
+
+    private func beaconLeavesScans(_ rig: ContractRig) throws {
+        rig.perform(.scan(rig.first, services: [heartRate(rig)], allowDuplicates: false))
+        rig.watchBeacons([rig.shopBeacons])
+        try rig.wait(for: .beaconSighted, count: 2)
+        #expect(rig.all(.peripheralDiscovered).map(\.event.peripheral) == [rig.belt])
+        rig.watchBeacons([])
+        rig.perform(.scan(rig.second, services: [heartRate(rig)], allowDuplicates: false))
+        try rig.waitForSighting(of: rig.belt, by: rig.second)
     }
 
     private func knowsPeripheral(_ rig: ContractRig) throws {

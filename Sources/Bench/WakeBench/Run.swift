@@ -97,6 +97,12 @@ package final class Run {
             bluetooth: bluetooth,
             journal: journal.journal
         )
+        bench.keeper = ChannelKeeper(
+            loop: loop,
+            names: names,
+            take: { [bluetooth] in bluetooth.takeChannel($0) },
+            report: { [bench] in bench.submit($0) }
+        )
         driver = ScenarioDriver(scenario, names: names)
         scripted = ScriptedAppHost(names: names)
         bench.listen(to: scripted)
@@ -182,6 +188,7 @@ package final class Run {
     package func execute() throws(CommandFailure) {
         defer {
             bluetooth.stop()
+            bench.keeper?.stop()
             scripted.stop()
             processes?.host.stop()
         }
@@ -267,6 +274,7 @@ package final class Run {
         var now = bench.now
         while !interrupted {
             tellProgress()
+            lookAtChannels(at: now)
             try bench.run(at: now)
             if let failure = recorder.failure { throw failure }
             if driver.hasWork {
@@ -313,6 +321,7 @@ package final class Run {
             tellProgress()
             let now = Instant(nanoseconds: MonotonicClock.now() - startedAt)
             try step(to: now)
+            lookAtChannels(at: now)
             try bench.run(at: now)
             if let failure = recorder.failure { throw failure }
             if driver.failure != nil { return }
@@ -349,6 +358,11 @@ package final class Run {
         bluetooth.timeReached(now)
         scripted.timeReached(now)
         try carryOutSteps(at: now)
+    }
+
+    private func lookAtChannels(at now: Instant) {
+        bluetooth.lookAtChannels(at: now)
+        bench.keeper?.look()
     }
 
     func carryOutSteps(at now: Instant) throws(SourceFailure) {

@@ -24,6 +24,8 @@ extension BlueZBluetooth {
 
     /// One filter for all: the services of all when everyone names some, else everything.
     func scanChanged() {
+        // A beacon has no services to look for, and that it is gone shows only by what is not heard again.
+        guard watched.isEmpty else { return adapter.scan(BlueZScan(services: [], duplicates: true)) }
         guard !scans.isEmpty else { return adapter.scan(nil) }
         var services: Set<String> = []
         if !scans.contains(where: \.services.isEmpty) {
@@ -39,7 +41,7 @@ extension BlueZBluetooth {
         let services = heard.services.map(BlueZPeripheral.canonical)
         let interned = services.map(names.intern)
         if let name = heard.name { peripheral.localName = name }
-        let advertisement = Advertisement(
+        let said = Advertisement(
             localName: heard.name,
             services: services,
             manufacturerData: heard.manufacturerData,
@@ -47,6 +49,7 @@ extension BlueZBluetooth {
             txPower: heard.txPower.flatMap { Int16(exactly: $0) },
             signalStrength: heard.signalStrength.flatMap { Int16(exactly: $0) } ?? 127
         )
+        guard let advertisement = said.withoutBeacon else { return }
         for index in scans.indices {
             guard scans[index].allowDuplicates || !scans[index].seen.contains(peripheral.name),
                 scans[index].services.isEmpty || scans[index].services.contains(where: interned.contains)

@@ -54,6 +54,11 @@ package final class BlueZBluetooth: BluetoothCentralPort {
     var peripherals: [NameID: BlueZPeripheral] = [:]
     private var namesOfDevices: [BlueZDeviceID: NameID] = [:]
     var linksMade: UInt64 = 0
+    /// The beacons of the scenario.
+    var beacons: [(name: String, beacon: Beacon)] = []
+    /// The beacons that somebody looks for.
+    var watched: [BeaconIdentity] = []
+    var heardBeacons: [BeaconSignal: HeardBeacon] = [:]
 
     /// The machine's Bluetooth; `devices` are those of the scenario, whose addresses get their names.
     ///
@@ -91,7 +96,8 @@ package final class BlueZBluetooth: BluetoothCentralPort {
         for device in devices {
             switch device.form {
             case .peripheral(let description): add(description, named: device.name)
-            case .beacon, .central: break
+            case .beacon(let beacon): beacons.append((device.name, beacon))
+            case .central: break
             }
         }
     }
@@ -296,7 +302,8 @@ package final class BlueZBluetooth: BluetoothCentralPort {
         // The kernel calls an adapter that is unplugged switched off, right before it is gone.
         case .off: absence.arm(at: MonotonicClock.now() + min(grace, Self.unplugging) * 1_000_000)
         case .gone: absence.arm(at: MonotonicClock.now() + grace * 1_000_000)
-        case .sighted(let device, let advertisement): sighted(peripheral(of: device), advertisement)
+        case .sighted(let device, let advertisement):
+            if !heardBeacon(device, advertisement) { sighted(peripheral(of: device), advertisement) }
         case .connected(let device): linkUp(peripheral(of: device))
         case .resolved(let device): attributesKnown(peripheral(of: device))
         case .disconnected(let device, let reason): linkDown(peripheral(of: device), reason: reason)

@@ -99,7 +99,7 @@ extension SimulatedBluetooth {
         planSighting(of: index, after: peripherals[index].description.advertising.interval, at: now)
         if !clients.isEmpty { peripherals[index].wasDiscovered = true }
         let services = peripherals[index].advertisedServices
-        let advertisement = peripherals[index].advertisement
+        guard let advertisement = peripherals[index].advertisement.withoutBeacon else { return }
         for client in clients {
             let seen = event(.peripheralDiscovered, of: index, client: client, services: services)
             report?(SourceReport(seen, .advertisement(advertisement)))

@@ -47,6 +47,10 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
     var preparedDone = 0
     var links: UInt64 = 0
     var channels: [SimulatedChannel] = []
+    var beacons: [SimulatedBeacon] = []
+    /// The beacons that somebody looks for.
+    var watched: [BeaconIdentity] = []
+    var phone = SimulatedPhone()
     let table: ChannelTable
     let loop: EventLoop?
 
@@ -68,7 +72,9 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
         for device in devices {
             switch device.form {
             case .peripheral(let description): add(description, named: device.name, seed: seed)
-            case .beacon, .central: break
+            case .beacon(let description):
+                beacons.append(SimulatedBeacon(description, named: device.name, names: names, seed: seed))
+            case .central: break
             }
         }
     }
@@ -118,6 +124,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
             peripherals[index].holders.removeAll()
             closeLink(index, at: .zero)
         }
+        watched.removeAll()
         schedule.removeAll()
     }
 
@@ -137,6 +144,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
                 }
             case .prepared: carryOutPrepared()
             case .channelValue: channelDue(index, at: entry.at)
+            case .beacon: beaconDue(index, generation: entry.generation, at: entry.at)
             }
         }
     }
@@ -168,6 +176,10 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
                 closeLink(index, at: now)
             }
         }
+        for index in beacons.indices {
+            stopListening(to: index)
+            planListening(to: index, at: now)
+        }
         prepare(.report(SourceReport(event(on ? .bluetoothPoweredOn : .bluetoothPoweredOff))), at: now)
     }
 
@@ -195,6 +207,10 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
     // MARK: What a scenario does to a device
 
     package func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) {
+        if let index = beacon(device), let armed = beacons[index].description.faults.first(where: { $0.name == fault })
+        {
+            return arm(armed.effect, of: index, at: now)
+        }
         let index = try known(device)
         guard let armed = peripherals[index].description.faults.first(where: { $0.name == fault }) else {
             let known = peripherals[index].description.faults.map(\.name).joined(separator: ", ")
@@ -253,6 +269,10 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
 
     /// The peripheral leaves the radio's reach, or comes back. A link is lost when the supervision timeout has passed.
     package func simulateRange(device: String, inRange: Bool, at now: Instant) throws(SourceFailure) {
+        if let index = beacon(device) {
+            if beacons[index].inRange != inRange { setRange(index, inRange: inRange, at: now) }
+            return
+        }
         let index = try known(device)
         guard peripherals[index].inRange != inRange else { return }
         peripherals[index].inRange = inRange
