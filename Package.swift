@@ -48,12 +48,14 @@ let package = Package(
         .executable(name: "wakebench", targets: ["wakebench"]),
         .library(name: "UIKit", targets: ["UIKit"]),
         .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
+        .library(name: "CoreLocation", targets: ["CoreLocation"]),
     ],
     targets: [
         // C libraries, and what Swift cannot import.
         library("CSystemd", pkgConfig: "libsystemd", apt: "libsystemd-dev"),
         library("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
         library("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
+        library("CUdev", pkgConfig: "libudev", apt: "libudev-dev"),
         .target(name: "CWakeShims", path: "Sources/C/CWakeShims"),
 
         // Core
@@ -67,6 +69,7 @@ let package = Package(
         room("WakeSystem", on: "System", uses: ["CSystemd", "CWakeShims"]),
         room("WakeBus", on: "System", uses: ["CSystemd", "WakeSystem"]),
         room("WakeBlueZ", on: "System", uses: ["CWakeShims", "WakeSystem", "WakeBus"]),
+        room("WakeUdev", on: "System", uses: ["CUdev", "WakeSystem"]),
         room("WakeBundles", on: "System", uses: ["WakeModel"]),
         room("WakeProcesses", on: "System", uses: ["CWakeShims", "WakeSystem"]),
         room("WakeJournal", on: "System", uses: ["CSQLite", "WakeModel", "WakePorts"]),
@@ -78,6 +81,12 @@ let package = Package(
             uses: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeBus", "WakeBlueZ"]
         ),
 
+        room(
+            "WakeLocation",
+            on: "EventSources",
+            uses: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev"]
+        ),
+
         // Bench
         room("WakeReports", on: "Bench", uses: ["WakeModel", "WakeRouter"]),
         room(
@@ -85,7 +94,7 @@ let package = Package(
             on: "Bench",
             uses: [
                 "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
-                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeReports",
+                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeReports",
             ]
         ),
 
@@ -100,9 +109,11 @@ let package = Package(
         room("WakeClient", on: "SDK", uses: ["WakeWire"]),
         room("UIKit", on: "SDK", uses: ["WakeClient", "WakeWire"]),
         room("CoreBluetooth", on: "SDK", uses: ["WakeClient", "WakeWire"]),
+        room("CoreLocation", on: "SDK", uses: ["WakeClient", "WakeWire"]),
 
         // Examples
         program("HeartRate", on: "Examples", uses: ["UIKit", "CoreBluetooth"], exclude: ["Info.plist"]),
+        program("Fences", on: "Examples", uses: ["UIKit", "CoreLocation"], exclude: ["Info.plist"]),
 
         // Benchmarks
         program("RouterBenchmark", on: "Benchmarks", uses: ["WakeModel", "WakeRouter"]),
@@ -136,6 +147,12 @@ let package = Package(
             swiftSettings: house
         ),
         .executableTarget(
+            name: "LocationApp",
+            dependencies: ["CoreLocation"],
+            path: "Tests/Support/LocationApp",
+            swiftSettings: house
+        ),
+        .executableTarget(
             name: "PeripheralEnd",
             dependencies: ["WakeBluetooth", "WakeDevices", "WakeModel", "WakePorts", "WakeSystem"],
             path: "Tests/Support/PeripheralEnd",
@@ -164,15 +181,25 @@ let package = Package(
                 "WakeBlueZ",
             ]
         ),
+        tests(
+            "WakeLocationTests",
+            uses: ["WakeLocation", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev"]
+        ),
         tests("WakeReportsTests", uses: ["WakeReports", "WakeModel", "WakeRouter"]),
         tests(
             "WakeBenchTests",
             uses: [
                 "MisbehavingApp", "WakeBench", "WakeDevices", "WakeJournal", "WakeModel", "WakePorts", "WakeProcesses",
-                "WakeReports", "WakeRouter", "wakebench",
+                "WakeReports", "WakeRouter", "WakeWire", "wakebench",
             ]
         ),
-        tests("SDKTests", uses: ["HeartRate", "WakeClient", "WakeWire", "UIKit", "CoreBluetooth"]),
+        tests(
+            "SDKTests",
+            uses: [
+                "Fences", "HeartRate", "LocationApp", "WakeClient", "WakeWire", "UIKit", "CoreBluetooth",
+                "CoreLocation",
+            ]
+        ),
         tests("CommandLineTests", uses: ["wakebench", "BlueZStandIn"], resources: [.copy("Answers")]),
     ],
     swiftLanguageModes: [.v6]

@@ -88,7 +88,7 @@ restart_bluetoothd() {
 
 # The kernel's own set-up and bluetoothd may still hold the controller; its user channel is there only when it is down.
 radio_is_free() { # INDEX
-    hciconfig "hci$1" down && hciconfig "hci$1" | grep -q DOWN && timeout 1 /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/away.py" "$1" | grep -q away
+    hciconfig "hci$1" down && hciconfig "hci$1" | grep -q DOWN && timeout 3 /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/away.py" "$1" | grep -q away
 }
 
 start_belt() { # FILE
@@ -119,7 +119,7 @@ belt() { # WORD...
 start_central() { # FILE [ARG...]
     local file=$1
     shift
-    wait_for 30 radio_is_free 1 || return
+    wait_for 60 radio_is_free 1 || return
     /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/central.py" "$file" hci-socket:1 "$@" >/out/central.log 2>&1 &
     central_id=$!
 }

@@ -26,8 +26,8 @@ from bumble.hci import HCI_LE_1M_PHY, Address
 from bumble.transport import open_transport
 
 BASE = "-0000-1000-8000-00805F9B34FB"
-# Services that every machine has and no app published.
-SYSTEM = {"1800", "1801", "180A"}
+# Services that bluetoothd has of itself; 1844 with its experiments switched on.
+SYSTEM = {"1800", "1801", "180A", "1844"}
 # Apple's company identifier and the type of the overflow area, as they lie in manufacturer data.
 OVERFLOW = bytes([0x4C, 0x00, 0x01])
 
@@ -81,6 +81,8 @@ class Central:
         self.device = Device.with_hci(
             file.get("name", "central"), Address(file["address"]), transport.source, transport.sink
         )
+        # bluetoothd asks for its own MTU, and gets the smaller of the two.
+        self.device.gatt_server.max_mtu = self.mtu
         self.peer = None
         self.values = asyncio.Condition()
         self.heard = {}

@@ -22,6 +22,7 @@ enum FloorPlan {
         Room(name: "WakeSystem", floor: "System", imports: ["CSystemd", "CWakeShims"]),
         Room(name: "WakeBus", floor: "System", imports: ["CSystemd", "WakeSystem"]),
         Room(name: "WakeBlueZ", floor: "System", imports: ["CWakeShims", "WakeSystem", "WakeBus"]),
+        Room(name: "WakeUdev", floor: "System", imports: ["CUdev", "WakeSystem"]),
         Room(name: "WakeBundles", floor: "System", imports: ["WakeModel"], foundation: true),
         Room(
             name: "WakeProcesses",
@@ -36,6 +37,12 @@ enum FloorPlan {
             imports: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeBus", "WakeBlueZ"]
         ),
 
+        Room(
+            name: "WakeLocation",
+            floor: "EventSources",
+            imports: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev"]
+        ),
+
         // Reports need the catalogue of rules, which is the router's.
         Room(name: "WakeReports", floor: "Bench", imports: ["WakeModel", "WakeRouter"], foundation: true),
         Room(
@@ -43,7 +50,7 @@ enum FloorPlan {
             floor: "Bench",
             imports: [
                 "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
-                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeReports",
+                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeReports",
             ]
         ),
 
@@ -60,6 +67,7 @@ enum FloorPlan {
         Room(name: "WakeClient", floor: "SDK", imports: ["CWakeShims", "WakeWire", "WakeModel"], foundation: true),
         Room(name: "UIKit", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
         Room(name: "CoreBluetooth", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
+        Room(name: "CoreLocation", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
     ]
 
     /// Floors whose programs may import any room.

@@ -123,6 +123,14 @@ extension StandInDevice {
         self.init(name: peripheral.name, advertised: peripheral.advertising.services)
         advertisesWhileConnected = peripheral.advertising.whileConnected
         signalStrength = peripheral.advertising.signalStrength
+        switch peripheral.pairing {
+        case .justWorks: question = ("RequestAuthorization", [])
+        case .numeric: question = ("RequestConfirmation", [.uint32(4711)])
+        case .passkey(let number):
+            question = ("RequestPasskey", [])
+            expectedAnswer = [.uint32(number)]
+        case .reject: break
+        }
         for service in peripheral.services {
             services.append(Service(handle: take(1), uuid: service.uuid, characteristics: []))
             for characteristic in service.characteristics {
@@ -130,17 +138,18 @@ extension StandInDevice {
                 let flags = words.filter { characteristic.properties.contains($0.property) }.map(\.word)
                 var position = Timetable.Position()
                 let own = take(2)
-                services[services.count - 1].characteristics.append(
-                    Characteristic(
-                        handle: own,
-                        uuid: characteristic.uuid,
-                        flags: flags,
-                        value: characteristic.value,
-                        descriptors: ((characteristic.properties.canNotify ? ["2902"] : [])
-                            + characteristic.descriptors.map(\.uuid)).map { (take(1), $0) },
-                        notifies: characteristic.timetable.take(&position).map { (200, $0) }
-                    )
+                let descriptors =
+                    (characteristic.properties.canNotify ? ["2902"] : []) + characteristic.descriptors.map(\.uuid)
+                var made = Characteristic(
+                    handle: own,
+                    uuid: characteristic.uuid,
+                    flags: flags,
+                    value: characteristic.value,
+                    descriptors: descriptors.map { (take(1), $0) },
+                    notifies: characteristic.timetable.take(&position).map { (200, $0) }
                 )
+                made.isSecured = characteristic.security != .none
+                services[services.count - 1].characteristics.append(made)
             }
         }
     }

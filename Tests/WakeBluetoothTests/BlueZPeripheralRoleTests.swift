@@ -59,6 +59,8 @@ struct BlueZPeripheralRoleTests {
             }
         )
         say = { rig.transcript.append($0) }
+        // The two hold each other, and the stage with its daemon.
+        defer { say = { _ in } }
         try promise.check(rig)
         stage.role.stop()
     }

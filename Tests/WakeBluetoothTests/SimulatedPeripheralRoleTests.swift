@@ -36,8 +36,8 @@ private final class Ether {
                 return true
             }
         )
-        role.transcript = { central, line, at in
-            rig.transcript.append(line)
+        role.transcript = { [weak rig, unowned self] central, line, at in
+            rig?.transcript.append(line)
             self.lines.append((at, line))
         }
         return rig

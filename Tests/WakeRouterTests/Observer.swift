@@ -8,6 +8,7 @@ struct Observer {
         var state = AppState.notRunning
         var generation: UInt32 = 0
         var hasBluetoothMode = false
+        var hasPeripheralMode = false
         var alive = false
         var launching = false
         /// didEnterBackground or willTerminate was called and has not returned.
@@ -64,6 +65,7 @@ struct Observer {
     private var passcode = true
     private var unlockedSinceBoot = true
     private var now = Instant.zero
+    private var centrals = CentralsObserver()
 
     init(profile: Profile) {
         self.profile = profile
@@ -82,6 +84,7 @@ struct Observer {
         tally.steps += 1
         while UInt64(recordCounts.count) <= id.number { recordCounts.append(0) }
         if case .event = input {} else { recordCounts[Int(id.number)] = 1 }
+        centrals.willHear(input, at: self.now)
         count(input)
     }
 
@@ -92,6 +95,7 @@ struct Observer {
             while apps.count <= Int(app.number) { apps.append(App()) }
             apps[Int(app.number)].installed = true
             apps[Int(app.number)].hasBluetoothMode = manifest.modes.contains(.bluetoothCentral)
+            apps[Int(app.number)].hasPeripheralMode = manifest.modes.contains(.bluetoothPeripheral)
         case .uninstall(let app):
             apps[Int(app.number)].installed = false
             apps[Int(app.number)].barred = false
@@ -124,6 +128,9 @@ struct Observer {
         case .done: apps[index].windowBegan = nil
         case .createManager(let number, _): apps[index].managers.insert(number)
         case .releaseManager(let number): apps[index].managers.remove(number)
+        case .peripheralManager(let number, .create): apps[index].managers.insert(number)
+        case .peripheralManager(let number, .release):
+            if RandomWorld.peripheralManagers.contains(number) { apps[index].managers.remove(number) }
         case .scan, .stopScan, .connect, .cancelConnection, .operate, .watchConnections, .peripheralManager,
             .location:
             break
@@ -165,6 +172,8 @@ struct Observer {
         for action in output.actions { observe(action, after: input) }
         for decision in output.decisions where decision.verdict.delivers { checkCarriedOut(decision) }
         for index in apps.indices { checkAtRest(index) }
+        centrals.checkAtRest(at: now)
+        if let wrong = centrals.violation { fail(wrong) }
         if apps.count(where: { $0.state == .active }) > 1 { fail("LIFE-9: two apps are active") }
     }
 
@@ -246,7 +255,9 @@ struct Observer {
             apps[index].windowBegan = now
             apps[index].backgroundSince = now
         case .backgroundDeliver:
-            if apps[index].windowBegan == nil, apps[index].hasBluetoothMode { apps[index].windowBegan = now }
+            if apps[index].windowBegan == nil, CentralsObserver.opensWindow(decision.kind, of: apps[index]) {
+                apps[index].windowBegan = now
+            }
         case .foregroundDeliver, .defer, .coalesce, .drop, .deny: break
         }
     }
@@ -291,7 +302,8 @@ struct Observer {
             if !runs(Int(app.number)) || !apps[Int(app.number)].managers.contains(number) {
                 fail("a manager that is not there hears of its state")
             }
-        case .bluetooth, .peripheralRole, .alert, .location, .locationAuthorization, .raise: break
+        case .bluetooth, .alert, .location, .locationAuthorization, .raise: break
+        case .peripheralRole(let command): centrals.observe(command)
         case .refused(_, let fault): tally.faults[Int(fault.rawValue)] += 1
         case .exited(let record): exited(record)
         case .moved(let app, let from, let to): moved(Int(app.number), from, to)

@@ -70,10 +70,16 @@ struct Phone {
         router.handle(input, id: id, at: now, into: &output)
         actions += output.actions
         decisions += output.decisions
+        // What the router found is its next input, as the bench has it.
+        for case .raise(let event, _) in output.actions { hear(.event(event)) }
         return id
     }
 
-    mutating func install(_ modes: [BackgroundMode] = [.bluetoothCentral], exitsOnSuspend: Bool = false) -> AppID {
+    mutating func install(
+        _ modes: [BackgroundMode] = [.bluetoothCentral],
+        exitsOnSuspend: Bool = false,
+        bluetooth: BluetoothAuthorization = .allowed
+    ) -> AppID {
         let app = AppID(lastApp)
         lastApp += 1
         hear(
@@ -82,7 +88,8 @@ struct Phone {
                 AppManifest(
                     bundle: NameID(100 + app.number),
                     modes: BackgroundModes(modes),
-                    exitsOnSuspend: exitsOnSuspend
+                    exitsOnSuspend: exitsOnSuspend,
+                    bluetoothAuthorization: bluetooth
                 )
             )
         )

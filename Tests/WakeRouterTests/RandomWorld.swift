@@ -12,7 +12,7 @@ struct RandomWorld {
     /// The latest inputs, oldest first, to show when something is wrong.
     private var recent: [(at: Instant, input: Input)] = []
 
-    private var chance: Chance
+    var chance: Chance
     private var output = RouterOutput()
     private var now = Instant.zero
     private var lastEvent: UInt64 = 0
@@ -25,6 +25,11 @@ struct RandomWorld {
     /// Deliveries that died with the bench and are to be handed in again.
     private var lost: [Delivery] = []
     private var recentEvents: [WakeEvent] = []
+    /// What apps asked of the air in the peripheral role, newest last.
+    private(set) var airCommands: [PeripheralRoleCommand] = []
+    /// Requests of centrals that apps have, newest last.
+    private(set) var asked: [(app: AppID, request: UInt32)] = []
+    var lastRequest: UInt32 = 0
 
     private struct Delivery {
         var app: AppID
@@ -123,7 +128,7 @@ struct RandomWorld {
         }
     }
 
-    private mutating func hear(_ input: Input, isEvent: Bool = false) {
+    mutating func hear(_ input: Input, isEvent: Bool = false) {
         while let next = router.nextDeadline, next <= now, input != .timeReached { hear(.timeReached) }
         var id = EventID.none
         var input = input
@@ -183,6 +188,10 @@ struct RandomWorld {
         case .callback(let app, let callback, _): processes[Int(app.number)].callbacks.append(callback)
         case .exited(let record): processes[Int(record.app.number)] = Process()
         case .deliver(let app, _, let event, let decision):
+            if let request = recentEvents.last(where: { $0.id == event })?.request, request != 0 {
+                asked.append((app, request))
+                if asked.count > 32 { asked.removeFirst(16) }
+            }
             if let known = recentEvents.last(where: { $0.id == event }),
                 !unacknowledged.contains(where: { $0.decision == decision })
             {
@@ -192,7 +201,10 @@ struct RandomWorld {
         case .bluetooth(let command):
             commands.append(command)
             if commands.count > 48 { commands.removeFirst(16) }
-        case .kill, .expireTasks, .keep, .discard, .managerState, .restore, .restorePeripheral, .peripheralRole,
+        case .peripheralRole(let command):
+            airCommands.append(command)
+            if airCommands.count > 48 { airCommands.removeFirst(16) }
+        case .kill, .expireTasks, .keep, .discard, .managerState, .restore, .restorePeripheral,
             .alert, .refused, .moved, .locationAuthorization, .location, .raise:
             break
         }
@@ -212,6 +224,7 @@ struct RandomWorld {
             guard !chance.once(in: 40) else { return hear(.process(app, .launchFailed(2))) }
             makeManagers(index)
             if chance.once(in: 2) { subscribe(index) }
+            if chance.once(in: 3) { publish(index) }
             guard processes[index].launching else { return }
             processes[index].launching = false
             hear(.process(app, .launched))
@@ -238,12 +251,19 @@ struct RandomWorld {
 
     private mutating func install(_ index: Int) {
         var modes: BackgroundModes = []
-        if index % 4 != 3 { modes = BackgroundModes([.bluetoothCentral]) }
+        if index % 4 != 3 { modes.insert(BackgroundModes([.bluetoothCentral])) }
+        if index % 3 != 1 { modes.insert(BackgroundModes([.bluetoothPeripheral])) }
+        let bluetooth: BluetoothAuthorization = chance.once(in: 12) ? .denied : .allowed
         installed[index] = true
         hear(
             .install(
                 AppID(UInt32(index)),
-                AppManifest(bundle: NameID(UInt32(index + 1)), modes: modes, exitsOnSuspend: index == 6)
+                AppManifest(
+                    bundle: NameID(UInt32(index + 1)),
+                    modes: modes,
+                    exitsOnSuspend: index == 6,
+                    bluetoothAuthorization: bluetooth
+                )
             ),
             isEvent: true
         )
@@ -260,10 +280,11 @@ struct RandomWorld {
     }
 
     /// Manager 1 has a restore identifier in most apps, manager 2 in few.
-    private func restoreIdentifier(_ number: ManagerNumber, of index: Int) -> NameID {
+    func restoreIdentifier(_ number: ManagerNumber, of index: Int) -> NameID {
         switch number {
         case 1: index % 4 == 2 ? .none : NameID(UInt32(100 + index))
         case 2: index % 3 == 0 ? NameID(UInt32(200 + index)) : .none
+        case 11: index % 4 == 1 ? .none : NameID(UInt32(100 + index))
         default: .none
         }
     }
@@ -272,6 +293,10 @@ struct RandomWorld {
         let app = AppID(UInt32(index))
         for number in [ManagerNumber(1), 2] where !chance.once(in: 4) {
             hear(.request(app, .createManager(number, restoreIdentifier: restoreIdentifier(number, of: index))))
+        }
+        for number in Self.peripheralManagers where !chance.once(in: 3) {
+            let identifier = restoreIdentifier(number, of: index)
+            hear(.request(app, .peripheralManager(number, .create(restoreIdentifier: identifier))))
         }
     }
 
@@ -299,6 +324,7 @@ struct RandomWorld {
     private mutating func anyRequest(_ index: Int) -> AppRequest {
         let number = ManagerNumber(1 + chance.below(chance.once(in: 20) ? 3 : 2))
         let peripheral = anyPeripheral()
+        if chance.once(in: 4) { return anyPeripheralRequest(index) }
         switch chance.below(18) {
         case 0:
             processes[index].lastToken += chance.once(in: 10) ? 0 : 1
@@ -388,6 +414,7 @@ struct RandomWorld {
     }
 
     private mutating func radio() {
+        if chance.once(in: 4) { return air() }
         switch chance.below(20) {
         case 0: hear(.event(WakeEvent(kind: .bluetoothPoweredOn)), isEvent: true)
         case 1:

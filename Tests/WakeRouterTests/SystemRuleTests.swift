@@ -157,7 +157,8 @@ struct SystemRuleTests {
         #expect(
             Check.allCases.filter { decision.checks[$0] == .fail } == [.notForceQuit, .modePresent, .restoreIdentifier]
         )
-        #expect(Check.allCases.allSatisfy { decision.checks[$0] != .notEvaluated })
+        let ofOtherRoles: [Check] = [.requestOfCentral, .peripheralPreserved]
+        #expect(Check.allCases.filter { decision.checks[$0] == .notEvaluated } == ofOtherRoles)
         #expect(decision.checks.decisive == .notForceQuit)
         #expect(decision.reason == .forceQuit)
         #expect(decision.wouldHave == .deny)

@@ -56,15 +56,19 @@ struct WireDocumentTests {
 
     @Test("Every type and kind that the wire reads has an example")
     func everyWordHasAnExample() throws {
-        let requests = ["AppMessage+Decoding.swift", "PeripheralManagerRequest+Coding.swift"]
+        let requests = [
+            "AppMessage+Decoding.swift", "PeripheralManagerRequest+Coding.swift", "LocationRequest.swift",
+        ]
         let app = try Self.words(#"case "([a-zA-Z0-9.]+)":"#, in: requests)
-        #expect(app.count == 38)
+        #expect(app.count == 55)
         let appExamples = try Self.examples(under: "From the app to the bench").joined()
         for word in app {
             #expect(appExamples.contains("\"type\":\"\(word)\""), "no example of '\(word)'")
         }
         let benchExamples = try Self.examples(under: "From the bench to the app").joined()
-        let deliveries = ["BenchMessage+Decoding.swift", "PeripheralManagerEvent+Coding.swift"]
+        let deliveries = [
+            "BenchMessage+Decoding.swift", "PeripheralManagerEvent+Coding.swift", "LocationDelivery+Coding.swift",
+        ]
         for word in try Self.words(#"case "([a-zA-Z.]+)":"#, in: deliveries) {
             let isThere = ["type", "kind"].contains { benchExamples.contains("\"\($0)\":\"\(word)\"") }
             #expect(isThere, "no example of '\(word)'")
@@ -80,8 +84,13 @@ struct WireDocumentTests {
         let words =
             WireAppState.allCases.map(\.rawValue) + WireRadioState.allCases.map(\.rawValue)
             + WireLinkState.allCases.map(\.rawValue) + WireProperties.words.map(\.word)
-            + WirePermissions.words.map(\.word) + ["at most \(WireLimits.outstandingUpdates) of a manager"]
-        for word in words + [WireLimits.socketVariable, "Version \(WireLimits.version)", "\(WireLimits.valueBytes)"] {
+            + WirePermissions.words.map(\.word)
+            + WireAuthorization.allCases.map(\.rawValue) + WireRegionState.allCases.map(\.rawValue)
+            + WireProximity.allCases.map(\.rawValue)
+        for word in words + [
+            WireLimits.socketVariable, "Version \(WireLimits.version)", "\(WireLimits.valueBytes)",
+            "\(WireLimits.regionIdentifierBytes)", "\(WireLimits.listed)",
+        ] {
             #expect(document.contains(word), "no '\(word)'")
         }
     }

@@ -9,7 +9,7 @@ status=0
 offer() { # [background]
     .build/debug/PeripheralEnd "$device" "$@" >/out/peripheral.log 2>&1 &
     offer_id=$!
-    wait_for 30 grep -q '^advertising-started' /out/peripheral.log || {
+    wait_for 60 grep -q '^advertising-started' /out/peripheral.log || {
         cat /out/peripheral.log
         return 1
     }
@@ -49,7 +49,7 @@ restart_bluetoothd
 remove_adapter
 add_adapter
 wait_for 30 busctl --system --timeout=5 get-property org.bluez /org/bluez/hci0 org.bluez.LEAdvertisingManager1 ActiveInstances
-wait_for 30 sh -c 'busctl --system get-property org.bluez /org/bluez/hci0 org.bluez.LEAdvertisingManager1 ActiveInstances | grep -q "y 1"' ||
+wait_for 120 sh -c 'busctl --system get-property org.bluez /org/bluez/hci0 org.bluez.LEAdvertisingManager1 ActiveInstances | grep -q "y 1"' ||
     { echo "FAILED: not advertised again"; status=1; }
 use "after the restart"
 cat /out/peripheral.log

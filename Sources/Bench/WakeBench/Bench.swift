@@ -77,6 +77,8 @@ package final class Bench {
     private var journaledNames = 1
     private var uncommitted = 0
     private var inTransaction = false
+    /// When acknowledgements that were not committed with anything else are; nil when there are none.
+    package private(set) var commitDue: Instant?
 
     /// While a journal is read back: nothing is journaled again, and only the simulated radio hears of the actions.
     private var replaying = false
@@ -88,6 +90,8 @@ package final class Bench {
 
     /// The most events that wait for the router; beyond it a source that cannot wait loses its oldest.
     package static let inboxLimit = 65_536
+    /// The longest that an acknowledgement waits for something to be committed with.
+    static let acknowledgementDelay = Instant.Span.milliseconds(100)
     /// Turns whose actions stay inside share commits of up to this many inputs.
     package static let sharedCommit = 1_000
     /// Inputs between two snapshots of the router.
@@ -202,6 +206,7 @@ package final class Bench {
             try journal.begin()
             inTransaction = true
         }
+        if !acknowledged.isEmpty, commitDue == nil { commitDue = self.now.advanced(by: Self.acknowledgementDelay) }
         for (app, event) in acknowledged {
             try journal.acknowledge(app: app, event: event)
             onTheWay[app]?.removeAll { $0 == event }
@@ -224,6 +229,12 @@ package final class Bench {
         perform()
     }
 
+    /// Commits what was accepted. What was only acknowledged may wait for the next input, up to ``commitDue``: a bench
+    /// that dies before has it decided again, as one whose acknowledgement was still on its way.
+    package func settle(at now: Instant) throws(JournalError) {
+        if uncommitted > 0 || commitDue.map({ $0 <= now }) ?? true { try commit() }
+    }
+
     /// Ends the transaction that is open: what was accepted so far survives the bench.
     package func commit() throws(JournalError) {
         guard inTransaction else { return }
@@ -231,6 +242,7 @@ package final class Bench {
         try journal.commit()
         inTransaction = false
         uncommitted = 0
+        commitDue = nil
         for observer in observers { observer.committed() }
     }
 

@@ -14,6 +14,8 @@ protocol ProcessAppSurroundings: AnyObject {
     func linkState(of app: AppID, manager: ManagerNumber, to peripheral: NameID) -> WireLinkState
     /// Whether the router waits for the app to be frozen.
     func isFreezing(_ app: AppID) -> Bool
+    /// What a fresh location manager of the app is told.
+    func locationFacts(of app: AppID) -> LocationFacts
     /// The wall clock for packets that carry a time, in seconds since 1970.
     var wallSeconds: Double { get }
     var radio: any BluetoothCentralPort { get }
@@ -44,7 +46,7 @@ final class ProcessAppHost: AppHost {
     }
 
     /// What a delivery waits for.
-    private enum Owed {
+    enum Owed {
         case nothing(DecisionID)
         case event(EventID, DecisionID)
         case callback(LifecycleCallback)
@@ -106,7 +108,7 @@ final class ProcessAppHost: AppHost {
     var hear: ((AppID, AppWord) -> Void)?
     weak var surroundings: (any ProcessAppSurroundings)?
     private let host: ProcessHost
-    private let translation: WireTranslation
+    let translation: WireTranslation
     private let environment: [String]
     private var bundles: [AppID: Bundle] = [:]
     private var processes: [AppID: Process] = [:]
@@ -206,7 +208,8 @@ final class ProcessAppHost: AppHost {
                     decision: LogTime.text($0.decision)
                 )
             },
-            bluetoothCentrals: cause?.restoreIdentifiers.map(translation.names.text) ?? []
+            bluetoothCentrals: cause?.restoreIdentifiers.map(translation.names.text) ?? [],
+            isForLocation: cause?.event.kind.source == .location
         )
     }
 
@@ -328,7 +331,7 @@ final class ProcessAppHost: AppHost {
         }
     }
 
-    private func send(
+    func send(
         to app: AppID,
         owing owed: Owed,
         named name: String,
@@ -430,8 +433,12 @@ final class ProcessAppHost: AppHost {
         case .central(_, .create(let id, _, _)):
             reply(id, WireReply(), process, app)
             ask(message, app)
-        case .peripheralManager(_, .create(let id, _, _)), .peripheralManager(_, .updateValue(let id, _, _, _)):
+        case .location(let manager, let request): heard(request, manager: manager, from: app)
+        case .peripheralManager(_, .create(let id, _, _)):
             reply(id, WireReply(), process, app)
+            ask(message, app)
+        case .peripheralManager(_, .updateValue(let id, _, _, _)):
+            reply(id, WireReply(taken: true), process, app)
             ask(message, app)
         case .central, .peripheral, .peripheralManager, .done, .beginTask, .endTask: ask(message, app)
         }
@@ -476,6 +483,10 @@ final class ProcessAppHost: AppHost {
             return
         }
         hear?(app, .request(request))
+    }
+
+    func reply(_ id: UInt64, _ answer: WireReply, to app: AppID) {
+        if let process = processes[app] { reply(id, answer, process, app) }
     }
 
     private func reply(_ id: UInt64, _ reply: WireReply, _ process: Process, _ app: AppID) {

@@ -50,6 +50,7 @@ final class RealApps {
     init(
         _ found: [(position: Int, bundle: AppBundle)],
         _ options: RunOptions,
+        profile: Profile,
         loop: EventLoop,
         names: NameTable,
         run: String
@@ -74,7 +75,11 @@ final class RealApps {
         }
         host = ProcessAppHost(
             host: processes,
-            translation: WireTranslation(names: names, identifiers: PeripheralIdentifiers(names: names)),
+            translation: WireTranslation(
+                names: names,
+                identifiers: PeripheralIdentifiers(names: names),
+                profile: profile
+            ),
             environment: Self.environment()
         )
     }

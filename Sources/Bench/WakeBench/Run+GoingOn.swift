@@ -17,16 +17,15 @@ extension Run {
             begin()
             return
         }
-        let simulated = bluetooth as? SimulatedBluetooth
         var steps = ReplayedSteps()
-        if let simulated, !scenario.phone.bluetooth { simulated.setPower(false, at: .zero) }
+        if !scenario.phone.bluetooth { simulated.radio?.setPower(false, at: .zero) }
         recorder.isReplaying = true
         let complete = try journal.inputs { input in
-            driveReplay(to: input.at, simulated, &steps)
+            driveReplay(to: input.at, &steps)
             steps.accepted(input)
-            if case .benchRestarted = input.input, let simulated { closeLinks(of: simulated, input.origin) }
-            bench.replay(input, radio: simulated)
-            while driver.hasWork, driver.failure == nil { carryOutReplayed(at: input.at, simulated, &steps) }
+            if case .benchRestarted = input.input { closeLinks(input.origin) }
+            bench.replay(input, radio: simulated.radio, peripheralRole: simulated.phones)
+            while driver.hasWork, driver.failure == nil { carryOutReplayed(at: input.at, &steps) }
         }
         if !complete { try restoreSnapshot() }
         recorder.isReplaying = false
@@ -40,37 +39,44 @@ extension Run {
             origin: origin
         )
         for (verb, origin) in steps.lost { try perform(verb, origin, at: bench.now) }
-        if let simulated {
-            closeLinks(of: simulated, origin)
-        } else {
-            close(connected, origin)
-        }
+        closeLinks(origin)
+        if simulated.radio == nil { close(connected, origin) }
     }
 
     /// Carries out, while a journal is read back, the steps up to an instant, each at its own.
-    func driveReplay(to end: Instant, _ radio: SimulatedBluetooth?, _ steps: inout ReplayedSteps) {
+    func driveReplay(to end: Instant, _ steps: inout ReplayedSteps) {
         while let next = driver.nextDeadline, next < end, next > replayedTo {
             replayedTo = next
-            radio?.timeReached(next)
-            carryOutReplayed(at: next, radio, &steps)
+            simulated.radio?.timeReached(next)
+            simulated.phones?.timeReached(next)
+            simulated.positions?.timeReached(next)
+            carryOutReplayed(at: next, &steps)
         }
         replayedTo = max(replayedTo, end)
-        carryOutReplayed(at: end, radio, &steps)
+        carryOutReplayed(at: end, &steps)
     }
 
-    func carryOutReplayed(at now: Instant, _ radio: SimulatedBluetooth?, _ steps: inout ReplayedSteps) {
+    func carryOutReplayed(at now: Instant, _ steps: inout ReplayedSteps) {
         // A step that failed before the bench died ended the run; one that ends it now says so when the run goes on.
         try? driver.timeReached(now) { (verb, origin) throws(SourceFailure) in
             steps.performed(verb, origin)
-            if let radio { try Run.repeatOnRadio(verb, radio, scenario, origin, at: now) }
+            // What a step did to a simulated end itself is done again; what it made happen comes from the journal.
+            do throws(SourceFailure) { try simulated.perform(verb, origin, at: now) } catch {
+                if error.kind != .unsupported { throw error }
+            }
         }
     }
 
-    /// What the bench held open ends as the peer's close.
-    func closeLinks(of radio: SimulatedBluetooth, _ origin: NameID) {
+    /// What the bench held open on the simulated radio ends as the peer's close.
+    func closeLinks(_ origin: NameID) {
         for device in scenario.devices {
-            // Every device of the scenario is known to the radio.
-            try? radio.simulateDisconnect(device: device.name, origin: origin, at: bench.now)
+            // Every device of the scenario is known to its end.
+            switch device.form {
+            case .peripheral:
+                try? simulated.radio?.simulateDisconnect(device: device.name, origin: origin, at: bench.now)
+            case .central: try? simulated.phones?.simulateDisconnect(device: device.name, at: bench.now)
+            case .beacon, .track: break
+            }
         }
     }
 
@@ -92,44 +98,6 @@ extension Run {
         try bench.restore(snapshot, profile: profile)
         for input in recovery.tail { bench.replay(input, radio: nil) }
     }
-
-    /// What a step did to the simulated radio itself is done again; what it made happen comes from the journal.
-    static func repeatOnRadio(
-        _ verb: Verb,
-        _ radio: SimulatedBluetooth,
-        _ scenario: Scenario,
-        _ origin: NameID,
-        at now: Instant
-    ) throws(SourceFailure) {
-        switch verb {
-        case .bluetooth(let on): radio.setPower(on, at: now)
-        case .notify(let devices, let characteristic, let value):
-            for device in devices {
-                try radio.simulateNotification(
-                    device: scenario.devices[device].name,
-                    characteristic: characteristic,
-                    value: value,
-                    origin: origin,
-                    at: now
-                )
-            }
-        case .disconnect(let devices):
-            for device in devices {
-                try radio.simulateDisconnect(
-                    device: scenario.devices[device].name,
-                    origin: origin,
-                    at: now
-                )
-            }
-        case .range(let devices, let inRange):
-            for device in devices {
-                try radio.simulateRange(device: scenario.devices[device].name, inRange: inRange, at: now)
-            }
-        case .arm(let devices, let fault):
-            for device in devices { try radio.arm(fault: fault, device: scenario.devices[device].name, at: now) }
-        case .user, .terminate, .uninstall, .phone, .note: break
-        }
-    }
 }
 
 /// The steps that a replay carried out, against the inputs that the journal has of them.
@@ -142,7 +110,7 @@ struct ReplayedSteps {
         case .user(let apps, _), .terminate(let apps, _), .uninstall(let apps):
             open.append((verb, origin, apps.count))
         case .phone: open.append((verb, origin, 1))
-        case .bluetooth, .notify, .disconnect, .range, .arm, .note: break
+        case .bluetooth, .notify, .disconnect, .range, .arm, .cross, .position, .play, .visit, .authorize, .note: break
         }
     }
 

@@ -3,6 +3,7 @@ import WakeBluetooth
 import WakeBundles
 import WakeDevices
 import WakeJournal
+import WakeLocation
 import WakeModel
 import WakePorts
 import WakeReports
@@ -22,6 +23,8 @@ package final class Run {
     package let seed: UInt64
     package let folder: RunFolder
     let bluetooth: any BluetoothCentralPort
+    let peripheralRole: any BluetoothPeripheralPort
+    let location: any LocationPort
     let scripted: ScriptedAppHost
     let journal: RunJournal
     let recorder: RunRecorder
@@ -62,17 +65,26 @@ package final class Run {
         seed = options.seed ?? scenario.seed ?? 1
         do { loop = try EventLoop() } catch { throw CommandFailure(.internal, error.description) }
         let backend = Run.backend(of: .bluetooth, options, scenario)
-        realTime = try Run.clock(options, backends: [backend])
+        let positions = Run.backend(of: .location, options, scenario)
+        realTime = try Run.clock(options, backends: [backend, positions])
         let names = self.names
         devices = scenario.devices.map { names.intern($0.name) }
         let radio = try Run.bluetooth(backend, scenario, names: names, seed: seed, loop: loop, adapter: options.adapter)
         do { bluetooth = try wrap?(radio, loop) ?? radio } catch {
             throw CommandFailure(.internal, error.description)
         }
+        peripheralRole = try Run.peripheralRole(beside: radio, scenario, names: names, seed: seed, loop: loop)
+        location = try Run.location(positions, scenario, options, names: names, seed: seed, loop: loop)
         let bundles = try RealApps.read(scenario)
         notes += bundles.flatMap(\.bundle.warnings)
         if !bundles.isEmpty { try RealApps.check(options.freezer) }
-        do { try bluetooth.start(at: .zero) } catch { throw CommandFailure(error.exitCode, error.message) }
+        do throws(SourceFailure) {
+            try bluetooth.start(at: .zero)
+            try peripheralRole.start(at: .zero)
+            try location.start(at: .zero)
+        } catch {
+            throw CommandFailure(error.exitCode, error.message)
+        }
         folder = try RunFolder(making: options.out)
         journal =
             try options.journal
@@ -81,14 +93,23 @@ package final class Run {
         // Names mean the same as before the bench died.
         for name in journal.recovery?.names ?? [] { _ = names.intern(name) }
         let real =
-            try bundles.isEmpty ? nil : RealApps(bundles, options, loop: loop, names: names, run: journal.runName)
+            try bundles.isEmpty
+            ? nil
+            : RealApps(
+                bundles,
+                options,
+                profile: profile,
+                loop: loop,
+                names: names,
+                run: journal.runName
+            )
         let header = LogHeader(
             version: wakebenchVersion,
             phone: "phone",
             seed: seed,
             profile: profile.name,
             determinism: realTime || real != nil ? "replay" : "router",
-            settings: ["bluetooth": backend, "scenario": scenario.name]
+            settings: ["bluetooth": backend, "location": positions, "scenario": scenario.name]
         )
         recorder = try Run.recorder(folder, header, names: names, goesOn: journal.recovery != nil)
         bench = Bench(
@@ -103,6 +124,8 @@ package final class Run {
             take: { [bluetooth] in bluetooth.takeChannel($0) },
             report: { [bench] in bench.submit($0) }
         )
+        bench.peripheralRole = peripheralRole
+        bench.location = location
         driver = ScenarioDriver(scenario, names: names)
         scripted = ScriptedAppHost(names: names)
         bench.listen(to: scripted)
@@ -156,7 +179,9 @@ package final class Run {
         loop: EventLoop,
         adapter: String?
     ) throws(CommandFailure) -> any BluetoothCentralPort {
-        guard backend == "bluez" else { return SimulatedBluetooth(devices: scenario.devices, names: names, seed: seed) }
+        guard backend == "bluez" else {
+            return SimulatedBluetooth(devices: scenario.devices, names: names, seed: seed, loop: loop)
+        }
         do {
             return try BlueZBluetooth(
                 devices: scenario.devices,
@@ -167,6 +192,56 @@ package final class Run {
         } catch {
             throw CommandFailure(.internal, error.description)
         }
+    }
+
+    private static func peripheralRole(
+        beside radio: any BluetoothCentralPort,
+        _ scenario: Scenario,
+        names: NameTable,
+        seed: UInt64,
+        loop: EventLoop
+    ) throws(CommandFailure) -> any BluetoothPeripheralPort {
+        guard let radio = radio as? BlueZBluetooth else {
+            return SimulatedPeripheralRole(devices: scenario.devices, names: names, seed: seed)
+        }
+        do {
+            return try BlueZPeripheralRole(devices: scenario.devices, names: names, loop: loop, beside: radio)
+        } catch {
+            throw CommandFailure(.internal, error.description)
+        }
+    }
+
+    private static func location(
+        _ backend: String,
+        _ scenario: Scenario,
+        _ options: RunOptions,
+        names: NameTable,
+        seed: UInt64,
+        loop: EventLoop
+    ) throws(CommandFailure) -> any LocationPort {
+        do throws(SystemError) {
+            switch backend {
+            case "gpsd": return try GPSDLocation(names: names, loop: loop, port: options.gpsdPort)
+            case "nmea":
+                let receiver = options.receiver.map { NMEAReceiver.path($0) } ?? .any
+                return try NMEALocation(receiver, names: names, loop: loop)
+            default:
+                let tracks = scenario.devices.compactMap { device in device.track.map { (device.name, $0) } }
+                return SimulatedLocation(tracks: tracks, names: names, seed: seed)
+            }
+        } catch {
+            throw CommandFailure(.internal, error.description)
+        }
+    }
+
+    /// The simulated ends among the run's.
+    var simulated: SimulatedEnds {
+        SimulatedEnds(
+            scenario: scenario,
+            radio: bluetooth as? SimulatedBluetooth,
+            phones: peripheralRole as? SimulatedPeripheralRole,
+            positions: location as? SimulatedLocation
+        )
     }
 
     private static func clock(_ options: RunOptions, backends: [String]) throws(CommandFailure) -> Bool {
@@ -187,6 +262,8 @@ package final class Run {
     /// - Throws: ``CommandFailure``; what was accepted before is in the run folder.
     package func execute() throws(CommandFailure) {
         defer {
+            location.stop()
+            peripheralRole.stop()
             bluetooth.stop()
             bench.keeper?.stop()
             scripted.stop()
@@ -316,7 +393,8 @@ package final class Run {
     }
 
     private func runInRealTime() throws {
-        let timer = try loop.timer(on: .monotonic) {}
+        var armed = Instant.distantFuture
+        let timer = try loop.timer(on: .monotonic) { armed = .distantFuture }
         while !interrupted {
             tellProgress()
             let now = Instant(nanoseconds: MonotonicClock.now() - startedAt)
@@ -328,9 +406,12 @@ package final class Run {
             if driver.hasWork || bench.hasWork(at: now) { continue }
             let end = driver.end ?? .distantFuture
             if now >= end { return }
-            let next = min(deadline, end)
-            if next != .distantFuture { timer.arm(at: startedAt + next.nanoseconds) }
-            try bench.commit()
+            try bench.settle(at: now)
+            let next = min(deadline, end, bench.commitDue ?? .distantFuture)
+            if next != armed {
+                armed = next
+                if next == .distantFuture { timer.disarm() } else { timer.arm(at: startedAt + next.nanoseconds) }
+            }
             try loop.runOnce(timeout: nil)
         }
     }
@@ -348,6 +429,8 @@ package final class Run {
     private var deadline: Instant {
         var next = bench.routerDeadline
         if let other = bluetooth.nextDeadline { next = min(next, other) }
+        if let other = peripheralRole.nextDeadline { next = min(next, other) }
+        if let other = location.nextDeadline { next = min(next, other) }
         if let other = scripted.nextDeadline { next = min(next, other) }
         if let other = driver.nextDeadline { next = min(next, other) }
         return next
@@ -356,6 +439,8 @@ package final class Run {
     /// Lets everything do what is due.
     private func step(to now: Instant) throws {
         bluetooth.timeReached(now)
+        peripheralRole.timeReached(now)
+        location.timeReached(now)
         scripted.timeReached(now)
         try carryOutSteps(at: now)
     }
@@ -396,6 +481,10 @@ extension Run: ProcessAppSurroundings {
     }
 
     func isFreezing(_ app: AppID) -> Bool { bench.router.isFreezing(app) }
+
+    func locationFacts(of app: AppID) -> LocationFacts {
+        LocationFacts(authorization: .notDetermined, circles: [], beacons: [])
+    }
 
     var wallSeconds: Double { Double(WallClock.now()) / 1e9 }
 

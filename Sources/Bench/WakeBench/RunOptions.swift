@@ -35,6 +35,10 @@ package struct RunOptions: Sendable {
     package var journal = true
     /// The Bluetooth address of the adapter to use; nil for any.
     package var adapter: String?
+    /// The port of gpsd on this machine.
+    package var gpsdPort: UInt16 = 2947
+    /// The tty of an NMEA receiver; nil for the first that is found.
+    package var receiver: String?
 
     package init(scenario: String, out: String) {
         self.scenario = scenario

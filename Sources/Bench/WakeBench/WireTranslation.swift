@@ -6,6 +6,8 @@ import WakeWire
 struct WireTranslation {
     let names: NameTable
     let identifiers: PeripheralIdentifiers
+    /// Whose margins and limits regions have.
+    let profile: Profile
 
     // MARK: From the app
 
@@ -21,6 +23,7 @@ struct WireTranslation {
                 operation(request).map { .operate(manager, peripheral: name, $0) }
             }
         case .peripheralManager: nil
+        case .location(let manager, let request): location(request).map { .location(manager, $0) }
         case .hello, .launched, .acknowledge, .timeRemaining: nil
         }
     }
@@ -115,7 +118,7 @@ struct WireTranslation {
         case .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered, .regionExited,
             .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
             .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
-            return nil
+            return locationEvent(delivery, wallSeconds: wallSeconds).map { .location($0) }
         }
     }
 

@@ -3,7 +3,17 @@ import WakeModel
 /// What to do about a reason, and what it means: prose that is generated and never parsed.
 enum Advice {
     /// What would make the app wake; nil when nothing is wrong.
-    static func fix(_ reason: Reason) -> String? {
+    static func fix(_ reason: Reason, of source: Source) -> String? {
+        switch (source, reason) {
+        case (.location, .modeMissing): "Add location to UIBackgroundModes in Info.plist"
+        case (.location, .noRegistration):
+            "Let an app start updates, significant changes or visits, or monitor a region, before it happens"
+        case (.location, .managerNotCreated): "Create a CLLocationManager in didFinishLaunching, and set its delegate"
+        default: fix(reason)
+        }
+    }
+
+    private static func fix(_ reason: Reason) -> String? {
         switch reason {
         case .forceQuit:
             "Launch the app once by hand, then end it with `terminate`, cause memory, to test a relaunch"

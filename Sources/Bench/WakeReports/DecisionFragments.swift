@@ -10,7 +10,8 @@ final class DecisionFragments {
     let reasons: [[UInt8]]
     let rules: [[UInt8]]
     let wouldHave: [[UInt8]]
-    let fixes: [[UInt8]]
+    /// By source, then by reason.
+    private let fixes: [[UInt8]]
     let censusOfOneWoken: [UInt8]
     let censusOfOne: [[UInt8]]
     let censusOfNobody: [UInt8]
@@ -31,8 +32,10 @@ final class DecisionFragments {
         reasons = Reason.allCases.map { Array(",\"reason\":\"\($0.word)\"".utf8) }
         rules = RuleID.allCases.map { Array(",\"rule\":\"\($0.text)\"".utf8) }
         wouldHave = Verdict.allCases.map { Array("\"verdict\":\"\($0.word)\"".utf8) }
-        fixes = Reason.allCases.map { reason in
-            Self.line { $0.append(list: Advice.fix(reason).map { [$0] } ?? []) }
+        fixes = Source.allCases.flatMap { source in
+            Reason.allCases.map { reason in
+                Self.line { $0.append(list: Advice.fix(reason, of: source).map { [$0] } ?? []) }
+            }
         }
         let none = [UInt64](repeating: 0, count: Reason.allCases.count)
         censusOfOneWoken = Self.census(apps: 1, woke: 1, counts: none)
@@ -57,6 +60,11 @@ final class DecisionFragments {
     /// An object with the rule, the question and the result, open at its end.
     func check(_ check: Check, _ result: CheckResult, decisive: Bool) -> [UInt8] {
         checks[(Int(check.rawValue) * 4 + Int(result.rawValue)) * 2 + (decisive ? 1 : 0)]
+    }
+
+    /// What to do about a reason.
+    func fix(_ reason: Reason, of source: Source) -> [UInt8] {
+        fixes[Int(source.rawValue) * Reason.allCases.count + Int(reason.rawValue)]
     }
 
     /// A list of background modes.

@@ -169,7 +169,7 @@ package final class DecisionLog {
         file.line.append(fragments.wouldHave[Int(decision.wouldHave.rawValue)])
         writeAlsoFailing(decision.checks)
         file.line.append("},\"fix\":")
-        file.line.append(fragments.fixes[Int(decision.reason.rawValue)])
+        file.line.append(fragments.fix(decision.reason, of: decision.kind.source))
         file.line.append(",\"census\":")
         file.line.append(census)
         file.line.append(",\"supersedes\":")
@@ -297,13 +297,14 @@ package final class DecisionLog {
             file.line.append(",\"observed\":")
             file.line.append(snapshot.exitsOnSuspend)
         case .peripheralPreserved, .locationLiftsForceQuit, .asksToBeWoken, .updatesInBackground, .updatesReachProcess,
-            .beyondDistanceFilter, .notPaused, .sideWanted, .rangesWhileRunning:
+            .beyondDistanceFilter, .notPaused, .sideWanted, .rangesWhileRunning, .crossesBoundary, .dwellOver,
+            .beaconIsNew:
             file.line.append(",\"observed\":")
             writeNameOrNull(snapshot.restoreIdentifier)
         case .bluetoothAuthorized:
             file.line.append(",\"observed\":")
             file.line.append(snapshot.bluetoothAllowed)
-        case .requestOfCentral, .servicePublished, .scanNamesServices, .notDuplicate, .deliveryWanted:
+        case .requestOfCentral, .scanNamesServices, .notDuplicate, .deliveryWanted:
             break
         }
     }

@@ -116,14 +116,19 @@ package struct Why {
             return "user swiped the app away at \(since)\(set); only a user launch or a reboot clears this"
         case .beforeFirstUnlock: return "the phone has a passcode and was not unlocked since its restart"
         case .noRegistration: return "no app had asked for this event"
-        case .modeMissing: return "UIBackgroundModes lacks bluetooth-central, and the app was \(decision.stateBefore)"
+        case .modeMissing:
+            let mode = decision.source == Source.location.word ? "location" : "bluetooth-central"
+            return "UIBackgroundModes lacks \(mode), and the app was \(decision.stateBefore)"
         case .scanWithoutServices: return "in the background a scan that names no services finds nothing"
         case .duplicateDiscovery: return "this scan has reported the peripheral before"
         case .noRestoreIdentifier: return "the central manager has no restore identifier, and \(exit)"
         case .notRelaunchedAfterExit: return "\(exit), and the phone was restarted since"
         case .bluetoothOff: return "Bluetooth is off"
         case .exitsOnSuspend: return "UIApplicationExitsOnSuspend is set, so the app never runs in the background"
-        case .managerNotCreated: return "the app did not create the manager with this restore identifier again"
+        case .managerNotCreated:
+            return decision.source == Source.location.word
+                ? "the app did not create a location manager before its time was over"
+                : "the app did not create the manager with this restore identifier again"
         case .deliveredLater: return "the event had waited until the app ran"
         case .overflow: return "too many events waited, and the oldest went"
         case .registrationEnded: return "the app stopped asking for it before it came"

@@ -27,6 +27,8 @@ enum RunCommand {
         .value("--out", "DIR", "the run folder; default ./wakebench-runs/TIME, with a link latest"),
         appFolder,
         .value("--adapter", "any|ADDRESS", "the Bluetooth adapter of --backend bluez; default any"),
+        .value("--gpsd", "PORT", "the port of gpsd on this machine, for location=gpsd; default 2947"),
+        .value("--receiver", "any|PATH", "the tty of the receiver of location=nmea; default any that udev knows"),
         .value("--patience", "SECONDS", "wall time after which an app that owes an answer counts as overrun"),
         .flag("--no-journal", "keep no journal: the run cannot be continued after a crash"),
         .flag("--quiet", short: "-q", "print the last line only"),
@@ -100,6 +102,13 @@ enum RunCommand {
         options.appFolders = arguments.all("--apps")
         options.journal = !arguments.has("--no-journal")
         if let adapter = arguments.value("--adapter"), adapter != "any" { options.adapter = adapter }
+        if let text = arguments.value("--gpsd") {
+            guard let port = UInt16(text), port > 0 else {
+                throw CommandFailure(.usage, "--gpsd \(text): expected a port, 1 to 65535")
+            }
+            options.gpsdPort = port
+        }
+        if let receiver = arguments.value("--receiver"), receiver != "any" { options.receiver = receiver }
         return options
     }
 

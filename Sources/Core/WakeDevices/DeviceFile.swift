@@ -8,8 +8,10 @@ package enum DeviceFile: Hashable, Sendable {
     case beacon(Beacon)
     /// `device: bluetooth-central`
     case central(BluetoothCentral)
+    /// `device: location-track`
+    case track(LocationTrack)
 
-    private static let kinds = ["bluetooth-peripheral", "bluetooth-central", "ibeacon"]
+    private static let kinds = ["bluetooth-peripheral", "bluetooth-central", "ibeacon", LocationTrack.kind]
 
     /// Reads a device file of any kind.
     ///
@@ -31,6 +33,7 @@ package enum DeviceFile: Hashable, Sendable {
         switch try kind.word("kind of device", among: kinds, { kinds.contains($0) ? $0 : nil }) {
         case "bluetooth-central": return .central(try BluetoothCentral(root))
         case "ibeacon": return .beacon(try Beacon(root))
+        case LocationTrack.kind: return .track(try LocationTrack(root))
         default: return .peripheral(try BluetoothPeripheral(root))
         }
     }
@@ -41,6 +44,7 @@ package enum DeviceFile: Hashable, Sendable {
         case .peripheral(let peripheral): .peripheral(peripheral.copy(number))
         case .beacon(let beacon): .beacon(beacon.copy(number))
         case .central(let central): .central(central.copy(number))
+        case .track: self
         }
     }
 
@@ -50,6 +54,7 @@ package enum DeviceFile: Hashable, Sendable {
         case .peripheral(let peripheral): peripheral.file
         case .beacon(let beacon): beacon.file
         case .central(let central): central.file
+        case .track(let track): track.file
         }
     }
 
@@ -59,6 +64,7 @@ package enum DeviceFile: Hashable, Sendable {
         case .peripheral(let peripheral): peripheral.faults.map(\.name)
         case .beacon(let beacon): beacon.faults.map(\.name)
         case .central(let central): central.faults.map(\.name)
+        case .track(let track): track.faults.map(\.name)
         }
     }
 }

@@ -19,7 +19,15 @@ extension LocationTrack {
         file: String,
         read: (String) throws(FileError) -> [UInt8] = { (path) throws(FileError) in try readFile(path) }
     ) throws(FileError) -> LocationTrack {
-        let root = try YAMLReader.read(bytes, file: file)
+        try LocationTrack(try YAMLReader.read(bytes, file: file), read: read)
+    }
+
+    /// Reads the tree of a device file.
+    init(
+        _ root: YAMLNode,
+        read: (String) throws(FileError) -> [UInt8] = { (path) throws(FileError) in try readFile(path) }
+    ) throws(FileError) {
+        let kind = Self.kind
         let fields = try Fields(
             root,
             of: "a track",
@@ -39,8 +47,8 @@ extension LocationTrack {
             default: .way(try Way(route: node), interval: interval)
             }
         let faults = try fields["faults"]?.list(expecting: "faults", limit: 256) ?? []
-        let track = LocationTrack(
-            file: file,
+        self.init(
+            file: root.file,
             path: path,
             rate: try fields["rate"]?.number(in: 0.001...1000, "a rate") ?? 1,
             accuracy: try fields["accuracy"]?.metres(in: 0...100_000) ?? 5,
@@ -48,8 +56,7 @@ extension LocationTrack {
             repeats: try fields["repeat"]?.bool() ?? false,
             faults: try faults.map { (node) throws(FileError) in try Fault(node) }
         )
-        try track.check(faults, fields)
-        return track
+        try check(faults, fields)
     }
 
     private static func interval(_ node: YAMLNode) throws(FileError) -> Instant.Span {

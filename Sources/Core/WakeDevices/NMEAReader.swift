@@ -36,7 +36,7 @@ package struct NMEAReader: Sendable {
 
     /// Metres of error that a horizontal dilution of precision of 1 stands for; with corrections, a quarter of it. These
     /// are the figures of gpsd (95 % of the time within), so that both ways of reading a receiver are equally sure.
-    package static let horizontalError = 15.0
+    package static let horizontalError = 19.0
     /// The same for the vertical dilution of precision.
     package static let verticalError = 23.0
     /// Logs may have lines that begin with it.

@@ -248,12 +248,19 @@ private struct ScenarioReading {
 
     private static let subjects = [
         "launch", "foreground", "home", "force-quit", "interrupt", "resume-active", "terminate", "uninstall", "phone",
-        "bluetooth", "notify", "disconnect", "out-of-range", "in-range", "arm", "note",
+        "bluetooth", "notify", "disconnect", "out-of-range", "in-range", "arm", "enter", "exit", "position", "play",
+        "arrive", "depart", "authorize", "note",
+    ]
+
+    /// What some of them need beside.
+    private static let extras = [
+        (verb: "terminate", value: ["cause"]), (verb: "notify", value: ["characteristic", "value"]),
+        (verb: "arm", value: ["fault"]), (verb: "authorize", value: ["location"]),
     ]
 
     private mutating func step(_ node: YAMLNode) throws(FileError) -> Step {
         let triggers = ["at", "after", "when"]
-        let rest = ["within", "every", "times", "cause", "characteristic", "value", "fault"]
+        let rest = ["within", "every", "times"] + Self.extras.flatMap(\.value)
         let fields = try Fields(node, of: "a step", keys: triggers + Self.subjects + rest)
         let (key, value) = try fields.one(of: triggers, called: "a time")
         let trigger: Step.Trigger
@@ -326,9 +333,7 @@ private struct ScenarioReading {
 
     private mutating func verb(_ fields: Fields) throws(FileError) -> Verb {
         let (key, value) = try fields.one(of: Self.subjects, called: "something to do")
-        let extras = ["terminate": ["cause"], "notify": ["characteristic", "value"], "arm": ["fault"]]
-        let allowed = extras[key] ?? []
-        try fields.refuse(["cause", "characteristic", "value", "fault"].filter { !allowed.contains($0) }, beside: key)
+        for (verb, extras) in Self.extras where verb != key { try fields.refuse(extras, beside: key) }
         if let action = userAction(key) { return .user(apps: try appNames.resolve(value), action) }
         switch key {
         case "terminate":
@@ -346,8 +351,29 @@ private struct ScenarioReading {
             )
         case "bluetooth": return .bluetooth(on: try value.bool())
         case "note": return .note(try value.text(expecting: "a line of text"))
+        case "enter", "exit":
+            return .cross(region: try value.text(expecting: "the identifier of a region"), inwards: key == "enter")
+        case "position":
+            let fields = try Fields(value, of: "a position", keys: ["latitude", "longitude", "accuracy"])
+            return .position(try place(fields), accuracy: try fields["accuracy"]?.metres(in: 0...100_000) ?? 5)
+        case "arrive", "depart":
+            let fields = try Fields(value, of: "a place", keys: ["latitude", "longitude"])
+            return .visit(try place(fields), departs: key == "depart")
+        case "authorize":
+            let words = LocationAuthorization.allCases.map(\.word)
+            let answer = try fields.required("location").word("authorization", among: words) {
+                LocationAuthorization(word: $0)
+            }
+            return .authorize(apps: try appNames.resolve(value), answer)
         default: return try deviceVerb(key, value, fields)
         }
+    }
+
+    private func place(_ fields: Fields) throws(FileError) -> Coordinate {
+        Coordinate(
+            latitude: try fields.required("latitude").number(in: -90...90, "degrees"),
+            longitude: try fields.required("longitude").number(in: -180...180, "degrees")
+        )
     }
 
     private func userAction(_ key: String) -> UserAction? {
@@ -367,6 +393,11 @@ private struct ScenarioReading {
         case "disconnect":
             for device in devices { _ = try peripheral(self.devices[device], value) }
             return .disconnect(devices: devices)
+        case "play":
+            guard devices.count == 1, self.devices[devices[0]].track != nil else {
+                throw value.error(expected: "the name of one device of kind \(LocationTrack.kind)")
+            }
+            return .play(device: devices[0])
         case "out-of-range": return .range(devices: devices, inRange: false)
         case "in-range": return .range(devices: devices, inRange: true)
         case "arm":

@@ -200,6 +200,11 @@ package struct ScenarioDevice: Hashable, Sendable {
     package var central: BluetoothCentral? {
         if case .central(let central) = form { central } else { nil }
     }
+
+    /// The track that it is; nil for a device of another kind.
+    package var track: LocationTrack? {
+        if case .track(let track) = form { track } else { nil }
+    }
 }
 
 /// Something that happens in a run.
@@ -245,6 +250,16 @@ package enum Verb: Hashable, Sendable {
     case disconnect(devices: [Int])
     case range(devices: [Int], inRange: Bool)
     case arm(devices: [Int], fault: String)
+    /// The phone crosses the boundary of every region of that name, wherever it is.
+    case cross(region: String, inwards: Bool)
+    /// The phone is at a place and stays there; the accuracy is in metres.
+    case position(Coordinate, accuracy: Double)
+    /// The phone begins a track.
+    case play(device: Int)
+    /// A stay at a place begins, or ends.
+    case visit(Coordinate, departs: Bool)
+    /// The user decides what the apps may know of the position.
+    case authorize(apps: [Int], LocationAuthorization)
     /// A line for the timeline.
     case note(String)
 }

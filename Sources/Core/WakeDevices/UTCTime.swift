@@ -1,5 +1,5 @@
 /// Times of day as logs write them, counted in seconds since 1970 without leap seconds.
-enum UTCTime {
+package enum UTCTime {
     /// The days from 1 January 1970 to a date of the Gregorian calendar; nil when there is no such date.
     static func days(year: Int, month: Int, day: Int) -> Int? {
         guard (1...9999).contains(year), (1...12).contains(month), day >= 1, day <= length(ofMonth: month, year) else {
@@ -21,7 +21,7 @@ enum UTCTime {
     }
 
     /// The seconds of an xsd:dateTime such as `2024-05-06T07:08:09.250Z` or `...+02:00`; without a zone it is UTC.
-    static func seconds(dateTime text: some StringProtocol) -> Double? {
+    package static func seconds(dateTime text: some StringProtocol) -> Double? {
         var rest = Array(text.utf8)[...]
         guard let year = number(&rest, 4), skip("-", &rest), let month = number(&rest, 2), skip("-", &rest),
             let day = number(&rest, 2), skip("T", &rest), let hour = number(&rest, 2), skip(":", &rest),

@@ -85,4 +85,7 @@ package struct ExitRecord: Hashable, Sendable {
         self.causedBy = causedBy
         self.at = at
     }
+
+    /// The code of a process that an exception ended: SIGABRT, negated.
+    package static let abort: Int64 = -6
 }

@@ -183,7 +183,10 @@ package enum Check: UInt8, CaseIterable, Sendable {
     case authorized
     case notPaused
     case locationBudgetLeft
+    case crossesBoundary
+    case dwellOver
     case sideWanted
+    case beaconIsNew
     case rangesWhileRunning
     case budgetLeft
     case scanNamesServices
@@ -192,7 +195,6 @@ package enum Check: UInt8, CaseIterable, Sendable {
     case exitAllowsRelaunch
     case bluetoothOn
     case requestOfCentral
-    case servicePublished
     case peripheralPreserved
     case bluetoothAuthorized
     case deliveryWanted
@@ -214,7 +216,10 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .authorized: .loc5
         case .notPaused: .loc7
         case .locationBudgetLeft: .loc8
+        case .crossesBoundary: .reg1
+        case .dwellOver: .reg2
         case .sideWanted: .reg4
+        case .beaconIsNew: .bcn1
         case .rangesWhileRunning: .bcn4
         case .budgetLeft: .btc1
         case .scanNamesServices: .btc3
@@ -223,7 +228,6 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .exitAllowsRelaunch: .btc8
         case .bluetoothOn: .btc10
         case .requestOfCentral: .btp1
-        case .servicePublished: .btp3
         case .peripheralPreserved: .btp4
         case .bluetoothAuthorized: .btp5
         case .deliveryWanted: .bt1
@@ -247,7 +251,10 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .authorized: "the user allows the app to know the position now"
         case .notPaused: "updates are not paused"
         case .locationBudgetLeft: "wake budget left"
+        case .crossesBoundary: "the position is past a boundary that it was not past before"
+        case .dwellOver: "the position has stayed past the boundary for the dwell"
         case .sideWanted: "notifyOnEntry or notifyOnExit is set for this side"
+        case .beaconIsNew: "no region had seen the beacon inside"
         case .rangesWhileRunning: "ranging app runs"
         case .budgetLeft: "wake budget left"
         case .scanNamesServices: "background scan names services"
@@ -256,7 +263,6 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .exitAllowsRelaunch: "the way the app ended allows a relaunch"
         case .bluetoothOn: "Bluetooth is on"
         case .requestOfCentral: "a central reads, writes, subscribes or opens a channel"
-        case .servicePublished: "the app's services are served while it does not run"
         case .peripheralPreserved: "the peripheral manager has a restore identifier"
         case .bluetoothAuthorized: "the user lets the app use Bluetooth"
         case .deliveryWanted: "delivery was not stopped by the app"

@@ -109,6 +109,7 @@ struct AppRecord: Equatable {
     /// When the app was last seen by the user (BTC-9).
     var leftForeground = Instant.zero
     var managers: [Manager] = []
+    var location = LocationRecord()
     var waiting: [Waiting] = []
     /// Events that arrived while the process was being frozen or ended: decided when that is over.
     var held: [Held] = []

@@ -44,8 +44,7 @@ extension Router {
             }
         case .peripheralManager(let number, let request):
             peripheralManager(request, number, from: app, into: &output)
-        case .location:
-            output.actions.append(.refused(app, .unavailable))
+        case .location(let number, let request): location(request, manager: number, from: app, into: &output)
         }
     }
 
@@ -188,7 +187,7 @@ extension Router {
         for peripheral in apps[index].managers[slot].peripherals { removeLink(of: client, to: peripheral) }
         scanners.removeAll { $0 == client }
         dropHeld(of: app, slot: slot, into: &output) { _ in true }
-        dropWaiting(of: app, slot: slot, into: &output)
+        dropWaiting(of: app, slot: slot, location: false, into: &output)
         if apps[index].managers[slot].local == nil {
             output.actions.append(.bluetooth(.release(client)))
         } else {

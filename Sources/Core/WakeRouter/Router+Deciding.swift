@@ -36,35 +36,7 @@ extension Router {
         case .resting, .launching, .running, .leaving: break
         }
         var interest = interest
-        let sighting =
-            event.kind == .peripheralDiscovered ? sight(event.peripheral, by: &interest, again: restarted) : .none
-        let face = observe(interest)
-        let isLocal = apps[index].managers[Int(interest.client.slot)].local != nil
-        let results =
-            isLocal
-            ? PeripheralRules.evaluate(
-                PeripheralQuestion(
-                    kind: event.kind,
-                    state: face.state,
-                    wanted: interest.wanted && isAwaited(event),
-                    rebootedSince: apps[index].rebootedSince
-                ),
-                of: face,
-                by: profile
-            )
-            : BluetoothRules.evaluate(
-                BluetoothQuestion(
-                    kind: event.kind,
-                    state: face.state,
-                    scanNamesServices: sighting.namesServices,
-                    firstSighting: sighting.first,
-                    wanted: interest.wanted,
-                    rebootedSince: apps[index].rebootedSince
-                ),
-                of: face,
-                by: profile
-            )
-        let role: Role = isLocal ? .peripheral(event.kind) : .central
+        let (face, results, role) = judge(event, for: &interest, restarted: restarted)
         var (verdict, reason) = verdict(results, for: index, in: role)
         var rule = reason.rule
         var wouldHave = verdict
@@ -89,28 +61,72 @@ extension Router {
             snapshot: face,
             into: &output
         )
-        if face.state == .suspended { showAlert(of: event, to: interest, into: &output) }
+        if face.state == .suspended, !interest.via.isLocation {
+            showAlert(of: event, to: interest, into: &output)
+        }
         if event.kind == .peripheralDiscovered { noteSighting(of: event.peripheral, by: interest, verdict) }
-        carryOut(verdict, of: event, decision: decision, for: interest, into: &output)
+        carryOut(verdict, of: event, decision: decision, in: role, for: interest, into: &output)
+        if event.kind == .positionFixed, verdict.delivers { noteUpdate(event, for: interest, into: &output) }
     }
 
     /// The role in which an app hears of an event.
     private enum Role {
         case central
         case peripheral(EventKind)
+        case location(LocationQuestion)
+    }
+
+    /// Puts the questions of the source. Leaves in the interest the managers that the event counts for.
+    private func judge(
+        _ event: WakeEvent,
+        for interest: inout Interest,
+        restarted: Bool
+    ) -> (AppSnapshot, CheckResults, Role) {
+        let index = Int(interest.client.app.number)
+        if interest.via.isLocation {
+            let question = question(of: &interest, event)
+            let face = observe(interest)
+            return (face, LocationRules.evaluate(question, of: face, by: profile), .location(question))
+        }
+        if apps[index].managers[Int(interest.client.slot)].local != nil {
+            let face = observe(interest)
+            let question = PeripheralQuestion(
+                kind: event.kind,
+                state: face.state,
+                wanted: interest.wanted && isAwaited(event),
+                rebootedSince: apps[index].rebootedSince
+            )
+            return (face, PeripheralRules.evaluate(question, of: face, by: profile), .peripheral(event.kind))
+        }
+        let sighting =
+            event.kind == .peripheralDiscovered ? sight(event.peripheral, by: &interest, again: restarted) : .none
+        let face = observe(interest)
+        let question = BluetoothQuestion(
+            kind: event.kind,
+            state: face.state,
+            scanNamesServices: sighting.namesServices,
+            firstSighting: sighting.first,
+            wanted: interest.wanted,
+            rebootedSince: apps[index].rebootedSince
+        )
+        return (face, BluetoothRules.evaluate(question, of: face, by: profile), .central)
     }
 
     private func verdict(_ results: CheckResults, for index: Int, in role: Role) -> (Verdict, Reason) {
+        let state = apps[index].state
         if let decisive = results.decisive {
             return switch role {
-            case .central: BluetoothRules.refusal(decisive, in: results, state: apps[index].state)
-            case .peripheral(let kind):
-                PeripheralRules.refusal(decisive, in: results, of: kind, state: apps[index].state)
+            case .central: BluetoothRules.refusal(decisive, in: results, state: state)
+            case .peripheral(let kind): PeripheralRules.refusal(decisive, in: results, of: kind, state: state)
+            case .location: LocationRules.refusal(decisive, in: results, state: state)
             }
         }
         var launching = false
         if case .launching = apps[index].phase { launching = true }
-        return BluetoothRules.acceptance(in: apps[index].state, launching: launching)
+        if case .location = role {
+            return LocationRules.acceptance(in: state, launching: launching, results: results)
+        }
+        return BluetoothRules.acceptance(in: state, launching: launching)
     }
 
     /// The observed values at the moment of the decision.
@@ -120,7 +136,10 @@ extension Router {
         observePhone(&face)
         face.via = interest.via
         face.registeredAt = interest.since
-        face.restoreIdentifier = apps[index].managers[Int(interest.client.slot)].restoreIdentifier
+        if !interest.via.isLocation {
+            face.restoreIdentifier = apps[index].managers[Int(interest.client.slot)].restoreIdentifier
+        }
+        let limit = interest.via.isLocation ? profile.locationWindow : profile.bluetoothWindow
         switch face.state {
         case .active, .inactive: break
         case .background:
@@ -128,9 +147,9 @@ extension Router {
                 face.budgetLimit = window.ends.since(window.began)
                 face.budgetUsed = now.since(window.began)
             } else {
-                face.budgetLimit = profile.bluetoothWindow
+                face.budgetLimit = limit
             }
-        case .suspended, .notRunning: face.budgetLimit = profile.bluetoothWindow
+        case .suspended, .notRunning: face.budgetLimit = limit
         }
         return face
     }
@@ -291,11 +310,13 @@ extension Router {
         _ verdict: Verdict,
         of event: WakeEvent,
         decision: DecisionID,
+        in role: Role,
         for interest: Interest,
         into output: inout RouterOutput
     ) {
         let app = interest.client.app
         let index = Int(app.number)
+        let window = interest.via.isLocation ? profile.locationWindow : profile.bluetoothWindow
         switch verdict {
         case .coalesce, .drop, .deny:
             refuseRequest(of: event, AttributeError.unlikely, into: &output)
@@ -306,30 +327,35 @@ extension Router {
         case .foregroundDeliver: break
         case .backgroundDeliver:
             // A source whose mode is missing does not keep the app running (MODE-2).
-            if apps[index].window(at: now) == nil, keepsRunning(event, for: interest) { openWindow(app) }
+            if apps[index].window(at: now) == nil, keepsRunning(event, in: role, for: index) {
+                openWindow(app, window)
+            }
         case .resume:
             move(app, to: .background, into: &output)
             apps[index].phase = .running
-            openWindow(app)
+            openWindow(app, window)
             output.actions.append(.thaw(app))
             deliverDeferred(to: app, into: &output)
         case .relaunch:
             releaseManagers(of: app, into: &output) { $0.restoreIdentifier == .none }
             launch(app, as: .background, cause: event.id, decision: decision, into: &output)
-            openWindow(app)
+            openWindow(app, window)
         }
         deliver(event, decision: decision, for: interest, into: &output)
     }
 
     /// Whether an event of a running app has its source's mode, and is one that would wake the app.
-    private func keepsRunning(_ event: WakeEvent, for interest: Interest) -> Bool {
-        let modes = apps[Int(interest.client.app.number)].face.modes
-        guard local(interest.client) != nil else { return modes.contains(.bluetoothCentral) }
-        return modes.contains(.bluetoothPeripheral) && PeripheralRules.isRequest(event.kind)
+    private func keepsRunning(_ event: WakeEvent, in role: Role, for index: Int) -> Bool {
+        let modes = apps[index].face.modes
+        return switch role {
+        case .central: modes.contains(.bluetoothCentral)
+        case .peripheral: modes.contains(.bluetoothPeripheral) && PeripheralRules.isRequest(event.kind)
+        case .location(let question): LocationRules.keepsRunning(question, modes: modes)
+        }
     }
 
-    mutating func openWindow(_ app: AppID) {
-        apps[Int(app.number)].window = .init(began: now, ends: now.advanced(by: profile.bluetoothWindow))
+    private mutating func openWindow(_ app: AppID, _ window: Instant.Span) {
+        apps[Int(app.number)].window = .init(began: now, ends: now.advanced(by: window))
     }
 
     /// Hands the event to every manager of the app that it is for; one that is not there yet gets it when it is.
@@ -345,13 +371,11 @@ extension Router {
         absent.slots = SlotSet()
         var delivered = false
         for slot in interest.slots {
-            if apps[index].managers[slot].attached {
+            if let number = apps[index].managerNumber(slot, interest.via) {
                 delivered = true
                 noteDelivery(of: event)
-                output.actions.append(
-                    .deliver(app, manager: apps[index].managers[slot].number, event.id, decision)
-                )
-            } else if apps[index].managers[slot].inUse {
+                output.actions.append(.deliver(app, manager: number, event.id, decision))
+            } else if apps[index].expectsManager(slot, interest.via) {
                 absent.slots.insert(UInt16(slot))
             }
         }

@@ -5,6 +5,11 @@ extension Router {
     /// Finds the apps that registered for the event, and decides for each.
     mutating func route(_ event: WakeEvent, into output: inout RouterOutput) {
         reached = false
+        if event.kind.source == .location {
+            routeLocation(event, into: &output)
+            if !reached { nobody(event, into: &output) }
+            return
+        }
         if let client = event.client {
             if let interest = interest(of: client, in: event) {
                 if openRequest(event, for: client) {

@@ -149,6 +149,7 @@ extension Router {
         into output: inout RouterOutput
     ) {
         let index = Int(app.number)
+        forgetDetachedLocation(of: app)
         move(app, to: state, into: &output)
         apps[index].face.generation += 1
         apps[index].phase = .launching(deadline: now.advanced(by: profile.launchBudget))
@@ -281,6 +282,7 @@ extension Router {
 
     mutating func deadlineReached(_ app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
+        if apps[index].location.due <= now { regionsDue(of: app, into: &output) }
         expireRequests(of: app, into: &output)
         switch apps[index].phase {
         case .resting, .freezing: break

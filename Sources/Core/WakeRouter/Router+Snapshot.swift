@@ -16,6 +16,7 @@ extension Router {
         writer.write(lastDecision)
         writer.write(lastExit)
         writer.write(optional: foreground)
+        writer.write(optional: lastPosition)
         writer.write(apps)
         writer.write(peripherals)
     }
@@ -35,6 +36,7 @@ extension Router {
         lastDecision = try reader.readUInt64()
         lastExit = try reader.readUInt64()
         foreground = try reader.readOptional()
+        lastPosition = try reader.readOptional()
         apps = try reader.readArray()
         peripherals = try reader.readArray()
         guard isConsistent else { throw EncodingFault(.unknownValue, at: start) }
@@ -46,6 +48,7 @@ extension Router {
                 scanners.append(BluetoothClient(app: app, slot: UInt16(slot)))
             }
         }
+        gatherLocation()
     }
 
     /// Whether every number in the state stands for something.
@@ -53,17 +56,22 @@ extension Router {
         func isKnown(_ client: BluetoothClient) -> Bool {
             Int(client.app.number) < apps.count && Int(client.slot) < apps[Int(client.app.number)].managers.count
         }
+        func isConsistent(_ interest: Interest, _ index: Int) -> Bool {
+            guard Int(interest.client.app.number) == index, !interest.slots.isEmpty else { return false }
+            // What an app wants of location is looked up by number, and may be gone.
+            if interest.via.isLocation { return true }
+            let count = apps[index].managers.count
+            let slots = count == 64 ? UInt64.max : (1 << UInt64(count)) - 1
+            return isKnown(interest.client) && interest.slots.bits & ~slots == 0
+        }
         if let foreground, Int(foreground.number) >= apps.count { return false }
         for record in peripherals {
             guard record.links.allSatisfy({ isKnown($0.client) }) else { return false }
             guard record.subscriptions.allSatisfy({ isKnown($0.client) }) else { return false }
         }
         for (index, app) in apps.enumerated() {
-            let slots = app.managers.count == 64 ? UInt64.max : (1 << UInt64(app.managers.count)) - 1
             for interest in app.waiting.map(\.interest) + app.held.map(\.interest) {
-                guard Int(interest.client.app.number) == index, isKnown(interest.client), !interest.slots.isEmpty,
-                    interest.slots.bits & ~slots == 0
-                else { return false }
+                guard isConsistent(interest, index) else { return false }
             }
             for name in app.managers.flatMap(\.peripherals) where Int(name.number) >= peripherals.count {
                 return false
@@ -86,6 +94,7 @@ extension AppRecord: ByteCoded {
         writer.write(rebootedSince)
         writer.write(leftForeground)
         writer.write(managers)
+        writer.write(location)
         writer.write(waiting)
         writer.write(held)
     }
@@ -105,6 +114,7 @@ extension AppRecord: ByteCoded {
         let start = reader.offset
         managers = try reader.readArray()
         guard managers.count <= Router.managersLimit else { throw EncodingFault(.unknownValue, at: start) }
+        location = try reader.read()
         waiting = try reader.readArray()
         held = try reader.readArray()
     }

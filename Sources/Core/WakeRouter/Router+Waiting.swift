@@ -64,10 +64,14 @@ extension Router {
     }
 
     /// The app released one manager: nothing that waits for it is wanted any more (BT-1).
-    mutating func dropWaiting(of app: AppID, slot: Int, into output: inout RouterOutput) {
+    mutating func dropWaiting(of app: AppID, slot: Int, location: Bool, into output: inout RouterOutput) {
         let index = Int(app.number)
         var position = 0
         while position < apps[index].waiting.count {
+            guard apps[index].waiting[position].interest.via.isLocation == location else {
+                position += 1
+                continue
+            }
             apps[index].waiting[position].interest.slots.remove(slot)
             if apps[index].waiting[position].interest.slots.isEmpty {
                 let item = apps[index].waiting.remove(at: position)
@@ -138,8 +142,8 @@ extension Router {
     private mutating func handOver(_ position: Int, of app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
         let item = apps[index].waiting[position]
-        for slot in item.interest.slots where apps[index].managers[slot].attached {
-            let number = apps[index].managers[slot].number
+        for slot in item.interest.slots {
+            guard let number = apps[index].managerNumber(slot, item.interest.via) else { continue }
             output.actions.append(.deliver(app, manager: number, item.event.id, item.decision))
             apps[index].waiting[position].interest.slots.remove(slot)
             apps[index].waiting[position].undelivered = false
@@ -188,7 +192,10 @@ extension Router {
         let index = Int(app.number)
         var position = 0
         while position < apps[index].held.count {
-            if matches(apps[index].held[position].event) { apps[index].held[position].interest.slots.remove(slot) }
+            let isLocation = apps[index].held[position].interest.via.isLocation
+            if !isLocation, matches(apps[index].held[position].event) {
+                apps[index].held[position].interest.slots.remove(slot)
+            }
             if apps[index].held[position].interest.slots.isEmpty {
                 let item = apps[index].held.remove(at: position)
                 dropHeld(item, of: app, reason: .registrationEnded, into: &output)
@@ -206,6 +213,17 @@ extension Router {
         while undecided > 0, !apps[index].held.isEmpty {
             undecided -= 1
             var item = apps[index].held.removeFirst()
+            if item.interest.via.isLocation {
+                decideLocationAgain(
+                    item.event,
+                    of: app,
+                    supersedes: item.supersedes,
+                    restarted: item.restarted,
+                    into: &output
+                )
+                output.actions.append(.discard(app, item.event.id))
+                continue
+            }
             if !item.interest.slots.contains(Int(item.interest.client.slot)) {
                 item.interest.client.slot = item.interest.slots.lowest
             }
@@ -226,13 +244,43 @@ extension Router {
     /// has reached one of its managers, is not: the bench knows of the deliveries and brings them itself.
     mutating func decideWaitingAgain(_ waiting: [AppRecord.Waiting], of app: AppID, into output: inout RouterOutput) {
         for item in waiting {
-            if !item.deferred, item.undelivered {
+            if !item.deferred, item.undelivered, item.interest.via.isLocation {
+                decideLocationAgain(
+                    item.event,
+                    of: app,
+                    supersedes: item.decision,
+                    restarted: true,
+                    into: &output
+                )
+                output.actions.append(.discard(app, item.event.id))
+            } else if !item.deferred, item.undelivered {
                 decide(item.event, for: item.interest, supersedes: item.decision, restarted: true, into: &output)
                 output.actions.append(.discard(app, item.event.id))
             } else {
                 dismiss(item, of: app, reason: .benchRestarted, into: &output)
             }
         }
+    }
+
+    /// Decides an event of location by what the app wants of it now.
+    private mutating func decideLocationAgain(
+        _ event: WakeEvent,
+        of app: AppID,
+        supersedes: DecisionID,
+        restarted: Bool,
+        into output: inout RouterOutput
+    ) {
+        guard let interest = locationInterest(of: app, in: event) else {
+            dropUndecided(
+                event,
+                of: app,
+                reason: restarted ? .benchRestarted : .registrationEnded,
+                supersedes: supersedes,
+                into: &output
+            )
+            return
+        }
+        decide(event, for: interest, supersedes: supersedes, restarted: restarted, into: &output)
     }
 
     /// Decides an unacknowledged delivery again; what the rules do not allow now is dropped as lost in the restart.
@@ -242,6 +290,10 @@ extension Router {
         supersedes: DecisionID,
         into output: inout RouterOutput
     ) {
+        if event.kind.source == .location {
+            decideLocationAgain(event, of: app, supersedes: supersedes, restarted: true, into: &output)
+            return
+        }
         guard let interest = preservedInterest(of: app, in: event) else {
             dropUndecided(event, of: app, reason: .benchRestarted, supersedes: supersedes, into: &output)
             return

@@ -29,6 +29,23 @@ package struct Router {
     var peripherals: [PeripheralRecord] = []
     /// The clients that scan, ascending.
     var scanners: [BluetoothClient] = []
+    /// The managers with standard updates, ascending: an app and a slot of its location managers.
+    var updaters: [BluetoothClient] = []
+    /// The apps with the significant-change service, and those that range beacons, ascending.
+    var significantApps: [AppID] = []
+    var rangingApps: [AppID] = []
+    var regionIndex = RegionIndex()
+    /// The beacon regions that name a UUID, ascending.
+    var beaconRegions: [NameID: [RegionKey]] = [:]
+    /// What is looked for, and how many regions ask for it.
+    var watchedBeacons: [BeaconIdentity: Int] = [:]
+    var appsNeedingFixes = 0
+    /// Where the phone is; nil before the first fix.
+    var lastPosition: Direction?
+    /// Squares and chords of the distances of the profile.
+    let significantSquare: Double
+    let pauseSquare: Double
+    let regionRadiusLimitChord: Double
     var deadlines = Deadlines()
     /// The app in the foreground, active or on its way (LIFE-9).
     var foreground: AppID?
@@ -57,6 +74,11 @@ package struct Router {
         self.profile = profile
         self.passcode = passcode
         self.bluetoothOn = bluetoothOn
+        let significant = Sphere.chord(metres: Double(profile.significantDistance))
+        let pause = Sphere.chord(metres: Double(profile.pauseDistance))
+        significantSquare = significant * significant
+        pauseSquare = pause * pause
+        regionRadiusLimitChord = Sphere.chord(metres: Double(profile.regionRadiusLimit))
     }
 
     /// The earliest instant at which ``handle(_:id:at:into:)`` has something to do without being asked.
@@ -155,14 +177,16 @@ package struct Router {
         deadlines.set(nextDeadline(of: Int(app.number)), for: app)
     }
 
-    /// The next instant at which something about an app is due. Reads field by field: a copy of the whole record would
-    /// cost more than all the rest.
+    /// The next instant at which something about an app is due.
     private func nextDeadline(of index: Int) -> Instant? {
-        guard let request = apps[index].requestDeadline else { return ownDeadline(of: index) }
-        return ownDeadline(of: index).map { min($0, request) } ?? request
+        let due = min(apps[index].location.due, apps[index].requestDeadline ?? .distantFuture)
+        let ofProcess = nextProcessDeadline(of: index)
+        return due == .distantFuture ? ofProcess : ofProcess.map { min($0, due) } ?? due
     }
 
-    private func ownDeadline(of index: Int) -> Instant? {
+    /// The next instant at which something about an app's process is due. Reads field by field: a copy of the whole
+    /// record would cost more than all the rest.
+    private func nextProcessDeadline(of index: Int) -> Instant? {
         switch apps[index].phase {
         case .resting, .freezing: return nil
         case .launching(let deadline), .leaving(let deadline), .ending(let deadline, _, _, _): return deadline
@@ -212,6 +236,7 @@ package struct Router {
         guard isInstalled(app) else { return }
         endForGood(app, by: id, into: &output)
         releaseManagers(of: app, into: &output) { _ in true }
+        forgetLocation(of: app, into: &output)
         apps[Int(app.number)].installed = false
         reschedule(app)
     }
@@ -220,7 +245,8 @@ package struct Router {
 
     private mutating func phone(_ change: PhoneChange, id: EventID, into output: inout RouterOutput) {
         switch change {
-        case .lock, .displayOn: break
+        case .lock: break
+        case .displayOn: displayOn(by: id, into: &output)
         case .unlock:
             if !unlockedSinceBoot { firstUnlock(into: &output) }
         case .setPasscode: passcode = true
@@ -252,6 +278,7 @@ package struct Router {
         loseConnections(into: &output)
         takeOffAir(into: &output)
         takeUpRadio(into: &output)
+        takeUpLocation(into: &output)
     }
 
     /// Ends an app with all that it waits for, so that nothing brings it back at once.
@@ -274,6 +301,7 @@ package struct Router {
             reschedule(app)
         }
         takeUpRadio(into: &output)
+        takeUpLocation(into: &output)
     }
 
     // MARK: States
@@ -288,6 +316,7 @@ package struct Router {
         apps[index].face.stateSince = now
         if from == .active || from == .inactive { apps[index].leftForeground = now }
         output.actions.append(.moved(app, from: from, to: state))
+        if !apps[index].location.managers.isEmpty { accountReceiver(of: app) }
         // The end of a process lets go of its managers first.
         if state != .notRunning { updateAir(of: app, into: &output) }
     }
@@ -330,6 +359,7 @@ package struct Router {
         )
         refuseDeliveredRequests(of: app, into: &output)
         detachManagers(of: app, into: &output)
+        detachLocation(of: app, into: &output)
         updateAir(of: app, into: &output)
         dropWaiting(of: app, reason: .appEnded, into: &output)
         decideHeld(of: app, into: &output)

@@ -40,6 +40,9 @@ extension AppMessage {
                 request
             )
         }
+        if let request = try WireLocationRequest(type: type, fields: fields) {
+            return .location(manager: try fields.manager(), request)
+        }
         if let request = try WirePeripheralManagerRequest(type: type, fields: fields) {
             return .peripheralManager(manager: try fields.manager(), request)
         }

@@ -48,6 +48,8 @@ extension AppMessage {
             writer.field("manager", manager)
             writer.field("peripheral", peripheral)
             request.writeBody(to: &writer)
+        case .location(let manager, let request):
+            request.write(manager: manager, to: &writer)
         case .peripheralManager(let manager, let request):
             request.write(manager: manager, to: &writer)
         }

@@ -20,6 +20,8 @@ package enum AppMessage: Equatable, Sendable {
     case peripheral(manager: UInt32, peripheral: String, PeripheralRequest)
     /// A request to a peripheral manager.
     case peripheralManager(manager: UInt32, WirePeripheralManagerRequest)
+    /// A request to a location manager.
+    case location(manager: UInt32, WireLocationRequest)
 }
 
 /// What an app asks of a central manager.

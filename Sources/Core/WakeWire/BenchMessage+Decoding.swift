@@ -32,7 +32,8 @@ extension Welcome {
             state: try fields.word("state", as: WireAppState.self),
             cause: try fields.optionalObject("cause").map { (cause) throws(WireError) in try WireCause(cause) },
             bluetoothCentrals: try options?.optionalStrings("bluetoothCentrals") ?? [],
-            bluetoothPeripherals: try options?.optionalStrings("bluetoothPeripherals") ?? []
+            bluetoothPeripherals: try options?.optionalStrings("bluetoothPeripherals") ?? [],
+            isForLocation: try options?.flag("location") ?? false
         )
     }
 }
@@ -148,7 +149,11 @@ extension WireReply {
             peripherals: try fields.optionalList("peripherals") { (fields) throws(WireError) in
                 try WirePeripheral(fields)
             },
-            state: try fields.optionalWord("state", as: WireRadioState.self)
+            state: try fields.optionalWord("state", as: WireRadioState.self),
+            taken: try fields.optionalBool("taken"),
+            location: try fields.optionalObject("location").map { (fields) throws(WireError) in
+                try WireLocationStatus(fields)
+            }
         )
     }
 }
@@ -200,6 +205,10 @@ extension WireDeliveryBody {
                 isConnected: try fields.bool("connected")
             )
         default:
+            if let event = try WireLocationEvent(kind: kind, fields: fields) {
+                self = .location(event)
+                return
+            }
             if let event = try WirePeripheralManagerEvent(kind: kind, fields: fields) {
                 self = .peripheralManager(event)
                 return

@@ -93,6 +93,9 @@ extension Welcome {
         if !bluetoothPeripherals.isEmpty {
             writer.field("bluetoothPeripherals", bluetoothPeripherals)
         }
+        if isForLocation {
+            writer.field("location", true)
+        }
         writer.closeObject()
     }
 }
@@ -178,6 +181,11 @@ extension WireReply {
             writer.list("peripherals", peripherals) { $0.peripheral($1) }
         }
         writer.field("state", state?.rawValue)
+        writer.field("taken", taken)
+        if let location {
+            writer.key("location")
+            writer.locationStatus(location)
+        }
     }
 }
 
@@ -206,6 +214,7 @@ extension WireDeliveryBody {
         case .centralConnectionEvent: "central.connectionEvent"
         case .peripheral(_, let event): event.kind
         case .peripheralManager(let event): event.kind
+        case .location(let event): event.kind
         }
     }
 
@@ -232,6 +241,8 @@ extension WireDeliveryBody {
             writer.field("isReconnecting", isReconnecting)
         case .peripheral(let peripheral, let event):
             writer.field("peripheral", peripheral)
+            event.write(to: &writer)
+        case .location(let event):
             event.write(to: &writer)
         case .centralConnectionEvent(let peripheral, let name, let isConnected):
             writer.field("peripheral", peripheral)

@@ -22,6 +22,8 @@ package struct Welcome: Equatable, Sendable {
     package var bluetoothCentrals: [String]
     /// Restore identifiers of the peripheral managers that wait to be made again.
     package var bluetoothPeripherals: [String]
+    /// Whether an event of a location service started the process.
+    package var isForLocation: Bool
 
     /// What a fresh process is told.
     package init(
@@ -29,13 +31,15 @@ package struct Welcome: Equatable, Sendable {
         state: WireAppState,
         cause: WireCause? = nil,
         bluetoothCentrals: [String] = [],
-        bluetoothPeripherals: [String] = []
+        bluetoothPeripherals: [String] = [],
+        isForLocation: Bool = false
     ) {
         self.version = version
         self.state = state
         self.cause = cause
         self.bluetoothCentrals = bluetoothCentrals
         self.bluetoothPeripherals = bluetoothPeripherals
+        self.isForLocation = isForLocation
     }
 }
 
@@ -100,18 +104,26 @@ package struct WireReply: Equatable, Sendable {
     package var peripherals: [WirePeripheral]?
     /// The state of the radio.
     package var state: WireRadioState?
+    /// Whether the phone's queue took an update of a peripheral manager.
+    package var taken: Bool?
+    /// What a fresh location manager is told.
+    package var location: WireLocationStatus?
 
     /// An answer; without arguments it only says that the request was heard.
     package init(
         failure: WireFailure? = nil,
         seconds: Double? = nil,
         peripherals: [WirePeripheral]? = nil,
-        state: WireRadioState? = nil
+        state: WireRadioState? = nil,
+        taken: Bool? = nil,
+        location: WireLocationStatus? = nil
     ) {
         self.failure = failure
         self.seconds = seconds
         self.peripherals = peripherals
         self.state = state
+        self.taken = taken
+        self.location = location
     }
 }
 
@@ -190,6 +202,8 @@ package enum WireDeliveryBody: Equatable, Sendable {
     case peripheral(String, WirePeripheralEvent)
     /// Something happened to a peripheral manager.
     case peripheralManager(WirePeripheralManagerEvent)
+    /// Something happened to a location manager.
+    case location(WireLocationEvent)
 }
 
 /// What happened to a peripheral.

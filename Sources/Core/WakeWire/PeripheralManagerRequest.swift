@@ -12,10 +12,10 @@ package enum WirePeripheralManagerRequest: Equatable, Sendable {
     case startAdvertising(localName: String?, services: [String])
     /// Ends the advertising.
     case stopAdvertising
-    /// Notifies or indicates a value; answered by a reply when the phone has taken it.
+    /// Notifies or indicates a value; answered at once by a reply with `taken`.
     ///
-    /// Without centrals it is for each that is subscribed. At most ``WireLimits/outstandingUpdates`` of one manager may
-    /// wait for their reply.
+    /// Without centrals it is for each that is subscribed. An update that was not taken is not sent: the queue is full,
+    /// and a `peripheralManager.readyToUpdate` follows when it has room again.
     case updateValue(id: UInt64, characteristic: UInt32, value: [UInt8], centrals: [String]?)
     /// Answers a read or a batch of writes with an ATT error code, 0 for success, and for a read with the value.
     case respond(request: UInt32, result: UInt8, value: [UInt8]?)

@@ -60,8 +60,6 @@ package enum WireLimits {
     package static let largestInteger: UInt64 = 9_007_199_254_740_991
     /// The longest attribute value, in bytes (Bluetooth Core Specification, Vol 3, Part F, 3.2.9).
     package static let valueBytes = 512
-    /// How many updates of one peripheral manager may wait for their reply (design).
-    package static let outstandingUpdates = 16
     /// The name of the environment variable that holds the socket's descriptor number.
     package static let socketVariable = "WAKEBENCH_SOCKET"
 

@@ -105,8 +105,10 @@ extension BlueZBluetooth {
         peripheral.waiting.removeAll { $0.client == client }
         peripheral.openings.removeAll { $0.client == client }
         if peripheral.holders.isEmpty {
+            let services = peripheral.isUp ? offered(by: peripheral) : nil
             peripheral.closeLink()
             adapter.giveUp(peripheral.id)
+            if let services { tellWatches(peripheral, connected: false, services: services) }
         } else {
             for subscription in peripheral.subscriptions { unsubscribe(client, from: subscription.handle, peripheral) }
         }
@@ -119,6 +121,15 @@ extension BlueZBluetooth {
         peripheral.wasSeen = true
         for place in peripheral.holders.indices { peripheral.holders[place].isConnected = true }
         say(event(.peripheralConnected, of: peripheral.name))
+        tellWatches(peripheral, connected: true, services: offered(by: peripheral))
+    }
+
+    /// Tells those who watch the connections of a peripheral, whoever holds them.
+    private func tellWatches(_ peripheral: BlueZPeripheral, connected: Bool, services: [String]) {
+        for client in watches.clients(watching: peripheral.name, services: services.map(names.intern)) {
+            let told = event(.connectionEvent, of: peripheral.name, client: client)
+            prepare { [self] in say(told, .connectionEvent(connected: connected)) }
+        }
     }
 
     /// The link is gone, and not by our will: what was asked over it fails, and everyone connected hears of it once.
@@ -126,6 +137,7 @@ extension BlueZBluetooth {
         let asked =
             peripheral.waiting
             + peripheral.openings.map { .init(client: $0.client, operation: .openChannel(psm: $0.psm)) }
+        let services = offered(by: peripheral)
         let asking = peripheral.subscriptions.map { ($0.handle, $0.asking) }
         peripheral.closeLink()
         for request in asked {
@@ -143,6 +155,7 @@ extension BlueZBluetooth {
             event(.peripheralDisconnected, of: peripheral.name, failed: true),
             .failure(isTimeout ? .connectionTimeout : .peripheralDisconnected)
         )
+        tellWatches(peripheral, connected: false, services: services)
         if !peripheral.holders.isEmpty { adapter.want(peripheral.id) }
     }
 }

@@ -59,6 +59,7 @@ package final class BlueZBluetooth: BluetoothCentralPort {
     /// The beacons that somebody looks for.
     var watched: [BeaconIdentity] = []
     var heardBeacons: [BeaconSignal: HeardBeacon] = [:]
+    var watches = ConnectionWatches()
 
     /// The machine's Bluetooth; `devices` are those of the scenario, whose addresses get their names.
     ///
@@ -97,7 +98,7 @@ package final class BlueZBluetooth: BluetoothCentralPort {
             switch device.form {
             case .peripheral(let description): add(description, named: device.name)
             case .beacon(let beacon): beacons.append((device.name, beacon))
-            case .central: break
+            case .central, .track: break
             }
         }
     }
@@ -114,6 +115,17 @@ package final class BlueZBluetooth: BluetoothCentralPort {
             peripheral.streams.insert(characteristic.uuid)
         }
         peripherals[name] = peripheral
+        guard description.wantsPairing else { return }
+        for characteristic in description.services.flatMap(\.characteristics) {
+            peripheral.security[characteristic.uuid] = characteristic.security
+        }
+        adapter.pairings[id] =
+            switch description.pairing {
+            case .justWorks: .justWorks
+            case .numeric: .numeric
+            case .passkey(let number): .passkey(number)
+            case .reject: .reject
+            }
     }
 
     // MARK: The port
@@ -158,9 +170,11 @@ package final class BlueZBluetooth: BluetoothCentralPort {
             if let peripheral = peripherals[name] { letGo(client, of: peripheral) }
             prepare { [self] in say(event(.peripheralDisconnected, of: name, client: client)) }
         case .operate(let client, let name, let operation): operate(operation, for: client, on: name)
-        case .watchConnections: break
+        case .watchConnections(let client, let peripherals, let services):
+            if poweredOn { watches.set(client, peripherals: peripherals, services: services) }
         case .release(let client):
             scans.removeAll { $0.client == client }
+            watches.remove(client)
             scanChanged()
             for peripheral in inOrder { letGo(client, of: peripheral) }
         }
@@ -203,7 +217,7 @@ package final class BlueZBluetooth: BluetoothCentralPort {
     }
 
     /// The services a connected peripheral is known to have: before its table is complete, those it advertised.
-    private func offered(by peripheral: BlueZPeripheral) -> [String] {
+    func offered(by peripheral: BlueZPeripheral) -> [String] {
         if peripheral.isResolved { return peripheral.services.map(\.uuid) }
         return (adapter.advertisement(of: peripheral.id)?.services ?? []).map(BlueZPeripheral.canonical)
     }
@@ -334,6 +348,7 @@ package final class BlueZBluetooth: BluetoothCentralPort {
     /// Bluetooth off ends every scan, link and request of every app.
     private func forgetClients() {
         scans.removeAll()
+        watches.removeAll()
         scanChanged()
         for peripheral in inOrder {
             peripheral.forgetClients()

@@ -51,6 +51,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
     /// The beacons that somebody looks for.
     var watched: [BeaconIdentity] = []
     var phone = SimulatedPhone()
+    var watches = ConnectionWatches()
     let table: ChannelTable
     let loop: EventLoop?
 
@@ -74,7 +75,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
             case .peripheral(let description): add(description, named: device.name, seed: seed)
             case .beacon(let description):
                 beacons.append(SimulatedBeacon(description, named: device.name, names: names, seed: seed))
-            case .central: break
+            case .central, .track: break
             }
         }
     }
@@ -125,6 +126,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
             closeLink(index, at: .zero)
         }
         watched.removeAll()
+        watches.removeAll()
         schedule.removeAll()
     }
 
@@ -159,9 +161,11 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
         case .disconnect(let client, let peripheral): disconnect(client, from: peripheral, at: now)
         case .operate(let client, let peripheral, let operation):
             operate(operation, for: client, on: peripheral, at: now)
-        case .watchConnections: break
+        case .watchConnections(let client, let peripherals, let services):
+            if poweredOn { watches.set(client, peripherals: peripherals, services: services) }
         case .release(let client):
             scans.removeAll { $0.client == client }
+            watches.remove(client)
             for index in peripherals.indices { letGo(client, of: index, at: now) }
         }
     }
@@ -171,6 +175,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
         poweredOn = on
         if !on {
             scans.removeAll()
+            watches.removeAll()
             for index in peripherals.indices {
                 peripherals[index].holders.removeAll()
                 closeLink(index, at: now)

@@ -22,8 +22,8 @@ open class CBAttribute: NSObject {
     let lock: NSLock
     private let storedUUID: CBUUID
 
-    init(uuid: String, handle: UInt16, lock: NSLock) {
-        storedUUID = CBUUID(string: uuid)
+    init(uuid: CBUUID, handle: UInt16, lock: NSLock) {
+        storedUUID = uuid
         self.handle = handle
         self.lock = lock
         super.init()
@@ -45,7 +45,13 @@ open class CBService: CBAttribute {
     init(_ service: WireService, of peripheral: CBPeripheral, lock: NSLock) {
         storedPeripheral = peripheral
         storedIsPrimary = service.isPrimary
-        super.init(uuid: service.uuid, handle: service.handle, lock: lock)
+        super.init(uuid: CBUUID(string: service.uuid), handle: service.handle, lock: lock)
+    }
+
+    /// A service of this app's own.
+    init(own uuid: CBUUID, primary: Bool) {
+        storedIsPrimary = primary
+        super.init(uuid: uuid, handle: 0, lock: NSLock())
     }
 
     /// The peripheral that the service belongs to.
@@ -68,11 +74,11 @@ open class CBService: CBAttribute {
         lock.withLock { storedCharacteristics }
     }
 
-    func setIncludedServices(_ services: [CBService]) {
+    func setIncludedServices(_ services: [CBService]?) {
         lock.withLock { storedIncludedServices = services }
     }
 
-    func setCharacteristics(_ characteristics: [CBCharacteristic]) {
+    func setCharacteristics(_ characteristics: [CBCharacteristic]?) {
         lock.withLock { storedCharacteristics = characteristics }
     }
 }
@@ -120,26 +126,40 @@ public enum CBCharacteristicWriteType: Int, Sendable {
 /// A characteristic of a service.
 open class CBCharacteristic: CBAttribute {
     private weak var storedService: CBService?
-    private let storedProperties: CBCharacteristicProperties
+    private var storedProperties: CBCharacteristicProperties
     private var storedValue: Data?
     private var storedDescriptors: [CBDescriptor]?
     private var storedIsNotifying: Bool
 
     init(_ characteristic: WireCharacteristic, of service: CBService) {
         storedService = service
-        storedProperties = CBCharacteristicProperties(rawValue: UInt(characteristic.properties.rawValue))
+        storedProperties = CBCharacteristicProperties(
+            rawValue: UInt(characteristic.properties.rawValue)
+        )
         storedIsNotifying = characteristic.isNotifying
-        super.init(uuid: characteristic.uuid, handle: characteristic.handle, lock: service.lock)
+        super.init(
+            uuid: CBUUID(string: characteristic.uuid),
+            handle: characteristic.handle,
+            lock: service.lock
+        )
+    }
+
+    /// A characteristic of this app's own.
+    init(own uuid: CBUUID, properties: CBCharacteristicProperties, value: Data?) {
+        storedProperties = properties
+        storedValue = value
+        storedIsNotifying = false
+        super.init(uuid: uuid, handle: 0, lock: NSLock())
     }
 
     /// The service that the characteristic belongs to.
     open var service: CBService? {
-        storedService
+        lock.withLock { storedService }
     }
 
     /// What it can do.
     open var properties: CBCharacteristicProperties {
-        storedProperties
+        lock.withLock { storedProperties }
     }
 
     /// The latest value read or notified.
@@ -157,11 +177,19 @@ open class CBCharacteristic: CBAttribute {
         lock.withLock { storedIsNotifying }
     }
 
-    func setValue(_ value: Data) {
+    func setService(_ service: CBService?) {
+        lock.withLock { storedService = service }
+    }
+
+    func setProperties(_ properties: CBCharacteristicProperties) {
+        lock.withLock { storedProperties = properties }
+    }
+
+    func setValue(_ value: Data?) {
         lock.withLock { storedValue = value }
     }
 
-    func setDescriptors(_ descriptors: [CBDescriptor]) {
+    func setDescriptors(_ descriptors: [CBDescriptor]?) {
         lock.withLock { storedDescriptors = descriptors }
     }
 
@@ -177,12 +205,22 @@ open class CBDescriptor: CBAttribute {
 
     init(_ descriptor: WireDescriptor, of characteristic: CBCharacteristic) {
         storedCharacteristic = characteristic
-        super.init(uuid: descriptor.uuid, handle: descriptor.handle, lock: characteristic.lock)
+        super.init(
+            uuid: CBUUID(string: descriptor.uuid),
+            handle: descriptor.handle,
+            lock: characteristic.lock
+        )
+    }
+
+    /// A descriptor of this app's own.
+    init(own uuid: CBUUID, value: Any?) {
+        storedValue = value
+        super.init(uuid: uuid, handle: 0, lock: NSLock())
     }
 
     /// The characteristic that the descriptor belongs to.
     open var characteristic: CBCharacteristic? {
-        storedCharacteristic
+        lock.withLock { storedCharacteristic }
     }
 
     /// The latest value: a string for a user description, an `NSNumber` for a configuration or extended properties,
@@ -191,12 +229,17 @@ open class CBDescriptor: CBAttribute {
         lock.withLock { storedValue }
     }
 
+    func setCharacteristic(_ characteristic: CBCharacteristic?) {
+        lock.withLock { storedCharacteristic = characteristic }
+    }
+
     func setValue(_ bytes: [UInt8]) {
         let value: Any
         switch uuid.uuidString {
         case CBUUIDCharacteristicUserDescriptionString:
             value = String(decoding: bytes, as: UTF8.self)
-        case CBUUIDCharacteristicExtendedPropertiesString, CBUUIDClientCharacteristicConfigurationString,
+        case CBUUIDCharacteristicExtendedPropertiesString,
+            CBUUIDClientCharacteristicConfigurationString,
             CBUUIDServerCharacteristicConfigurationString:
             value = NSNumber(value: bytes.prefix(2).reversed().reduce(0) { $0 << 8 | Int($1) })
         default:

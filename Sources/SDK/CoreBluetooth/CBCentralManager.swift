@@ -55,7 +55,10 @@ open class CBCentralManager: CBManager {
         let client = BenchClient.shared
         let receiver = Receiver(manager: self)
         client.runWithoutApplication()
-        number = client.register(queue: queue ?? .main) { receiver.receive($0) }
+        number = client.register(
+            queue: queue ?? .main,
+            descriptorReceiver: { receiver.receive($0, $1) }
+        )
         let create = CentralRequest.create(
             id: client.mintNumber(),
             restoreIdentifier: options?[CBCentralManagerOptionRestoreIdentifierKey] as? String,
@@ -67,6 +70,11 @@ open class CBCentralManager: CBManager {
     deinit {
         BenchClient.shared.unregister(manager: number)
         BenchClient.shared.send(.central(manager: number, .release))
+    }
+
+    /// The number, for people.
+    open override var description: String {
+        "<CBCentralManager: \(number)>"
     }
 
     /// Whether this phone can do all that; the emulated one has no coded PHY.
@@ -97,7 +105,10 @@ open class CBCentralManager: CBManager {
             return []
         }
         let reply = BenchClient.shared.request {
-            .central(manager: number, .retrieveConnected(id: $0, services: serviceUUIDs.map(\.uuidString)))
+            .central(
+                manager: number,
+                .retrieveConnected(id: $0, services: serviceUUIDs.map(\.uuidString))
+            )
         }
         return retrieved(reply)
     }
@@ -169,13 +180,28 @@ open class CBCentralManager: CBManager {
         send(.cancel(peripheral: peripheral.identifier.uuidString))
     }
 
+    /// Tells the delegate of connections of the phone, made by whatever app, that match; nil ends it.
+    open func registerForConnectionEvents(options: [CBConnectionEventMatchingOption: Any]? = nil) {
+        guard isPoweredOn() else {
+            return
+        }
+        let services = options?[.serviceUUIDs] as? [CBUUID]
+        let peripherals = options?[.peripheralUUIDs] as? [UUID]
+        send(
+            .registerForConnectionEvents(
+                services: services?.map(\.uuidString),
+                peripherals: peripherals?.map(\.uuidString)
+            )
+        )
+    }
+
     private func send(_ request: CentralRequest) {
         BenchClient.shared.send(.central(manager: number, request))
     }
 
     private func isPoweredOn() -> Bool {
         guard state == .poweredOn else {
-            reportMisuse("<CBCentralManager: \(number)> can only accept this command while in the powered on state")
+            reportMisuse("\(self) can only accept this command while in the powered on state")
             return false
         }
         return true
@@ -206,7 +232,9 @@ open class CBCentralManager: CBManager {
 
     /// The object that the app holds for an identifier.
     private func held(_ text: String) -> CBPeripheral? {
-        UUID(uuidString: text).flatMap { identifier in lock.withLock { peripherals[identifier]?.peripheral } }
+        UUID(uuidString: text).flatMap { identifier in
+            lock.withLock { peripherals[identifier]?.peripheral }
+        }
     }
 
     func forget(_ identifier: UUID) {
@@ -219,7 +247,7 @@ open class CBCentralManager: CBManager {
 
     // MARK: What the bench delivers
 
-    fileprivate func receive(_ body: WireDeliveryBody) {
+    fileprivate func receive(_ body: WireDeliveryBody, _ descriptor: ReceivedDescriptor?) {
         switch body {
         case .centralState(let state):
             receive(CBManagerState(state))
@@ -240,8 +268,16 @@ open class CBCentralManager: CBManager {
         case .centralDisconnected(let identifier, let failure, let timestamp, let isReconnecting):
             receiveDisconnect(identifier, failure, timestamp, isReconnecting)
         case .peripheral(let identifier, let event):
-            held(identifier)?.receive(event)
-        case .centralConnectionEvent, .peripheralManager:
+            held(identifier)?.receive(event, descriptor)
+        case .centralConnectionEvent(let identifier, let name, let isConnected):
+            if let peripheral = peripheral(identifier, name: name) {
+                delegate?.centralManager(
+                    self,
+                    connectionEventDidOccur: isConnected ? .peerConnected : .peerDisconnected,
+                    for: peripheral
+                )
+            }
+        case .peripheralManager, .location:
             break
         }
     }
@@ -329,8 +365,8 @@ private final class Receiver: @unchecked Sendable {
         self.manager = manager
     }
 
-    func receive(_ body: WireDeliveryBody) {
-        manager?.receive(body)
+    func receive(_ body: WireDeliveryBody, _ descriptor: ReceivedDescriptor?) {
+        manager?.receive(body, descriptor)
     }
 }
 
@@ -347,7 +383,9 @@ extension WireDiscovery {
             data[CBAdvertisementDataOverflowServiceUUIDsKey] = overflowServices.map { CBUUID(string: $0) }
         }
         if !solicitedServices.isEmpty {
-            data[CBAdvertisementDataSolicitedServiceUUIDsKey] = solicitedServices.map { CBUUID(string: $0) }
+            data[CBAdvertisementDataSolicitedServiceUUIDsKey] = solicitedServices.map {
+                CBUUID(string: $0)
+            }
         }
         if let manufacturerData {
             data[CBAdvertisementDataManufacturerDataKey] = Data(manufacturerData)

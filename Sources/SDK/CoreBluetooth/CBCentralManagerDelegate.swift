@@ -36,14 +36,30 @@ public protocol CBCentralManagerDelegate: NSObjectProtocol {
         isReconnecting: Bool,
         error: (any Error)?
     )
+    /// A connection of the phone that the app registered for came up or went.
+    func centralManager(
+        _ central: CBCentralManager,
+        connectionEventDidOccur event: CBConnectionEvent,
+        for peripheral: CBPeripheral
+    )
+    /// The user let the app use the notification centre through the peripheral, or no longer; never on this phone.
+    func centralManager(
+        _ central: CBCentralManager,
+        didUpdateANCSAuthorizationFor peripheral: CBPeripheral
+    )
 }
 
 /// What a delegate that does not implement a method does.
 ///
 /// The framework calls the longer form of a disconnect; where only the shorter is implemented, this passes it on.
 extension CBCentralManagerDelegate {
-    /// Does nothing.
-    public func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {}
+    /// Says that the restore identifier was given for nothing.
+    public func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
+        reportMisuse(
+            "\(central) has provided a restore identifier but the delegate doesn't implement the "
+                + "centralManager:willRestoreState: method"
+        )
+    }
 
     /// Does nothing.
     public func centralManager(
@@ -80,4 +96,17 @@ extension CBCentralManagerDelegate {
     ) {
         centralManager(central, didDisconnectPeripheral: peripheral, error: error)
     }
+
+    /// Does nothing.
+    public func centralManager(
+        _ central: CBCentralManager,
+        connectionEventDidOccur event: CBConnectionEvent,
+        for peripheral: CBPeripheral
+    ) {}
+
+    /// Does nothing.
+    public func centralManager(
+        _ central: CBCentralManager,
+        didUpdateANCSAuthorizationFor peripheral: CBPeripheral
+    ) {}
 }

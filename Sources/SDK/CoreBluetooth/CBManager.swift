@@ -19,6 +19,11 @@ public enum CBManagerState: Int, Sendable {
     case poweredOn = 5
 }
 
+/// The state of a central manager, by its name before iOS 10.
+public typealias CBCentralManagerState = CBManagerState
+/// The state of a peripheral manager, by its name before iOS 10.
+public typealias CBPeripheralManagerState = CBManagerState
+
 /// Whether the app may use Bluetooth.
 public enum CBManagerAuthorization: Int, Sendable {
     /// The user was not asked yet.

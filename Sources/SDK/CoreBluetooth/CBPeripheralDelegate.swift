@@ -47,11 +47,21 @@ public protocol CBPeripheralDelegate: NSObjectProtocol {
         error: (any Error)?
     )
     /// A descriptor was read.
-    func peripheral(_ peripheral: CBPeripheral, didUpdateValueFor descriptor: CBDescriptor, error: (any Error)?)
+    func peripheral(
+        _ peripheral: CBPeripheral,
+        didUpdateValueFor descriptor: CBDescriptor,
+        error: (any Error)?
+    )
     /// A descriptor was written.
-    func peripheral(_ peripheral: CBPeripheral, didWriteValueFor descriptor: CBDescriptor, error: (any Error)?)
+    func peripheral(
+        _ peripheral: CBPeripheral,
+        didWriteValueFor descriptor: CBDescriptor,
+        error: (any Error)?
+    )
     /// Writes without response can go on.
     func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral)
+    /// An L2CAP channel is open; nil with an error when it could not be opened.
+    func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?)
 }
 
 /// What a delegate that does not implement a method does.
@@ -59,9 +69,16 @@ extension CBPeripheralDelegate {
     /// Does nothing.
     public func peripheralDidUpdateName(_ peripheral: CBPeripheral) {}
     /// Does nothing.
-    public func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService]) {}
+    public func peripheral(
+        _ peripheral: CBPeripheral,
+        didModifyServices invalidatedServices: [CBService]
+    ) {}
     /// Does nothing.
-    public func peripheral(_ peripheral: CBPeripheral, didReadRSSI RSSI: NSNumber, error: (any Error)?) {}
+    public func peripheral(
+        _ peripheral: CBPeripheral,
+        didReadRSSI RSSI: NSNumber,
+        error: (any Error)?
+    ) {}
     /// Does nothing.
     public func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {}
     /// Does nothing.
@@ -107,8 +124,18 @@ extension CBPeripheralDelegate {
         error: (any Error)?
     ) {}
     /// Does nothing.
-    public func peripheral(_ peripheral: CBPeripheral, didWriteValueFor descriptor: CBDescriptor, error: (any Error)?) {
+    public func peripheral(
+        _ peripheral: CBPeripheral,
+        didWriteValueFor descriptor: CBDescriptor,
+        error: (any Error)?
+    ) {
     }
     /// Does nothing.
     public func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral) {}
+    /// Does nothing; the channel closes.
+    public func peripheral(
+        _ peripheral: CBPeripheral,
+        didOpen channel: CBL2CAPChannel?,
+        error: (any Error)?
+    ) {}
 }

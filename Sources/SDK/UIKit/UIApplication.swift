@@ -118,10 +118,11 @@ extension UIApplication {
     }
 
     private static func launchOptions(_ welcome: Welcome) -> [LaunchOptionsKey: Any]? {
-        guard !welcome.bluetoothCentrals.isEmpty else {
-            return nil
-        }
-        return [.bluetoothCentrals: welcome.bluetoothCentrals]
+        var options: [LaunchOptionsKey: Any] = [:]
+        if !welcome.bluetoothCentrals.isEmpty { options[.bluetoothCentrals] = welcome.bluetoothCentrals }
+        if !welcome.bluetoothPeripherals.isEmpty { options[.bluetoothPeripherals] = welcome.bluetoothPeripherals }
+        if welcome.isForLocation { options[.location] = NSNumber(value: true) }
+        return options.isEmpty ? nil : options
     }
 
     private func launch(delegate type: NSObject.Type?, options: [LaunchOptionsKey: Any]?) {

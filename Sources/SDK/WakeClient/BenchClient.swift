@@ -7,8 +7,10 @@ import WakeWire
 /// A thread of its own reads the socket and hands what arrives to the queues of those it is for; requests are sent from
 /// any thread. When the bench is gone the process ends quietly.
 package final class BenchClient: Sendable {
-    /// Takes the deliveries of one central manager on its queue.
+    /// Takes the deliveries of one manager on its queue.
     package typealias Receiver = @Sendable (WireDeliveryBody) -> Void
+    /// Takes the deliveries of one manager on its queue, and the descriptor that came with the packet.
+    package typealias DescriptorReceiver = @Sendable (WireDeliveryBody, ReceivedDescriptor?) -> Void
     /// Takes the callbacks of the application on the main queue.
     package typealias ApplicationReceiver = @Sendable (WireCallback, WireAppState) -> Void
 
@@ -18,9 +20,15 @@ package final class BenchClient: Sendable {
         var nextNumber: UInt64 = 1
         var nextManager: UInt32 = 1
         var waiting: [UInt64: @Sendable (WireReply) -> Void] = [:]
-        var managers: [UInt32: (queue: DispatchQueue, receiver: Receiver)] = [:]
+        var managers: [UInt32: Manager] = [:]
         var application: ApplicationReceiver?
         var currentWake: Wakebench.Wake?
+    }
+
+    private struct Manager {
+        var queue: DispatchQueue
+        var hearsOfAll: Bool
+        var receiver: DescriptorReceiver
     }
 
     private let socket: BenchSocket
@@ -73,7 +81,9 @@ package final class BenchClient: Sendable {
         }
         state.withLock { _ = $0.waiting.removeValue(forKey: id) }
         complain("the bench has not answered request \(id) for 30 s")
-        return WireReply(failure: WireFailure(domain: "WakebenchErrorDomain", code: 1, message: "No answer"))
+        return WireReply(
+            failure: WireFailure(domain: "WakebenchErrorDomain", code: 1, message: "No answer")
+        )
     }
 
     /// A number that no request or task of this process has had.
@@ -86,17 +96,32 @@ package final class BenchClient: Sendable {
 
     // MARK: Receivers
 
-    /// Gives a central manager its number; its deliveries go to the receiver on the queue from now on.
-    package func register(queue: DispatchQueue, receiver: @escaping Receiver) -> UInt32 {
+    /// Gives a manager its number; its deliveries go to the receiver on the queue from now on.
+    ///
+    /// A location manager hears also of what is for all of them; their queue is the main one.
+    package func register(
+        queue: DispatchQueue,
+        hearsOfAll: Bool = false,
+        receiver: @escaping Receiver
+    ) -> UInt32 {
+        register(queue: queue, hearsOfAll: hearsOfAll, descriptorReceiver: { body, _ in receiver(body) })
+    }
+
+    /// Gives a manager its number; its deliveries and their descriptors go to the receiver on the queue from now on.
+    package func register(
+        queue: DispatchQueue,
+        hearsOfAll: Bool = false,
+        descriptorReceiver receiver: @escaping DescriptorReceiver
+    ) -> UInt32 {
         state.withLock { state in
             let manager = state.nextManager
             state.nextManager += 1
-            state.managers[manager] = (queue, receiver)
+            state.managers[manager] = Manager(queue: queue, hearsOfAll: hearsOfAll, receiver: receiver)
             return manager
         }
     }
 
-    /// Forgets a central manager; what still arrives for it is acknowledged and dropped.
+    /// Forgets a manager; what still arrives for it is acknowledged and dropped.
     package func unregister(manager: UInt32) {
         state.withLock { _ = $0.managers.removeValue(forKey: manager) }
     }
@@ -145,8 +170,8 @@ package final class BenchClient: Sendable {
         var buffer = [UInt8](repeating: 0, count: WireLimits.packetBytes)
         while true {
             switch socket.receive(into: &buffer) {
-            case .bytes(let packet):
-                receive(packet)
+            case .bytes(let packet, let descriptors):
+                receive(packet, descriptors.first)
             case .tooLarge(let count):
                 complain("ignored a packet from the bench: \(WireError.tooLarge(bytes: count))")
             case .closed:
@@ -155,15 +180,15 @@ package final class BenchClient: Sendable {
         }
     }
 
-    private func receive(_ packet: [UInt8]) {
+    private func receive(_ packet: [UInt8], _ descriptor: ReceivedDescriptor?) {
         do throws(WireError) {
-            try handle(BenchMessage(decoding: packet))
+            try handle(BenchMessage(decoding: packet), descriptor)
         } catch {
             complain("ignored a packet from the bench: \(error)")
         }
     }
 
-    private func handle(_ message: BenchMessage) {
+    private func handle(_ message: BenchMessage, _ descriptor: ReceivedDescriptor?) {
         switch message {
         case .welcome(let welcome):
             state.withLock { state in
@@ -178,7 +203,7 @@ package final class BenchClient: Sendable {
         case .reply(let id, let reply):
             state.withLock({ $0.waiting.removeValue(forKey: id) })?(reply)
         case .deliver(let delivery):
-            perform(delivery)
+            perform(delivery, descriptor)
         }
     }
 
@@ -194,16 +219,25 @@ package final class BenchClient: Sendable {
         }
     }
 
-    private func perform(_ delivery: WireDelivery) {
-        guard let (queue, receiver) = state.withLock({ $0.managers[delivery.manager] }) else {
+    private func perform(_ delivery: WireDelivery, _ descriptor: ReceivedDescriptor?) {
+        let receivers = receivers(of: delivery)
+        guard let queue = receivers.first?.queue else {
             return send(.acknowledge(delivery: delivery.delivery))
         }
         queue.async { [self] in
             note(delivery)
-            receiver(delivery.body)
+            for manager in receivers { manager.receiver(delivery.body, descriptor) }
             queue.async { [self] in
                 send(.acknowledge(delivery: delivery.delivery))
             }
+        }
+    }
+
+    /// The manager that a delivery is for, or all that hear of what is for all, oldest first.
+    private func receivers(of delivery: WireDelivery) -> [Manager] {
+        state.withLock { state in
+            guard delivery.manager == 0 else { return state.managers[delivery.manager].map { [$0] } ?? [] }
+            return state.managers.filter { $0.value.hearsOfAll }.sorted { $0.key < $1.key }.map(\.value)
         }
     }
 
@@ -212,7 +246,7 @@ package final class BenchClient: Sendable {
             return
         }
         let wake = Wakebench.Wake(
-            cause: delivery.cause ?? "bluetooth",
+            cause: delivery.cause ?? delivery.body.source,
             event: delivery.event,
             decision: delivery.decision
         )

@@ -5,8 +5,8 @@ import WakeWire
 /// The app's end of the socket: whole packets in, whole packets out.
 package final class BenchSocket: Sendable {
     /// What came out of the socket.
-    package enum Packet: Equatable {
-        case bytes([UInt8])
+    package enum Packet {
+        case bytes([UInt8], [ReceivedDescriptor] = [])
         case tooLarge(Int)
         case closed
     }
@@ -19,7 +19,13 @@ package final class BenchSocket: Sendable {
         self.descriptor = descriptor
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         var limit = timeval(tv_sec: 10, tv_usec: 0)
-        _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        _ = unsafe setsockopt(
+            descriptor,
+            SOL_SOCKET,
+            SO_SNDTIMEO,
+            &limit,
+            socklen_t(MemoryLayout<timeval>.size)
+        )
     }
 
     /// The descriptor that the bench left in the environment, or nil when no bench started this process.
@@ -49,7 +55,9 @@ package final class BenchSocket: Sendable {
             buffer.removeAll(keepingCapacity: true)
             message.append(to: &buffer)
             guard buffer.count <= WireLimits.packetBytes else {
-                complain("a request of \(buffer.count) bytes is over the wire's \(WireLimits.packetBytes), dropped")
+                complain(
+                    "a request of \(buffer.count) bytes is over the wire's \(WireLimits.packetBytes), dropped"
+                )
                 return true
             }
             return push(buffer)
@@ -79,21 +87,48 @@ package final class BenchSocket: Sendable {
     /// Waits for the next packet.
     package func receive(into buffer: inout [UInt8]) -> Packet {
         while true {
-            let received = unsafe buffer.withUnsafeMutableBytes {
-                unsafe recv(descriptor, $0.baseAddress, $0.count, Int32(MSG_TRUNC))
-            }
+            var descriptors: [ReceivedDescriptor] = []
+            let received = receivePacket(into: &buffer, &descriptors)
             let cause = errno
             if received > buffer.count {
                 return .tooLarge(received)
             }
             if received > 0 {
-                return .bytes(Array(buffer[..<received]))
+                return .bytes(Array(buffer[..<received]), descriptors)
             }
             if received == 0, !isHungUp {
                 return .bytes([])
             }
             guard received < 0, cause == EINTR || cause == EAGAIN else {
                 return .closed
+            }
+        }
+    }
+
+    private func receivePacket(into buffer: inout [UInt8], _ descriptors: inout [ReceivedDescriptor])
+        -> Int
+    {
+        unsafe withUnsafeTemporaryAllocation(byteCount: ControlData.size, alignment: 16) { control in
+            unsafe buffer.withUnsafeMutableBytes { bytes in
+                var part = unsafe iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+                return unsafe withUnsafeMutablePointer(to: &part) { part in
+                    var header = unsafe msghdr()
+                    unsafe header.msg_iov = part
+                    unsafe header.msg_iovlen = 1
+                    unsafe header.msg_control = control.baseAddress
+                    unsafe header.msg_controllen = control.count
+                    let flags = Int32(MSG_TRUNC) | Int32(MSG_CMSG_CLOEXEC)
+                    let received = unsafe recvmsg(descriptor, &header, flags)
+                    let cause = errno
+                    if received >= 0 {
+                        let used = unsafe UnsafeRawBufferPointer(
+                            rebasing: control[..<Int(header.msg_controllen)]
+                        )
+                        descriptors = unsafe ControlData.descriptors(in: used).map { ReceivedDescriptor($0) }
+                    }
+                    errno = cause
+                    return received
+                }
             }
         }
     }

@@ -21,7 +21,8 @@ final class Strap {
     let names: NameTable
     let role: BlueZPeripheralRole
     let ticking: Timer
-    var values: [UInt32: [UInt8]] = [12: [1], 13: [0], 14: Array(0..<200)]
+    static let values: [UInt32: [UInt8]] = [12: [1], 13: [0], 14: Array(0..<200)]
+    var values = Strap.values
     var subscribed: Set<UInt32> = []
     var counter: UInt8 = 72
 
@@ -77,7 +78,10 @@ final class Strap {
         case .centralSubscribed:
             subscribed.insert(event.local)
             ticking.arm(at: MonotonicClock.now() + 500_000_000)
-        case .centralUnsubscribed: subscribed.remove(event.local)
+        case .centralUnsubscribed:
+            subscribed.remove(event.local)
+            // For whoever comes next everything is as it was.
+            if subscribed.isEmpty { values = Self.values }
         default: break
         }
     }

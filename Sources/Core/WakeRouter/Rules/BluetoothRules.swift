@@ -76,10 +76,10 @@ enum BluetoothRules {
     /// The verdict and reason of the decisive check.
     static func refusal(_ decisive: Check, in results: CheckResults, state: AppState) -> (Verdict, Reason) {
         switch decisive {
-        case .terminatedBySystem, .budgetLeft, .registered, .requestOfCentral, .servicePublished,
+        case .terminatedBySystem, .budgetLeft, .registered, .requestOfCentral,
             .peripheralPreserved, .locationLiftsForceQuit, .asksToBeWoken, .updatesInBackground,
             .updatesReachProcess, .beyondDistanceFilter, .authorized, .notPaused, .locationBudgetLeft, .sideWanted,
-            .rangesWhileRunning:
+            .rangesWhileRunning, .crossesBoundary, .dwellOver, .beaconIsNew:
             preconditionFailure("\(decisive) never fails for one app")
         case .notForceQuit: (.deny, .forceQuit)
         case .unlockedSinceBoot: (.deny, .beforeFirstUnlock)

@@ -43,7 +43,6 @@ enum PeripheralRules {
         results[.modePresent] = BluetoothRules.passes(hasMode, where: asleep)
         results[.bluetoothOn] = BluetoothRules.passes(app.bluetoothOn || endsLink, where: true)
         results[.requestOfCentral] = BluetoothRules.passes(isRequest(question.kind), where: asleep)
-        results[.servicePublished] = BluetoothRules.passes(hasMode, where: asleep)
         results[.peripheralPreserved] = BluetoothRules.passes(restorable, where: dead)
         results[.deliveryWanted] = BluetoothRules.passes(question.wanted, where: true)
         return results
@@ -58,7 +57,6 @@ enum PeripheralRules {
         case .modePresent: (later, .modeMissing)
         case .requestOfCentral: (later, .notARequest)
         case .peripheralPreserved: (.deny, .notPreserved)
-        case .servicePublished: preconditionFailure("\(decisive) never fails before the mode does")
         default: BluetoothRules.refusal(decisive, in: results, state: state)
         }
     }
@@ -69,7 +67,6 @@ enum PeripheralRules {
         var others = results
         others[.modePresent] = .pass
         others[.requestOfCentral] = .pass
-        others[.servicePublished] = .pass
         let wantsAnswer = kind == .readRequested || kind == .writeRequested
         return state == .suspended && !wantsAnswer && others.decisive == nil
     }

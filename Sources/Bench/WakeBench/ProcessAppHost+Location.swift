@@ -1,0 +1,44 @@
+import WakeModel
+import WakePorts
+import WakeWire
+
+/// The location managers of real apps.
+extension ProcessAppHost {
+    func locationAuthorization(
+        _ authorization: LocationAuthorization,
+        manager: ManagerNumber,
+        to app: AppID,
+        at now: Instant
+    ) {
+        let event = WireLocationEvent.authorization(WireTranslation.authorization(authorization), precise: true)
+        answer(event, manager: manager, to: app, named: "locationManagerDidChangeAuthorization")
+    }
+
+    /// A request of a location manager; some are answered here, without the router.
+    func heard(_ request: WireLocationRequest, manager: ManagerNumber, from app: AppID) {
+        switch request {
+        case .create(let id):
+            let status = surroundings.map { translation.status($0.locationFacts(of: app)) }
+            reply(id, WireReply(location: status), to: app)
+        case .deferUpdates:
+            // No phone since iOS 13 holds updates back, and the emulated one never does.
+            let failure = WireTranslation.locationFailure(11, "The phone cannot hold updates back.")
+            answer(
+                .deferredFinished(failure),
+                manager: manager,
+                to: app,
+                named: "didFinishDeferredUpdatesWithError"
+            )
+            return
+        case .disallowDeferred: return
+        default: break
+        }
+        if let asked = translation.location(request) { hear?(app, .request(.location(manager, asked))) }
+    }
+
+    private func answer(_ event: WireLocationEvent, manager: ManagerNumber, to app: AppID, named name: String) {
+        send(to: app, owing: .nothing(.none), named: name, decision: .none) { number in
+            .deliver(WireDelivery(delivery: number, manager: manager, body: .location(event)))
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import WakeBluetooth
+import WakeDevices
+import WakeLocation
+import WakeModel
+import WakePorts
+
+/// The simulated ends of a run, for the steps that act on devices and places; nil where the run has a real one.
+struct SimulatedEnds {
+    let scenario: Scenario
+    let radio: SimulatedBluetooth?
+    let phones: SimulatedPeripheralRole?
+    let positions: SimulatedLocation?
+
+    /// Carries out a step that acts on a device, the radio or the phone's place; any other is nothing to it.
+    ///
+    /// - Throws: ``SourceFailure`` of kind unsupported when the end that the step needs is real.
+    func perform(_ verb: Verb, _ origin: NameID, at now: Instant) throws(SourceFailure) {
+        switch verb {
+        case .bluetooth(let on): try radio("bluetooth").setPower(on, at: now)
+        case .notify(let devices, let characteristic, let value):
+            let radio = try radio("notify")
+            for device in devices {
+                try radio.simulateNotification(
+                    device: name(device),
+                    characteristic: characteristic,
+                    value: value,
+                    origin: origin,
+                    at: now
+                )
+            }
+        case .disconnect(let devices):
+            for device in devices { try disconnect(device, origin, at: now) }
+        case .range(let devices, let inRange):
+            for device in devices { try move(device, inRange: inRange, at: now) }
+        case .arm(let devices, let fault):
+            for device in devices { try arm(fault, device, at: now) }
+        case .cross(let region, true):
+            try positions("enter").simulateEnter(region: region, origin: origin, at: now)
+        case .cross(let region, false):
+            try positions("exit").simulateExit(region: region, origin: origin, at: now)
+        case .position(let place, let accuracy):
+            try positions("position").simulatePosition(TrackPoint(place), accuracy: accuracy, at: now)
+        case .play(let device): try positions("play").simulateTrack(device: name(device), at: now)
+        case .visit(let place, let departs):
+            let time = SimulatedLocation.usualTimestamp + Double(now.nanoseconds) / 1e9
+            let visit = Visit(
+                latitude: place.latitude,
+                longitude: place.longitude,
+                horizontalAccuracy: 50,
+                arrival: departs ? nil : time,
+                departure: departs ? time : nil
+            )
+            try positions(departs ? "depart" : "arrive").simulateVisit(visit, origin: origin, at: now)
+        case .user, .terminate, .uninstall, .phone, .authorize, .note: break
+        }
+    }
+
+    private func disconnect(_ device: Int, _ origin: NameID, at now: Instant) throws(SourceFailure) {
+        switch scenario.devices[device].form {
+        case .central: try phones("disconnect").simulateDisconnect(device: name(device), at: now)
+        case .peripheral, .beacon, .track:
+            try radio("disconnect").simulateDisconnect(device: name(device), origin: origin, at: now)
+        }
+    }
+
+    private func move(_ device: Int, inRange: Bool, at now: Instant) throws(SourceFailure) {
+        let step = inRange ? "in-range" : "out-of-range"
+        switch scenario.devices[device].form {
+        case .central: try phones(step).simulateRange(device: name(device), inRange: inRange, at: now)
+        case .peripheral, .beacon, .track:
+            try radio(step).simulateRange(device: name(device), inRange: inRange, at: now)
+        }
+    }
+
+    private func arm(_ fault: String, _ device: Int, at now: Instant) throws(SourceFailure) {
+        switch scenario.devices[device].form {
+        case .central: try phones("arm").arm(fault: fault, device: name(device), at: now)
+        case .track: try positions("arm").arm(fault: fault, device: name(device), at: now)
+        case .peripheral, .beacon: try radio("arm").arm(fault: fault, device: name(device), at: now)
+        }
+    }
+
+    private func name(_ device: Int) -> String { scenario.devices[device].name }
+
+    private func radio(_ step: String) throws(SourceFailure) -> SimulatedBluetooth {
+        guard let radio else { throw Self.real(step, "bluetooth", "the device itself decides") }
+        return radio
+    }
+
+    private func phones(_ step: String) throws(SourceFailure) -> SimulatedPeripheralRole {
+        guard let phones else { throw Self.real(step, "bluetooth", "the central itself decides") }
+        return phones
+    }
+
+    private func positions(_ step: String) throws(SourceFailure) -> SimulatedLocation {
+        guard let positions else { throw Self.real(step, "location", "the receiver itself decides") }
+        return positions
+    }
+
+    private static func real(_ step: String, _ source: String, _ decides: String) -> SourceFailure {
+        SourceFailure(.unsupported, "the step '\(step)' needs \(source)=simulated; on a real one \(decides)")
+    }
+}

@@ -1,0 +1,338 @@
+import WakeModel
+
+/// What an app asks of Core Location, and what becomes of its managers.
+extension Router {
+    /// The most location managers of an app: a set of slots has 64, and one stands for all of them.
+    static let locationManagersLimit = 63
+    /// The most beacon regions that a process ranges.
+    static let rangedLimit = 64
+
+    mutating func location(
+        _ request: LocationRequest,
+        manager number: ManagerNumber,
+        from app: AppID,
+        into output: inout RouterOutput
+    ) {
+        if request == .create {
+            createLocationManager(number, for: app, into: &output)
+            return
+        }
+        guard let slot = apps[Int(app.number)].location.slot(of: number) else {
+            output.actions.append(.refused(app, .unknownManager))
+            return
+        }
+        let asker = Asker(app: app, slot: slot, number: number)
+        if !profile.locationLevels, request.needsPosition { authorize(app, always: true, into: &output) }
+        switch request {
+        case .create: break
+        case .release: releaseLocationManager(asker, into: &output)
+        case .startUpdating(let filter, let allowsBackground, let pauses):
+            startUpdates(asker, filter, allowsBackground: allowsBackground, pauses: pauses, into: &output)
+        case .stopUpdating: stopUpdates(asker, into: &output)
+        case .startSignificant: startSignificant(app, into: &output)
+        case .stopSignificant: stopSignificant(app, into: &output)
+        case .startVisits: startVisits(app, into: &output)
+        case .stopVisits:
+            apps[Int(app.number)].location.visits = nil
+        case .monitor(let region): monitor(.circular(region), asker, into: &output)
+        case .monitorBeacons(let region): monitor(.beacons(region), asker, into: &output)
+        case .stopMonitoring(let identifier): stopMonitoring(identifier, app, into: &output)
+        case .requestState(let identifier): tellState(of: identifier, asker, into: &output)
+        case .requestLocation: requestFix(asker, into: &output)
+        case .requestAuthorization(let always): authorize(app, always: always, into: &output)
+        case .range(let region): range(region, app, into: &output)
+        case .stopRanging(let identifier): stopRanging(identifier, app, into: &output)
+        }
+    }
+
+    /// One manager of one app, and its name on both sides.
+    struct Asker {
+        var app: AppID
+        var slot: Int
+        var number: ManagerNumber
+    }
+
+    // MARK: Managers
+
+    private mutating func createLocationManager(
+        _ number: ManagerNumber,
+        for app: AppID,
+        into output: inout RouterOutput
+    ) {
+        let index = Int(app.number)
+        guard number != 0, apps[index].location.slot(of: number) == nil else {
+            output.actions.append(.refused(app, number == 0 ? .unknownManager : .duplicateManager))
+            return
+        }
+        let free = apps[index].location.managers.firstIndex { !$0.inUse }
+        guard free != nil || apps[index].location.managers.count < Self.locationManagersLimit else {
+            output.actions.append(.refused(app, .tooMany))
+            return
+        }
+        let manager = LocationRecord.Manager(inUse: true, attached: true, number: number, createdAt: now)
+        if let free {
+            apps[index].location.managers[free] = manager
+        } else {
+            apps[index].location.managers.append(manager)
+        }
+        output.actions.append(.locationAuthorization(app, number, apps[index].face.locationAuthorization))
+        deliverWaiting(to: app, into: &output)
+    }
+
+    private mutating func releaseLocationManager(_ asker: Asker, into output: inout RouterOutput) {
+        let index = Int(asker.app.number)
+        apps[index].location.managers[asker.slot - 1] = .init()
+        removeUpdater(asker.app, asker.slot)
+        dropWaiting(of: asker.app, slot: asker.slot, location: true, into: &output)
+        settleNeeds(of: asker.app, into: &output)
+    }
+
+    /// The process is gone: its managers go, but for what explains why nothing comes any more (LOC-3).
+    mutating func detachLocation(of app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        guard !apps[index].location.managers.isEmpty else { return }
+        for place in apps[index].location.managers.indices {
+            if apps[index].location.managers[place].updates == nil {
+                apps[index].location.managers[place] = .init()
+                removeUpdater(app, place + 1)
+            } else {
+                apps[index].location.managers[place].attached = false
+                apps[index].location.managers[place].wantsFix = nil
+            }
+        }
+        stopAllRanging(of: app, into: &output)
+        settleNeeds(of: app, into: &output)
+    }
+
+    /// A new process starts without managers.
+    mutating func forgetDetachedLocation(of app: AppID) {
+        let index = Int(app.number)
+        guard !apps[index].location.managers.isEmpty else { return }
+        apps[index].location.managers.removeAll()
+        updaters.removeAll { $0.app == app }
+    }
+
+    /// The app is removed from the phone, with all that the system kept for it.
+    mutating func forgetLocation(of app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        for slot in apps[index].location.regions.indices { removeRegion(app, slot, into: &output) }
+        stopAllRanging(of: app, into: &output)
+        stopSignificant(app, into: &output)
+        forgetDetachedLocation(of: app)
+        apps[index].location.visits = nil
+        settleNeeds(of: app, into: &output)
+        apps[index].location = LocationRecord()
+    }
+
+    // MARK: Positions
+
+    private mutating func startUpdates(
+        _ asker: Asker,
+        _ filter: Double,
+        allowsBackground: Bool,
+        pauses: Bool,
+        into output: inout RouterOutput
+    ) {
+        let index = Int(asker.app.number)
+        if allowsBackground, profile.locationBackgroundFlag, !apps[index].face.modes.contains(.location) {
+            // Core Location raises an exception, and nothing catches it (LOC-6).
+            output.actions.append(.refused(asker.app, .locationModeMissing))
+            end(asker.app, cause: .crash, code: ExitRecord.abort, by: .none, into: &output)
+            return
+        }
+        if isRefused(asker, into: &output) { return }
+        let foreground = apps[index].state == .active || apps[index].state == .inactive
+        let place = asker.slot - 1
+        var updates = LocationRecord.Updates(
+            filterChord: filter,
+            allowsBackground: allowsBackground,
+            pausesAutomatically: pauses,
+            beganInForeground: foreground,
+            since: now
+        )
+        if let old = apps[index].location.managers[place].updates, !old.paused {
+            updates.beganInForeground = old.beganInForeground || foreground
+            updates.since = old.since
+            updates.last = old.last
+            updates.anchor = old.anchor
+            updates.stillSince = old.stillSince
+        }
+        apps[index].location.managers[place].updates = updates
+        addUpdater(asker.app, asker.slot)
+        settleNeeds(of: asker.app, into: &output)
+    }
+
+    private mutating func stopUpdates(_ asker: Asker, into output: inout RouterOutput) {
+        let index = Int(asker.app.number)
+        apps[index].location.managers[asker.slot - 1].updates = nil
+        if apps[index].location.managers[asker.slot - 1].wantsFix == nil { removeUpdater(asker.app, asker.slot) }
+        settleNeeds(of: asker.app, into: &output)
+    }
+
+    private mutating func requestFix(_ asker: Asker, into output: inout RouterOutput) {
+        if isRefused(asker, into: &output) { return }
+        apps[Int(asker.app.number)].location.managers[asker.slot - 1].wantsFix = now
+        addUpdater(asker.app, asker.slot)
+        settleNeeds(of: asker.app, into: &output)
+    }
+
+    /// Tells an app that the user refused that it gets no position.
+    private mutating func isRefused(_ asker: Asker, into output: inout RouterOutput) -> Bool {
+        switch apps[Int(asker.app.number)].face.locationAuthorization {
+        case .notDetermined, .whenInUse, .always: return false
+        case .denied, .restricted:
+            raise(
+                .locationFailed,
+                for: asker,
+                payload: .locationFailure(
+                    code: LocationFailureCode.denied,
+                    message: "The user does not allow the app to know the position."
+                ),
+                into: &output
+            )
+            return true
+        }
+    }
+
+    private mutating func startSignificant(_ app: AppID, into output: inout RouterOutput) {
+        guard apps[Int(app.number)].location.significant == nil else { return }
+        apps[Int(app.number)].location.significant = .init(since: now, reference: lastPosition)
+        Self.insert(app, into: &significantApps)
+        settleNeeds(of: app, into: &output)
+    }
+
+    private mutating func stopSignificant(_ app: AppID, into output: inout RouterOutput) {
+        apps[Int(app.number)].location.significant = nil
+        significantApps.removeAll { $0 == app }
+        settleNeeds(of: app, into: &output)
+    }
+
+    private mutating func startVisits(_ app: AppID, into output: inout RouterOutput) {
+        guard profile.visits else {
+            output.actions.append(.refused(app, .unavailable))
+            return
+        }
+        if apps[Int(app.number)].location.visits == nil { apps[Int(app.number)].location.visits = now }
+    }
+
+    // MARK: Authorization
+
+    /// The user is asked, and allows it, when nothing was said before.
+    private mutating func authorize(_ app: AppID, always: Bool, into output: inout RouterOutput) {
+        let granted: LocationAuthorization = always || !profile.locationLevels ? .always : .whenInUse
+        switch (apps[Int(app.number)].face.locationAuthorization, granted) {
+        case (.notDetermined, _), (.whenInUse, .always): break
+        default: return
+        }
+        apps[Int(app.number)].face.locationAuthorization = granted
+        output.actions.append(
+            .raise(WakeEvent(kind: .authorizationChanged, app: app, authorization: granted), .none)
+        )
+    }
+
+    // MARK: Needs
+
+    /// Keeps what is asked of the sources in step with what apps want.
+    mutating func settleNeeds(of app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        let needs = needsFixes(index)
+        if needs != apps[index].location.needsFixes {
+            apps[index].location.needsFixes = needs
+            appsNeedingFixes += needs ? 1 : -1
+            if appsNeedingFixes == (needs ? 1 : 0) { output.actions.append(.location(.positioning(needs))) }
+        }
+        accountReceiver(of: app)
+    }
+
+    private func needsFixes(_ index: Int) -> Bool {
+        apps[index].location.significant != nil
+            || apps[index].location.managers.contains { manager in
+                manager.attached && (manager.wantsFix != nil || manager.updates.map { !$0.paused } == true)
+            }
+            || apps[index].location.regions.contains { region in
+                if case .circular? = region?.shape { true } else { false }
+            }
+    }
+
+    /// The time for which an app keeps the receiver on is its own (LOC-9).
+    mutating func accountReceiver(of app: AppID) {
+        let index = Int(app.number)
+        let asleep = apps[index].state == .suspended || apps[index].state == .notRunning
+        let keepsOn = apps[index].location.managers.contains { manager in
+            guard manager.attached, let updates = manager.updates, !updates.paused else { return false }
+            return !asleep || goesOnInBackground(updates) && apps[index].face.modes.contains(.location)
+        }
+        if let since = apps[index].location.receiverSince {
+            if keepsOn { return }
+            apps[index].location.receiverTime = apps[index].location.receiverTime + now.since(since)
+            apps[index].location.receiverSince = nil
+        } else if keepsOn {
+            apps[index].location.receiverSince = now
+        }
+    }
+
+    func goesOnInBackground(_ updates: LocationRecord.Updates) -> Bool {
+        updates.allowsBackground || !profile.locationBackgroundFlag
+    }
+
+    /// How long an app has kept the receiver on (LOC-9).
+    package func receiverTime(of app: AppID, at instant: Instant) -> Instant.Span {
+        guard Int(app.number) < apps.count else { return .zero }
+        let record = apps[Int(app.number)].location
+        return record.receiverTime + (record.receiverSince.map { instant.since($0) } ?? .zero)
+    }
+
+    /// Asks the sources again for all that is wanted: they know nothing of before.
+    mutating func takeUpLocation(into output: inout RouterOutput) {
+        if appsNeedingFixes > 0 { output.actions.append(.location(.positioning(true))) }
+        if !watchedBeacons.isEmpty { output.actions.append(.location(.watchBeacons(watchedBeacons.keys.sorted()))) }
+    }
+
+    // MARK: Lists
+
+    private mutating func addUpdater(_ app: AppID, _ slot: Int) {
+        let updater = BluetoothClient(app: app, slot: UInt16(slot))
+        let place = updaters.firstIndex { $0 >= updater } ?? updaters.count
+        if place < updaters.count, updaters[place] == updater { return }
+        updaters.insert(updater, at: place)
+    }
+
+    mutating func removeUpdater(_ app: AppID, _ slot: Int) {
+        let updater = BluetoothClient(app: app, slot: UInt16(slot))
+        updaters.removeAll { $0 == updater }
+    }
+
+    static func insert(_ app: AppID, into list: inout [AppID]) {
+        let place = list.firstIndex { $0 >= app } ?? list.count
+        if place < list.count, list[place] == app { return }
+        list.insert(app, at: place)
+    }
+
+    /// An answer to one manager.
+    mutating func raise(
+        _ kind: EventKind,
+        for asker: Asker,
+        region: NameID = .none,
+        payload: EventPayload = .none,
+        into output: inout RouterOutput
+    ) {
+        output.actions.append(
+            .raise(
+                WakeEvent(kind: kind, subject: region, region: region, app: asker.app, manager: asker.number),
+                payload
+            )
+        )
+    }
+}
+
+extension LocationRequest {
+    /// Whether the first such request of an app asks the user, before iOS 8.
+    fileprivate var needsPosition: Bool {
+        switch self {
+        case .startUpdating, .startSignificant, .startVisits, .monitor, .monitorBeacons, .requestLocation, .range: true
+        case .create, .release, .stopUpdating, .stopSignificant, .stopVisits, .stopMonitoring, .requestState,
+            .requestAuthorization, .stopRanging:
+            false
+        }
+    }
+}

@@ -1,0 +1,339 @@
+import WakeModel
+
+/// From an event of location to the apps that registered for it.
+extension Router {
+    mutating func routeLocation(_ event: WakeEvent, into output: inout RouterOutput) {
+        switch event.kind {
+        case .positionFixed: position(event, into: &output)
+        case .beaconSighted: sighted(event, into: &output)
+        case .authorizationChanged: authorizationChanged(event, into: &output)
+        default:
+            guard let app = event.app else {
+                for index in apps.indices { tell(AppID(UInt32(index)), event, into: &output) }
+                return
+            }
+            tell(app, event, into: &output)
+        }
+    }
+
+    /// Decides for one app, when it is interested. What a source says of a crossing is so at once.
+    private mutating func tell(_ app: AppID, _ event: WakeEvent, into output: inout RouterOutput) {
+        if event.app == nil, !isOverflowing { noteDirect(event, app) }
+        guard let interest = locationInterest(of: app, in: event) else { return }
+        decide(event, for: interest, into: &output)
+        reschedule(app)
+    }
+
+    private mutating func noteDirect(_ event: WakeEvent, _ app: AppID) {
+        let index = Int(app.number)
+        switch event.kind {
+        case .regionEntered, .regionExited:
+            guard let slot = apps[index].location.region(named: event.region) else { return }
+            apps[index].location.regions[slot]!.state = event.kind == .regionEntered ? .inside : .outside
+            apps[index].location.regions[slot]!.pending = nil
+            apps[index].location.regions[slot]!.lastSeen = nil
+        case .significantChange:
+            if apps[index].location.significant != nil { apps[index].location.significant!.last = now }
+        default: break
+        }
+    }
+
+    /// The user changed what an app may know, or the app asked.
+    private mutating func authorizationChanged(_ event: WakeEvent, into output: inout RouterOutput) {
+        guard let app = event.app, let authorization = event.authorization, isInstalled(app) else { return }
+        if !isOverflowing { apps[Int(app.number)].face.locationAuthorization = authorization }
+        tell(app, event, into: &output)
+    }
+
+    // MARK: Fixes
+
+    private mutating func position(_ event: WakeEvent, into output: inout RouterOutput) {
+        guard let position = event.position else { return }
+        if isOverflowing {
+            update(event, into: &output)
+            return
+        }
+        lastPosition = position
+        regionIndex.move(to: position)
+        let changes = regionIndex.changes
+        var began = false
+        for change in changes where placeChanged(change, by: event) { began = true }
+        let moved = significantlyMoved(to: position, event, into: &output)
+        update(event, into: &output)
+        guard !reached, appsNeedingFixes > 0 else { return }
+        unaddressed(event, moved ? .ledToEvents : began ? .crossingBegan : .nothingCrossed, into: &output)
+    }
+
+    /// Gives apps their significant changes (LOC-1). Says whether there was one.
+    private mutating func significantlyMoved(
+        to position: Direction,
+        _ event: WakeEvent,
+        into output: inout RouterOutput
+    ) -> Bool {
+        var moved = false
+        for app in significantApps {
+            let index = Int(app.number)
+            guard let service = apps[index].location.significant else { continue }
+            guard let reference = service.reference else {
+                apps[index].location.significant!.reference = position
+                continue
+            }
+            guard position.chordSquared(to: reference) >= significantSquare else { continue }
+            if let last = service.last, now.since(last) < profile.significantInterval { continue }
+            apps[index].location.significant!.reference = position
+            apps[index].location.significant!.last = now
+            moved = true
+            output.actions.append(
+                .raise(
+                    WakeEvent(
+                        kind: .significantChange,
+                        subject: event.subject,
+                        app: app,
+                        origin: event.origin,
+                        parent: event.id
+                    ),
+                    .none
+                )
+            )
+        }
+        return moved
+    }
+
+    /// Gives standard updates to the apps that started them.
+    private mutating func update(_ event: WakeEvent, into output: inout RouterOutput) {
+        var place = 0
+        while place < updaters.count {
+            let app = updaters[place].app
+            if let interest = locationInterest(of: app, in: event) {
+                decide(event, for: interest, into: &output)
+                if !isOverflowing { rest(app, event, into: &output) }
+                reschedule(app)
+            }
+            place = updaters.firstIndex { $0.app > app } ?? updaters.count
+        }
+    }
+
+    /// Pauses the updates of a phone that stands still (LOC-7).
+    private mutating func rest(_ app: AppID, _ event: WakeEvent, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        guard let position = event.position else { return }
+        for place in apps[index].location.managers.indices {
+            let manager = apps[index].location.managers[place]
+            guard manager.attached, let updates = manager.updates, updates.pausesAutomatically, !updates.paused else {
+                continue
+            }
+            if let anchor = updates.anchor, position.chordSquared(to: anchor) <= pauseSquare {
+                guard now.since(updates.stillSince) >= profile.pauseDelay else { continue }
+                apps[index].location.managers[place].updates!.paused = true
+                raise(
+                    .locationUpdatesPaused,
+                    for: Asker(app: app, slot: place + 1, number: manager.number),
+                    into: &output
+                )
+                settleNeeds(of: app, into: &output)
+            } else {
+                apps[index].location.managers[place].updates!.anchor = position
+                apps[index].location.managers[place].updates!.stillSince = now
+            }
+        }
+    }
+
+    /// Which managers a fix counts for: those stay in the interest; when there is none, one of them stands for all.
+    func question(of interest: inout Interest, _ event: WakeEvent) -> LocationQuestion {
+        let index = Int(interest.client.app.number)
+        var question = LocationQuestion(via: interest.via, state: apps[index].state)
+        switch interest.via {
+        case .standardUpdates: answerUpdates(&question, &interest, event)
+        case .region, .beaconRegion:
+            if let slot = apps[index].location.region(named: event.region) {
+                question.sideWanted = apps[index].location.regions[slot]!.notifies(of: event.kind)
+            }
+        default: break
+        }
+        return question
+    }
+
+    private func answerUpdates(_ question: inout LocationQuestion, _ interest: inout Interest, _ event: WakeEvent) {
+        let index = Int(interest.client.app.number)
+        var counting = SlotSet()
+        var best = -1
+        for slot in interest.slots {
+            let manager = apps[index].location.managers[slot - 1]
+            var next = LocationQuestion(via: .standardUpdates, state: question.state)
+            if let updates = manager.updates {
+                next.goesOnInBackground = goesOnInBackground(updates)
+                next.beganInForeground = updates.beganInForeground
+                next.paused = updates.paused && manager.wantsFix == nil
+                next.beyondFilter = manager.wantsFix != nil || isBeyond(updates, event.position)
+            }
+            if !next.paused, next.beyondFilter { counting.insert(UInt16(slot)) }
+            // The one with the fewest obstacles speaks for the app.
+            let rank =
+                (next.paused ? 0 : 4) + (next.beyondFilter ? 2 : 0) + (next.goesOnInBackground ? 1 : 0)
+            guard rank > best else { continue }
+            best = rank
+            question = next
+            interest.client.slot = UInt16(slot)
+            interest.since = manager.updates?.since ?? manager.wantsFix ?? manager.createdAt
+        }
+        if !counting.isEmpty { interest.slots = counting }
+    }
+
+    private func isBeyond(_ updates: LocationRecord.Updates, _ position: Direction?) -> Bool {
+        guard let last = updates.last, let position, updates.filterChord > 0 else { return true }
+        return position.chordSquared(to: last) >= updates.filterChord * updates.filterChord
+    }
+
+    /// An update that the app hears of counts for the managers that it went to.
+    mutating func noteUpdate(_ event: WakeEvent, for interest: Interest, into output: inout RouterOutput) {
+        let index = Int(interest.client.app.number)
+        for slot in interest.slots where slot > 0 {
+            apps[index].location.managers[slot - 1].updates?.last = event.position
+            guard apps[index].location.managers[slot - 1].wantsFix != nil else { continue }
+            apps[index].location.managers[slot - 1].wantsFix = nil
+            if apps[index].location.managers[slot - 1].updates == nil { removeUpdater(interest.client.app, slot) }
+        }
+        settleNeeds(of: interest.client.app, into: &output)
+    }
+
+    // MARK: Beacons
+
+    /// A beacon was heard: the first time it is an entry (BCN-1); apps that range it are told each time (BCN-4).
+    private mutating func sighted(_ event: WakeEvent, into output: inout RouterOutput) {
+        guard let beacon = event.beacon, !isOverflowing else { return }
+        var known = false
+        var led = false
+        for key in beaconRegions[beacon.uuid] ?? [] {
+            let index = Int(key.app.number)
+            let slot = Int(key.slot)
+            guard let region = apps[index].location.regions[slot], case .beacons(let beacons) = region.shape,
+                beacons.beacons.matches(beacon)
+            else { continue }
+            known = true
+            apps[index].location.regions[slot]!.lastSeen = now
+            expect(now.advanced(by: profile.beaconExitDelay), of: key.app)
+            if region.state == .inside { continue }
+            led = true
+            cross(key.app, slot, to: .inside, parent: event.id, origin: event.origin, into: &output)
+        }
+        for app in rangingApps where ranges(app, event, beacon, &known, into: &output) { led = true }
+        if known { unaddressed(event, led ? .ledToEvents : .beaconKnown, into: &output) }
+    }
+
+    /// Tells a running app of a beacon that it ranges.
+    private func ranges(
+        _ app: AppID,
+        _ event: WakeEvent,
+        _ beacon: BeaconSighting,
+        _ known: inout Bool,
+        into output: inout RouterOutput
+    ) -> Bool {
+        let index = Int(app.number)
+        var told = false
+        for region in apps[index].location.ranged where region.beacons.matches(beacon) {
+            known = true
+            if apps[index].state == .suspended { continue }
+            told = true
+            output.actions.append(
+                .raise(
+                    WakeEvent(
+                        kind: .beaconsRanged,
+                        subject: event.subject,
+                        region: region.identifier,
+                        app: app,
+                        origin: event.origin,
+                        parent: event.id
+                    ),
+                    .none
+                )
+            )
+        }
+        return told
+    }
+
+    // MARK: Interest
+
+    /// How an app is interested in an event of location; nil when it is not.
+    func locationInterest(of app: AppID, in event: WakeEvent) -> Interest? {
+        guard isInstalled(app) else { return nil }
+        let index = Int(app.number)
+        let everyone = BluetoothClient(app: app, slot: 0)
+        switch event.kind {
+        case .positionFixed: return updatesInterest(of: app)
+        case .significantChange:
+            return apps[index].location.significant.map { Interest(everyone, via: .significantChange, since: $0.since) }
+        case .visitBegan, .visitEnded:
+            return apps[index].location.visits.map { Interest(everyone, via: .visits, since: $0) }
+        case .regionStateDetermined where event.manager != 0: return answerInterest(of: app, in: event)
+        case .regionEntered, .regionExited, .regionStateDetermined:
+            guard let slot = apps[index].location.region(named: event.region),
+                let region = apps[index].location.regions[slot]
+            else { return nil }
+            return Interest(everyone, via: region.via, since: region.since)
+        case .beaconsRanged:
+            let ranges = apps[index].location.ranged.contains { $0.identifier == event.region }
+            return ranges ? Interest(everyone, via: .ranging, since: apps[index].face.stateSince) : nil
+        default: return event.kind.source == .location ? answerInterest(of: app, in: event) : nil
+        }
+    }
+
+    private func updatesInterest(of app: AppID) -> Interest? {
+        var found: Interest?
+        for (place, manager) in apps[Int(app.number)].location.managers.enumerated() {
+            guard let since = manager.updates?.since ?? manager.wantsFix else { continue }
+            let client = BluetoothClient(app: app, slot: UInt16(place + 1))
+            if found == nil { found = Interest(client, via: .standardUpdates, since: since) }
+            found!.slots.insert(client.slot)
+        }
+        return found
+    }
+
+    /// An answer is for the manager that asked, or for all; a process that is gone is told nothing, and a record says so.
+    private func answerInterest(of app: AppID, in event: WakeEvent) -> Interest? {
+        let index = Int(app.number)
+        // Without an app it is no answer, but for all that have updates running.
+        if event.app == nil, updatesInterest(of: app) == nil { return nil }
+        var slot = 0
+        if apps[index].hasProcess {
+            guard apps[index].location.hasManager else { return nil }
+            if event.manager != 0 {
+                guard let known = apps[index].location.slot(of: event.manager) else { return nil }
+                slot = known
+            }
+        }
+        return Interest(
+            BluetoothClient(app: app, slot: UInt16(slot)),
+            via: .answer,
+            since: apps[index].face.stateSince
+        )
+    }
+
+    /// An event that concerns apps, and is for none of them by itself.
+    private mutating func unaddressed(_ event: WakeEvent, _ reason: Reason, into output: inout RouterOutput) {
+        reached = true
+        var checks = CheckResults()
+        checks[.registered] = .pass
+        switch reason {
+        case .nothingCrossed: checks[.crossesBoundary] = .fail
+        case .crossingBegan:
+            checks[.crossesBoundary] = .pass
+            checks[.dwellOver] = .fail
+        case .beaconKnown: checks[.beaconIsNew] = .fail
+        default: checks[.deliveryWanted] = .fail
+        }
+        var snapshot = AppSnapshot()
+        observePhone(&snapshot)
+        _ = record(
+            event,
+            app: .none,
+            verdict: .drop,
+            reason: reason,
+            rule: reason.rule,
+            checks: checks,
+            wouldHave: .drop,
+            supersedes: .none,
+            snapshot: snapshot,
+            into: &output
+        )
+    }
+}

@@ -1,0 +1,325 @@
+import WakeModel
+
+/// The regions and beacons that apps watch for.
+extension Router {
+    // MARK: Requests
+
+    mutating func monitor(
+        _ shape: LocationRecord.Region.Shape,
+        _ asker: Asker,
+        into output: inout RouterOutput
+    ) {
+        let index = Int(asker.app.number)
+        var region = LocationRecord.Region(shape: shape, since: now, state: .unknown)
+        let replaced = apps[index].location.region(named: region.identifier)
+        if let fault = refusal(of: shape, replaced: replaced != nil, index) {
+            fail(region.identifier, fault.code, fault.message, asker, into: &output)
+            return
+        }
+        if let replaced { removeRegion(asker.app, replaced, into: &output) }
+        let free = replaced ?? apps[index].location.regions.firstIndex { $0 == nil }
+        let slot = free ?? apps[index].location.regions.count
+        if free == nil { apps[index].location.regions.append(nil) }
+        region.state = watch(shape, RegionKey(app: asker.app, slot: UInt16(slot)), into: &output)
+        apps[index].location.regions[slot] = region
+        settleNeeds(of: asker.app, into: &output)
+        raise(.monitoringStarted, for: asker, region: region.identifier, into: &output)
+    }
+
+    /// Why a region cannot be monitored; nil when it can.
+    private func refusal(
+        of shape: LocationRecord.Region.Shape,
+        replaced: Bool,
+        _ index: Int
+    ) -> (code: Int32, message: String)? {
+        switch apps[index].face.locationAuthorization {
+        case .denied, .restricted:
+            return (
+                LocationFailureCode.regionMonitoringDenied, "The user does not allow the app to monitor regions."
+            )
+        case .notDetermined, .whenInUse, .always: break
+        }
+        switch shape {
+        case .circular(let region):
+            guard region.radiusChord >= 0, region.radiusChord <= regionRadiusLimitChord else {
+                return (
+                    LocationFailureCode.regionMonitoringFailure,
+                    "The radius is larger than \(profile.regionRadiusLimit) m, or no number."
+                )
+            }
+        case .beacons:
+            guard profile.beaconRegions else {
+                return (LocationFailureCode.regionMonitoringFailure, "There are no beacon regions before iOS 7.")
+            }
+        }
+        let count = apps[index].location.regions.count { $0 != nil }
+        guard replaced || count < profile.regionLimit else {
+            return (
+                LocationFailureCode.regionMonitoringFailure,
+                "The app monitors \(profile.regionLimit) regions already."
+            )
+        }
+        return nil
+    }
+
+    private mutating func fail(
+        _ identifier: NameID,
+        _ code: Int32,
+        _ message: String,
+        _ asker: Asker,
+        into output: inout RouterOutput
+    ) {
+        raise(
+            .monitoringFailed,
+            for: asker,
+            region: identifier,
+            payload: .locationFailure(code: code, message: message),
+            into: &output
+        )
+    }
+
+    mutating func stopMonitoring(_ identifier: NameID, _ app: AppID, into output: inout RouterOutput) {
+        guard let slot = apps[Int(app.number)].location.region(named: identifier) else {
+            output.actions.append(.refused(app, .unknownRegion))
+            return
+        }
+        removeRegion(app, slot, into: &output)
+        settleNeeds(of: app, into: &output)
+    }
+
+    /// Answers for a monitored region, and fails for another (REG-5).
+    mutating func tellState(of identifier: NameID, _ asker: Asker, into output: inout RouterOutput) {
+        let index = Int(asker.app.number)
+        guard let slot = apps[index].location.region(named: identifier) else {
+            fail(
+                identifier,
+                LocationFailureCode.regionMonitoringFailure,
+                "The app does not monitor this region.",
+                asker,
+                into: &output
+            )
+            return
+        }
+        raise(
+            .regionStateDetermined,
+            for: asker,
+            region: identifier,
+            payload: .regionState(apps[index].location.regions[slot]!.state),
+            into: &output
+        )
+    }
+
+    mutating func range(_ region: BeaconRegion, _ app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        guard profile.beaconRegions else {
+            output.actions.append(.refused(app, .unavailable))
+            return
+        }
+        if let old = apps[index].location.ranged.firstIndex(where: { $0.identifier == region.identifier }) {
+            stopWatching(for: apps[index].location.ranged[old].beacons, into: &output)
+            apps[index].location.ranged[old] = region
+        } else {
+            guard apps[index].location.ranged.count < Self.rangedLimit else {
+                output.actions.append(.refused(app, .tooMany))
+                return
+            }
+            apps[index].location.ranged.append(region)
+            Self.insert(app, into: &rangingApps)
+        }
+        watch(for: region.beacons, into: &output)
+    }
+
+    mutating func stopRanging(_ identifier: NameID, _ app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        guard let place = apps[index].location.ranged.firstIndex(where: { $0.identifier == identifier }) else {
+            output.actions.append(.refused(app, .unknownRegion))
+            return
+        }
+        let region = apps[index].location.ranged.remove(at: place)
+        if apps[index].location.ranged.isEmpty { rangingApps.removeAll { $0 == app } }
+        stopWatching(for: region.beacons, into: &output)
+    }
+
+    mutating func stopAllRanging(of app: AppID, into output: inout RouterOutput) {
+        let ranged = apps[Int(app.number)].location.ranged
+        guard !ranged.isEmpty else { return }
+        apps[Int(app.number)].location.ranged.removeAll()
+        rangingApps.removeAll { $0 == app }
+        for region in ranged { stopWatching(for: region.beacons, into: &output) }
+    }
+
+    // MARK: Watching
+
+    /// Takes a region up and says where the phone is to it, as far as that is known (REG-1).
+    private mutating func watch(
+        _ shape: LocationRecord.Region.Shape,
+        _ key: RegionKey,
+        into output: inout RouterOutput
+    ) -> RegionState {
+        switch shape {
+        case .circular(let region):
+            let place = regionIndex.insert(
+                key,
+                center: region.center,
+                innerChord: region.inwardChord,
+                outerChord: region.outwardChord
+            )
+            return Self.firstState(of: region, place, at: regionIndex.position)
+        case .beacons(let region):
+            watch(for: region.beacons, into: &output)
+            beaconRegions[region.beacons.uuid, default: []].append(key)
+            beaconRegions[region.beacons.uuid]!.sort()
+            return .unknown
+        }
+    }
+
+    /// Where a phone is to a region when nothing is known of before: the boundary itself decides.
+    private static func firstState(
+        of region: CircularRegion,
+        _ place: RegionPlace,
+        at position: Direction?
+    ) -> RegionState {
+        switch place {
+        case .unknown: return .unknown
+        case .within: return .inside
+        case .beyond: return .outside
+        case .between:
+            guard let position else { return .unknown }
+            let isInside = position.chordSquared(to: region.center) <= region.radiusChord * region.radiusChord
+            return isInside ? .inside : .outside
+        }
+    }
+
+    mutating func removeRegion(_ app: AppID, _ slot: Int, into output: inout RouterOutput) {
+        guard let region = apps[Int(app.number)].location.regions[slot] else { return }
+        let key = RegionKey(app: app, slot: UInt16(slot))
+        apps[Int(app.number)].location.regions[slot] = nil
+        switch region.shape {
+        case .circular: regionIndex.remove(key)
+        case .beacons(let beacons):
+            beaconRegions[beacons.beacons.uuid]?.removeAll { $0 == key }
+            if beaconRegions[beacons.beacons.uuid]?.isEmpty == true { beaconRegions[beacons.beacons.uuid] = nil }
+            stopWatching(for: beacons.beacons, into: &output)
+        }
+    }
+
+    private mutating func watch(for beacons: BeaconIdentity, into output: inout RouterOutput) {
+        watchedBeacons[beacons, default: 0] += 1
+        if watchedBeacons[beacons] == 1 { tellWatched(into: &output) }
+    }
+
+    private mutating func stopWatching(for beacons: BeaconIdentity, into output: inout RouterOutput) {
+        watchedBeacons[beacons]! -= 1
+        guard watchedBeacons[beacons] == 0 else { return }
+        watchedBeacons[beacons] = nil
+        tellWatched(into: &output)
+    }
+
+    private func tellWatched(into output: inout RouterOutput) {
+        output.actions.append(.location(.watchBeacons(watchedBeacons.keys.sorted())))
+    }
+
+    // MARK: Crossings
+
+    /// A region's place is another than at the fix before. Says whether a dwell began (REG-2).
+    mutating func placeChanged(_ change: RegionChange, by event: WakeEvent) -> Bool {
+        let index = Int(change.key.app.number)
+        let slot = Int(change.key.slot)
+        guard let region = apps[index].location.regions[slot], case .circular(let circle) = region.shape else {
+            return false
+        }
+        var crossing: LocationRecord.Crossing?
+        switch (region.state, change.place) {
+        case (.unknown, _):
+            apps[index].location.regions[slot]!.state = Self.firstState(of: circle, change.place, at: event.position)
+        case (.outside, .within): crossing = self.crossing(to: .inside, event)
+        case (.inside, .beyond): crossing = self.crossing(to: .outside, event)
+        case (.outside, _), (.inside, _): break
+        }
+        apps[index].location.regions[slot]!.pending = crossing
+        if let crossing { expect(crossing.due, of: change.key.app) }
+        return crossing != nil
+    }
+
+    private func crossing(to state: RegionState, _ event: WakeEvent) -> LocationRecord.Crossing {
+        .init(to: state, due: now.advanced(by: profile.regionDwell), event: event.id, origin: event.origin)
+    }
+
+    /// Something of an app's regions is due at an instant.
+    mutating func expect(_ due: Instant, of app: AppID) {
+        guard due < apps[Int(app.number)].location.due else { return }
+        apps[Int(app.number)].location.due = due
+        reschedule(app)
+    }
+
+    /// Dwells end, and beacons are gone (REG-2, BCN-2).
+    mutating func regionsDue(of app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        for slot in apps[index].location.regions.indices {
+            guard let region = apps[index].location.regions[slot] else { continue }
+            if let crossing = region.pending, crossing.due <= now {
+                apps[index].location.regions[slot]!.pending = nil
+                cross(app, slot, to: crossing.to, parent: crossing.event, origin: crossing.origin, into: &output)
+            }
+            if let seen = region.lastSeen, now.since(seen) >= profile.beaconExitDelay {
+                apps[index].location.regions[slot]!.lastSeen = nil
+                cross(app, slot, to: .outside, into: &output)
+            }
+        }
+        apps[index].location.due = apps[index].location.earliestDue(profile.beaconExitDelay)
+    }
+
+    /// The crossing counts: it becomes an event.
+    mutating func cross(
+        _ app: AppID,
+        _ slot: Int,
+        to state: RegionState,
+        parent: EventID = .none,
+        origin: NameID = .none,
+        into output: inout RouterOutput
+    ) {
+        let index = Int(app.number)
+        guard let region = apps[index].location.regions[slot], region.state != state else { return }
+        apps[index].location.regions[slot]!.state = state
+        output.actions.append(
+            .raise(
+                WakeEvent(
+                    kind: state == .inside ? .regionEntered : .regionExited,
+                    subject: region.identifier,
+                    region: region.identifier,
+                    app: app,
+                    origin: origin,
+                    parent: parent
+                ),
+                .none
+            )
+        )
+    }
+
+    /// The display was turned on: who wants to know is told of the beacons around (BCN-3).
+    mutating func displayOn(by id: EventID, into output: inout RouterOutput) {
+        for index in apps.indices where apps[index].installed {
+            for case let region? in apps[index].location.regions {
+                guard case .beacons(let beacons) = region.shape, beacons.notifyEntryStateOnDisplay,
+                    region.state == .inside
+                else { continue }
+                output.actions.append(
+                    .raise(
+                        WakeEvent(
+                            kind: .regionStateDetermined,
+                            subject: region.identifier,
+                            region: region.identifier,
+                            app: AppID(UInt32(index)),
+                            parent: id
+                        ),
+                        .regionState(.inside)
+                    )
+                )
+            }
+        }
+    }
+}
+
+extension WakeEvent {
+    var position: Direction? { fix?.direction }
+}

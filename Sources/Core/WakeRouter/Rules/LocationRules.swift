@@ -1,0 +1,125 @@
+import WakeModel
+
+/// What the rules of Core Location look at beside the app and the phone: the event and one registration.
+struct LocationQuestion {
+    var via: Registration
+    var state: AppState
+    /// Of standard updates: the app set allowsBackgroundLocationUpdates, or the profile knows no such setting.
+    var goesOnInBackground = false
+    /// Of standard updates: they began in the foreground.
+    var beganInForeground = false
+    /// Of standard updates: the phone moved as far as the distance filter asks for.
+    var beyondFilter = true
+    /// Of standard updates: they are paused.
+    var paused = false
+    /// Of a region: the app wants to hear of this side.
+    var sideWanted = true
+}
+
+/// The checks of location events, in the order of the rulebook.
+enum LocationRules {
+    /// Evaluates every check; none is left out because an earlier one failed.
+    ///
+    /// What holds passes. What does not hold fails where it stands in the way of the app in its state, and is not
+    /// applicable elsewhere.
+    static func evaluate(_ question: LocationQuestion, of app: AppSnapshot, by profile: borrowing Profile)
+        -> CheckResults
+    {
+        let dead = question.state == .notRunning
+        let asleep = dead || question.state == .suspended
+        let foreground = question.state == .active || question.state == .inactive
+        let standard = question.via == .standardUpdates
+        let crossing = question.via == .region || question.via == .beaconRegion
+        let lifted = dead && app.forceQuit && profile.locationLiftsForceQuit && belongsToSystem(question.via)
+        var results = CheckResults()
+
+        results[.terminatedBySystem] = dead && app.forceQuit ? .notApplicable : .pass
+        results[.notForceQuit] =
+            !profile.forceQuitBars || lifted ? .notApplicable : passes(!app.forceQuit, where: dead)
+        results[.locationLiftsForceQuit] = profile.forceQuitBars && lifted ? .pass : .notApplicable
+        results[.unlockedSinceBoot] =
+            !profile.firstUnlockGates ? .notApplicable : passes(app.unlockedSinceBoot || !app.passcode, where: dead)
+        results[.registered] = .pass
+        results[.asksToBeWoken] = passes(question.via != .answer, where: asleep)
+        results[.modePresent] = !standard ? .notApplicable : passes(app.modes.contains(.location), where: asleep)
+        results[.updatesInBackground] =
+            !standard ? .notApplicable : passes(question.goesOnInBackground, where: asleep)
+        results[.updatesReachProcess] = !standard ? .notApplicable : passes(!dead, where: true)
+        results[.beyondDistanceFilter] = !standard ? .notApplicable : passes(question.beyondFilter, where: true)
+        results[.authorized] =
+            question.via == .answer ? .notApplicable : passes(isAuthorized(question, app, profile), where: true)
+        results[.notPaused] = !standard ? .notApplicable : passes(!question.paused, where: true)
+        results[.locationBudgetLeft] = foreground ? .notApplicable : .pass
+        results[.sideWanted] = !crossing ? .notApplicable : passes(question.sideWanted, where: true)
+        results[.rangesWhileRunning] = question.via != .ranging ? .notApplicable : passes(!asleep, where: true)
+        results[.runsInBackground] = passes(!app.exitsOnSuspend, where: asleep)
+        return results
+    }
+
+    /// Whether the system goes on with it when the process is gone (REG-6, LOC-1).
+    private static func belongsToSystem(_ via: Registration) -> Bool {
+        switch via {
+        case .region, .beaconRegion, .significantChange, .visits: true
+        default: false
+        }
+    }
+
+    /// Whether the user lets the app know the position in its state (LOC-5).
+    private static func isAuthorized(
+        _ question: LocationQuestion,
+        _ app: AppSnapshot,
+        _ profile: borrowing Profile
+    ) -> Bool {
+        switch app.locationAuthorization {
+        case .notDetermined, .restricted, .denied: return false
+        case .always: return true
+        case .whenInUse:
+            if !profile.locationLevels { return true }
+            switch question.state {
+            case .active, .inactive: return true
+            case .background, .suspended:
+                return question.via == .standardUpdates && question.beganInForeground && question.goesOnInBackground
+                    && app.modes.contains(.location)
+            case .notRunning: return false
+            }
+        }
+    }
+
+    @inline(__always)
+    private static func passes(_ holds: Bool, where matters: Bool) -> CheckResult {
+        holds ? .pass : matters ? .fail : .notApplicable
+    }
+
+    /// The verdict and reason of the decisive check.
+    static func refusal(_ decisive: Check, in results: CheckResults, state: AppState) -> (Verdict, Reason) {
+        switch decisive {
+        case .notForceQuit: (.deny, .forceQuit)
+        case .unlockedSinceBoot: (.deny, .beforeFirstUnlock)
+        case .asksToBeWoken: (state == .suspended ? .defer : .drop, .answerWaits)
+        case .modePresent: (.deny, .modeMissing)
+        case .updatesInBackground: (.deny, .foregroundUpdatesOnly)
+        case .updatesReachProcess: (.deny, .notRelaunchedByUpdates)
+        case .beyondDistanceFilter: (.coalesce, .withinDistanceFilter)
+        case .authorized: (.deny, .notAuthorized)
+        case .notPaused: (.drop, .updatesPaused)
+        case .sideWanted: (.drop, .sideNotWanted)
+        case .rangesWhileRunning: (.deny, .rangingNeedsRunning)
+        case .runsInBackground: (.deny, .exitsOnSuspend)
+        default: preconditionFailure("\(decisive) never fails for one app's location")
+        }
+    }
+
+    /// The verdict when nothing stands in the way, with the rule that gives it.
+    static func acceptance(in state: AppState, launching: Bool, results: CheckResults) -> (Verdict, Reason) {
+        if state == .notRunning, results[.locationLiftsForceQuit] == .pass {
+            return (.relaunch, .relaunchedAfterForceQuit)
+        }
+        return BluetoothRules.acceptance(in: state, launching: launching)
+    }
+
+    /// Whether an event gives a running app time of its own in the background (LIFE-11, MODE-2).
+    static func keepsRunning(_ question: LocationQuestion, modes: BackgroundModes) -> Bool {
+        belongsToSystem(question.via)
+            || question.via == .standardUpdates && question.goesOnInBackground && modes.contains(.location)
+    }
+}

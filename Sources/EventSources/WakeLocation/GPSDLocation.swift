@@ -1,0 +1,293 @@
+import WakeDevices
+import WakeModel
+import WakePorts
+import WakeSystem
+
+/// Positions from gpsd, over its JSON protocol.
+///
+/// While somebody wants fixes gpsd is asked to watch its receivers, else it may switch them off. When gpsd goes, that is
+/// reported once, as a failure that names it, and the connection is tried again at growing intervals; the first fix
+/// after it is back is a fix like any other. Every fix is reported once, by its time.
+package final class GPSDLocation: LocationPort {
+    package static let usualHost = "localhost"
+    package static let usualPort: UInt16 = 2947
+    /// How long ``start(at:)`` and each further attempt wait for gpsd's greeting, in milliseconds.
+    package static let patience: Int64 = 3_000
+    /// The pauses between attempts in milliseconds; the last one is kept to.
+    static let pauses: [Int64] = [100, 250, 500, 1_000, 2_000, 5_000]
+    /// The longest line; gpsd's own limit is below it.
+    static let lineLimit = 65_536
+    /// The most bytes read in a turn.
+    private static let mostInTurn = 262_144
+
+    /// Where the connection stands.
+    private enum State {
+        /// Valid transitions to: `connecting`.
+        case away
+        /// Others are the addresses still to be tried. Valid transitions to: `greeting`, `connecting`, `away`.
+        case connecting(StreamSocket, others: [StreamSocket.Address])
+        /// Connected, and waiting for gpsd to say that it is one. Valid transitions to: `up`, `away`.
+        case greeting(StreamSocket)
+        /// Valid transitions to: `away`.
+        case up(StreamSocket)
+        case stopped
+    }
+
+    package let backend = "gpsd"
+    package var report: ((SourceReport) -> Void)?
+    /// Whether somebody wants fixes.
+    package private(set) var isPositioning = false
+    /// How often gpsd went away.
+    package private(set) var interruptions = 0
+    /// Lines that were none of gpsd's.
+    package private(set) var damagedLines = 0
+    /// How many fixes were reported.
+    package private(set) var fixes = 0
+
+    private let host: String
+    private let port: UInt16
+    private let reports: LocationReports
+    private let loop: EventLoop
+    private let retry: Timer
+    private var addresses: [StreamSocket.Address] = []
+    private var state = State.away
+    private var watch: Watch?
+    private var attempts = 0
+    private var line: [UInt8] = []
+    private var isOverlong = false
+    private var isLost = false
+    private var lastTimestamp: Double?
+    private var buffer = [UInt8](repeating: 0, count: 16_384)
+
+    /// gpsd at a host and port.
+    ///
+    /// - Throws: ``SystemError`` when the loop takes no more timers.
+    package init(
+        names: NameTable,
+        loop: EventLoop,
+        host: String = GPSDLocation.usualHost,
+        port: UInt16 = GPSDLocation.usualPort
+    ) throws(SystemError) {
+        self.host = host
+        self.port = port
+        self.loop = loop
+        reports = LocationReports(names: names, origin: "gpsd")
+        var ring: () -> Void = {}
+        retry = try loop.timer(on: .monotonic) { ring() }
+        ring = { [weak self] in self?.timerDue() }
+    }
+
+    /// Whether gpsd answers at the moment.
+    package var isUp: Bool {
+        if case .up = state { true } else { false }
+    }
+
+    private var place: String { "\(host):\(port)" }
+
+    // MARK: The port
+
+    package func start(at now: Instant) throws(SourceFailure) {
+        let end = MonotonicClock.now() + Self.patience * 1_000_000
+        try begin()
+        while let (socket, forReading) = waitedFor, socket.wait(forReading: forReading, until: end) { ready() }
+        guard isUp else {
+            let what =
+                if case .greeting = state { "what listens on \(place) is no gpsd" } else { "no gpsd on \(place)" }
+            close()
+            state = .stopped
+            retry.disarm()
+            throw SourceFailure(
+                .environment,
+                "location=gpsd: \(what); start gpsd with a receiver, or name another port"
+            )
+        }
+    }
+
+    /// Begins to connect, without waiting for it.
+    func begin() throws(SourceFailure) {
+        do throws(SystemError) {
+            addresses = try StreamSocket.resolve(host: host, port: port)
+        } catch {
+            throw SourceFailure(.environment, "location=gpsd: the host \(host) is not known; name another")
+        }
+        attempt(addresses)
+    }
+
+    package func stop() {
+        report = nil
+        close()
+        state = .stopped
+        retry.disarm()
+    }
+
+    package var nextDeadline: Instant? { nil }
+
+    package func timeReached(_ now: Instant) {}
+
+    package func perform(_ command: LocationCommand, at now: Instant) {
+        switch command {
+        case .positioning(let isWanted):
+            guard isWanted != isPositioning else { return }
+            isPositioning = isWanted
+            isLost = false
+            askForFixes()
+        // Beacons are heard by the radio.
+        case .watchBeacons: break
+        }
+    }
+
+    private func askForFixes() {
+        guard case .up(let socket) = state else { return }
+        lastTimestamp = nil
+        let words = isPositioning ? #"{"enable":true,"json":true}"# : #"{"enable":false}"#
+        // A connection that does not take so little is not well: its end is found by reading.
+        if !socket.write("?WATCH=\(words);\n") { retry.arm(at: 1) }
+    }
+
+    // MARK: Connecting
+
+    /// The socket that is waited for before gpsd is up, and for what.
+    private var waitedFor: (socket: StreamSocket, forReading: Bool)? {
+        switch state {
+        case .connecting(let socket, _): (socket, false)
+        case .greeting(let socket): (socket, true)
+        case .away, .up, .stopped: nil
+        }
+    }
+
+    private func attempt(_ addresses: [StreamSocket.Address]) {
+        var rest = addresses[...]
+        while let address = rest.popFirst() {
+            guard let socket = try? StreamSocket(connectingTo: address) else { continue }
+            state = .connecting(socket, others: Array(rest))
+            listen(to: socket, for: .writable)
+            retry.arm(at: MonotonicClock.now() + Self.patience * 1_000_000)
+            return
+        }
+        tryLater()
+    }
+
+    private func tryLater() {
+        close()
+        state = .away
+        retry.arm(at: MonotonicClock.now() + Self.pauses[min(attempts, Self.pauses.count - 1)] * 1_000_000)
+        attempts += 1
+    }
+
+    private func listen(to socket: StreamSocket, for interests: Readiness) {
+        watch?.cancel()
+        watch = try? loop.watch(socket.number, for: interests) { [weak self] _ in self?.ready() }
+    }
+
+    private func close() {
+        watch?.cancel()
+        watch = nil
+        line.removeAll()
+        isOverlong = false
+    }
+
+    private func timerDue() {
+        switch state {
+        case .away: attempt(addresses)
+        // Nobody answered in time.
+        case .connecting(_, let others): attempt(others)
+        case .greeting: tryLater()
+        // A request did not go out.
+        case .up: gone()
+        case .stopped: break
+        }
+    }
+
+    /// The descriptor that is waited for is ready, or has failed.
+    private func ready() {
+        switch state {
+        case .away, .stopped: break
+        case .connecting(let socket, let others):
+            if socket.failure() != nil { return attempt(others) }
+            state = .greeting(socket)
+            listen(to: socket, for: .readable)
+        case .greeting(let socket), .up(let socket): receive(from: socket)
+        }
+    }
+
+    private func gone() {
+        guard case .up = state else { return tryLater() }
+        interruptions += 1
+        attempts = 0
+        tryLater()
+        guard isPositioning else { return }
+        isLost = true
+        report?(reports.lost("gpsd on \(place) went away; positions are missing until it is back"))
+    }
+
+    // MARK: Hearing
+
+    private func receive(from socket: StreamSocket) {
+        var total = 0
+        while total < Self.mostInTurn {
+            guard let count = try? socket.read(into: &buffer) ?? -1 else { return gone() }
+            // Nothing more is there.
+            if count < 0 { return }
+            if count == 0 { return gone() }
+            total += count
+            for index in 0..<count {
+                take(buffer[index])
+                // A report may have ended it all.
+                guard isListening(to: socket) else { return }
+            }
+        }
+    }
+
+    private func isListening(to socket: StreamSocket) -> Bool {
+        switch state {
+        case .greeting(let known), .up(let known): known === socket
+        case .away, .connecting, .stopped: false
+        }
+    }
+
+    private func take(_ byte: UInt8) {
+        guard byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") else {
+            if line.count < Self.lineLimit { line.append(byte) } else { isOverlong = true }
+            return
+        }
+        defer {
+            line.removeAll(keepingCapacity: true)
+            isOverlong = false
+        }
+        guard !line.isEmpty else { return }
+        guard !isOverlong, let said = GPSDLine(line) else {
+            damagedLines += 1
+            return
+        }
+        hear(said)
+    }
+
+    private func hear(_ said: GPSDLine) {
+        switch said {
+        case .greeting:
+            guard case .greeting(let socket) = state else { return }
+            state = .up(socket)
+            attempts = 0
+            retry.disarm()
+            if isPositioning { askForFixes() }
+        case .fix(let point):
+            guard isPositioning else { return }
+            // Before gpsd knows a receiver's habits it says a fix more than once, as it gathers its sentences.
+            if let said = point.timestamp, said == lastTimestamp { return }
+            lastTimestamp = point.timestamp
+            isLost = false
+            fixes += 1
+            let now = Double(WallClock.now()) / 1e9
+            report?(reports.fixed(point, accuracy: LocationReports.usualAccuracy, now: now))
+        case .noFix: lost("the receiver of gpsd on \(place) does not know where it is")
+        case .receiver(isActive: false): lost("gpsd on \(place) has lost its receiver; plug it in again")
+        case .receiver(isActive: true), .other: break
+        }
+    }
+
+    private func lost(_ message: String) {
+        guard isPositioning, !isLost else { return }
+        isLost = true
+        report?(reports.lost(message))
+    }
+}

@@ -1,0 +1,234 @@
+import Glibc
+import WakeDevices
+import WakeModel
+import WakePorts
+import WakeSystem
+import WakeUdev
+
+/// Positions from a receiver that speaks NMEA 0183 on a tty.
+///
+/// The tty is read all the time, and its fixes are reported while somebody wants them. A receiver that is unplugged, or
+/// says nothing, is reported once as a failure that names it; plugged in again it is opened again, by a path when the
+/// path is there, else when udev tells of it.
+package final class NMEALocation: LocationPort {
+    package static let usualBaud = 9_600
+    /// The sentences of one moment are together when the receiver has been quiet for so long, in milliseconds.
+    static let quiet: Int64 = 250
+    /// A receiver that has said nothing for so long is lost, in milliseconds.
+    package static let usualSilence: Int64 = 10_000
+    /// The pauses between attempts to open a tty that is there and refuses, in milliseconds; the last one is kept to.
+    static let pauses: [Int64] = [200, 1_000, 5_000, 30_000]
+    /// The most bytes read in a turn.
+    private static let mostInTurn = 65_536
+
+    package let backend = "nmea"
+    package var report: ((SourceReport) -> Void)?
+    /// Whether somebody wants fixes.
+    package private(set) var isPositioning = false
+    /// How often the receiver was unplugged.
+    package private(set) var interruptions = 0
+    /// The sentences read and the damaged ones: many of these speak of a wrong speed.
+    package var counts: NMEAReader.Counts { reader.counts }
+    /// The file that is read; nil while the receiver is away.
+    package private(set) var openPath: String?
+
+    private let receiver: NMEAReceiver
+    private let baud: Int
+    private let silence: Int64
+    private let reports: LocationReports
+    private let loop: EventLoop
+    private let pause: Timer
+    private let absence: Timer
+    private let retry: Timer
+    private var udev: Udev?
+    private var devices: UdevWatch?
+    private var paths: PathWatch?
+    private var line: SerialLine?
+    private var watch: Watch?
+    private var reader = NMEAReader()
+    private var attempts = 0
+    private var isLost = false
+    private var isStopped = false
+    private var buffer = [UInt8](repeating: 0, count: 4_096)
+
+    /// A receiver on a tty.
+    ///
+    /// - Parameters:
+    ///   - baud: the tty's speed, of those in use from 4800 to 921600.
+    ///   - silence: after how many milliseconds without a word the receiver is lost.
+    /// - Throws: ``SystemError`` when the loop takes no more timers.
+    package init(
+        _ receiver: NMEAReceiver = .any,
+        baud: Int = NMEALocation.usualBaud,
+        names: NameTable,
+        loop: EventLoop,
+        silence: Int64 = NMEALocation.usualSilence
+    ) throws(SystemError) {
+        self.receiver = receiver
+        self.baud = baud
+        self.silence = silence
+        self.loop = loop
+        reports = LocationReports(names: names, origin: "nmea")
+        var rings: [() -> Void] = [{}, {}, {}]
+        pause = try loop.timer(on: .monotonic) { rings[0]() }
+        absence = try loop.timer(on: .monotonic) { rings[1]() }
+        retry = try loop.timer(on: .monotonic) { rings[2]() }
+        rings = [
+            { [weak self] in self?.paused() },
+            { [weak self] in self?.lost("says nothing; check its cable and its speed") },
+            { [weak self] in self?.open() },
+        ]
+    }
+
+    // MARK: The port
+
+    package func start(at now: Instant) throws(SourceFailure) {
+        guard SerialLine.speeds.contains(where: { $0.baud == baud }) else {
+            throw SourceFailure(.unsupported, "location=nmea: no tty has a speed of \(baud) baud; name 9600 or 115200")
+        }
+        do throws(SystemError) {
+            try follow()
+            try openFirst()
+        } catch {
+            close()
+            throw SourceFailure(.environment, "location=nmea: \(error); plug in a receiver, or name its tty")
+        }
+    }
+
+    package func stop() {
+        report = nil
+        isStopped = true
+        close()
+        devices = nil
+        paths = nil
+        retry.disarm()
+    }
+
+    package var nextDeadline: Instant? { nil }
+
+    package func timeReached(_ now: Instant) {}
+
+    package func perform(_ command: LocationCommand, at now: Instant) {
+        switch command {
+        case .positioning(let isWanted):
+            guard isWanted != isPositioning else { return }
+            isPositioning = isWanted
+            isLost = false
+            if isWanted { absence.arm(at: MonotonicClock.now() + silence * 1_000_000) } else { absence.disarm() }
+        // Beacons are heard by the radio.
+        case .watchBeacons: break
+        }
+    }
+
+    // MARK: Plugging in
+
+    /// Hears of receivers that come.
+    private func follow() throws(SystemError) {
+        if case .path(let path) = receiver {
+            paths = try PathWatch(path: path, on: loop) { [weak self] in self?.appeared() }
+            return
+        }
+        let udev = try Udev()
+        self.udev = udev
+        devices = try udev.follow("tty", on: loop) { [weak self] change in
+            guard let self, receiver.matches(change.device) else { return }
+            switch change.action {
+            case .add, .change, .bind: appeared()
+            // The tty itself tells that its device has gone.
+            case .remove, .unbind, .other: break
+            }
+        }
+    }
+
+    private func appeared() {
+        guard line == nil else { return }
+        attempts = 0
+        open()
+    }
+
+    private func openFirst() throws(SystemError) {
+        let path: String
+        if case .path(let named) = receiver {
+            path = named
+        } else {
+            guard let found = try udev?.devices(of: "tty").first(where: receiver.matches), let node = found.node else {
+                throw SystemError("udev", code: ENODEV, subject: receiver.name)
+            }
+            path = node
+        }
+        let opened = try SerialLine(path: path, baud: baud)
+        watch = try loop.watch(opened.number, for: .readable) { [weak self] _ in self?.receive() }
+        line = opened
+        openPath = path
+        attempts = 0
+    }
+
+    /// Opens the receiver again; one that is there and refuses is tried again, one that is not will be heard of.
+    private func open() {
+        guard line == nil, !isStopped else { return }
+        do throws(SystemError) {
+            try openFirst()
+            if isPositioning { absence.arm(at: MonotonicClock.now() + silence * 1_000_000) }
+        } catch {
+            guard error.code != ENOENT, error.code != ENODEV else { return }
+            retry.arm(at: MonotonicClock.now() + Self.pauses[min(attempts, Self.pauses.count - 1)] * 1_000_000)
+            attempts += 1
+        }
+    }
+
+    private func close() {
+        watch?.cancel()
+        watch = nil
+        line = nil
+        openPath = nil
+        reader.reset()
+        pause.disarm()
+        absence.disarm()
+    }
+
+    private func unplugged() {
+        // What it said last is whole.
+        paused()
+        lost("went away; positions are missing until it is back")
+        close()
+        interruptions += 1
+        // It may be back already: nobody tells of what was there before.
+        retry.arm(at: MonotonicClock.now() + Self.pauses[0] * 1_000_000)
+    }
+
+    // MARK: Hearing
+
+    private func receive() {
+        var total = 0
+        while total < Self.mostInTurn, let line {
+            guard let count = try? line.read(into: &buffer) ?? -1, count != 0 else { return unplugged() }
+            if count < 0 { break }
+            total += count
+            var ended: [NMEAReader.Moment] = []
+            reader.read(buffer[..<count]) { ended.append($0) }
+            for moment in ended { say(moment) }
+        }
+        guard line != nil, total > 0 else { return }
+        pause.arm(at: MonotonicClock.now() + Self.quiet * 1_000_000)
+        if isPositioning { absence.arm(at: MonotonicClock.now() + silence * 1_000_000) }
+    }
+
+    private func paused() {
+        if let moment = reader.finish() { say(moment) }
+    }
+
+    private func say(_ moment: NMEAReader.Moment) {
+        guard isPositioning else { return }
+        guard var point = moment.point else { return lost("does not know where it is") }
+        isLost = false
+        let now = Double(WallClock.now()) / 1e9
+        if !moment.isDated { point.timestamp = now }
+        report?(reports.fixed(point, accuracy: LocationReports.usualAccuracy, now: now))
+    }
+
+    private func lost(_ what: String) {
+        guard isPositioning, !isLost else { return }
+        isLost = true
+        report?(reports.lost("the receiver \(openPath ?? receiver.name) \(what)"))
+    }
+}

@@ -1,0 +1,269 @@
+import WakeDevices
+import WakeModel
+import WakePorts
+
+/// A receiver in memory that plays tracks in the time of the run.
+///
+/// The first track begins with ``start(at:)``, and the phone moves on it whether or not anybody looks. Fixes are reported
+/// only while somebody wants them (``LocationCommand/positioning(_:)``), beginning with the first that comes after the
+/// wish. When a track is over, or after ``simulatePosition(_:accuracy:origin:at:)``, the phone stays where it is and says
+/// so at once to whoever wants to know, and then once in ``restingInterval``.
+///
+/// Given the same tracks, seed and calls it reports the same, to the last digit.
+package final class SimulatedLocation: LocationPort {
+    /// From one fix to the next of a phone that does not move.
+    package static let restingInterval = Instant.Span.seconds(60)
+    /// 1 January 2025, 0:00 UTC: when a run begins for tracks that say no time.
+    package static let usualTimestamp = 1_735_689_600.0
+
+    package let backend = "simulated"
+    package var report: ((SourceReport) -> Void)?
+    /// Whether somebody wants fixes.
+    package private(set) var isPositioning = false
+
+    private let tracks: [(name: String, track: LocationTrack)]
+    private let seed: UInt64
+    /// What the time of day was at an instant: that of the last fix, or the start of the run.
+    private var clock: (timestamp: Double, at: Instant)
+    private let reports: LocationReports
+    private let names: NameTable
+    private var faults = TrackFaults()
+    private var isLost = false
+    /// Reports that go out when time is next given, oldest first, each with its instant.
+    private var prepared: [(at: Instant, report: SourceReport)] = []
+    private var state = State.nowhere
+
+    private enum State {
+        /// No track has begun and no position was said.
+        case nowhere
+        /// `next` is the number of the next fix wanted; nil when none is wanted.
+        case playing(TrackPlay, next: Int?)
+        /// `due` is when it is said next; nil when nobody wants it.
+        case resting(TrackPoint, accuracy: Double, due: Instant?)
+    }
+
+    /// A receiver for tracks, each with the name that the scenario gives it.
+    ///
+    /// - Parameter timestamp: seconds since 1970 at the start of the run, for tracks that say no time.
+    package init(
+        tracks: [(name: String, track: LocationTrack)],
+        names: NameTable,
+        seed: UInt64,
+        timestamp: Double = SimulatedLocation.usualTimestamp
+    ) {
+        self.tracks = tracks
+        self.names = names
+        self.seed = seed
+        clock = (timestamp, .zero)
+        reports = LocationReports(names: names, origin: "simulated")
+    }
+
+    /// A receiver for the tracks among a scenario's devices, in their order.
+    ///
+    /// - Parameter timestamp: seconds since 1970 at the start of the run, for tracks that say no time.
+    package convenience init(
+        devices: [ScenarioDevice],
+        names: NameTable,
+        seed: UInt64,
+        timestamp: Double = SimulatedLocation.usualTimestamp
+    ) {
+        let tracks = devices.compactMap { device in device.track.map { (name: device.name, track: $0) } }
+        self.init(tracks: tracks, names: names, seed: seed, timestamp: timestamp)
+    }
+
+    // MARK: The port
+
+    package func start(at now: Instant) throws(SourceFailure) {
+        if let first = tracks.first { play(first, at: now) }
+    }
+
+    package func stop() {
+        report = nil
+        prepared.removeAll()
+        state = .nowhere
+    }
+
+    package func perform(_ command: LocationCommand, at now: Instant) {
+        switch command {
+        case .positioning(let isWanted):
+            guard isWanted != isPositioning else { return }
+            isPositioning = isWanted
+            isLost = false
+            schedule(at: now)
+        // Beacons are heard by the radio.
+        case .watchBeacons: break
+        }
+    }
+
+    package var nextDeadline: Instant? {
+        let own: Instant? =
+            switch state {
+            case .nowhere: nil
+            case .playing(let play, let next): next.flatMap(play.time(of:))
+            case .resting(_, _, let due): due
+            }
+        guard let first = prepared.first?.at else { return own }
+        return min(first, own ?? first)
+    }
+
+    package func timeReached(_ now: Instant) {
+        while let next = nextDeadline, next <= now {
+            if let first = prepared.first, first.at == next {
+                prepared.removeFirst()
+                report?(first.report)
+            } else {
+                fixDue(at: next)
+            }
+        }
+    }
+
+    // MARK: Moving
+
+    private func play(_ track: (name: String, track: LocationTrack), at now: Instant) {
+        let start = timestamp(at: now)
+        let play = TrackPlay(name: track.name, track: track.track, at: now, seed: seed, timestamp: start)
+        state = .playing(play, next: nil)
+        schedule(at: now)
+    }
+
+    /// Says from now on what somebody wants to hear, and nothing else.
+    private func schedule(at now: Instant) {
+        switch state {
+        case .nowhere: break
+        case .playing(let play, _):
+            if let next = play.firstFix(from: now) {
+                state = .playing(play, next: isPositioning ? next : nil)
+            } else {
+                rest(after: play, from: now)
+            }
+        case .resting(let point, let accuracy, _):
+            state = .resting(point, accuracy: accuracy, due: isPositioning ? now : nil)
+        }
+    }
+
+    private func rest(after play: TrackPlay, from now: Instant) {
+        guard let end = play.end else { return state = .nowhere }
+        if let last = play.count.flatMap({ play.time(of: $0 - 1) }), let timestamp = end.timestamp {
+            clock = (timestamp, last)
+        }
+        state = .resting(end, accuracy: play.track.accuracy, due: isPositioning ? now : nil)
+    }
+
+    private func fixDue(at instant: Instant) {
+        switch state {
+        case .nowhere: break
+        case .playing(let play, let next):
+            guard let number = next else { return }
+            if play.time(of: number + 1) != nil {
+                state = .playing(play, next: number + 1)
+            } else {
+                rest(after: play, from: instant.advanced(by: Self.restingInterval))
+            }
+            say(play.point(of: number), accuracy: play.track.accuracy, at: instant)
+        case .resting(var point, let accuracy, _):
+            state = .resting(point, accuracy: accuracy, due: instant.advanced(by: Self.restingInterval))
+            point.timestamp = timestamp(at: instant)
+            say(point, accuracy: accuracy, at: instant)
+        }
+    }
+
+    private func say(_ point: TrackPoint?, accuracy: Double, at instant: Instant) {
+        guard let point = point.flatMap({ faults.apply(to: $0, at: instant) }) else {
+            if !isLost { report?(reports.lost("the receiver does not know where it is")) }
+            return isLost = true
+        }
+        isLost = false
+        if let said = point.timestamp { clock = (said, instant) }
+        report?(reports.fixed(point, accuracy: accuracy, now: timestamp(at: instant)))
+    }
+
+    private func timestamp(at instant: Instant) -> Double {
+        clock.timestamp + Double(instant.since(clock.at).nanoseconds) / 1e9
+    }
+
+    // MARK: What a scenario does
+
+    /// Arms a fault of a track's file.
+    ///
+    /// - Throws: ``SourceFailure`` of kind unknown when there is no such track or fault.
+    package func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) {
+        let (_, track) = try known(device)
+        guard let armed = track.faults.first(where: { $0.name == fault }) else {
+            let known = track.faults.map(\.name).joined(separator: ", ")
+            throw SourceFailure(
+                .unknown,
+                "device \(device) has no fault '\(fault)'; its file has \(known.isEmpty ? "none" : known)"
+            )
+        }
+        faults.arm(armed.effect, at: now, position: position(at: now))
+    }
+
+    /// The phone leaves where it is and begins a track from its start.
+    ///
+    /// - Throws: ``SourceFailure`` of kind unknown when there is no such track.
+    package func simulateTrack(device: String, at now: Instant) throws(SourceFailure) {
+        play(try known(device), at: now)
+    }
+
+    /// The phone is at a place and stays there; whoever wants to know hears of it at once.
+    ///
+    /// - Parameter accuracy: in metres, of a point that says none of its own.
+    package func simulatePosition(_ point: TrackPoint, accuracy: Double = 5, at now: Instant) {
+        state = .resting(point, accuracy: accuracy, due: nil)
+        schedule(at: now)
+    }
+
+    /// The phone crosses the boundary of every region of a name inwards, wherever it is.
+    package func simulateEnter(region: String, origin: NameID = .none, at now: Instant) {
+        cross(region, .regionEntered, origin, at: now)
+    }
+
+    /// The phone crosses the boundary of every region of a name outwards, wherever it is.
+    package func simulateExit(region: String, origin: NameID = .none, at now: Instant) {
+        cross(region, .regionExited, origin, at: now)
+    }
+
+    /// A stay at a place begins, or ends.
+    package func simulateVisit(_ visit: Visit, origin: NameID = .none, at now: Instant) {
+        let kind: EventKind = visit.departure == nil ? .visitBegan : .visitEnded
+        let event = WakeEvent(
+            kind: kind,
+            subject: names.intern("visit"),
+            origin: origin == .none ? reports.origin : origin
+        )
+        prepared.append((now, SourceReport(event, .visit(visit))))
+    }
+
+    private func cross(_ region: String, _ kind: EventKind, _ origin: NameID, at now: Instant) {
+        let name = names.intern(region)
+        let event = WakeEvent(
+            kind: kind,
+            subject: name,
+            region: name,
+            origin: origin == .none ? reports.origin : origin
+        )
+        prepared.append((now, SourceReport(event)))
+    }
+
+    private func position(at now: Instant) -> TrackPoint? {
+        switch state {
+        case .nowhere: return nil
+        case .playing(let play, _):
+            // The last fix before now, or the first of all.
+            let next = play.firstFix(from: now) ?? play.count ?? 1
+            return play.point(of: max(0, next - 1))
+        case .resting(let point, _, _): return point
+        }
+    }
+
+    private func known(_ device: String) throws(SourceFailure) -> (name: String, track: LocationTrack) {
+        guard let found = tracks.first(where: { $0.name == device }) else {
+            let known = tracks.prefix(8).map(\.name).joined(separator: ", ")
+            throw SourceFailure(
+                .unknown,
+                "there is no track '\(device)'; the scenario has \(known.isEmpty ? "none" : known)"
+            )
+        }
+        return found
+    }
+}

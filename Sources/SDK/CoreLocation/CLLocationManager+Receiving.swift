@@ -1,0 +1,125 @@
+import Foundation
+import WakeWire
+
+/// What the bench delivers.
+extension CLLocationManager {
+    /// The position before those that the delegate is being told.
+    var locationBeforeUpdate: CLLocation? { lock.withLock { storedLocationBeforeUpdate } }
+
+    func receive(_ event: WireLocationEvent) {
+        switch event {
+        case .updated(let positions): update(positions.map { CLLocation($0) })
+        case .failed(let failure): delegate?.locationManager(self, didFailWithError: appError(failure))
+        case .visited(let visit): delegate?.locationManager(self, didVisit: CLVisit(visit))
+        case .paused:
+            // The app must begin again by itself (LOC-7).
+            lock.withLock { isUpdating = false }
+            delegate?.locationManagerDidPauseLocationUpdates(self)
+        case .resumed:
+            lock.withLock { isUpdating = true }
+            delegate?.locationManagerDidResumeLocationUpdates(self)
+        case .authorization(let authorization, let isPrecise):
+            LocationServices.shared.learn(authorization, isPrecise: isPrecise)
+            delegate?.locationManagerDidChangeAuthorization(self)
+        case .deferredFinished(let failure):
+            lock.withLock { isDeferring = false }
+            delegate?.locationManager(self, didFinishDeferredUpdatesWithError: failure.map(appError))
+        case .ranged(let identifier, let beacons): range(identifier, beacons.map { CLBeacon($0) })
+        case .rangingFailed(let identifier, let failure): failRanging(identifier, appError(failure))
+        case .regionEntered, .regionExited, .regionState, .monitoringStarted, .monitoringFailed: receiveRegion(event)
+        }
+    }
+
+    private func update(_ locations: [CLLocation]) {
+        guard let last = locations.last else { return }
+        let before = LocationServices.shared.location
+        lock.withLock { storedLocationBeforeUpdate = before }
+        LocationServices.shared.location = last
+        delegate?.locationManager(self, didUpdateLocations: locations)
+    }
+
+    private func receiveRegion(_ event: WireLocationEvent) {
+        let services = LocationServices.shared
+        switch event {
+        case .regionEntered(let identifier):
+            guard let region = services.region(identifier).map(CLRegion.made) else { return }
+            delegate?.locationManager(self, didEnterRegion: region)
+        case .regionExited(let identifier):
+            guard let region = services.region(identifier).map(CLRegion.made) else { return }
+            delegate?.locationManager(self, didExitRegion: region)
+        case .regionState(let identifier, let state):
+            guard let region = services.region(identifier).map(CLRegion.made) else { return }
+            delegate?.locationManager(self, didDetermineState: CLRegionState(state), for: region)
+        case .monitoringStarted(let identifier):
+            guard let region = services.confirm(identifier).map(CLRegion.made) else { return }
+            delegate?.locationManager(self, didStartMonitoringFor: region)
+        case .monitoringFailed(let identifier, let failure):
+            let region = services.refuse(identifier).map(CLRegion.made)
+            delegate?.locationManager(self, monitoringDidFailFor: region, withError: appError(failure))
+        default: break
+        }
+    }
+
+    private func range(_ identifier: String, _ beacons: [CLBeacon]) {
+        switch lock.withLock({ ranged[identifier] }) {
+        case .region(let region): delegate?.locationManager(self, didRangeBeacons: beacons, in: region)
+        case .constraint(let constraint):
+            delegate?.locationManager(self, didRange: beacons, satisfying: constraint)
+        case nil: break
+        }
+    }
+
+    private func failRanging(_ identifier: String, _ error: any Error) {
+        switch lock.withLock({ ranged[identifier] }) {
+        case .region(let region): delegate?.locationManager(self, rangingBeaconsDidFailFor: region, withError: error)
+        case .constraint(let constraint):
+            delegate?.locationManager(self, didFailRangingFor: constraint, error: error)
+        case nil: break
+        }
+    }
+
+    func refuseImpossibleRegions() {
+        let regions = lock.withLock {
+            defer { impossibleRegions = [] }
+            return impossibleRegions
+        }
+        for region in regions {
+            delegate?.locationManager(self, monitoringDidFailFor: region, withError: CLError(.regionMonitoringFailure))
+        }
+    }
+
+    func tellDeferredFinished(_ error: CLError) {
+        delegate?.locationManager(self, didFinishDeferredUpdatesWithError: error)
+    }
+}
+
+/// Lets the client reach a manager without keeping it; used on the main queue.
+final class LocationReceiver: @unchecked Sendable {
+    private weak var manager: CLLocationManager?
+
+    init(manager: CLLocationManager) {
+        self.manager = manager
+    }
+
+    func receive(_ event: WireLocationEvent) {
+        manager?.receive(event)
+    }
+
+    func refuseImpossibleRegions() {
+        manager?.refuseImpossibleRegions()
+    }
+
+    func finishDeferred(_ error: CLError) {
+        manager?.tellDeferredFinished(error)
+    }
+}
+
+extension CLRegionState {
+    fileprivate init(_ state: WireRegionState) {
+        switch state {
+        case .unknown: self = .unknown
+        case .inside: self = .inside
+        case .outside: self = .outside
+        }
+    }
+}

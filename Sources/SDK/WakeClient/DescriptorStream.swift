@@ -1,0 +1,307 @@
+import Foundation
+
+/// The part that both directions of a stream over a descriptor share: its state, and its way to the delegate.
+///
+/// Foundation's own streams deliver no events on Linux. Here a dispatch source tells when the descriptor is ready, and a
+/// timer that never fires by itself stands in each run loop the stream is scheduled in: setting its date is the one way
+/// to wake another thread's run loop with what Foundation offers. As on Apple's systems one event is told once, and again
+/// only after the app has read or written.
+final class DescriptorStream: @unchecked Sendable {
+    enum Direction {
+        case input
+        case output
+    }
+
+    /// One run loop that the stream is scheduled in.
+    private struct Place {
+        let runLoop: RunLoop
+        let timer: Timer
+        var modes: [RunLoop.Mode]
+    }
+
+    private static let queue = DispatchQueue(label: "wakebench.streams")
+
+    let direction: Direction
+    let isSocket: Bool
+    /// Whether one read takes one whole packet, so that what the app has no room for must be kept.
+    let keepsPackets: Bool
+    private let lock = NSLock()
+    private weak var stream: Stream?
+    private weak var twin: DescriptorStream?
+    private var descriptor: Int32
+    private var status = Stream.Status.notOpen
+    private var error: NSError?
+    private var owed: Stream.Event = []
+    private var watch: (number: Int, source: any DispatchSourceProtocol)?
+    private var watches = 0
+    private var places: [Place] = []
+
+    init(_ direction: Direction, descriptor: Int32) {
+        self.direction = direction
+        self.descriptor = descriptor
+        var type: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        isSocket = unsafe getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &length) == 0
+        keepsPackets = isSocket && type != Int32(SOCK_STREAM.rawValue)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        if !isSocket {
+            _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        }
+    }
+
+    deinit {
+        close()
+    }
+
+    /// Tells whose events these are, and which stream ends when the other end of this one is gone.
+    func serve(_ stream: Stream, twin: DescriptorStream? = nil) {
+        lock.withLock {
+            self.stream = stream
+            self.twin = twin ?? self.twin
+        }
+    }
+
+    // MARK: State
+
+    var currentStatus: Stream.Status {
+        lock.withLock { status }
+    }
+
+    var currentError: NSError? {
+        lock.withLock { error }
+    }
+
+    func open() {
+        let isFirst = lock.withLock {
+            guard status == .notOpen else {
+                return false
+            }
+            status = .open
+            owed.insert(.openCompleted)
+            return true
+        }
+        if isFirst {
+            signal()
+            arm()
+        }
+    }
+
+    func close() {
+        let (watch, descriptor, places) = lock.withLock {
+            defer {
+                status = .closed
+                owed = []
+                self.watch = nil
+                self.descriptor = -1
+                self.places = []
+            }
+            return (self.watch, self.descriptor, self.places)
+        }
+        for place in places {
+            place.timer.invalidate()
+        }
+        watch?.source.cancel()
+        if descriptor >= 0 {
+            _ = Glibc.close(descriptor)
+        }
+    }
+
+    /// The descriptor for a read or write of the app; nil when the stream is not open.
+    func openDescriptor() -> Int32? {
+        lock.withLock { status == .open ? descriptor : nil }
+    }
+
+    /// The other end is gone and nothing is left to read.
+    func end() {
+        let isNew = lock.withLock {
+            guard status == .open else {
+                return false
+            }
+            status = .atEnd
+            owed.insert(.endEncountered)
+            return true
+        }
+        if isNew {
+            signal()
+        }
+    }
+
+    func fail(_ code: Int32) {
+        let isNew = lock.withLock {
+            guard status == .open else {
+                return false
+            }
+            status = .error
+            error = NSError(domain: NSPOSIXErrorDomain, code: Int(code))
+            owed = .errorOccurred
+            return true
+        }
+        if isNew {
+            signal()
+        }
+    }
+
+    // MARK: The descriptor
+
+    /// What `poll` says of the descriptor now, or once there is something, when it may wait.
+    func readiness(of descriptor: Int32, waiting: Bool) -> Int16 {
+        let wanted = Int16(direction == .input ? POLLIN : POLLOUT)
+        var entry = pollfd(fd: descriptor, events: wanted, revents: 0)
+        while unsafe poll(&entry, 1, waiting ? -1 : 0) < 0, errno == EINTR {}
+        return entry.revents
+    }
+
+    /// Asks to be told when the descriptor is ready again, unless that is asked already or told and not used.
+    func arm() {
+        lock.withLock {
+            guard status == .open, watch == nil, !places.isEmpty, owed.isDisjoint(with: readyEvent) else {
+                return
+            }
+            // The source gets a descriptor of its own: the stream's may be closed before the source has let go of it.
+            let watched = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+            guard watched >= 0 else {
+                return complain("no descriptor is left for the events of a stream: error \(errno)")
+            }
+            let source: any DispatchSourceProtocol =
+                direction == .input
+                ? DispatchSource.makeReadSource(fileDescriptor: watched, queue: Self.queue)
+                : DispatchSource.makeWriteSource(fileDescriptor: watched, queue: Self.queue)
+            watches += 1
+            let number = watches
+            source.setEventHandler { [weak self] in
+                source.cancel()
+                self?.becameReady(number)
+            }
+            source.setCancelHandler {
+                _ = Glibc.close(watched)
+            }
+            watch = (number, source)
+            source.resume()
+        }
+    }
+
+    private var readyEvent: Stream.Event {
+        direction == .input ? .hasBytesAvailable : .hasSpaceAvailable
+    }
+
+    private func becameReady(_ number: Int) {
+        let descriptor = lock.withLock { () -> Int32? in
+            guard watch?.number == number else {
+                return nil
+            }
+            watch = nil
+            return status == .open ? self.descriptor : nil
+        }
+        guard let descriptor else {
+            return
+        }
+        let state = readiness(of: descriptor, waiting: false)
+        let isHungUp = state & Int16(POLLHUP | POLLERR) != 0
+        if direction == .output ? isHungUp : isAtEnd(descriptor, isHungUp: isHungUp) {
+            end()
+            if isHungUp {
+                lock.withLock { twin }?.end()
+            }
+            return
+        }
+        tellReady()
+    }
+
+    /// The app can read or write now.
+    func tellReady() {
+        lock.withLock {
+            if status == .open {
+                owed.insert(readyEvent)
+            }
+        }
+        signal()
+    }
+
+    /// Whether a ready descriptor is ready only to say that nothing comes any more.
+    private func isAtEnd(_ descriptor: Int32, isHungUp: Bool) -> Bool {
+        guard isSocket else {
+            return false
+        }
+        var byte: UInt8 = 0
+        let count = unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
+        return count == 0 && (!keepsPackets || isHungUp)
+    }
+
+    // MARK: The run loops
+
+    func schedule(in runLoop: RunLoop, forMode mode: RunLoop.Mode) {
+        lock.withLock {
+            if let index = places.firstIndex(where: { $0.runLoop === runLoop }) {
+                places[index].modes.append(mode)
+                runLoop.add(places[index].timer, forMode: mode)
+                return
+            }
+            let timer = Timer(fire: .distantFuture, interval: 1e9, repeats: true) { [weak self] _ in
+                self?.deliver()
+                // A run of the loop for one input source ends when that was handled; a timer alone does not end it.
+                RunLoop.current._stop()
+            }
+            runLoop.add(timer, forMode: mode)
+            places.append(Place(runLoop: runLoop, timer: timer, modes: [mode]))
+        }
+        signal()
+        arm()
+    }
+
+    /// Foundation cannot take a timer out of one mode: a place that keeps modes gets a new timer for them.
+    func remove(from runLoop: RunLoop, forMode mode: RunLoop.Mode) {
+        let rest = lock.withLock { () -> [RunLoop.Mode] in
+            guard let index = places.firstIndex(where: { $0.runLoop === runLoop }) else {
+                return []
+            }
+            let place = places.remove(at: index)
+            place.timer.invalidate()
+            return place.modes.filter { $0 != mode }
+        }
+        for mode in rest {
+            schedule(in: runLoop, forMode: mode)
+        }
+    }
+
+    /// Wakes the run loops when there is something to tell.
+    func signal() {
+        let timers = lock.withLock { owed.isEmpty ? [] : places.map(\.timer) }
+        for timer in timers {
+            timer.fireDate = .distantPast
+        }
+    }
+
+    /// Tells the delegate what is owed; runs on a run loop of the stream.
+    private func deliver() {
+        while let (stream, delegate, event) = next() {
+            if event == readyEvent, isStale() {
+                arm()
+            } else {
+                delegate.stream(stream, handle: event)
+            }
+        }
+    }
+
+    private func next() -> (Stream, any StreamDelegate, Stream.Event)? {
+        guard let stream = lock.withLock({ stream }), let delegate = stream.delegate else {
+            return nil
+        }
+        return lock.withLock {
+            let order: [Stream.Event] = [.openCompleted, .errorOccurred, readyEvent, .endEncountered]
+            guard let event = order.first(where: { owed.contains($0) }) else {
+                return nil
+            }
+            owed.remove(event)
+            return (stream, delegate, event)
+        }
+    }
+
+    /// Whether the app used up what made the descriptor ready before it was told.
+    private func isStale() -> Bool {
+        switch stream {
+        case let input as InputStream: !input.hasBytesAvailable
+        case let output as OutputStream: !output.hasSpaceAvailable
+        default: false
+        }
+    }
+}

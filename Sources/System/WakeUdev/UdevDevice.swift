@@ -1,0 +1,40 @@
+/// A device as udev knows it.
+package struct UdevDevice: Hashable, Sendable {
+    /// Below /sys: what names the device for as long as it is there.
+    package var systemPath: String
+    /// Such as `tty`.
+    package var subsystem: String
+    /// Such as `/dev/ttyACM0`; nil for a device without a file.
+    package var node: String?
+    /// Further names of the file, such as `/dev/serial/by-id/…`.
+    package var links: [String]
+    /// Four hexadecimal digits in small letters, of a USB device: `1546`.
+    package var vendorNumber: String?
+    /// Four hexadecimal digits in small letters, of a USB device: `01a8`.
+    package var modelNumber: String?
+    /// Who made it, as the device or udev's database says.
+    package var vendor: String?
+    /// What it is, as the device or udev's database says.
+    package var model: String?
+    package var serial: String?
+
+    package init(systemPath: String, subsystem: String, node: String? = nil, links: [String] = []) {
+        self.systemPath = systemPath
+        self.subsystem = subsystem
+        self.node = node
+        self.links = links
+    }
+}
+
+/// What happened to a device.
+package struct UdevChange: Hashable, Sendable {
+    /// What udev calls it.
+    package enum Action: Hashable, Sendable {
+        case add, remove, change, bind, unbind
+        /// Any other word, such as `move`.
+        case other
+    }
+
+    package var action: Action
+    package var device: UdevDevice
+}

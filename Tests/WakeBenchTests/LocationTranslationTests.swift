@@ -1,0 +1,142 @@
+import Testing
+import WakeModel
+import WakePorts
+import WakeWire
+
+@testable import WakeBench
+
+@Suite("Location between wire and router")
+struct LocationTranslationTests {
+    private let names = NameTable()
+    private var translation: WireTranslation {
+        WireTranslation(names: names, identifiers: PeripheralIdentifiers(names: names), profile: .ios17)
+    }
+
+    private func monitored(_ latitude: Double, _ longitude: Double, _ radius: Double) throws -> CircularRegion {
+        let shape = WireRegionShape.circle(latitude: latitude, longitude: longitude, radius: radius)
+        let request = translation.location(.monitor(WireRegion(identifier: "r", shape: shape)))
+        guard case .monitor(let region) = request else {
+            throw WireError.badValue(key: "region", expected: "a circle")
+        }
+        return region
+    }
+
+    @Test(
+        "A circle comes back with the degrees and metres that it went in with",
+        arguments: [
+            (52.3731, 4.8922, 150), (-33.8688197, 151.2092955, 400.5), (0, 0, 1), (90, 0, 1_000), (12.5, -180, 100),
+            (-89.9, 179.9, 100_000),
+        ] as [(Double, Double, Double)]
+    )
+    func circle(latitude: Double, longitude: Double, radius: Double) throws {
+        let region = try monitored(latitude, longitude, radius)
+        let facts = LocationFacts(authorization: .always, circles: [region], beacons: [])
+        #expect(
+            translation.status(facts).regions == [
+                WireRegion(
+                    identifier: "r",
+                    shape: .circle(latitude: latitude, longitude: longitude, radius: radius)
+                )
+            ]
+        )
+    }
+
+    @Test("REG-2: the margins are 200 m outwards, and inwards the smaller of 200 m and half the radius")
+    func margins() throws {
+        let small = try monitored(52, 4, 100)
+        #expect(small.outwardChord == Sphere.chord(metres: 300))
+        #expect(small.inwardChord == Sphere.chord(metres: 50))
+        let large = try monitored(52, 4, 1_000)
+        #expect(large.outwardChord == Sphere.chord(metres: 1_200))
+        #expect(large.inwardChord == Sphere.chord(metres: 800))
+    }
+
+    @Test("REG-7: a radius of any size stays larger than a smaller one", arguments: [1e7, 2.1e7, 1e9])
+    func hugeRadius(radius: Double) throws {
+        let region = try monitored(52, 4, radius)
+        #expect(region.radiusChord > Sphere.chord(metres: Double(Profile.ios17.regionRadiusLimit)))
+        #expect(region.outwardChord >= region.radiusChord)
+    }
+
+    @Test("Beacons keep their numbers and wishes both ways")
+    func beacons() throws {
+        let region = WireRegion(
+            identifier: "b",
+            shape: .beacons(uuid: "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0", major: 1, minor: nil),
+            notifyOnEntry: false,
+            notifyEntryStateOnDisplay: true
+        )
+        guard case .monitorBeacons(let beacons) = translation.location(.monitor(region)) else {
+            Issue.record("no beacons")
+            return
+        }
+        #expect(
+            translation.status(LocationFacts(authorization: .denied, circles: [], beacons: [beacons])).regions == [
+                region
+            ]
+        )
+    }
+
+    @Test(
+        "Each location event that an app hears of has its message",
+        arguments: [
+            (EventKind.regionEntered, EventPayload.none, WireLocationEvent.regionEntered("r")),
+            (.regionExited, .none, .regionExited("r")), (.monitoringStarted, .none, .monitoringStarted("r")),
+            (.regionStateDetermined, .regionState(.inside), .regionState("r", .inside)),
+            (.locationUpdatesPaused, .none, .paused),
+            (
+                .monitoringFailed, .locationFailure(code: 5, message: "no"),
+                .monitoringFailed("r", WireFailure(domain: "kCLErrorDomain", code: 5, message: "no"))
+            ),
+            (
+                .positionFixed, .position(Position(latitude: 1, longitude: 2, timestamp: 3)),
+                .updated([WirePosition(latitude: 1, longitude: 2, horizontalAccuracy: 5, timestamp: 3)])
+            ),
+            (
+                .visitEnded,
+                .visit(Visit(latitude: 1, longitude: 2, horizontalAccuracy: 3, arrival: nil, departure: 4)),
+                .visited(WireVisit(latitude: 1, longitude: 2, horizontalAccuracy: 3, departure: 4))
+            ),
+            (
+                .beaconsRanged,
+                .beacons([
+                    RangedBeacon(uuid: "U", major: 1, minor: 2, proximity: 2, accuracy: -3, signalStrength: -60)
+                ]),
+                .ranged(
+                    "r",
+                    [
+                        WireBeacon(
+                            uuid: "U",
+                            major: 1,
+                            minor: 2,
+                            proximity: .near,
+                            accuracy: -1,
+                            rssi: -60,
+                            timestamp: 9
+                        )
+                    ]
+                )
+            ),
+        ]
+    )
+    func events(kind: EventKind, payload: EventPayload, expected: WireLocationEvent) {
+        let delivery = AppDelivery(
+            event: WakeEvent(kind: kind, region: names.intern("r")),
+            payload: payload,
+            decision: DecisionID(1),
+            manager: 0
+        )
+        #expect(translation.body(delivery, wallSeconds: 9) == .location(expected))
+    }
+
+    @Test("A sighting of a beacon is for nobody but the router")
+    func sighting() {
+        let delivery = AppDelivery(
+            event: WakeEvent(kind: .beaconSighted),
+            payload: .none,
+            decision: DecisionID(1),
+            manager: 0
+        )
+        #expect(translation.body(delivery, wallSeconds: 9) == nil)
+    }
+}

@@ -1,0 +1,279 @@
+import Glibc
+import Testing
+import WakeDevices
+import WakeModel
+import WakePorts
+import WakeSystem
+@testable import WakeLocation
+
+private func fix(_ second: Int, latitude: Double = 48.1) -> String {
+    let time = "2025-05-06T07:32:\(second < 10 ? "0" : "")\(second).000Z"
+    return #"{"class":"TPV","device":"/dev/ttyACM0","mode":3,"time":"\#(time)","lat":\#(latitude),"lon":11.5,"#
+        + #""altHAE":560.0,"altMSL":520.0,"eph":18.24,"epv":33.1,"speed":14.2,"track":67.06}"# + "\r\n"
+}
+
+@Suite("Location from gpsd", .serialized)
+struct GPSDLocationTests {
+    private let loop: EventLoop
+    private let listener = LocationListener()
+
+    init() throws {
+        loop = try EventLoop()
+    }
+
+    private func source(port: UInt16) throws -> GPSDLocation {
+        let source = try GPSDLocation(names: NameTable(), loop: loop, host: "127.0.0.1", port: port)
+        listener.hear(source)
+        return source
+    }
+
+    /// A source that has begun with a gpsd that the test plays: it connects from a child of the loop, since beginning
+    /// waits for the greeting.
+    private func begun(with gpsd: RecordedGPSD) throws -> GPSDLocation {
+        let source = try source(port: gpsd.port)
+        try source.begin()
+        try turn(loop) { source.isUp }
+        return source
+    }
+
+    // MARK: The true gpsd
+
+    @Test(
+        "The log of a receiver through gpsd gives the positions that the simulated end plays",
+        .enabled(if: GPSDaemon.isInstalled, "gpsd is not installed: Scripts/install test")
+    )
+    func sameAsSimulated() throws {
+        let terminal = try Terminal()
+        let port = try freePort()
+        let daemon = try GPSDaemon(receiver: terminal.path, port: port, loop: loop)
+        let source = try source(port: port)
+        try source.start(at: .zero)
+        source.perform(.positioning(true), at: .zero)
+        try terminal.say(try ShippedLog.bytes(), on: loop)
+        try turn(loop) { listener.positions.count == ShippedLog.fixes }
+        let simulated = try ShippedLog.simulated()
+        expectSame(listener.positions, simulated.positions, accuracy: false)
+        #expect(listener.foldedKinds == simulated.foldedKinds)
+        #expect(source.damagedLines == 0)
+        source.stop()
+        daemon.stop()
+    }
+
+    @Test(
+        "gpsd stopped is reported once, and started again it serves again",
+        .enabled(if: GPSDaemon.isInstalled, "gpsd is not installed: Scripts/install test")
+    )
+    func stoppedAndStarted() throws {
+        let log = try ShippedLog.bytes()
+        let terminal = try Terminal()
+        let port = try freePort()
+        var daemon = try GPSDaemon(receiver: terminal.path, port: port, loop: loop)
+        let source = try source(port: port)
+        try source.start(at: .zero)
+        source.perform(.positioning(true), at: .zero)
+        try terminal.say(Array(log[..<(log.count / 4)]), on: loop)
+        try turn(loop) { listener.positions.count >= 30 }
+        let before = listener.positions.count
+        daemon.stop()
+        try turn(loop) { listener.failures.contains { $0.contains("went away") } }
+        #expect(!source.isUp)
+        #expect(source.interruptions == 1)
+        let failures = listener.failures.count
+        daemon = try GPSDaemon(receiver: terminal.path, port: port, loop: loop)
+        try turn(loop) { source.isUp }
+        try terminal.say(Array(log[(log.count / 2)...]), on: loop)
+        try turn(loop) { listener.positions.count >= before + 30 }
+        #expect(listener.failures.count { $0.contains("went away") } == 1)
+        #expect(listener.failures[failures - 1] == "gpsd on 127.0.0.1:\(port) went away; positions are missing until it is back")
+        let times = listener.positions.map(\.timestamp)
+        #expect(times == times.sorted())
+        #expect(Set(times).count == times.count)
+        source.stop()
+        daemon.stop()
+    }
+
+    @Test(
+        "A receiver that is pulled out of gpsd is reported",
+        .enabled(if: GPSDaemon.isInstalled, "gpsd is not installed: Scripts/install test")
+    )
+    func receiverGone() throws {
+        let terminal = try Terminal()
+        let port = try freePort()
+        let daemon = try GPSDaemon(receiver: terminal.path, port: port, loop: loop)
+        let source = try source(port: port)
+        try source.start(at: .zero)
+        source.perform(.positioning(true), at: .zero)
+        let log = try ShippedLog.bytes()
+        try terminal.say(Array(log[..<(log.count / 4)]), on: loop)
+        try turn(loop) { listener.positions.count >= 30 }
+        terminal.unplug()
+        try turn(loop) { listener.failures.contains { $0.contains("has lost its receiver") } }
+        source.stop()
+        daemon.stop()
+    }
+
+    // MARK: What gpsd may say
+
+    @Test("Nobody on the port, or another service, is refused with its name and the remedy")
+    func refused() throws {
+        let port = try freePort()
+        var failure = #expect(throws: SourceFailure.self) { try source(port: port).start(at: .zero) }
+        #expect(failure?.kind == .environment)
+        #expect(
+            failure?.message
+                == "location=gpsd: no gpsd on 127.0.0.1:\(port); start gpsd with a receiver, or name another port"
+        )
+        let nowhere = try GPSDLocation(names: NameTable(), loop: loop, host: "no.such.host.invalid")
+        failure = #expect(throws: SourceFailure.self) { try nowhere.start(at: .zero) }
+        #expect(failure?.message.contains("no.such.host.invalid") == true)
+    }
+
+    @Test("gpsd watches its receivers only while somebody wants fixes")
+    func wanted() throws {
+        let gpsd = try RecordedGPSD(on: loop)
+        let source = try begun(with: gpsd)
+        gpsd.say(fix(1))
+        while try loop.runOnce(timeout: 0) {}
+        source.perform(.positioning(true), at: .zero)
+        try turn(loop) { gpsd.heard == "?WATCH={\"enable\":true,\"json\":true};\n" }
+        gpsd.say(fix(2))
+        try turn(loop) { !listener.positions.isEmpty }
+        source.perform(.positioning(false), at: .zero)
+        try turn(loop) { gpsd.heard.hasSuffix("?WATCH={\"enable\":false};\n") }
+        let position = try #require(listener.positions.last)
+        #expect(position.timestamp == 1_746_516_722)
+        #expect(position.altitude == 520)
+        #expect(position.horizontalAccuracy == 18.24)
+        #expect(position.verticalAccuracy == 33.1)
+        #expect(position.speed == 14.2)
+        #expect(position.course == 67.06)
+        source.stop()
+    }
+
+    @Test("What gpsd says more than once of one moment is one fix")
+    func repeated() throws {
+        let gpsd = try RecordedGPSD(on: loop)
+        let source = try begun(with: gpsd)
+        source.perform(.positioning(true), at: .zero)
+        try turn(loop) { gpsd.heard.contains("true") }
+        gpsd.say(fix(1) + fix(1) + fix(2) + fix(2) + fix(3))
+        try turn(loop) { listener.positions.last?.timestamp == 1_746_516_723 }
+        #expect(listener.positions.count == 3)
+        source.stop()
+    }
+
+    @Test("Lines that are none of gpsd's are counted and skipped, also endless ones and those cut by packets")
+    func nonsense() throws {
+        let gpsd = try RecordedGPSD(on: loop)
+        let source = try begun(with: gpsd)
+        source.perform(.positioning(true), at: .zero)
+        try turn(loop) { gpsd.heard.contains("true") }
+        gpsd.say("nonsense\r\n{\"class\":\r\n{}\r\n{\"class\":\"TPV\",\"mode\":3,\"lat\":400,\"lon\":1}\r\n\r\n")
+        gpsd.say([0x7b, 0, 0x7d, 0x0a, 0xff, 0xfe, 0x0a])
+        gpsd.say(fix(1))
+        try turn(loop) { listener.positions.count == 1 }
+        // The object without a class, and the cut one; the zero, and what is no UTF-8.
+        #expect(source.damagedLines == 5)
+        let half = fix(2)
+        gpsd.say(String(half.prefix(40)))
+        while try loop.runOnce(timeout: 0) {}
+        gpsd.say(String(half.dropFirst(40)))
+        try turn(loop) { listener.positions.count == 2 }
+        let damaged = source.damagedLines
+        for _ in 0..<40 {
+            gpsd.say([UInt8](repeating: 0x41, count: 2_048))
+            while try loop.runOnce(timeout: 0) {}
+        }
+        gpsd.say("\r\n" + fix(3))
+        try turn(loop) { listener.positions.count == 3 }
+        #expect(source.damagedLines == damaged + 1)
+        source.stop()
+    }
+
+    @Test("A connection that is lost is made again and fixes are asked for again; what is no gpsd is not served")
+    func lost() throws {
+        let gpsd = try RecordedGPSD(on: loop)
+        let source = try begun(with: gpsd)
+        source.perform(.positioning(true), at: .zero)
+        try turn(loop) { gpsd.heard.contains("true") }
+        for number in 1...3 {
+            gpsd.drop()
+            try turn(loop) { gpsd.connections == number + 1 && source.isUp }
+            try turn(loop) { gpsd.heard.components(of: "\"enable\":true") == number + 1 }
+        }
+        gpsd.say(fix(1))
+        try turn(loop) { listener.positions.count == 1 }
+        #expect(source.interruptions == 3)
+        #expect(listener.kinds.last == .positionFixed)
+        source.stop()
+        #expect(source.report == nil)
+        let other = try RecordedGPSD(saying: "220 mail\r\n", on: loop)
+        let stranger = try self.source(port: other.port)
+        try stranger.begin()
+        try turn(loop) { stranger.damagedLines == 1 }
+        #expect(!stranger.isUp)
+        stranger.stop()
+    }
+
+    // MARK: Lines
+
+    @Test("Each class of line is what it says")
+    func lines() {
+        func read(_ text: String) -> GPSDLine? { GPSDLine(Array(text.utf8)) }
+        #expect(read(RecordedGPSD.greeting) == .greeting(release: "3.22"))
+        #expect(read(#"{"class":"TPV","device":"/dev/pts/0","mode":1}"#) == .noFix)
+        #expect(read(#"{"class":"DEVICE","path":"/dev/pts/0","activated":0}"#) == .receiver(isActive: false))
+        let active = #"{"class":"DEVICE","path":"/dev/pts/0","activated":"2026-11-21T11:07:54.181Z","flags":1}"#
+        #expect(read(active) == .receiver(isActive: true))
+        #expect(read(#"{"class":"SKY","device":"/dev/pts/0","vdop":25.5,"hdop":25.5}"#) == .other)
+        #expect(read("$GPGGA") == nil)
+        #expect(read("") == nil)
+        let old = #"{"class":"TPV","mode":3,"lat":1,"lon":2,"alt":7.5,"epx":3,"epy":4}"#
+        var gathered = TrackPoint(Coordinate(latitude: 1, longitude: 2), altitude: 7.5)
+        gathered.horizontalAccuracy = 5
+        #expect(read(old) == .fix(gathered))
+        for text in [
+            "[1]", "{", "{}", #"{"class":7}"#, #"{"class":"TPV"} x"#, #"{"class":"TPV","lat":1.2.3}"#,
+            #"{"class":"TPV",}"#, #"{"class":"TPV" "mode":1}"#, #"{"class":"TPV","a":nul}"#,
+            "{\"class\":\"TPV\",\"a\":" + String(repeating: "[", count: 5_000),
+        ] { #expect(read(text) == nil, "\(text.prefix(40))") }
+        #expect(read(#" { "class" : "SKY" , "a\"b" : [ 1 , {"c":[true,null]}, "x" ] } "#) == .other)
+        guard case .fix(let first)? = read(String(fix(1).dropLast(2))),
+            case .fix(let second)? = read(#"{"class":"TPV","mode":2,"lat":-1.5,"lon":-180}"#)
+        else {
+            Issue.record("no fix")
+            return
+        }
+        #expect(first.altitude == 520)
+        var bare = TrackPoint(Coordinate(latitude: -1.5, longitude: -180))
+        bare.horizontalAccuracy = nil
+        #expect(second == bare)
+    }
+
+    @Test("A scrambled line never crashes")
+    func scrambled() {
+        let words = [fix(1), RecordedGPSD.greeting, #"{"class":"SKY","satellites":[{"PRN":2,"el":41.0,"az":87.0}]}"#]
+        var state: UInt64 = 7
+        func below(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+        for _ in 0..<20_000 {
+            var bytes = Array(words[below(words.count)].utf8)
+            for _ in 0...below(5) where !bytes.isEmpty {
+                let place = below(bytes.count)
+                switch below(3) {
+                case 0: bytes[place] = UInt8(below(256))
+                case 1: bytes.remove(at: place)
+                default: bytes.insert(contentsOf: bytes[place..<min(bytes.count, place + below(60))], at: place)
+                }
+            }
+            _ = GPSDLine(bytes)
+        }
+    }
+}
+
+extension String {
+    /// How often a text stands in this one.
+    fileprivate func components(of text: String) -> Int { ranges(of: text).count }
+}
