@@ -90,7 +90,7 @@ private struct Stage {
             bluetooth: QuietRadio(),
             journal: NoJournal()
         )
-        host = ScriptedAppHost(names: names)
+        host = ScriptedAppHost(names: names, profile: .ios17)
         bench.peripheralRole = end
         bench.assign(app, to: host, leavesTheBench: false)
         bench.listen(to: host)

@@ -35,6 +35,15 @@ private final class BlueZAir {
         let peripherals = devices.compactMap(\.peripheral)
         let addresses = peripherals.map(\.addressText)
         bluez.inReach = addresses
+        for beacon in devices.compactMap(\.beacon) {
+            let address = BluetoothAddress.text(beacon.address)
+            var device = StandInDevice(name: nil, advertised: [])
+            device.manufacturerData = (0x004c, beacon.payload)
+            device.signalStrength = -65
+            bluez.devices[address] = device
+            bluez.inReach.append(address)
+        }
+        let inReach = bluez.inReach
         bluez.interval = 20
         for peripheral in peripherals { bluez.devices[peripheral.addressText] = StandInDevice(peripheral) }
         let names = NameTable()
@@ -46,7 +55,7 @@ private final class BlueZAir {
             connector: StandInChannels(peripherals, loop: bus.loop)
         )
         let fate = ContractRig.Fate(
-            setRange: { bluez.inReach = $0 ? addresses : Array(addresses.dropFirst()) },
+            setRange: { bluez.inReach = $0 ? inReach : Array(inReach.dropFirst()) },
             dropLink: { try bluez.dropLink(addresses[0]) }
         )
         rig = ContractRig(port: port, names: names, fate: fate, now: { .zero }) { condition in
@@ -114,6 +123,14 @@ extension StandInDevice {
         self.init(name: peripheral.name, advertised: peripheral.advertising.services)
         advertisesWhileConnected = peripheral.advertising.whileConnected
         signalStrength = peripheral.advertising.signalStrength
+        switch peripheral.pairing {
+        case .justWorks: question = ("RequestAuthorization", [])
+        case .numeric: question = ("RequestConfirmation", [.uint32(4711)])
+        case .passkey(let number):
+            question = ("RequestPasskey", [])
+            expectedAnswer = [.uint32(number)]
+        case .reject: break
+        }
         for service in peripheral.services {
             services.append(Service(handle: take(1), uuid: service.uuid, characteristics: []))
             for characteristic in service.characteristics {
@@ -121,17 +138,18 @@ extension StandInDevice {
                 let flags = words.filter { characteristic.properties.contains($0.property) }.map(\.word)
                 var position = Timetable.Position()
                 let own = take(2)
-                services[services.count - 1].characteristics.append(
-                    Characteristic(
-                        handle: own,
-                        uuid: characteristic.uuid,
-                        flags: flags,
-                        value: characteristic.value,
-                        descriptors: ((characteristic.properties.canNotify ? ["2902"] : [])
-                            + characteristic.descriptors.map(\.uuid)).map { (take(1), $0) },
-                        notifies: characteristic.timetable.take(&position).map { (200, $0) }
-                    )
+                let descriptors =
+                    (characteristic.properties.canNotify ? ["2902"] : []) + characteristic.descriptors.map(\.uuid)
+                var made = Characteristic(
+                    handle: own,
+                    uuid: characteristic.uuid,
+                    flags: flags,
+                    value: characteristic.value,
+                    descriptors: descriptors.map { (take(1), $0) },
+                    notifies: characteristic.timetable.take(&position).map { (200, $0) }
                 )
+                made.isSecured = characteristic.security != .none
+                services[services.count - 1].characteristics.append(made)
             }
         }
     }

@@ -13,6 +13,8 @@ final class ContractRig {
     let belt: NameID
     let thermometer: NameID
     let logger: NameID
+    let door: NameID
+    let stranger: NameID
     /// What happens to the belt, beside what its file says.
     let fate: Fate
     private(set) var reports: [SourceReport] = []
@@ -45,6 +47,8 @@ final class ContractRig {
         belt = names.intern("belt")
         thermometer = names.intern("thermometer")
         logger = names.intern("logger")
+        door = names.intern("door")
+        stranger = names.intern("stranger")
         self.now = now
         self.pass = pass
         port.report = { [unowned self] in reports.append($0) }
@@ -53,14 +57,48 @@ final class ContractRig {
     /// The devices as their files describe them.
     static func devices() throws -> [ScenarioDevice] {
         let folder = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/Devices/Bluetooth/"
-        let files = [("belt", "heart-rate-belt"), ("thermometer", "thermometer"), ("logger", "l2cap-sensor")]
-        return try files.map { name, file in
+        let files = [
+            ("belt", "heart-rate-belt"), ("thermometer", "thermometer"), ("logger", "l2cap-sensor"),
+            ("door", "smart-lock"),
+        ]
+        let peripherals = try files.map { name, file in
             let peripheral = try BluetoothPeripheral.load(file: folder + file + ".yaml")
             return ScenarioDevice(name: name, group: name, line: 1, peripheral: peripheral)
         }
+        let beacon = try Beacon.parse(Array(shop.utf8), file: "shop.yaml")
+        let stranger = try BluetoothPeripheral.parse(Array(refusing.utf8), file: "stranger.yaml")
+        return peripherals + [
+            ScenarioDevice(name: "stranger", group: "stranger", line: 1, peripheral: stranger),
+            ScenarioDevice(name: "shop", group: "shop", line: 1, form: .beacon(beacon)),
+        ]
     }
 
+    /// A peripheral that does not pair.
+    private static let refusing = """
+        device: bluetooth-peripheral
+        address: "F0:11:22:33:99:99"
+        pairing: reject
+        gatt:
+          - service: 181C
+            characteristics: [{uuid: 2A8A, properties: [read], security: encrypted, value: "41"}]
+        """
+
+    /// A beacon that stands two metres away.
+    private static let shop = """
+        device: ibeacon
+        address: "C2:5B:00:00:00:01"
+        uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0
+        major: 1
+        minor: 7
+        distance: [{metres: 2}]
+        """
+
+    /// The beacons of that one's UUID.
+    var shopBeacons: BeaconIdentity { BeaconIdentity(uuid: names.intern("E2C56DB5-DFFB-48D2-B060-D0F5A71096E0")) }
+
     func perform(_ command: BluetoothCommand) { port.perform(command, at: now()) }
+
+    func watchBeacons(_ beacons: [BeaconIdentity]) { port.watchBeacons(beacons, at: now()) }
 
     func setPower(_ on: Bool) { port.setPower(on, at: now()) }
 
@@ -98,16 +136,19 @@ final class ContractRig {
     }
 
     /// The handle of a characteristic, found as an app finds it.
-    func characteristic(_ uuid: String, of service: String, for client: BluetoothClient) throws -> AttributeHandle {
+    func characteristic(_ uuid: String, of service: String, for client: BluetoothClient, on other: NameID? = nil) throws
+        -> AttributeHandle
+    {
+        let peripheral = other ?? belt
         let services = all(.servicesDiscovered, for: client).count
-        perform(.operate(client, peripheral: belt, .discoverServices([names.intern(service)])))
+        perform(.operate(client, peripheral: peripheral, .discoverServices([names.intern(service)])))
         let found = try wait(for: .servicesDiscovered, client, count: services + 1)
         guard case .services(let list) = found.payload, let handle = list.first?.handle else {
             throw SourceFailure(.unknown, "service \(service) was not found")
         }
         let characteristics = all(.characteristicsDiscovered, for: client).count
         let wanted = [names.intern(uuid)]
-        perform(.operate(client, peripheral: belt, .discoverCharacteristics(of: handle, wanted)))
+        perform(.operate(client, peripheral: peripheral, .discoverCharacteristics(of: handle, wanted)))
         let answer = try wait(for: .characteristicsDiscovered, client, count: characteristics + 1)
         guard case .characteristics(let members) = answer.payload, let member = members.first else {
             throw SourceFailure(.unknown, "characteristic \(uuid) was not found")
@@ -174,6 +215,12 @@ enum BluetoothPromise: String, CaseIterable, CustomTestStringConvertible {
     case operationFailsWithLink = "An operation in flight fails when the link drops, and then the disconnection is told"
     case channelCarriesBytes = "An opened channel is a stream to the device, given away once"
     case channelIsRefused = "A channel that the device does not offer is refused"
+    case beaconIsSighted = "BCN-1: a beacon that is looked for is reported with what it says and how far away it is"
+    case beaconIsAskedFor = "A beacon that nobody looks for is not reported, and no scan finds one"
+    case beaconLeavesScans = "Looking for beacons leaves scans as they are"
+    case pairsForAttribute = "A secured attribute makes the phone pair, and the operation is made again"
+    case pairingIsRefused = "An operation on a secured attribute fails when the pairing is refused"
+    case connectionIsWatched = "Who watches connections hears of them, whoever holds them"
     case knowsPeripheral = "A peripheral is known once it was seen, and its table once it was discovered"
 
     var testDescription: String { rawValue }
@@ -205,6 +252,12 @@ enum BluetoothPromise: String, CaseIterable, CustomTestStringConvertible {
         case .operationFailsWithLink: try operationFailsWithLink(rig)
         case .channelCarriesBytes: try channelCarriesBytes(rig)
         case .channelIsRefused: try channelIsRefused(rig)
+        case .beaconIsSighted: try beaconIsSighted(rig)
+        case .beaconIsAskedFor: try beaconIsAskedFor(rig)
+        case .beaconLeavesScans: try beaconLeavesScans(rig)
+        case .pairsForAttribute: try pairsForAttribute(rig)
+        case .pairingIsRefused: try pairingIsRefused(rig)
+        case .connectionIsWatched: try connectionIsWatched(rig)
         case .knowsPeripheral: try knowsPeripheral(rig)
         }
     }
@@ -476,6 +529,96 @@ enum BluetoothPromise: String, CaseIterable, CustomTestStringConvertible {
         #expect(refused.event.failed)
         #expect(refused.event.local == 0)
         #expect(refused.payload == .failure(.channelRefused))
+    }
+
+    private func beaconIsSighted(_ rig: ContractRig) throws {
+        rig.watchBeacons([rig.shopBeacons])
+        let seen = try rig.wait(for: .beaconSighted, count: 2)
+        let beacon = try #require(seen.event.beacon)
+        #expect(rig.shopBeacons.matches(beacon))
+        #expect(beacon.major == 1)
+        #expect(beacon.minor == 7)
+        #expect((0.5..<8).contains(beacon.distance))
+        #expect(seen.event.client == nil)
+        #expect(rig.names.text(seen.event.subject) == "shop")
+        guard case .beacons(let ranged) = seen.payload else {
+            Issue.record("the payload is no list of beacons")
+            return
+        }
+        #expect(ranged.map(\.uuid) == ["E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"])
+        #expect(ranged.map { Float($0.accuracy) } == [beacon.distance])
+        #expect(ranged.allSatisfy { (-80 ..< -50).contains($0.signalStrength) && (2...3).contains($0.proximity) })
+    }
+
+    private func beaconIsAskedFor(_ rig: ContractRig) throws {
+        rig.watchBeacons([BeaconIdentity(uuid: rig.shopBeacons.uuid, major: 1, minor: 8)])
+        rig.perform(.scan(rig.first, services: [], allowDuplicates: true))
+        try rig.waitForSighting(of: rig.thermometer, by: rig.first, count: 3)
+        #expect(rig.all(.beaconSighted).isEmpty)
+        let known = [rig.belt, rig.thermometer, rig.logger, rig.door, rig.stranger]
+        #expect(rig.all(.peripheralDiscovered).allSatisfy { known.contains($0.event.peripheral) })
+    }
+
+    private func beaconLeavesScans(_ rig: ContractRig) throws {
+        rig.perform(.scan(rig.first, services: [heartRate(rig)], allowDuplicates: false))
+        rig.watchBeacons([rig.shopBeacons])
+        try rig.wait(for: .beaconSighted, count: 2)
+        #expect(rig.all(.peripheralDiscovered).map(\.event.peripheral) == [rig.belt])
+        rig.watchBeacons([])
+        rig.perform(.scan(rig.second, services: [heartRate(rig)], allowDuplicates: false))
+        try rig.waitForSighting(of: rig.belt, by: rig.second)
+    }
+
+    private func pairsForAttribute(_ rig: ContractRig) throws {
+        let service = "C2A9A400-8A2D-4B6E-9B43-5B0D6A8D0E11"
+        try rig.connect(rig.first, to: rig.door)
+        let order = try rig.characteristic(
+            "C2A9A401-8A2D-4B6E-9B43-5B0D6A8D0E11",
+            of: service,
+            for: rig.first,
+            on: rig.door
+        )
+        rig.perform(.operate(rig.first, peripheral: rig.door, .write(order, [0], withResponse: true)))
+        let written = try rig.wait(for: .valueWritten, rig.first)
+        #expect(!written.event.failed, "\(written.payload)")
+        let state = try rig.characteristic(
+            "C2A9A402-8A2D-4B6E-9B43-5B0D6A8D0E11",
+            of: service,
+            for: rig.first,
+            on: rig.door
+        )
+        rig.perform(.operate(rig.first, peripheral: rig.door, .read(state)))
+        #expect(try rig.wait(for: .valueRead, rig.first).payload == .value([1]))
+    }
+
+    private func pairingIsRefused(_ rig: ContractRig) throws {
+        try rig.connect(rig.first, to: rig.stranger)
+        let handle = try rig.characteristic("2A8A", of: "181C", for: rig.first, on: rig.stranger)
+        for count in 1...2 {
+            rig.perform(.operate(rig.first, peripheral: rig.stranger, .read(handle)))
+            let read = try rig.wait(for: .valueRead, rig.first, count: count)
+            guard case .failure(let failure) = read.payload else {
+                Issue.record("the value was read: \(read.payload)")
+                return
+            }
+            #expect((failure.domain, failure.code) == (.att, 15))
+        }
+    }
+
+    private func connectionIsWatched(_ rig: ContractRig) throws {
+        rig.perform(.watchConnections(rig.second, peripherals: [], services: [heartRate(rig)]))
+        try rig.connect(rig.first)
+        let up = try rig.wait(for: .connectionEvent)
+        #expect(up.event.client == rig.second)
+        #expect(up.event.peripheral == rig.belt)
+        #expect(up.payload == .connectionEvent(connected: true))
+        try rig.fate.dropLink()
+        #expect(try rig.wait(for: .connectionEvent, count: 2).payload == .connectionEvent(connected: false))
+        rig.perform(.watchConnections(rig.second, peripherals: [], services: []))
+        rig.perform(.watchConnections(rig.first, peripherals: [rig.belt], services: []))
+        try rig.connect(rig.first)
+        try rig.wait(for: .connectionEvent, rig.first)
+        #expect(rig.all(.connectionEvent, for: rig.second).count == 2)
     }
 
     private func knowsPeripheral(_ rig: ContractRig) throws {

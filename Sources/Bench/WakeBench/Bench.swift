@@ -54,6 +54,10 @@ package final class Bench {
     package var location: (any LocationPort)? {
         didSet { location?.report = { [unowned self] in submit($0) } }
     }
+    /// Gives apps the sockets of their L2CAP channels.
+    package var keeper: ChannelKeeper? {
+        didSet { if let keeper { add(keeper) } }
+    }
     private let journal: any Journal
     private var hosts: [any AppHost] = []
     private var leavesTheBench: [Bool] = []
@@ -258,6 +262,9 @@ package final class Bench {
         uncommitted += 1
         sinceSnapshot += 1
         output.removeAll()
+        if case .position(let position) = item.payload, item.input.event?.kind == .positionFixed {
+            bluetooth.phoneMoved(latitude: position.latitude, longitude: position.longitude, at: now)
+        }
         router.handle(item.input, id: item.id, at: now, into: &output)
         routerDeadline = router.nextDeadline ?? .distantFuture
         while journaledNames < names.count {
@@ -414,6 +421,9 @@ package final class Bench {
             origin: journaled.origin,
             id: number(of: journaled.input)
         )
+        if case .position(let position) = item.payload, item.input.event?.kind == .positionFixed {
+            radio?.phoneMoved(latitude: position.latitude, longitude: position.longitude, at: now)
+        }
         output.removeAll()
         router.handle(item.input, id: item.id, at: now, into: &output)
         routerDeadline = router.nextDeadline ?? .distantFuture
@@ -425,7 +435,9 @@ package final class Bench {
             case .action(.bluetooth(let command), _, _): radio?.perform(command, at: now)
             case .action(.peripheralRole(let command), _, _): peripheralRole?.perform(command, at: now)
             case .adapter(let on): peripheralRole?.setPower(on, at: now)
-            case .action(.location(let command), _, _): positions?.perform(command, at: now)
+            case .action(.location(let command), _, _):
+                if case .watchBeacons(let beacons) = command { radio?.watchBeacons(beacons, at: now) }
+                positions?.perform(command, at: now)
             case .action: break
             }
         }
@@ -540,7 +552,8 @@ package final class Bench {
                     decision: decision,
                     manager: manager,
                     reconnects: event.kind == .peripheralDisconnected && event.failed
-                        && router.reconnects(app, manager, to: event.peripheral)
+                        && router.reconnects(app, manager, to: event.peripheral),
+                    channel: channel(event, for: app)
                 ),
                 to: app,
                 at: now
@@ -554,9 +567,17 @@ package final class Bench {
         case .bluetooth(let command): bluetooth.perform(command, at: now)
         case .locationAuthorization(let app, let manager, let authorization):
             host(app).locationAuthorization(authorization, manager: manager, to: app, at: now)
-        case .location(let command): location?.perform(command, at: now)
+        case .location(let command):
+            if case .watchBeacons(let beacons) = command { bluetooth.watchBeacons(beacons, at: now) }
+            location?.perform(command, at: now)
         case .keep, .discard, .exited, .refused, .moved, .alert, .raise: break
         }
+    }
+
+    /// The socket of a channel that was opened for an app.
+    private func channel(_ event: WakeEvent, for app: AppID) -> Int32? {
+        guard event.kind == .channelOpened, !event.failed else { return nil }
+        return keeper?.hold(event, for: app, isRead: !leavesTheBench[Int(app.number)])
     }
 
     private func host(_ app: AppID) -> any AppHost { hosts[Int(app.number)] }

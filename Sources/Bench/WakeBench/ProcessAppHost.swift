@@ -56,6 +56,20 @@ final class ProcessAppHost: AppHost {
         case callback(LifecycleCallback)
     }
 
+    /// A packet that waits for room, and the descriptor that travels with it.
+    private final class Outbound {
+        let bytes: [UInt8]
+        /// -1 for none.
+        let descriptor: Int32
+
+        init(bytes: [UInt8], descriptor: Int32) {
+            self.bytes = bytes
+            self.descriptor = descriptor
+        }
+
+        deinit { if descriptor >= 0 { close(descriptor) } }
+    }
+
     /// One process of an app.
     private final class Process {
         let generation: UInt32
@@ -77,7 +91,7 @@ final class ProcessAppHost: AppHost {
         var nextDelivery: UInt64 = 1
         var owed: [(number: UInt64, what: Owed)] = []
         /// Packets that the socket has no room for.
-        var outbound: [[UInt8]] = []
+        var outbound: [Outbound] = []
         var faults = 0
         /// Those of its managers that are of the peripheral role.
         var peripheralManagers: Set<ManagerNumber> = []
@@ -303,7 +317,10 @@ final class ProcessAppHost: AppHost {
             isPeripheral
             ? translation.peripheralManagerEvent(delivery, length: updateLength).map { .peripheralManager($0) }
             : translation.body(delivery, wallSeconds: surroundings?.wallSeconds ?? 0)
-        guard let body else { return }
+        guard let body else {
+            tookBySocket(delivery, app)
+            return
+        }
         var value: [UInt8]?
         if case .value(let bytes) = delivery.payload { value = bytes }
         send(
@@ -311,7 +328,8 @@ final class ProcessAppHost: AppHost {
             owing: .event(delivery.event.id, delivery.decision),
             named: WireTranslation.delegateMethod(delivery.event.kind, peripheralRole: isPeripheral),
             value: value,
-            decision: delivery.decision
+            decision: delivery.decision,
+            channel: delivery.channel
         ) { number in
             .deliver(
                 WireDelivery(
@@ -332,6 +350,7 @@ final class ProcessAppHost: AppHost {
         named name: String,
         value: [UInt8]? = nil,
         decision: DecisionID,
+        channel: Int32? = nil,
         _ message: (UInt64) -> BenchMessage
     ) {
         guard let process = processes[app] else { return }
@@ -339,25 +358,39 @@ final class ProcessAppHost: AppHost {
         process.nextDelivery += 1
         process.owed.append((number, owed))
         surroundings?.note(.sent(callback: name, value: value, decision), of: app)
-        send(message(number), to: process, of: app)
+        send(message(number), with: channel, to: process, of: app)
     }
 
-    private func send(_ message: BenchMessage, to process: Process, of app: AppID) {
+    /// Data on a channel is no packet: the app hears of it from its own socket, as soon as it runs.
+    private func tookBySocket(_ delivery: AppDelivery, _ app: AppID) {
+        guard delivery.event.kind == .channelDataAvailable else { return }
+        let name = WireTranslation.delegateMethod(delivery.event.kind)
+        surroundings?.note(.sent(callback: name, value: nil, delivery.decision), of: app)
+        surroundings?.note(.answered(delivery.decision), of: app)
+        hear?(app, .acknowledged(delivery.event.id))
+    }
+
+    private func send(
+        _ message: BenchMessage,
+        with channel: Int32? = nil,
+        to process: Process,
+        of app: AppID
+    ) {
         let bytes = message.encode()
         guard process.outbound.isEmpty else {
-            enqueue(bytes, to: process, of: app)
+            enqueue(bytes, with: channel, to: process, of: app)
             return
         }
-        switch host.send(bytes, to: process.key) {
+        switch host.send(bytes, descriptors: channel.map { [$0] } ?? [], to: process.key) {
         case .sent: break
-        case .full: enqueue(bytes, to: process, of: app)
+        case .full: enqueue(bytes, with: channel, to: process, of: app)
         case .closed: process.connected = false
         case .refused(let code): fault("a packet of \(bytes.count) bytes cannot be sent: error \(code)", app)
         }
     }
 
     /// The socket is full: the packet waits in order until the app reads, as far as the bound allows.
-    private func enqueue(_ bytes: [UInt8], to process: Process, of app: AppID) {
+    private func enqueue(_ bytes: [UInt8], with channel: Int32?, to process: Process, of app: AppID) {
         guard process.outbound.count < Self.outboundLimit else {
             if process.connected {
                 fault("reads nothing; \(Self.outboundLimit) packets wait, further ones are lost", app)
@@ -365,7 +398,8 @@ final class ProcessAppHost: AppHost {
             process.connected = false
             return
         }
-        process.outbound.append(bytes)
+        // Its own duplicate: the keeper's may be closed before there is room.
+        process.outbound.append(Outbound(bytes: bytes, descriptor: channel.map { dup($0) } ?? -1))
         host.notifyWhenWritable(process.key)
     }
 
@@ -373,8 +407,9 @@ final class ProcessAppHost: AppHost {
     func writable(_ app: AppID) {
         guard let process = processes[app] else { return }
         var sent = 0
-        for bytes in process.outbound {
-            guard case .sent = host.send(bytes, to: process.key) else { break }
+        for packet in process.outbound {
+            let descriptors = packet.descriptor >= 0 ? [packet.descriptor] : []
+            guard case .sent = host.send(packet.bytes, descriptors: descriptors, to: process.key) else { break }
             sent += 1
         }
         process.outbound.removeFirst(sent)
@@ -401,7 +436,8 @@ final class ProcessAppHost: AppHost {
         case .timeRemaining(let id):
             reply(id, WireReply(seconds: surroundings?.backgroundSecondsRemaining(of: app)), process, app)
         case .central(let manager, .retrieve(let id, let identifiers)):
-            let found = identifiers.compactMap { translation.identifiers.name(of: $0) }
+            let isOn = surroundings?.radio.poweredOn == true
+            let found = isOn ? identifiers.compactMap { translation.identifiers.name(of: $0) } : []
             reply(id, WireReply(peripherals: found.map { known($0, app, manager) }), process, app)
         case .central(let manager, .retrieveConnected(let id, let services)):
             let found =

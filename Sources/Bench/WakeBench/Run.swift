@@ -118,6 +118,12 @@ package final class Run {
             bluetooth: bluetooth,
             journal: journal.journal
         )
+        bench.keeper = ChannelKeeper(
+            loop: loop,
+            names: names,
+            take: { [bluetooth] in bluetooth.takeChannel($0) },
+            report: { [bench] in bench.submit($0) }
+        )
         bench.peripheralRole = peripheralRole
         bench.location = location
         driver = ScenarioDriver(scenario, names: names)
@@ -173,7 +179,9 @@ package final class Run {
         loop: EventLoop,
         adapter: String?
     ) throws(CommandFailure) -> any BluetoothCentralPort {
-        guard backend == "bluez" else { return SimulatedBluetooth(devices: scenario.devices, names: names, seed: seed) }
+        guard backend == "bluez" else {
+            return SimulatedBluetooth(devices: scenario.devices, names: names, seed: seed, loop: loop)
+        }
         do {
             return try BlueZBluetooth(
                 devices: scenario.devices,
@@ -257,6 +265,7 @@ package final class Run {
             location.stop()
             peripheralRole.stop()
             bluetooth.stop()
+            bench.keeper?.stop()
             scripted.stop()
             processes?.host.stop()
         }
@@ -361,6 +370,7 @@ package final class Run {
         var now = bench.now
         while !interrupted {
             tellProgress()
+            lookAtChannels(at: now)
             try bench.run(at: now)
             if let failure = recorder.failure { throw failure }
             if driver.hasWork {
@@ -408,6 +418,7 @@ package final class Run {
             tellProgress()
             let now = Instant(nanoseconds: MonotonicClock.now() - startedAt)
             try step(to: now)
+            lookAtChannels(at: now)
             try bench.run(at: now)
             if let failure = recorder.failure { throw failure }
             if driver.failure != nil { return }
@@ -451,6 +462,11 @@ package final class Run {
         location.timeReached(now)
         scripted.timeReached(now)
         try carryOutSteps(at: now)
+    }
+
+    private func lookAtChannels(at now: Instant) {
+        bluetooth.lookAtChannels(at: now)
+        bench.keeper?.look()
     }
 
     func carryOutSteps(at now: Instant) throws(SourceFailure) {

@@ -43,7 +43,13 @@ struct WireTranslation {
         case .cancel(let peripheral):
             identifiers.name(of: peripheral).map { .cancelConnection(manager, peripheral: $0) }
         case .release: .releaseManager(manager)
-        case .retrieve, .retrieveConnected, .registerForConnectionEvents: nil
+        case .registerForConnectionEvents(let services, let peripherals):
+            .watchConnections(
+                manager,
+                peripherals: (peripherals ?? []).compactMap { identifiers.name(of: $0) },
+                services: intern(services ?? [])
+            )
+        case .retrieve, .retrieveConnected: nil
         }
     }
 
@@ -71,7 +77,7 @@ struct WireTranslation {
         case .readDescriptor(let attribute): .readDescriptor(attribute)
         case .writeDescriptor(let attribute, let value): .writeDescriptor(attribute, value)
         case .readRSSI: .readSignalStrength
-        case .openL2CAPChannel: nil
+        case .openL2CAPChannel(let psm): .openChannel(psm: psm)
         }
     }
 
@@ -104,9 +110,12 @@ struct WireTranslation {
             .descriptorWritten, .signalStrengthRead, .nameChanged, .servicesModified, .readyToWrite:
             return .peripheral(identifier(event), peripheralEvent(delivery))
         case .serviceAdded, .advertisingStarted, .centralSubscribed, .centralUnsubscribed, .readRequested,
-            .writeRequested, .readyToUpdate, .channelPublished, .channelUnpublished, .channelOpened,
-            .channelDataAvailable, .connectionEvent:
+            .writeRequested, .readyToUpdate, .channelPublished, .channelUnpublished, .channelDataAvailable:
             return nil
+        case .channelOpened: return .peripheral(identifier(event), peripheralEvent(delivery))
+        case .connectionEvent:
+            guard case .connectionEvent(let connected) = delivery.payload else { return nil }
+            return .centralConnectionEvent(peripheral: identifier(event), name: nil, isConnected: connected)
         case .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered, .regionExited,
             .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
             .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
@@ -141,11 +150,15 @@ struct WireTranslation {
         case .servicesModified:
             if case .handles(let handles) = delivery.payload { return .modifiedServices(handles) }
             return .modifiedServices([])
+        case .channelOpened:
+            var psm: UInt16 = 0
+            if case .psm(let opened) = delivery.payload { psm = opened }
+            return .channelOpened(psm: psm, failure: failure)
         case .readyToWrite: return .readyToWrite
         case .characteristicNotified, .valueRead, .bluetoothPoweredOn, .bluetoothPoweredOff, .peripheralDiscovered,
             .peripheralConnected, .peripheralConnectionFailed, .peripheralDisconnected, .serviceAdded,
             .advertisingStarted, .centralSubscribed, .centralUnsubscribed, .readRequested, .writeRequested,
-            .readyToUpdate, .channelPublished, .channelUnpublished, .channelOpened, .channelDataAvailable,
+            .readyToUpdate, .channelPublished, .channelUnpublished, .channelDataAvailable,
             .connectionEvent, .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered,
             .regionExited,
             .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,

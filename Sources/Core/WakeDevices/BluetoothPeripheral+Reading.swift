@@ -18,7 +18,7 @@ extension BluetoothPeripheral {
         let fields = try Fields(
             root,
             of: "a device",
-            keys: ["device", "name", "address", "advertising", "gatt", "l2cap", "faults"]
+            keys: ["device", "name", "address", "advertising", "gatt", "l2cap", "pairing", "faults"]
         )
         let kind = try fields.required("device")
         _ = try kind.word("kind of device", among: ["bluetooth-peripheral"]) { $0 == "bluetooth-peripheral" ? $0 : nil }
@@ -31,6 +31,7 @@ extension BluetoothPeripheral {
             advertising: try Advertising(fields["advertising"]),
             services: try services.map { (node) throws(FileError) in try Service(node) },
             channels: try Channel.list(fields["l2cap"]),
+            pairing: try Pairing(fields["pairing"]),
             faults: try faults.map { (node) throws(FileError) in try Fault(node) }
         )
         try checkNames(root: root, faults: faults)
@@ -136,7 +137,7 @@ extension BluetoothPeripheral.Characteristic {
         let fields = try Fields(
             node,
             of: "a characteristic",
-            keys: ["uuid", "properties", "stream", "value", "notifications", "repeat", "descriptors"]
+            keys: ["uuid", "properties", "stream", "value", "security", "notifications", "repeat", "descriptors"]
         )
         line = node.line
         uuid = try fields.required("uuid").uuid()
@@ -150,6 +151,7 @@ extension BluetoothPeripheral.Characteristic {
         }
         stream = try fields["stream"]?.bool() ?? false
         value = try fields["value"]?.hex() ?? []
+        security = try fields["security"]?.security() ?? .none
         timetable = try Timetable(fields)
         if let node = fields["notifications"], !properties.canNotify {
             throw node.error(
@@ -174,11 +176,12 @@ extension BluetoothPeripheral.Channel {
     }
 
     init(_ node: YAMLNode) throws(FileError) {
-        let fields = try Fields(node, of: "a channel", keys: ["psm", "echo", "send", "repeat"])
+        let fields = try Fields(node, of: "a channel", keys: ["psm", "echo", "security", "send", "repeat"])
         line = node.line
         // LE_PSM: Bluetooth Core Specification, Vol 3 Part A, 4.22.
         psm = UInt16(try fields.required("psm").integer(in: 1...255))
         echo = try fields["echo"]?.bool() ?? false
+        security = try fields["security"]?.security() ?? .none
         timetable = try Timetable(fields, values: "send")
     }
 }
@@ -266,7 +269,37 @@ extension Timetable.Counter {
     }
 }
 
+extension BluetoothPeripheral.Pairing {
+    /// `just-works`, `numeric`, `reject`, or `passkey 123456`.
+    init(_ node: YAMLNode?) throws(FileError) {
+        guard let node else {
+            self = .justWorks
+            return
+        }
+        let words = ["just-works", "numeric", "reject", "passkey 123456"]
+        self = try node.word("way to pair", among: words) { word in
+            switch word {
+            case "just-works": return .justWorks
+            case "numeric": return .numeric
+            case "reject": return .reject
+            default:
+                let parts = word.split(separator: " ")
+                guard parts.count == 2, parts[0] == "passkey", parts[1].utf8.count == 6,
+                    parts[1].utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+                else { return nil }
+                return UInt32(parts[1]).map { .passkey($0) }
+            }
+        }
+    }
+}
+
 extension YAMLNode {
+    /// What an attribute asks of the link.
+    func security() throws(FileError) -> BluetoothPeripheral.Security {
+        let all = BluetoothPeripheral.Security.allCases
+        return try word("security", among: all.map(\.word)) { word in all.first { $0.word == word } }
+    }
+
     /// A list of UUIDs.
     func uuids() throws(FileError) -> [String] {
         try list(expecting: "UUIDs", limit: 64).map { (node) throws(FileError) in try node.uuid() }

@@ -12,7 +12,40 @@ package struct BluetoothPeripheral: Hashable, Sendable {
     package var services: [Service]
     /// The L2CAP channels that it offers.
     package var channels: [Channel]
+    package var pairing: Pairing
     package var faults: [Fault]
+
+    /// What the link must be before an attribute can be used.
+    package enum Security: UInt8, Comparable, CaseIterable, Sendable {
+        case none
+        /// Any pairing will do.
+        case encrypted
+        /// Somebody must have compared or typed a number.
+        case authenticated
+
+        /// The word of device files.
+        package var word: String {
+            switch self {
+            case .none: "none"
+            case .encrypted: "encrypted"
+            case .authenticated: "authenticated"
+            }
+        }
+
+        package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    /// How the peripheral, and the user beside it, answer to pairing.
+    package enum Pairing: Hashable, Sendable {
+        /// Without a number: encrypted, and not authenticated.
+        case justWorks
+        /// Both show the same number, and the user says so.
+        case numeric
+        /// The peripheral shows a number, and the user types it.
+        case passkey(UInt32)
+        /// It, or the user, refuses.
+        case reject
+    }
 
     /// What the peripheral sends on the air.
     package struct Advertising: Hashable, Sendable {
@@ -47,6 +80,7 @@ package struct BluetoothPeripheral: Hashable, Sendable {
         /// Notifications may be read from a descriptor of their own on BlueZ (AcquireNotify).
         package var stream: Bool
         package var value: [UInt8]
+        package var security: Security
         package var timetable: Timetable
         /// Those beside the client configuration, which each notifying characteristic has of itself.
         package var descriptors: [Descriptor]
@@ -65,6 +99,7 @@ package struct BluetoothPeripheral: Hashable, Sendable {
         package var psm: UInt16
         /// Whether it sends back what it gets.
         package var echo: Bool
+        package var security: Security
         /// What it sends of itself, from the moment the channel is open.
         package var timetable: Timetable
         package var line: Int
@@ -98,6 +133,12 @@ package struct BluetoothPeripheral: Hashable, Sendable {
 
     /// The address in the usual spelling, `F0:11:22:33:44:55`.
     package var addressText: String { BluetoothAddress.text(address) }
+
+    /// Whether anything of it can make the phone pair.
+    package var wantsPairing: Bool {
+        pairing != .justWorks || channels.contains { $0.security != .none }
+            || services.contains { $0.characteristics.contains { $0.security != .none } }
+    }
 
     /// The first characteristic of a UUID.
     package func characteristic(_ uuid: String) -> Characteristic? {

@@ -84,8 +84,9 @@ extension ScriptedApp.LocationUse {
     }
 
     private func refuse(_ identifier: String, _ node: YAMLNode) throws(FileError) {
-        guard regions.contains(where: { $0.identifier == identifier })
-            || beacons.contains(where: { $0.identifier == identifier })
+        guard
+            regions.contains(where: { $0.identifier == identifier })
+                || beacons.contains(where: { $0.identifier == identifier })
         else { return }
         throw node.error(found: "a second region '\(identifier)'", expected: "another identifier")
     }

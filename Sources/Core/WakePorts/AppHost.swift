@@ -96,18 +96,22 @@ package struct AppDelivery: Hashable, Sendable {
     package var manager: ManagerNumber
     /// Of a disconnection: the system connects again by itself (BTC-11).
     package var reconnects: Bool
+    /// Of an opened channel: its socket, which the host duplicates for the app.
+    package var channel: Int32?
 
     package init(
         event: WakeEvent,
         payload: EventPayload,
         decision: DecisionID,
         manager: ManagerNumber,
-        reconnects: Bool = false
+        reconnects: Bool = false,
+        channel: Int32? = nil
     ) {
         self.event = event
         self.payload = payload
         self.decision = decision
         self.manager = manager
         self.reconnects = reconnects
+        self.channel = channel
     }
 }

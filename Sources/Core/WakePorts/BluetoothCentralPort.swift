@@ -54,6 +54,14 @@ package protocol BluetoothCentralPort: AnyObject {
     /// is none of the number, or it was taken.
     func takeChannel(_ number: UInt32) -> Int32?
 
+    /// Looks for beacons, in place of those looked for before; an empty list ends it. Each that matches is reported as
+    /// ``EventKind/beaconSighted`` with its distance, at most once a second, and with ``EventPayload/beacons(_:)`` as
+    /// ranging shows it.
+    func watchBeacons(_ beacons: [BeaconIdentity], at now: Instant)
+
+    /// The phone is somewhere else, in degrees; what stands on the globe is nearer or farther.
+    func phoneMoved(latitude: Double, longitude: Double, at now: Instant)
+
     /// Looks at the open channels; to be called in each turn. Harmless when there are none.
     func lookAtChannels(at now: Instant)
 
@@ -64,6 +72,8 @@ package protocol BluetoothCentralPort: AnyObject {
 extension BluetoothCentralPort {
     package func takeChannel(_ number: UInt32) -> Int32? { nil }
     package func lookAtChannels(at now: Instant) {}
+    package func watchBeacons(_ beacons: [BeaconIdentity], at now: Instant) {}
+    package func phoneMoved(latitude: Double, longitude: Double, at now: Instant) {}
 }
 
 /// What a source remembers of a peripheral.

@@ -81,10 +81,15 @@ extension BlueZBluetooth {
             let found = peripheral.descriptors.filter { $0.characteristic == characteristic }
             answer(operation, client, peripheral, .descriptors(found))
         case .read(let handle):
-            adapter.read(peripheral.id, handle, completion: answering(operation, client, peripheral) { .value($0) })
+            let answered = answering(operation, client, peripheral) { .value($0) }
+            securely(handle, peripheral, then: answered) { [adapter] in
+                adapter.read(peripheral.id, handle, completion: $0)
+            }
         case .write(let handle, let value, let withResponse):
             let answered = answering(operation, client, peripheral) { _ in .none }
-            adapter.write(peripheral.id, handle, value, withResponse: withResponse, completion: answered)
+            securely(handle, peripheral, then: answered) { [adapter] in
+                adapter.write(peripheral.id, handle, value, withResponse: withResponse, completion: $0)
+            }
         case .setNotify(let handle, true): subscribe(client, to: handle, peripheral)
         case .setNotify(let handle, false):
             unsubscribe(client, from: handle, peripheral)
@@ -141,6 +146,40 @@ extension BlueZBluetooth {
             case .failure(let error): answer(operation, client, peripheral, .failure(Self.failure(error)))
             }
         }
+    }
+
+    /// Carries out an operation, and once more when the device wants to be paired with first, as iOS does.
+    private func securely(
+        _ handle: AttributeHandle,
+        _ peripheral: BlueZPeripheral,
+        then finish: @escaping (BlueZAdapter.Outcome) -> Void,
+        _ attempt: @escaping (@escaping (BlueZAdapter.Outcome) -> Void) -> Void
+    ) {
+        let link = peripheral.link
+        attempt { [weak self] outcome in
+            guard let self, Self.wantsPairing(outcome), peripheral.link == link else { return finish(outcome) }
+            adapter.pair(peripheral.id) { [weak self] refused in
+                guard let self, peripheral.link == link else { return finish(.failure(BlueZAdapter.linkGone)) }
+                let refusal = BlueZAdapter.Outcome.failure(insecure(handle, peripheral))
+                guard refused == nil else { return finish(refusal) }
+                attempt { finish(Self.wantsPairing($0) ? refusal : $0) }
+            }
+        }
+    }
+
+    /// bluetoothd says "Not paired" where authentication is missing, and where encryption is.
+    private static func wantsPairing(_ outcome: BlueZAdapter.Outcome) -> Bool {
+        guard case .failure(let error) = outcome else { return false }
+        return error.kind == "NotPermitted" && error.message == "Not paired"
+    }
+
+    /// What the device would say: its file knows which of the two it was.
+    private func insecure(_ handle: AttributeHandle, _ peripheral: BlueZPeripheral) -> BusError {
+        let needed = peripheral.uuid(of: handle).flatMap { peripheral.security[$0] }
+        return BusError(
+            name: "org.bluez.Error.Failed",
+            message: "Operation failed with ATT error: \(needed == .authenticated ? "0x05" : "0x0f")"
+        )
     }
 
     /// BlueZ's errors in Apple's domains. What the device itself answered comes as `ATT error: 0xNN` in the message.

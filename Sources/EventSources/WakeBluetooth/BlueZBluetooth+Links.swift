@@ -24,6 +24,8 @@ extension BlueZBluetooth {
 
     /// One filter for all: the services of all when everyone names some, else everything.
     func scanChanged() {
+        // A beacon has no services to look for, and that it is gone shows only by what is not heard again.
+        guard watched.isEmpty else { return adapter.scan(BlueZScan(services: [], duplicates: true)) }
         guard !scans.isEmpty else { return adapter.scan(nil) }
         var services: Set<String> = []
         if !scans.contains(where: \.services.isEmpty) {
@@ -39,7 +41,7 @@ extension BlueZBluetooth {
         let services = heard.services.map(BlueZPeripheral.canonical)
         let interned = services.map(names.intern)
         if let name = heard.name { peripheral.localName = name }
-        let advertisement = Advertisement(
+        let said = Advertisement(
             localName: heard.name,
             services: services,
             manufacturerData: heard.manufacturerData,
@@ -47,6 +49,7 @@ extension BlueZBluetooth {
             txPower: heard.txPower.flatMap { Int16(exactly: $0) },
             signalStrength: heard.signalStrength.flatMap { Int16(exactly: $0) } ?? 127
         )
+        guard let advertisement = said.withoutBeacon else { return }
         for index in scans.indices {
             guard scans[index].allowDuplicates || !scans[index].seen.contains(peripheral.name),
                 scans[index].services.isEmpty || scans[index].services.contains(where: interned.contains)
@@ -102,8 +105,10 @@ extension BlueZBluetooth {
         peripheral.waiting.removeAll { $0.client == client }
         peripheral.openings.removeAll { $0.client == client }
         if peripheral.holders.isEmpty {
+            let services = peripheral.isUp ? offered(by: peripheral) : nil
             peripheral.closeLink()
             adapter.giveUp(peripheral.id)
+            if let services { tellWatches(peripheral, connected: false, services: services) }
         } else {
             for subscription in peripheral.subscriptions { unsubscribe(client, from: subscription.handle, peripheral) }
         }
@@ -116,6 +121,15 @@ extension BlueZBluetooth {
         peripheral.wasSeen = true
         for place in peripheral.holders.indices { peripheral.holders[place].isConnected = true }
         say(event(.peripheralConnected, of: peripheral.name))
+        tellWatches(peripheral, connected: true, services: offered(by: peripheral))
+    }
+
+    /// Tells those who watch the connections of a peripheral, whoever holds them.
+    private func tellWatches(_ peripheral: BlueZPeripheral, connected: Bool, services: [String]) {
+        for client in watches.clients(watching: peripheral.name, services: services.map(names.intern)) {
+            let told = event(.connectionEvent, of: peripheral.name, client: client)
+            prepare { [self] in say(told, .connectionEvent(connected: connected)) }
+        }
     }
 
     /// The link is gone, and not by our will: what was asked over it fails, and everyone connected hears of it once.
@@ -123,6 +137,7 @@ extension BlueZBluetooth {
         let asked =
             peripheral.waiting
             + peripheral.openings.map { .init(client: $0.client, operation: .openChannel(psm: $0.psm)) }
+        let services = offered(by: peripheral)
         let asking = peripheral.subscriptions.map { ($0.handle, $0.asking) }
         peripheral.closeLink()
         for request in asked {
@@ -140,6 +155,7 @@ extension BlueZBluetooth {
             event(.peripheralDisconnected, of: peripheral.name, failed: true),
             .failure(isTimeout ? .connectionTimeout : .peripheralDisconnected)
         )
+        tellWatches(peripheral, connected: false, services: services)
         if !peripheral.holders.isEmpty { adapter.want(peripheral.id) }
     }
 }

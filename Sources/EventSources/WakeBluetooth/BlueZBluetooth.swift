@@ -54,6 +54,12 @@ package final class BlueZBluetooth: BluetoothCentralPort {
     var peripherals: [NameID: BlueZPeripheral] = [:]
     private var namesOfDevices: [BlueZDeviceID: NameID] = [:]
     var linksMade: UInt64 = 0
+    /// The beacons of the scenario.
+    var beacons: [(name: String, beacon: Beacon)] = []
+    /// The beacons that somebody looks for.
+    var watched: [BeaconIdentity] = []
+    var heardBeacons: [BeaconSignal: HeardBeacon] = [:]
+    var watches = ConnectionWatches()
 
     /// The machine's Bluetooth; `devices` are those of the scenario, whose addresses get their names.
     ///
@@ -91,7 +97,8 @@ package final class BlueZBluetooth: BluetoothCentralPort {
         for device in devices {
             switch device.form {
             case .peripheral(let description): add(description, named: device.name)
-            case .beacon, .central, .track: break
+            case .beacon(let beacon): beacons.append((device.name, beacon))
+            case .central, .track: break
             }
         }
     }
@@ -108,6 +115,17 @@ package final class BlueZBluetooth: BluetoothCentralPort {
             peripheral.streams.insert(characteristic.uuid)
         }
         peripherals[name] = peripheral
+        guard description.wantsPairing else { return }
+        for characteristic in description.services.flatMap(\.characteristics) {
+            peripheral.security[characteristic.uuid] = characteristic.security
+        }
+        adapter.pairings[id] =
+            switch description.pairing {
+            case .justWorks: .justWorks
+            case .numeric: .numeric
+            case .passkey(let number): .passkey(number)
+            case .reject: .reject
+            }
     }
 
     // MARK: The port
@@ -152,9 +170,11 @@ package final class BlueZBluetooth: BluetoothCentralPort {
             if let peripheral = peripherals[name] { letGo(client, of: peripheral) }
             prepare { [self] in say(event(.peripheralDisconnected, of: name, client: client)) }
         case .operate(let client, let name, let operation): operate(operation, for: client, on: name)
-        case .watchConnections: break
+        case .watchConnections(let client, let peripherals, let services):
+            if poweredOn { watches.set(client, peripherals: peripherals, services: services) }
         case .release(let client):
             scans.removeAll { $0.client == client }
+            watches.remove(client)
             scanChanged()
             for peripheral in inOrder { letGo(client, of: peripheral) }
         }
@@ -197,7 +217,7 @@ package final class BlueZBluetooth: BluetoothCentralPort {
     }
 
     /// The services a connected peripheral is known to have: before its table is complete, those it advertised.
-    private func offered(by peripheral: BlueZPeripheral) -> [String] {
+    func offered(by peripheral: BlueZPeripheral) -> [String] {
         if peripheral.isResolved { return peripheral.services.map(\.uuid) }
         return (adapter.advertisement(of: peripheral.id)?.services ?? []).map(BlueZPeripheral.canonical)
     }
@@ -296,7 +316,8 @@ package final class BlueZBluetooth: BluetoothCentralPort {
         // The kernel calls an adapter that is unplugged switched off, right before it is gone.
         case .off: absence.arm(at: MonotonicClock.now() + min(grace, Self.unplugging) * 1_000_000)
         case .gone: absence.arm(at: MonotonicClock.now() + grace * 1_000_000)
-        case .sighted(let device, let advertisement): sighted(peripheral(of: device), advertisement)
+        case .sighted(let device, let advertisement):
+            if !heardBeacon(device, advertisement) { sighted(peripheral(of: device), advertisement) }
         case .connected(let device): linkUp(peripheral(of: device))
         case .resolved(let device): attributesKnown(peripheral(of: device))
         case .disconnected(let device, let reason): linkDown(peripheral(of: device), reason: reason)
@@ -327,6 +348,7 @@ package final class BlueZBluetooth: BluetoothCentralPort {
     /// Bluetooth off ends every scan, link and request of every app.
     private func forgetClients() {
         scans.removeAll()
+        watches.removeAll()
         scanChanged()
         for peripheral in inOrder {
             peripheral.forgetClients()

@@ -45,6 +45,8 @@ final class BlueZPeripheral {
     let word: String
     /// The characteristics whose notifications may come through a socket, by canonical UUID.
     var streams: Set<String> = []
+    /// What the characteristics of its file ask of the link, by canonical UUID.
+    var security: [String: BluetoothPeripheral.Security] = [:]
 
     /// In order of request.
     var holders: [Holder] = []

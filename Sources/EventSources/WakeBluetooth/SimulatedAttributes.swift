@@ -23,6 +23,7 @@ struct SimulatedAttributes {
         var name: NameID
         var subject: NameID
         var properties: CharacteristicProperties
+        var security: BluetoothPeripheral.Security
         /// A position in `services`.
         var service: Int
         /// Positions in `descriptors`.
@@ -77,6 +78,7 @@ struct SimulatedAttributes {
                         name: names.intern(characteristic.uuid),
                         subject: names.intern("\(device)/\(characteristic.uuid)"),
                         properties: characteristic.properties,
+                        security: characteristic.security,
                         service: services.count,
                         descriptors: firstDescriptor..<descriptors.count
                     )

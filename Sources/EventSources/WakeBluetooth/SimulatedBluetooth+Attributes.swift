@@ -104,6 +104,10 @@ extension SimulatedBluetooth {
         guard peripherals[index].linkGeneration == generation, !peripherals[index].requests.isEmpty else { return }
         // A packet that does not arrive is sent again until the link is lost, or in range.
         guard peripherals[index].inRange else { return }
+        if pairs(for: index, at: now) || now < peripherals[index].pairingEnds {
+            plan(.answer, index, generation, peripherals[index].pairingEnds)
+            return
+        }
         let request = peripherals[index].requests.removeFirst()
         guard let client = request.client else { return }
         let answer = carryOut(request.operation, for: client, on: index, at: now)
@@ -128,6 +132,9 @@ extension SimulatedBluetooth {
         at now: Instant
     ) -> Answer {
         let attributes = peripherals[index].attributes
+        if let refusal = refusal(of: operation, on: index) {
+            return Answer(subject: attributes.subject(of: operation.attribute), payload: .failure(refusal))
+        }
         switch operation {
         case .discoverServices(let wanted):
             return Answer(payload: .services(attributes.found(services: wanted)))

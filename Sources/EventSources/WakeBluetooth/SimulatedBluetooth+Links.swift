@@ -99,7 +99,7 @@ extension SimulatedBluetooth {
         planSighting(of: index, after: peripherals[index].description.advertising.interval, at: now)
         if !clients.isEmpty { peripherals[index].wasDiscovered = true }
         let services = peripherals[index].advertisedServices
-        let advertisement = peripherals[index].advertisement
+        guard let advertisement = peripherals[index].advertisement.withoutBeacon else { return }
         for client in clients {
             let seen = event(.peripheralDiscovered, of: index, client: client, services: services)
             report?(SourceReport(seen, .advertisement(advertisement)))
@@ -153,6 +153,16 @@ extension SimulatedBluetooth {
         peripherals[index].busyUntil = now
         for place in peripherals[index].holders.indices { peripherals[index].holders[place].state = .connected }
         report?(SourceReport(event(.peripheralConnected, of: index)))
+        tellWatches(index, connected: true, at: now)
+    }
+
+    /// Tells those who watch the connections of a peripheral, whoever holds them.
+    private func tellWatches(_ index: Int, connected: Bool, at now: Instant) {
+        let services = peripherals[index].attributes.services.map(\.name) + peripherals[index].advertisedServices
+        for client in watches.clients(watching: peripherals[index].nameID, services: services) {
+            let told = event(.connectionEvent, of: index, client: client)
+            prepare(.report(SourceReport(told, .connectionEvent(connected: connected))), at: now)
+        }
     }
 
     // MARK: Disconnecting
@@ -183,7 +193,9 @@ extension SimulatedBluetooth {
         switch peripherals[index].link {
         case .down: break
         case .connecting: cancelAttempt(at: index)
-        case .up: closeLink(index, at: now)
+        case .up:
+            closeLink(index, at: now)
+            tellWatches(index, connected: false, at: now)
         }
     }
 
@@ -200,6 +212,7 @@ extension SimulatedBluetooth {
             origin: origin == .none ? self.origin : origin
         )
         prepare(.report(SourceReport(gone, .failure(failure))), at: now)
+        tellWatches(index, connected: false, at: now)
     }
 
     /// Clears what belongs to the link; those who still wait for one get another attempt.

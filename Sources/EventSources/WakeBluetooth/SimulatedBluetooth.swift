@@ -47,6 +47,11 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
     var preparedDone = 0
     var links: UInt64 = 0
     var channels: [SimulatedChannel] = []
+    var beacons: [SimulatedBeacon] = []
+    /// The beacons that somebody looks for.
+    var watched: [BeaconIdentity] = []
+    var phone = SimulatedPhone()
+    var watches = ConnectionWatches()
     let table: ChannelTable
     let loop: EventLoop?
 
@@ -68,7 +73,9 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
         for device in devices {
             switch device.form {
             case .peripheral(let description): add(description, named: device.name, seed: seed)
-            case .beacon, .central, .track: break
+            case .beacon(let description):
+                beacons.append(SimulatedBeacon(description, named: device.name, names: names, seed: seed))
+            case .central, .track: break
             }
         }
     }
@@ -118,6 +125,8 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
             peripherals[index].holders.removeAll()
             closeLink(index, at: .zero)
         }
+        watched.removeAll()
+        watches.removeAll()
         schedule.removeAll()
     }
 
@@ -137,6 +146,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
                 }
             case .prepared: carryOutPrepared()
             case .channelValue: channelDue(index, at: entry.at)
+            case .beacon: beaconDue(index, generation: entry.generation, at: entry.at)
             }
         }
     }
@@ -151,9 +161,11 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
         case .disconnect(let client, let peripheral): disconnect(client, from: peripheral, at: now)
         case .operate(let client, let peripheral, let operation):
             operate(operation, for: client, on: peripheral, at: now)
-        case .watchConnections: break
+        case .watchConnections(let client, let peripherals, let services):
+            if poweredOn { watches.set(client, peripherals: peripherals, services: services) }
         case .release(let client):
             scans.removeAll { $0.client == client }
+            watches.remove(client)
             for index in peripherals.indices { letGo(client, of: index, at: now) }
         }
     }
@@ -163,10 +175,15 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
         poweredOn = on
         if !on {
             scans.removeAll()
+            watches.removeAll()
             for index in peripherals.indices {
                 peripherals[index].holders.removeAll()
                 closeLink(index, at: now)
             }
+        }
+        for index in beacons.indices {
+            stopListening(to: index)
+            planListening(to: index, at: now)
         }
         prepare(.report(SourceReport(event(on ? .bluetoothPoweredOn : .bluetoothPoweredOff))), at: now)
     }
@@ -195,6 +212,10 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
     // MARK: What a scenario does to a device
 
     package func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) {
+        if let index = beacon(device), let armed = beacons[index].description.faults.first(where: { $0.name == fault })
+        {
+            return arm(armed.effect, of: index, at: now)
+        }
         let index = try known(device)
         guard let armed = peripherals[index].description.faults.first(where: { $0.name == fault }) else {
             let known = peripherals[index].description.faults.map(\.name).joined(separator: ", ")
@@ -253,6 +274,10 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
 
     /// The peripheral leaves the radio's reach, or comes back. A link is lost when the supervision timeout has passed.
     package func simulateRange(device: String, inRange: Bool, at now: Instant) throws(SourceFailure) {
+        if let index = beacon(device) {
+            if beacons[index].inRange != inRange { setRange(index, inRange: inRange, at: now) }
+            return
+        }
         let index = try known(device)
         guard peripherals[index].inRange != inRange else { return }
         peripherals[index].inRange = inRange

@@ -33,6 +33,8 @@ struct SimulatedPeripheral {
         /// Nil when the client let go meanwhile: nobody hears the answer.
         var client: BluetoothClient?
         var operation: BluetoothOperation
+        /// The phone has paired for it, or tried to.
+        var hasPaired = false
     }
 
     /// The faults that are armed.
@@ -78,6 +80,10 @@ struct SimulatedPeripheral {
     var holders: [Holder] = []
     /// Oldest first; the server answers one at a time.
     var requests: [Request] = []
+    /// How secure the link is, and each later one: the bond stays.
+    var security = BluetoothPeripheral.Security.none
+    /// Until then the phone and the peripheral are pairing, and nothing else is answered.
+    var pairingEnds = Instant.zero
     /// The server has answered everything by then.
     var busyUntil = Instant.zero
     var faults = Faults()

@@ -20,6 +20,13 @@ struct SimulatedRandom {
         return mixed ^ (mixed >> 31)
     }
 
+    /// From 0 up to but without 1.
+    mutating func fraction() -> Double { Double(next() >> 11) * 0x1p-53 }
+
+    /// Of a normal distribution of mean 0 and deviation 1, nearly: a sum of twelve, which needs no mathematics library
+    /// and so is the same on every machine.
+    mutating func normal() -> Double { (0..<12).reduce(-6.0) { sum, _ in sum + fraction() } }
+
     /// A time from `low` up to but without `high`.
     mutating func span(from low: Instant.Span, to high: Instant.Span) -> Instant.Span {
         let width = UInt64(max(1, high.nanoseconds - low.nanoseconds))

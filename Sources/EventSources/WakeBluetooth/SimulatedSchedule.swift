@@ -11,6 +11,7 @@ struct SimulatedSchedule {
         case linkLoss
         case prepared
         case channelValue
+        case beacon
     }
 
     /// One entry. Its generation tells the owner whether it still means anything.

@@ -52,7 +52,7 @@ extension BlueZAdapter {
         deinit { watch?.cancel() }
     }
 
-    static let linkGone = BusError(name: "org.bluez.Error.NotConnected", message: "the link is gone")
+    package static let linkGone = BusError(name: "org.bluez.Error.NotConnected", message: "the link is gone")
     static let noAttribute = BusError(name: "org.bluez.Error.DoesNotExist", message: "there is no such attribute")
 
     // MARK: Operations

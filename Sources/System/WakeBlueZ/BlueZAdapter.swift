@@ -87,6 +87,9 @@ package final class BlueZAdapter {
     package var ownDevices: Set<BlueZDeviceID> = []
     /// Whether looking for devices rests while a link is being made: some dongles cannot do both.
     package var restsDiscoveryToConnect = true
+    /// How to pair with a device; nil where no pairing is to be answered here.
+    package var pairings: [BlueZDeviceID: BlueZPairing] = [:]
+    private(set) var agent: BlueZAgent?
     var lanes: [String: Lane] = [:]
     var notifying: [String: Notifying] = [:]
     /// What this machine offers as a peripheral, for as long as somebody holds it.
@@ -151,6 +154,7 @@ package final class BlueZAdapter {
         notifying.removeAll()
         lanes.removeAll()
         delays.cancelAll()
+        agent?.withdraw()
         subscriptions.removeAll()
         bus?.close()
         bus = nil
@@ -314,6 +318,15 @@ package final class BlueZAdapter {
     private func becomeReady() {
         delays.cancel("power")
         isReady = true
+        if !pairings.isEmpty {
+            if agent == nil {
+                agent = BlueZAgent { [weak self] path in
+                    guard let self, let device = device(at: path) else { return nil }
+                    return pairings[device]
+                }
+            }
+            registerAgent()
+        }
         heard?(.ready)
         server?.adapterReady()
         adoptLinks()

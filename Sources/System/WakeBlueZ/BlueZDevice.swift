@@ -32,7 +32,9 @@ package struct BlueZAdvertisement: Hashable, Sendable {
     init(_ properties: BlueZObjects.Properties) {
         name = properties["Name"]?.text
         services = properties["UUIDs"]?.texts ?? []
-        let company = properties["ManufacturerData"]?.entries?.first
+        // Of several companies' data Apple's goes first: a beacon's must not hide behind another's.
+        let companies = properties["ManufacturerData"]?.entries
+        let company = companies?.first { $0.key.integer == 0x004c } ?? companies?.first
         manufacturerData = company.flatMap { entry in
             guard let number = entry.key.integer, let data = entry.value.bytes else { return nil }
             return [UInt8(truncatingIfNeeded: number), UInt8(truncatingIfNeeded: number >> 8)] + data

@@ -42,6 +42,8 @@ package final class StandInBlueZ {
     package private(set) var filter: BusValue?
     package private(set) var isDiscovering = false
     private var sockets: [String: Int32] = [:]
+    /// Who answers questions: the bus name and the object.
+    package private(set) var agent: (String, String)?
     /// What programs have registered, and the centrals that use it.
     var offers = Offers()
     private var valueChanges: BusSubscription?
@@ -327,6 +329,10 @@ package final class StandInBlueZ {
             else { return false }
             call.reply([.variant(value)])
         case ("org.bluez.GattManager1", _), ("org.bluez.LEAdvertisingManager1", _): return offering(call)
+        case ("org.bluez.AgentManager1", "RegisterAgent"):
+            agent = (call.sender, call.arguments[0].text ?? "")
+            call.reply()
+        case ("org.bluez.AgentManager1", _): call.reply()
         case (Self.adapterInterface, _): return adapter(call)
         case (Self.deviceInterface, _): return device(call)
         case (Self.characteristicInterface, _): return characteristic(call)
@@ -381,6 +387,7 @@ package final class StandInBlueZ {
             connects = .succeed
             change(call.path, Self.deviceInterface, [("Connected", .bool(true))])
             call.reply()
+        case ("Pair", _): pair(call, address)
         case ("Disconnect", _):
             if bool(call.path, Self.deviceInterface, "Connected") { try? dropLink(address) }
             call.reply()
@@ -389,8 +396,33 @@ package final class StandInBlueZ {
         return true
     }
 
+    /// Asks the agent as bluetoothd does for the device's way of pairing.
+    private func pair(_ call: IncomingCall, _ address: String) {
+        let path = call.path
+        guard let agent, let (member, arguments) = device(address).question else {
+            call.fail(BusError(name: "org.bluez.Error.AuthenticationFailed", message: ""))
+            return
+        }
+        let question = BusCall(agent.0, agent.1, "org.bluez.Agent1", member, [.objectPath(path)] + arguments)
+        server?.call(question) { [unowned self] answer in
+            guard case .success(let values) = answer, values == device(address).expectedAnswer else {
+                call.fail(BusError(name: "org.bluez.Error.AuthenticationRejected", message: ""))
+                return
+            }
+            change(path, Self.deviceInterface, [("Paired", .bool(true))])
+            call.reply()
+        }
+    }
+
     private func characteristic(_ call: IncomingCall) -> Bool {
         guard objects[call.path] != nil else { return false }
+        if ["ReadValue", "WriteValue"].contains(call.member), attribute(call.path)?.isSecured == true {
+            let owner = "/" + call.path.split(separator: "/").prefix(4).joined(separator: "/")
+            guard bool(owner, Self.deviceInterface, "Paired") else {
+                call.fail(BusError(name: "org.bluez.Error.NotPermitted", message: "Not paired"))
+                return true
+            }
+        }
         switch call.member {
         case "ReadValue":
             // As bluetoothd does: the value read is told as a change, right before the answer.

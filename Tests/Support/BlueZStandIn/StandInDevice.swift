@@ -22,6 +22,8 @@ package struct StandInDevice {
         package var flags: [String]
         package var value: [UInt8]
         package var descriptors: [(handle: UInt16, uuid: String)]
+        /// Reading and writing need a pairing.
+        package var isSecured = false
         /// What it notifies of itself so many milliseconds after each subscription; nil for nothing.
         package var notifies: (after: Int64, value: [UInt8])?
 
@@ -50,6 +52,10 @@ package struct StandInDevice {
     /// In dBm.
     package var signalStrength: Int16 = -60
     package var advertisesWhileConnected = false
+    /// What bluetoothd asks the agent to pair with it; nil when pairing fails without a question.
+    package var question: (member: String, arguments: [BusValue])?
+    /// What the agent must answer.
+    package var expectedAnswer: [BusValue] = []
     package var services: [Service]
 
     package init(name: String?, advertised: [String], services: [Service] = []) {

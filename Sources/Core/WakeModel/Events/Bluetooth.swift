@@ -228,6 +228,18 @@ package struct BluetoothFailure: Hashable, Sendable, Error {
         code: 3,
         message: "The specified device is not connected."
     )
+    /// CBATTError.insufficientAuthentication
+    package static let insufficientAuthentication = BluetoothFailure(
+        domain: .att,
+        code: 5,
+        message: "Authentication is insufficient."
+    )
+    /// CBATTError.insufficientEncryption
+    package static let insufficientEncryption = BluetoothFailure(
+        domain: .att,
+        code: 15,
+        message: "Encryption is insufficient."
+    )
     /// CBError.unknown: what Core Bluetooth says of a channel that the peripheral refuses.
     package static let channelRefused = BluetoothFailure(
         domain: .core,

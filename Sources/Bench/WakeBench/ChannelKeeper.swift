@@ -1,0 +1,159 @@
+import Glibc
+import WakeModel
+import WakePorts
+import WakeRouter
+import WakeSystem
+
+/// The L2CAP channels that apps hold: it gives their sockets away and keeps duplicates, which it looks at while an app is
+/// suspended and cannot look itself (BTC-1).
+///
+/// It never reads what an app has. A scripted app has no process to read, so for it what comes is read and dropped.
+package final class ChannelKeeper: BenchObserver {
+    private final class Channel {
+        let app: AppID
+        let opened: WakeEvent
+        let descriptor: Int32
+        let isRead: Bool
+        var watch: Watch?
+        /// It was said that something is there, since the app was suspended.
+        var told = false
+
+        init(app: AppID, opened: WakeEvent, descriptor: Int32, isRead: Bool) {
+            self.app = app
+            self.opened = opened
+            self.descriptor = descriptor
+            self.isRead = isRead
+        }
+
+        deinit {
+            watch?.cancel()
+            close(descriptor)
+        }
+    }
+
+    /// The most channels of one app; the oldest is let go for one more.
+    static let limit = 64
+
+    private let loop: EventLoop
+    private let origin: NameID
+    private let takeFromPort: (UInt32) -> Int32?
+    private let report: (SourceReport) -> Void
+    private var channels: [Channel] = []
+    private var suspended: Set<AppID> = []
+
+    /// - Parameter take: takes a descriptor from the port that opened its channel.
+    /// - Parameter report: where `channelDataAvailable` goes.
+    package init(
+        loop: EventLoop,
+        names: NameTable,
+        take: @escaping (UInt32) -> Int32?,
+        report: @escaping (SourceReport) -> Void
+    ) {
+        self.loop = loop
+        self.report = report
+        takeFromPort = take
+        origin = names.intern("channel")
+    }
+
+    /// The socket of a channel that was opened for an app, to be sent to it; nil when there is none. It stays the
+    /// keeper's.
+    func hold(_ opened: WakeEvent, for app: AppID, isRead: Bool) -> Int32? {
+        if let known = channels.first(where: { $0.app == app && $0.opened.local == opened.local }) {
+            return known.descriptor
+        }
+        guard let descriptor = takeFromPort(opened.local) else { return nil }
+        if channels.count(where: { $0.app == app }) >= Self.limit,
+            let oldest = channels.firstIndex(where: { $0.app == app })
+        {
+            channels.remove(at: oldest)
+        }
+        channels.append(Channel(app: app, opened: opened, descriptor: descriptor, isRead: isRead))
+        return descriptor
+    }
+
+    package func observe(
+        _ input: Input,
+        id: EventID,
+        origin: NameID,
+        payload: EventPayload,
+        output: RouterOutput,
+        at: Instant
+    ) {
+        for action in output.actions {
+            switch action {
+            case .moved(let app, _, .suspended):
+                suspended.insert(app)
+                for channel in channels where channel.app == app { arm(channel) }
+            case .moved(let app, _, _): if suspended.remove(app) != nil { disarm(app) }
+            case .exited(let record):
+                channels.removeAll { $0.app == record.app }
+                suspended.remove(record.app)
+            default: break
+            }
+        }
+    }
+
+    /// The handler need not do anything: the run looks in each turn of the loop.
+    private func arm(_ channel: Channel) {
+        channel.told = false
+        channel.watch = try? loop.watch(channel.descriptor, for: .readable) { _ in }
+    }
+
+    private func disarm(_ app: AppID) {
+        for channel in channels where channel.app == app {
+            channel.watch = nil
+            channel.told = false
+        }
+    }
+
+    /// Looks at all channels; to be called in each turn.
+    package func look() {
+        guard !channels.isEmpty else { return }
+        var ended: [Channel] = []
+        for channel in channels {
+            let state = Self.state(channel.descriptor)
+            if suspended.contains(channel.app) {
+                if !channel.told, state != 0 { tell(channel) }
+            } else if channel.isRead {
+                if state & Int16(POLLIN) != 0 { drop(channel.descriptor) }
+                if state & Int16(POLLHUP | POLLERR) != 0 { ended.append(channel) }
+            } else if state & Int16(POLLHUP | POLLERR) != 0 {
+                ended.append(channel)
+            }
+        }
+        if !ended.isEmpty { channels.removeAll { channel in ended.contains { $0 === channel } } }
+    }
+
+    private func tell(_ channel: Channel) {
+        channel.told = true
+        channel.watch = nil
+        let opened = channel.opened
+        report(
+            SourceReport(
+                WakeEvent(
+                    kind: .channelDataAvailable,
+                    peripheral: opened.peripheral,
+                    local: opened.local,
+                    subject: opened.subject,
+                    client: opened.client,
+                    origin: origin
+                )
+            )
+        )
+    }
+
+    /// What a descriptor is ready for, in poll's bits.
+    private static func state(_ descriptor: Int32) -> Int16 {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&entry, 1, 0) > 0 ? entry.revents : 0
+    }
+
+    /// Reads a little of what a scripted app would read.
+    private func drop(_ descriptor: Int32) {
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        _ = unsafe recv(descriptor, &buffer, buffer.count, Int32(truncatingIfNeeded: MSG_DONTWAIT))
+    }
+
+    /// Lets go of all.
+    package func stop() { channels.removeAll() }
+}

@@ -1,0 +1,47 @@
+import WakeDevices
+import WakeModel
+import WakePorts
+
+/// Pairing: what a secured attribute asks for, and how the device and its user answer.
+extension SimulatedBluetooth {
+    /// From the refused request to the end of the pairing, with a user who reads a dialogue.
+    private static let pairingTime = (low: Instant.Span.seconds(1), high: Instant.Span.seconds(3))
+
+    /// What an operation needs of the link.
+    private func security(of operation: BluetoothOperation, on index: Int) -> BluetoothPeripheral.Security {
+        let attributes = peripherals[index].attributes
+        switch operation {
+        case .read(let handle), .write(let handle, _, _), .setNotify(let handle, _):
+            return attributes.characteristic(at: handle).map { attributes.characteristics[$0].security } ?? .none
+        case .openChannel(let psm):
+            return peripherals[index].description.channels.first { $0.psm == psm }?.security ?? .none
+        case .discoverServices, .discoverIncludedServices, .discoverCharacteristics, .discoverDescriptors,
+            .readDescriptor, .writeDescriptor, .readSignalStrength:
+            return .none
+        }
+    }
+
+    /// The first unanswered request needs more security than the link has: the phone pairs, and asks again. True when it
+    /// does so now, and the request waits.
+    func pairs(for index: Int, at now: Instant) -> Bool {
+        guard let request = peripherals[index].requests.first, !request.hasPaired,
+            security(of: request.operation, on: index) > peripherals[index].security
+        else { return false }
+        peripherals[index].requests[0].hasPaired = true
+        switch peripherals[index].description.pairing {
+        case .reject: break
+        case .justWorks: peripherals[index].security = .encrypted
+        case .numeric, .passkey: peripherals[index].security = .authenticated
+        }
+        let span = peripherals[index].random.span(from: Self.pairingTime.low, to: Self.pairingTime.high)
+        peripherals[index].pairingEnds = now.advanced(by: span)
+        return true
+    }
+
+    /// Why an operation is refused; nil when the link is secure enough.
+    func refusal(of operation: BluetoothOperation, on index: Int) -> BluetoothFailure? {
+        let needed = security(of: operation, on: index)
+        guard needed > peripherals[index].security else { return nil }
+        return needed == .authenticated ? .insufficientAuthentication : .insufficientEncryption
+    }
+}

@@ -1,0 +1,181 @@
+import Testing
+import WakeDevices
+import WakeModel
+import WakePorts
+
+@testable import WakeBluetooth
+
+/// A beacon, a simulated radio, and time that the test moves.
+private final class Shop {
+    static let file = """
+        device: ibeacon
+        address: "C2:5B:00:00:00:01"
+        uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0
+        major: 1
+        minor: 7
+        PLACE
+        radio: {path-loss: 2, fading: 2, loss: 0.1}
+        faults:
+          - {name: dead, silent: 1m}
+          - {name: shelf, weaken: 20}
+          - {name: calibration, measured-power: -39}
+          - {name: reset, renumber: {major: 2, minor: 9}}
+        """
+
+    let names = NameTable()
+    let radio: SimulatedBluetooth
+    var now = Instant.zero
+    var reports: [(at: Instant, SourceReport)] = []
+
+    init(_ place: String = "distance: [{metres: 2}]", seed: UInt64 = 1) throws {
+        let text = Self.file.replacing("PLACE", with: place)
+        let beacon = try Beacon.parse(Array(text.utf8), file: "shop.yaml")
+        let device = ScenarioDevice(name: "shop", group: "shop", line: 1, form: .beacon(beacon))
+        radio = SimulatedBluetooth(devices: [device], names: names, seed: seed)
+        radio.report = { [unowned self] in reports.append((now, $0)) }
+        watch()
+    }
+
+    func watch(major: UInt16? = nil) {
+        let uuid = names.intern("E2C56DB5-DFFB-48D2-B060-D0F5A71096E0")
+        radio.watchBeacons([BeaconIdentity(uuid: uuid, major: major)], at: now)
+    }
+
+    func run(for span: Instant.Span) {
+        let end = now.advanced(by: span)
+        while let next = radio.nextDeadline, next <= end {
+            now = max(now, next)
+            radio.timeReached(now)
+        }
+        now = end
+        radio.timeReached(now)
+    }
+
+    var distances: [Float] { reports.compactMap { $0.1.event.beacon?.distance } }
+
+    func forget() { reports.removeAll() }
+}
+
+@Suite("Simulated beacons")
+struct SimulatedBeaconTests {
+    @Test("A beacon is heard about once a second, never more often, and about where it is", arguments: [0.3, 2, 15])
+    func heard(metres: Double) throws {
+        let shop = try Shop("distance: [{metres: \(metres)}]")
+        shop.run(for: .seconds(60))
+        #expect((58...61).contains(shop.reports.count))
+        let times = shop.reports.map(\.at)
+        #expect(zip(times, times.dropFirst()).allSatisfy { $1.since($0) >= .seconds(1) })
+        let mean = shop.distances.reduce(0, +) / Float(shop.distances.count)
+        #expect(abs(Double(mean) - metres) < metres / 4)
+    }
+
+    @Test("A beacon follows its timetable: it comes, is near, and goes")
+    func timetable() throws {
+        let shop = try Shop("distance: [{after: 30s, metres: 20}, {over: 30s, metres: 1}, {after: 30s, metres: away}]")
+        shop.run(for: .seconds(30))
+        #expect(shop.reports.isEmpty)
+        shop.run(for: .seconds(60))
+        let (first, last) = (try #require(shop.distances.first), try #require(shop.distances.last))
+        #expect(first > 10)
+        #expect(last < 2)
+        shop.forget()
+        shop.run(for: .seconds(1_000))
+        #expect(shop.reports.isEmpty)
+    }
+
+    @Test("What is too far away is not heard")
+    func tooFar() throws {
+        let shop = try Shop("distance: [{metres: 2000}]")
+        shop.run(for: .seconds(100))
+        #expect(shop.reports.isEmpty)
+    }
+
+    @Test("Range, and Bluetooth itself, decide whether a beacon is heard")
+    func range() throws {
+        let shop = try Shop()
+        for heard in [false, true] {
+            try shop.radio.simulateRange(device: "shop", inRange: heard, at: shop.now)
+            shop.forget()
+            shop.run(for: .seconds(10))
+            #expect(shop.distances.isEmpty == !heard)
+        }
+        for heard in [false, true] {
+            shop.radio.setPower(heard, at: shop.now)
+            shop.run(for: .seconds(1))
+            shop.forget()
+            shop.run(for: .seconds(10))
+            #expect(shop.distances.isEmpty == !heard)
+        }
+    }
+
+    @Test("A beacon that stands somewhere is as far as the phone is from there")
+    func places() throws {
+        let shop = try Shop("position: {latitude: 50.0, longitude: 8.0}")
+        shop.run(for: .seconds(10))
+        #expect(shop.reports.isEmpty)
+        shop.radio.phoneMoved(latitude: 50.00009, longitude: 8.0, at: shop.now)
+        shop.run(for: .seconds(60))
+        let mean = shop.distances.reduce(0, +) / Float(shop.distances.count)
+        #expect((8...12.5).contains(mean))
+        let plan = try Shop("position: {x: 3, y: 4}")
+        plan.run(for: .seconds(60))
+        let far = plan.distances.reduce(0, +) / Float(plan.distances.count)
+        plan.forget()
+        plan.radio.simulatePhone(x: 3, y: 3)
+        plan.run(for: .seconds(60))
+        #expect((4...6.5).contains(far))
+        #expect(plan.distances.reduce(0, +) / Float(plan.distances.count) < 1.5)
+    }
+
+    @Test("Faults silence a beacon, weaken it, spoil its calibration and renumber it")
+    func faults() throws {
+        let shop = try Shop()
+        try shop.radio.arm(fault: "dead", device: "shop", at: shop.now)
+        shop.run(for: .seconds(59))
+        #expect(shop.reports.isEmpty)
+        shop.run(for: .seconds(10))
+        #expect(!shop.reports.isEmpty)
+        for fault in ["shelf", "calibration"] {
+            let shop = try Shop()
+            try shop.radio.arm(fault: fault, device: "shop", at: shop.now)
+            shop.run(for: .seconds(30))
+            let mean = shop.distances.reduce(0, +) / Float(shop.distances.count)
+            #expect((15...26).contains(mean))
+        }
+        shop.watch(major: 2)
+        shop.forget()
+        shop.run(for: .seconds(10))
+        #expect(shop.reports.isEmpty)
+        try shop.radio.arm(fault: "reset", device: "shop", at: shop.now)
+        shop.run(for: .seconds(10))
+        #expect(shop.reports.first?.1.event.beacon?.minor == 9)
+    }
+
+    @Test("The same seed gives the same sightings, another seed others")
+    func deterministic() throws {
+        func play(_ seed: UInt64) throws -> [Float] {
+            let shop = try Shop(seed: seed)
+            shop.run(for: .seconds(30))
+            return shop.distances
+        }
+        #expect(try play(1) == play(1))
+        #expect(try play(1) != play(2))
+    }
+
+    @Test("Bytes that are no beacon are none, at any length")
+    func parsing() throws {
+        let beacon = try Beacon.parse(
+            Array(Shop.file.replacing("PLACE", with: "distance: [{metres: 2}]").utf8),
+            file: ""
+        )
+        let data = [0x4c, 0x00] + beacon.payload
+        let signal = try #require(BeaconSignal(manufacturerData: data))
+        #expect(signal.uuid == beacon.uuid)
+        #expect((signal.major, signal.minor) == (1, 7))
+        #expect(signal.measuredPower == -59)
+        for length in 0..<25 { #expect(BeaconSignal(manufacturerData: Array(data[..<length])) == nil) }
+        #expect(BeaconSignal(manufacturerData: [0x59, 0x00] + beacon.payload) == nil)
+        #expect(signal.distance(signalStrength: nil) == -1)
+        #expect(signal.distance(signalStrength: -59) == 1)
+    }
+}
