@@ -174,6 +174,7 @@ let package = Package(
             path: "Tests/Support/PeripheralEnd",
             swiftSettings: house
         ),
+        .target(name: "ChildProcess", path: "Tests/Support/ChildProcess", swiftSettings: house),
         tests("HouseTests", uses: []),
         tests("WakeModelTests", uses: ["WakeModel"]),
         tests("WakeRouterTests", uses: ["WakeModel", "WakeRouter"]),
@@ -188,7 +189,7 @@ let package = Package(
         ),
         tests("WakeBusTests", uses: ["BlueZStandIn", "WakeBus", "WakeBlueZ", "WakeSystem"]),
         tests("WakeBundlesTests", uses: ["WakeBundles", "WakeModel"]),
-        tests("WakeProcessesTests", uses: ["BenchLike", "MisbehavingApp", "WakeProcesses", "WakeSystem"]),
+        tests("WakeProcessesTests", uses: ["BenchLike", "ChildProcess", "MisbehavingApp", "WakeProcesses", "WakeSystem"]),
         tests("WakeJournalTests", uses: ["WakeJournal", "WakeModel", "WakePorts"]),
         tests(
             "WakeBluetoothTests",
@@ -199,13 +200,13 @@ let package = Package(
         ),
         tests(
             "WakeLocationTests",
-            uses: ["WakeLocation", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev"]
+            uses: ["ChildProcess", "WakeLocation", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev"]
         ),
         tests("WakeReportsTests", uses: ["WakeReports", "WakeModel", "WakeRouter"]),
         tests(
             "WakeBenchTests",
             uses: [
-                "Fences", "MisbehavingApp", "WakeBench", "WakeDevices", "WakeJournal", "WakeModel", "WakePorts",
+                "ChildProcess", "Fences", "MisbehavingApp", "WakeBench", "WakeDevices", "WakeJournal", "WakeModel", "WakePorts",
                 "WakeProcesses",
                 "WakeReports", "WakeRouter", "WakeWire", "wakebench",
             ]
@@ -217,7 +218,7 @@ let package = Package(
                 "UIKit", "CoreBluetooth", "CoreLocation", "os", "OSLog",
             ]
         ),
-        tests("CommandLineTests", uses: ["wakebench", "BlueZStandIn"], resources: [.copy("Answers")]),
+        tests("CommandLineTests", uses: ["wakebench", "BlueZStandIn", "ChildProcess"], resources: [.copy("Answers")]),
     ],
     swiftLanguageModes: [.v6]
 )

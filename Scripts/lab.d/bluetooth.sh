@@ -88,7 +88,15 @@ restart_bluetoothd() {
 
 # The kernel's own set-up and bluetoothd may still hold the controller; its user channel is there only when it is down.
 radio_is_free() { # INDEX
-    hciconfig "hci$1" down && hciconfig "hci$1" | grep -q DOWN && timeout 3 /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/away.py" "$1" | grep -q away
+    local id found=1
+    hciconfig "hci$1" down && hciconfig "hci$1" | grep -q DOWN || return
+    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/away.py" "$1" >/run/free 2>&1 &
+    id=$!
+    # A guest that shares its processors with builds takes seconds to start a Python.
+    wait_for 20 grep -qE 'away|Error' /run/free && grep -q away /run/free && found=0
+    kill "$id" 2>/dev/null
+    wait "$id" 2>/dev/null || true
+    return $found
 }
 
 start_belt() { # FILE

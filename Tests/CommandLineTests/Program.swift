@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 import Glibc
 import Testing
@@ -78,19 +79,15 @@ struct Program {
     }
 
     /// Starts a program whose output and errors go to files in `talk`.
-    func start(_ program: String, _ words: [String], environment: [String: String] = [:], talk: URL) throws -> Process {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = words
-        process.currentDirectoryURL = folder
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.standardInput = FileHandle.nullDevice
-        for (name, set) in [("output", true), ("errors", false)] {
-            let file = talk.appending(path: name)
-            _ = FileManager.default.createFile(atPath: file.path, contents: nil)
-            let handle = try FileHandle(forWritingTo: file)
-            if set { process.standardOutput = handle } else { process.standardError = handle }
+    func start(_ program: String, _ words: [String], environment: [String: String] = [:], talk: URL) throws -> ChildProcess {
+        let process = ChildProcess(program, words)
+        process.folder = folder
+        process.environment.merge(environment) { $1 }
+        for file in ["output", "errors"] {
+            _ = FileManager.default.createFile(atPath: talk.appending(path: file).path, contents: nil)
         }
+        process.standardOutput = .handle(try FileHandle(forWritingTo: talk.appending(path: "output")))
+        process.standardError = .handle(try FileHandle(forWritingTo: talk.appending(path: "errors")))
         try process.run()
         return process
     }

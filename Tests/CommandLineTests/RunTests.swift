@@ -200,7 +200,7 @@ struct RunTests {
             let count = unsafe read(reading, &bytes, bytes.count)
             let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
             let app = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
-            process.interrupt()
+            process.send(SIGINT)
             process.waitUntilExit()
             #expect(process.terminationStatus == 130)
             #expect(kill(app, 0) == -1)

@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 import Testing
 
@@ -73,22 +74,17 @@ final class BenchProgram {
 
     // MARK: Processes
 
-    func start(_ arguments: [String], as prefix: [String] = []) throws -> Process {
+    func start(_ arguments: [String], as prefix: [String] = []) throws -> ChildProcess {
         let words = prefix + [try Self.built("wakebench")] + arguments
-        let process = Process()
-        process.executableURL = URL(filePath: words[0])
-        process.arguments = Array(words.dropFirst())
-        process.currentDirectoryURL = folder
-        var environment = ProcessInfo.processInfo.environment
-        environment["WAKEBENCH_APP_TEST_MARK"] = mark
-        process.environment = environment
+        let process = ChildProcess(words[0], Array(words.dropFirst()))
+        process.folder = folder
+        process.environment["WAKEBENCH_APP_TEST_MARK"] = mark
         for file in ["stdout", "stderr"] {
             let path = folder.appending(path: file).path
             _ = FileManager.default.createFile(atPath: path, contents: nil)
         }
-        process.standardOutput = try FileHandle(forWritingTo: folder.appending(path: "stdout"))
-        process.standardError = try FileHandle(forWritingTo: folder.appending(path: "stderr"))
-        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = .handle(try FileHandle(forWritingTo: folder.appending(path: "stdout")))
+        process.standardError = .handle(try FileHandle(forWritingTo: folder.appending(path: "stderr")))
         try process.run()
         return process
     }

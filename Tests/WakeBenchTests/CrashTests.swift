@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 import Testing
 import WakeJournal
@@ -202,7 +203,7 @@ struct CrashTests {
     }
 
     /// A quarter of the kills hits the start and the replay, the others a bench that has begun to write.
-    private func waitForKill(of process: Process, within: UInt64, _ program: BenchProgram, _ chance: inout Chance) {
+    private func waitForKill(of process: ChildProcess, within: UInt64, _ program: BenchProgram, _ chance: inout Chance) {
         let log = program.folder.appending(path: "out/journal.sqlite-wal").path
         func size() -> Int {
             var status = stat()

@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 import Testing
 
@@ -13,10 +14,8 @@ struct FullJournalTests {
     }()
 
     private static func call(_ words: [String]) -> Bool {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = words
-        process.standardError = FileHandle.nullDevice
+        let process = ChildProcess("/usr/bin/env", words)
+        process.standardError = .null
         guard (try? process.run()) != nil else { return false }
         process.waitUntilExit()
         return process.terminationStatus == 0

@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 import Testing
 import WakeProcesses
@@ -109,15 +110,12 @@ private struct Stage {
         words += ["\(folder)/wakebench", "run", "\(folder)/scenario.yaml", "--freezer", freezer]
         words += ["--out", "\(folder)/out", "--patience", "2"]
         // Files, since a pipe that nobody empties would stop the run.
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = words
-        for (name, isOutput) in [("stdout", true), ("stderr", false)] {
-            _ = FileManager.default.createFile(atPath: "\(folder)/\(name)", contents: nil)
-            let file = FileHandle(forWritingAtPath: "\(folder)/\(name)")
-            if isOutput { process.standardOutput = file } else { process.standardError = file }
+        let process = ChildProcess("/usr/bin/env", words)
+        for file in ["stdout", "stderr"] {
+            _ = FileManager.default.createFile(atPath: "\(folder)/\(file)", contents: nil)
         }
-        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = .handle(try FileHandle(forWritingTo: URL(filePath: "\(folder)/stdout")))
+        process.standardError = .handle(try FileHandle(forWritingTo: URL(filePath: "\(folder)/stderr")))
         try process.run()
         process.waitUntilExit()
         return (process.terminationStatus, text("stdout"), text("stderr"))

@@ -182,6 +182,8 @@ struct PeripheralRoleBenchTests {
                 ),
             ]
         )
+        stage.host.timeReached(stage.bench.now)
+        try stage.bench.run(at: stage.bench.now)
         #expect(stage.bench.router.state(of: stage.app) == .suspended)
     }
 

@@ -7,7 +7,8 @@ import WakeModel
 private func files() -> ScenarioFiles {
     var files = ScenarioFiles()
     files.isFolder = { path in
-        ["HeartRate.app", "HeartRatePython.app", "ThermometerPeripheral.app"].contains { path.hasSuffix($0) }
+        ["Fences.app", "HeartRate.app", "HeartRatePython.app", "ThermometerPeripheral.app"]
+            .contains { path.hasSuffix($0) }
     }
     return files
 }

@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 import Glibc
 import Testing
@@ -8,7 +9,7 @@ final class GPSDaemon {
     static let program = "/usr/sbin/gpsd"
     static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: program) }
 
-    private let process = Process()
+    private let process: ChildProcess
     private let errors = Pipe()
     private var watch: Watch?
     private var log: [UInt8] = []
@@ -16,13 +17,11 @@ final class GPSDaemon {
 
     /// Starts gpsd and waits until it listens and has opened its receiver.
     init(receiver: String, port: UInt16, loop: EventLoop) throws {
-        process.executableURL = URL(fileURLWithPath: Self.program)
         // In the foreground, reading at once, writing nothing to the receiver, with a log that tells how far it is.
-        process.arguments = ["-N", "-n", "-b", "-D", "3", "-S", "\(port)", receiver]
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = errors
-        try Self.withTermination { try process.run() }
+        process = ChildProcess(Self.program, ["-N", "-n", "-b", "-D", "3", "-S", "\(port)", receiver])
+        process.standardOutput = .null
+        process.standardError = .pipe(errors)
+        try process.run()
         let number = errors.fileHandleForReading.fileDescriptor
         watch = try loop.watch(number, for: .readable) { [weak self] _ in self?.read(number) }
         try turn(loop) { [self] in contains("listening on port") && contains("activated GPS") }
@@ -30,16 +29,6 @@ final class GPSDaemon {
 
     deinit {
         stop()
-    }
-
-    /// A test's thread blocks the signals, and a child would inherit that and could not be ended.
-    private static func withTermination(_ run: () throws -> Void) rethrows {
-        var (termination, before) = (sigset_t(), sigset_t())
-        unsafe sigemptyset(&termination)
-        unsafe sigaddset(&termination, SIGTERM)
-        unsafe pthread_sigmask(SIG_UNBLOCK, &termination, &before)
-        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-        try run()
     }
 
     private func read(_ number: Int32) {

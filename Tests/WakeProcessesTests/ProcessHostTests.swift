@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 import Testing
 import WakeProcesses
@@ -276,12 +277,10 @@ struct ProcessHostTests {
 @Suite("The end of a bench", .serialized)
 struct BenchEndTests {
     /// Starts BenchLike as a child with its output in a pipe, and waits for its word.
-    private func bench(_ freezer: FreezerKind, _ arguments: [String], word: String) throws -> Process {
-        let bench = Process()
-        bench.executableURL = URL(filePath: try builtProgram("BenchLike"))
-        bench.arguments = arguments
+    private func bench(_ freezer: FreezerKind, _ arguments: [String], word: String) throws -> ChildProcess {
+        let bench = ChildProcess(try builtProgram("BenchLike"), arguments)
         let pipe = Pipe()
-        bench.standardOutput = pipe
+        bench.standardOutput = .pipe(pipe)
         try bench.run()
         let said = String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
         #expect(said == "\(word) \(freezer.rawValue)\n")
@@ -374,14 +373,13 @@ struct BenchEndTests {
         for name in ["BenchLike", "MisbehavingApp"] {
             try FileManager.default.copyItem(atPath: try builtProgram(name), toPath: "\(folder)/\(name)")
         }
-        let bench = Process()
-        bench.executableURL = URL(filePath: "/usr/bin/setpriv")
+        let bench = ChildProcess("/usr/bin/setpriv")
         bench.arguments = [
             "--reuid=65534", "--regid=65534", "--clear-groups", "\(folder)/BenchLike", "test-\(UUID())", "automatic",
             "\(folder)/MisbehavingApp", "detach", counter.path,
         ]
         let pipe = Pipe()
-        bench.standardOutput = pipe
+        bench.standardOutput = .pipe(pipe)
         try bench.run()
         #expect(String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self) == "frozen sigstop\n")
         let pid = counter.process

@@ -50,6 +50,7 @@ struct DecisionLogTests {
             #"{"rule":"BTC-8","name":"the way the app ended allows a relaunch","result":"pass","#,
             #""observed":"user-force-quit"},"#,
             #"{"rule":"BTC-10","name":"Bluetooth is on","result":"pass","observed":true},"#,
+            #"{"rule":"BTP-5","name":"the user lets the app use Bluetooth","result":"pass","observed":true},"#,
             #"{"rule":"BT-1","name":"delivery was not stopped by the app","result":"pass"},"#,
             #"{"rule":"OPT-2","name":"UIApplicationExitsOnSuspend is not set","result":"pass","observed":false}],"#,
             #""would_have":{"verdict":"deny","also_failing":["BTC-6"]},"#,

@@ -46,13 +46,12 @@ final class ReportFixture {
         snapshot.unlockedAt = second(1)
         snapshot.passcode = true
         snapshot.budgetLimit = .seconds(10)
-        let ofLocation: [Check] = [
-            .locationLiftsForceQuit, .asksToBeWoken, .updatesInBackground, .updatesReachProcess,
-            .beyondDistanceFilter, .authorized, .notPaused, .locationBudgetLeft, .crossesBoundary, .dwellOver,
-            .sideWanted, .beaconIsNew, .rangesWhileRunning,
-        ]
         var checks = CheckResults()
-        for check in Check.allCases where !ofLocation.contains(check) { checks[check] = .pass }
+        let ofCentralRole: [Check] = [
+            .unlockedSinceBoot, .registered, .modePresent, .budgetLeft, .restoreIdentifier, .exitAllowsRelaunch,
+            .bluetoothOn, .bluetoothAuthorized, .deliveryWanted, .runsInBackground,
+        ]
+        for check in ofCentralRole { checks[check] = .pass }
         for check in [Check.terminatedBySystem, .notForceQuit, .scanNamesServices, .notDuplicate] {
             checks[check] = .notApplicable
         }

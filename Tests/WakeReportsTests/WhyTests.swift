@@ -23,7 +23,7 @@ struct WhyTests {
                 (e-000398)
                   because  ForceQuit   user swiped the app away at T+01:58:00 (e-000371); only a user launch or a \
                 reboot clears this   [LAUNCH-2, documented]
-                  passed   LAUNCH-5 LAUNCH-6 MODE-2 BTC-1 BTC-6 BTC-8 BTC-10 BT-1 OPT-2                 \
+                  passed   LAUNCH-5 LAUNCH-6 MODE-2 BTC-1 BTC-6 BTC-8 BTC-10 BTP-5 BT-1 OPT-2                 \
                 without it: relaunch
                   try      Launch the app once by hand, then end it with `terminate`, cause memory, to test a relaunch
                   others   1 app saw this event: 1 ForceQuit
@@ -40,7 +40,7 @@ struct WhyTests {
                 com.acme.heart  woken at T+00:00:12 by bluetooth characteristic-notified heart-rate-belt/2A37 \
                 (e-000012)
                   because  Resumed   the app was suspended since T+00:00:09; the wake has 10 s   [LIFE-4, documented]
-                  passed   LAUNCH-5 LAUNCH-6 MODE-2 BTC-1 BTC-6 BTC-8 BTC-10 BT-1 OPT-2
+                  passed   LAUNCH-5 LAUNCH-6 MODE-2 BTC-1 BTC-6 BTC-8 BTC-10 BTP-5 BT-1 OPT-2
                   outcome  pid 4711, launched in 38 ms, 612 ms of 10 s, then suspended, didUpdateValueFor; value 0648
                   others   1 app saw this event: 1 woke
                 """
