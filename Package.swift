@@ -123,6 +123,7 @@ let package = Package(
             uses: ["UIKit", "CoreBluetooth", "os"],
             exclude: ["Info.plist"]
         ),
+        program("Logger", on: "Examples", uses: ["UIKit", "CoreBluetooth"], exclude: ["Info.plist"]),
         program("Fences", on: "Examples", uses: ["UIKit", "CoreLocation"], exclude: ["Info.plist"]),
 
         // Benchmarks
@@ -189,7 +190,10 @@ let package = Package(
         ),
         tests("WakeBusTests", uses: ["BlueZStandIn", "WakeBus", "WakeBlueZ", "WakeSystem"]),
         tests("WakeBundlesTests", uses: ["WakeBundles", "WakeModel"]),
-        tests("WakeProcessesTests", uses: ["BenchLike", "ChildProcess", "MisbehavingApp", "WakeProcesses", "WakeSystem"]),
+        tests(
+            "WakeProcessesTests",
+            uses: ["BenchLike", "ChildProcess", "MisbehavingApp", "WakeProcesses", "WakeSystem"]
+        ),
         tests("WakeJournalTests", uses: ["WakeJournal", "WakeModel", "WakePorts"]),
         tests(
             "WakeBluetoothTests",
@@ -206,7 +210,8 @@ let package = Package(
         tests(
             "WakeBenchTests",
             uses: [
-                "ChildProcess", "Fences", "MisbehavingApp", "WakeBench", "WakeDevices", "WakeJournal", "WakeModel", "WakePorts",
+                "ChildProcess", "Fences", "MisbehavingApp", "WakeBench", "WakeDevices", "WakeJournal", "WakeModel",
+                "WakePorts",
                 "WakeProcesses",
                 "WakeReports", "WakeRouter", "WakeWire", "wakebench",
             ]

@@ -28,6 +28,8 @@ final class DescriptorStream: @unchecked Sendable {
     private let lock = NSLock()
     private weak var stream: Stream?
     private weak var twin: DescriptorStream?
+    /// Whether it is one of two streams over one connection.
+    private var isPaired = false
     private var descriptor: Int32
     private var status = Stream.Status.notOpen
     private var error: NSError?
@@ -35,6 +37,8 @@ final class DescriptorStream: @unchecked Sendable {
     private var watch: (number: Int, source: any DispatchSourceProtocol)?
     private var watches = 0
     private var places: [Place] = []
+    /// Who waits until the delegate has been told all that is owed.
+    private var waiting: [() -> Void] = []
 
     init(_ direction: Direction, descriptor: Int32) {
         self.direction = direction
@@ -58,6 +62,7 @@ final class DescriptorStream: @unchecked Sendable {
         lock.withLock {
             self.stream = stream
             self.twin = twin ?? self.twin
+            isPaired = isPaired || twin != nil
         }
     }
 
@@ -87,23 +92,35 @@ final class DescriptorStream: @unchecked Sendable {
     }
 
     func close() {
-        let (watch, descriptor, places) = lock.withLock {
+        let (watch, descriptor, places, twin, waiting) = lock.withLock {
             defer {
+                self.waiting = []
                 status = .closed
                 owed = []
                 self.watch = nil
                 self.descriptor = -1
                 self.places = []
             }
-            return (self.watch, self.descriptor, self.places)
+            return (self.watch, self.descriptor, self.places, self.twin, self.waiting)
         }
         for place in places {
             place.timer.invalidate()
         }
         watch?.source.cancel()
+        for handler in waiting {
+            handler()
+        }
         if descriptor >= 0 {
+            // The bench has a duplicate, which would keep the connection up.
+            if isPaired, isSocket, twin?.hasDescriptor != true {
+                _ = shutdown(descriptor, Int32(SHUT_RDWR))
+            }
             _ = Glibc.close(descriptor)
         }
+    }
+
+    private var hasDescriptor: Bool {
+        lock.withLock { descriptor >= 0 }
     }
 
     /// The descriptor for a read or write of the app; nil when the stream is not open.
@@ -225,6 +242,31 @@ final class DescriptorStream: @unchecked Sendable {
         signal()
     }
 
+    /// Tells the delegate now of what there is, if it was not told before, and calls the handler when that is done: at once
+    /// when there is nothing to tell or nobody to tell it on.
+    func tell(_ handler: @escaping () -> Void) {
+        let (isOwed, ready) = lock.withLock { () -> (Bool, Int?) in
+            guard !places.isEmpty else {
+                return (false, nil)
+            }
+            guard owed.isEmpty else {
+                waiting.append(handler)
+                return (true, nil)
+            }
+            guard status == .open, let watch, readiness(of: descriptor, waiting: false) != 0 else {
+                return (false, nil)
+            }
+            watch.source.cancel()
+            waiting.append(handler)
+            return (true, watch.number)
+        }
+        if let ready {
+            becameReady(ready)
+        } else if !isOwed {
+            handler()
+        }
+    }
+
     /// Whether a ready descriptor is ready only to say that nothing comes any more.
     private func isAtEnd(_ descriptor: Int32, isHungUp: Bool) -> Bool {
         guard isSocket else {
@@ -287,6 +329,13 @@ final class DescriptorStream: @unchecked Sendable {
             } else {
                 delegate.stream(stream, handle: event)
             }
+        }
+        let told = lock.withLock {
+            defer { waiting = [] }
+            return waiting
+        }
+        for handler in told {
+            handler()
         }
     }
 
