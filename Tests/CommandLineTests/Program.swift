@@ -79,7 +79,9 @@ struct Program {
     }
 
     /// Starts a program whose output and errors go to files in `talk`.
-    func start(_ program: String, _ words: [String], environment: [String: String] = [:], talk: URL) throws -> ChildProcess {
+    func start(_ program: String, _ words: [String], environment: [String: String] = [:], talk: URL) throws
+        -> ChildProcess
+    {
         let process = ChildProcess(program, words)
         process.folder = folder
         process.environment.merge(environment) { $1 }
