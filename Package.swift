@@ -210,7 +210,8 @@ let package = Package(
         tests(
             "WakeBenchTests",
             uses: [
-                "ChildProcess", "Fences", "MisbehavingApp", "WakeBench", "WakeDevices", "WakeJournal", "WakeModel",
+                "ChildProcess", "Fences", "Logger", "MisbehavingApp", "WakeBench", "WakeDevices", "WakeJournal",
+                "WakeModel",
                 "WakePorts",
                 "WakeProcesses",
                 "WakeReports", "WakeRouter", "WakeWire", "wakebench",

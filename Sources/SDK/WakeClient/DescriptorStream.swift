@@ -20,6 +20,8 @@ final class DescriptorStream: @unchecked Sendable {
     }
 
     private static let queue = DispatchQueue(label: "wakebench.streams")
+    /// How often the delegate is told at most before the run loop has its turn.
+    private static let longestTurn = 256
 
     let direction: Direction
     let isSocket: Bool
@@ -323,12 +325,13 @@ final class DescriptorStream: @unchecked Sendable {
 
     /// Tells the delegate what is owed; runs on a run loop of the stream.
     private func deliver() {
-        while let (stream, delegate, event) = next() {
-            if event == readyEvent, isStale() {
-                arm()
-            } else {
-                delegate.stream(stream, handle: event)
+        deliverOwed()
+        // Who waits, waits for all that is there; an app that reads a little at a time is told again and again.
+        for _ in 0..<Self.longestTurn {
+            guard isReadyAgain() else {
+                break
             }
+            deliverOwed()
         }
         let told = lock.withLock {
             defer { waiting = [] }
@@ -337,6 +340,31 @@ final class DescriptorStream: @unchecked Sendable {
         for handler in told {
             handler()
         }
+    }
+
+    private func deliverOwed() {
+        while let (stream, delegate, event) = next() {
+            if event == readyEvent, isStale() {
+                arm()
+            } else {
+                delegate.stream(stream, handle: event)
+            }
+        }
+    }
+
+    /// Whether somebody waits and the descriptor is ready again, which is then owed.
+    private func isReadyAgain() -> Bool {
+        let ready = lock.withLock { () -> Int? in
+            guard !waiting.isEmpty, status == .open, let watch, readiness(of: descriptor, waiting: false) != 0 else {
+                return nil
+            }
+            watch.source.cancel()
+            return watch.number
+        }
+        if let ready {
+            becameReady(ready)
+        }
+        return ready != nil
     }
 
     private func next() -> (Stream, any StreamDelegate, Stream.Event)? {
