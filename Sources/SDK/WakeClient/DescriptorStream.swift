@@ -41,6 +41,8 @@ final class DescriptorStream: @unchecked Sendable {
     private var places: [Place] = []
     /// Who waits until the delegate has been told all that is owed.
     private var waiting: [() -> Void] = []
+    /// How many are finding out what is to be told, or are telling it.
+    private var tellers = 0
 
     init(_ direction: Direction, descriptor: Int32) {
         self.direction = direction
@@ -217,10 +219,18 @@ final class DescriptorStream: @unchecked Sendable {
                 return nil
             }
             watch = nil
-            return status == .open ? self.descriptor : nil
+            guard status == .open else {
+                return nil
+            }
+            tellers += 1
+            return self.descriptor
         }
         guard let descriptor else {
             return
+        }
+        defer {
+            lock.withLock { tellers -= 1 }
+            signal()
         }
         let state = readiness(of: descriptor, waiting: false)
         let isHungUp = state & Int16(POLLHUP | POLLERR) != 0
@@ -251,7 +261,7 @@ final class DescriptorStream: @unchecked Sendable {
             guard !places.isEmpty else {
                 return (false, nil)
             }
-            guard owed.isEmpty else {
+            guard owed.isEmpty, tellers == 0 else {
                 waiting.append(handler)
                 return (true, nil)
             }
@@ -315,9 +325,11 @@ final class DescriptorStream: @unchecked Sendable {
         }
     }
 
-    /// Wakes the run loops when there is something to tell.
+    /// Wakes the run loops when there is something to tell, or somebody waits for what was told already.
     func signal() {
-        let timers = lock.withLock { owed.isEmpty ? [] : places.map(\.timer) }
+        let timers = lock.withLock {
+            owed.isEmpty && (waiting.isEmpty || tellers > 0) ? [] : places.map(\.timer)
+        }
         for timer in timers {
             timer.fireDate = .distantPast
         }
@@ -325,6 +337,7 @@ final class DescriptorStream: @unchecked Sendable {
 
     /// Tells the delegate what is owed; runs on a run loop of the stream.
     private func deliver() {
+        lock.withLock { tellers += 1 }
         deliverOwed()
         // Who waits, waits for all that is there; an app that reads a little at a time is told again and again.
         for _ in 0..<Self.longestTurn {
@@ -335,6 +348,7 @@ final class DescriptorStream: @unchecked Sendable {
         }
         let told = lock.withLock {
             defer { waiting = [] }
+            tellers -= 1
             return waiting
         }
         for handler in told {
