@@ -227,6 +227,9 @@ class Peripheral:
             def closed():
                 self.channel_players.discard(player)
                 player.cancel()
+                # Bumble forgets only its own number of a closed channel, and refuses the other end's when it comes again.
+                known = self.device.l2cap_channel_manager.le_coc_channels
+                known.get(channel.connection.handle, {}).pop(channel.destination_cid, None)
                 say("channel closed", psm)
 
             channel.sink = got
