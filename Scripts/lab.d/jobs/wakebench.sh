@@ -1,10 +1,9 @@
 # Proves the bench on a real bluetoothd: the demo's scenarios with --backend bluez against a Bumble belt that is driven from
-# the same device file, two apps on one characteristic, an L2CAP channel, an app that is a peripheral, bluetoothd restarted and the adapter gone in mid-stream. The run
-# folders are in /out/runs, for comparison with simulated runs.
+# the same device file, two apps on one characteristic, an L2CAP channel, an app that is a peripheral, bluetoothd restarted
+# and the adapter gone in mid-stream. The run folders are in /out/runs, for comparison with simulated runs.
 #   Scripts/lab run Scripts/lab.d/jobs/wakebench.sh 900
 source "$WAKEBENCH_LAB_PARTS/bluetooth.sh"
 source "$WAKEBENCH_LAB_PARTS/scenarios.sh"
-
 
 values() { # NAME
     grep -c didUpdateValue "/tmp/runs/$1/apps/com.example.heartrate.log"
