@@ -1,6 +1,6 @@
 # Proves the bench on a real bluetoothd: the demo's scenarios with --backend bluez against a Bumble belt that is driven from
-# the same device file, two apps on one characteristic, bluetoothd restarted and the adapter gone in mid-stream. The run
-# folders are in /out/runs, for comparison with simulated runs.
+# the same device file, two apps on one characteristic, a beacon that comes and goes, bluetoothd restarted and the adapter
+# gone in mid-stream. The run folders are in /out/runs, for comparison with simulated runs.
 #   Scripts/lab run Scripts/lab.d/jobs/wakebench.sh 900
 source "$WAKEBENCH_LAB_PARTS/bluetooth.sh"
 bench=$PWD/.build/debug/wakebench
@@ -17,6 +17,18 @@ play() { # SCENARIO NAME DEVICE
     keep "$2"
     cp /out/belt.log "/out/belt-$2.log"
     stop_belt
+}
+
+# The beacon's timetable begins once the app has it watched, however long the start of both takes.
+play_beacon() { # NAME DEVICE
+    local id
+    echo "== $1 --backend bluez =="
+    "$bench" run "Devices/Scenarios/$1.yaml" --backend bluez --apps .build/apps --out "/tmp/runs/$1" &
+    id=$!
+    wait_for 60 grep -q 'didStartMonitoring desk' "/tmp/runs/$1/apps/com.example.fences.log" && start_beacon "$2" || status=1
+    wait "$id" || { echo "FAILED: $1"; status=1; }
+    keep "$1"
+    stop_beacon
 }
 
 values() { # NAME
@@ -43,6 +55,8 @@ for name in heart-rate-belt heart-rate-belt-force-quit two-apps-shared-belt; do
     play "Devices/Scenarios/$name.yaml" "$name" Devices/Bluetooth/heart-rate-belt.yaml
 done
 "$bench" why com.example.heartrate --run /tmp/runs/heart-rate-belt-force-quit || status=1
+play_beacon desk-beacon Devices/Bluetooth/desk-beacon.yaml
+"$bench" why com.example.fences --run /tmp/runs/desk-beacon || status=1
 
 echo "== radio-restarts =="
 start_belt Devices/Bluetooth/steady-belt.yaml || exit 1
