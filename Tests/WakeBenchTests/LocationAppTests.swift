@@ -61,6 +61,9 @@ struct LocationAppTests {
         try bench.write(beacon, to: "desk-beacon.yaml")
         let run = try bench.run(["run", "desk.yaml", "--apps", "apps", "--out", "out", "--quiet"])
         #expect(run.code == 0, "\(run.errors)")
+        // The first word comes once the app has launched, so that it is no matter of chance what the app asks before.
+        let first = try bench.lines(of: "out/decisions.ndjson").first { $0.contains("location-authorization-changed") }
+        #expect(first?.contains("\"reason\":\"InForeground\"") == true)
         let identifier = name == "Fences" ? "com.example.fences" : "com.example.fences.python"
         let lines = try bench.lines(of: "out/apps/\(identifier).log")
         let key = name == "Fences" ? "\"UIApplicationLaunchOptionsLocationKey\"" : "'location'"
