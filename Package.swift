@@ -189,7 +189,10 @@ let package = Package(
         ),
         tests("WakeBusTests", uses: ["BlueZStandIn", "WakeBus", "WakeBlueZ", "WakeSystem"]),
         tests("WakeBundlesTests", uses: ["WakeBundles", "WakeModel"]),
-        tests("WakeProcessesTests", uses: ["BenchLike", "ChildProcess", "MisbehavingApp", "WakeProcesses", "WakeSystem"]),
+        tests(
+            "WakeProcessesTests",
+            uses: ["BenchLike", "ChildProcess", "MisbehavingApp", "WakeProcesses", "WakeSystem"]
+        ),
         tests("WakeJournalTests", uses: ["WakeJournal", "WakeModel", "WakePorts"]),
         tests(
             "WakeBluetoothTests",
@@ -206,7 +209,8 @@ let package = Package(
         tests(
             "WakeBenchTests",
             uses: [
-                "ChildProcess", "Fences", "MisbehavingApp", "WakeBench", "WakeDevices", "WakeJournal", "WakeModel", "WakePorts",
+                "ChildProcess", "Fences", "MisbehavingApp", "WakeBench", "WakeDevices", "WakeJournal", "WakeModel",
+                "WakePorts",
                 "WakeProcesses",
                 "WakeReports", "WakeRouter", "WakeWire", "wakebench",
             ]

@@ -115,6 +115,7 @@ final class AppProcess {
     private let output: FileHandle
     private let errors: FileHandle
     private var isClosed = false
+    private var isReaped = false
     /// What it printed and was read before its end.
     private var printed = Data()
 
@@ -177,6 +178,7 @@ final class AppProcess {
         let complaints = try text(errors, after: Data())
         var status: Int32 = 0
         unsafe waitpid(pid, &status, 0)
+        isReaped = true
         return (lines, complaints, status & 0x7f == 0 ? (status >> 8) & 0xff : -(status & 0x7f))
     }
 
@@ -203,7 +205,12 @@ final class AppProcess {
         }
     }
 
+    /// Nothing of the process is left: a dead child that nobody asks for would keep the exit tests waiting for theirs.
     deinit {
         closeBench()
+        if !isReaped {
+            kill(pid, SIGKILL)
+            waitpid(pid, nil, 0)
+        }
     }
 }

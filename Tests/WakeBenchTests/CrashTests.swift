@@ -203,7 +203,8 @@ struct CrashTests {
     }
 
     /// A quarter of the kills hits the start and the replay, the others a bench that has begun to write.
-    private func waitForKill(of process: ChildProcess, within: UInt64, _ program: BenchProgram, _ chance: inout Chance) {
+    private func waitForKill(of process: ChildProcess, within: UInt64, _ program: BenchProgram, _ chance: inout Chance)
+    {
         let log = program.folder.appending(path: "out/journal.sqlite-wal").path
         func size() -> Int {
             var status = stat()

@@ -110,6 +110,12 @@ package final class ChildProcess {
         if isRunning { kill(processIdentifier, signal) }
     }
 
+    /// Nothing of it is left: a dead child that nobody asks for would keep Swift Testing's exit tests waiting for theirs.
+    deinit {
+        send(SIGKILL)
+        waitUntilExit()
+    }
+
     private func collect(_ options: Int32) {
         var found: Int32 = 0
         var answer: pid_t
@@ -129,6 +135,6 @@ package final class ChildProcess {
     }
 
     deinit {
-        for unsafe pointer in unsafe pointers { unsafe free(pointer) }
+        unsafe pointers.forEach { unsafe free($0) }
     }
 }
