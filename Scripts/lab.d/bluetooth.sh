@@ -6,8 +6,8 @@
 #   kill_belt                       the same without a word to the other end of its link, as when a battery runs out
 #   belt_log PATTERN [SECONDS]      waits until the belt said a line that matches
 #   belt WORD...                    drives the belt: fault NAME, disconnect, silence, advertise
-#   start_beacon FILE               plays a file of an ibeacon under Devices/Bluetooth on hci1; its log is /out/beacon.log
-#   stop_beacon                     the beacon is gone, and hci1 free for another
+#   start_beacon FILE [INDEX]       plays a file of an ibeacon on hci1 or another; its log is /out/beacon.log
+#   stop_beacon                     the beacon is gone, and its controller free for another
 #   beacon_log PATTERN [SECONDS]    waits until the beacon said a line that matches
 #   start_central FILE [ARG...]     plays a file of a central under Devices/Bluetooth on hci1; its log is /out/central.log
 #   stop_central                    the central is gone, and hci1 free for another
@@ -97,17 +97,28 @@ restart_bluetoothd() {
     start_bluetoothd
 }
 
-# The kernel's own set-up and bluetoothd may still hold the controller; its user channel is there only when it is down.
-radio_is_free() { # INDEX
-    local id found=1
-    hciconfig "hci$1" down && hciconfig "hci$1" | grep -q DOWN || return
-    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/away.py" "$1" >/run/free 2>&1 &
-    id=$!
+declare -A holders
+
+# Whoever holds the user channel of a controller has it alone; bluetoothd sees it removed. The kernel's own set-up and
+# bluetoothd may be busy with it.
+take_radio() { # INDEX
+    rm -f "/run/away$1"
+    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/away.py" "$1" >"/run/away$1" 2>&1 &
+    holders[$1]=$!
     # A guest that shares its processors with builds takes seconds to start a Python.
-    wait_for 20 grep -qE 'away|Error' /run/free && grep -q away /run/free && found=0
-    kill "$id" 2>/dev/null
-    wait "$id" 2>/dev/null || true
-    return $found
+    wait_for 20 grep -qE '^away|Error' "/run/away$1" && grep -q '^away' "/run/away$1" && return
+    drop_radio "$1"
+    return 1
+}
+
+drop_radio() { # INDEX
+    kill "${holders[$1]}" 2>/dev/null
+    wait "${holders[$1]}" 2>/dev/null || true
+}
+
+# The user channel is there only when the controller is down.
+radio_is_free() { # INDEX
+    hciconfig "hci$1" down && hciconfig "hci$1" | grep -q DOWN && take_radio "$1" && drop_radio "$1"
 }
 
 start_belt() { # FILE
@@ -141,9 +152,9 @@ belt() { # WORD...
     echo "$*" >/run/belt
 }
 
-start_beacon() { # FILE
-    wait_for 60 radio_is_free 1 || return
-    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/beacon.py" "$1" hci-socket:1 >/out/beacon.log 2>&1 &
+start_beacon() { # FILE [INDEX]
+    wait_for 60 radio_is_free "${2:-1}" || return
+    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/beacon.py" "$1" "hci-socket:${2:-1}" >/out/beacon.log 2>&1 &
     beacon_id=$!
     beacon_log '^ready' 60
 }
@@ -180,18 +191,12 @@ central_log() { # PATTERN [SECONDS]
     }
 }
 
-declare -A holders
-
-# Whoever holds the user channel of a controller has it alone; bluetoothd sees it removed.
 hold_adapter() { # INDEX
-    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/away.py" "$1" >"/run/away$1" 2>&1 &
-    holders[$1]=$!
-    wait_for 120 grep -q away "/run/away$1" && wait_for 30 bluez_lacks "/org/bluez/hci$1"
+    wait_for 120 take_radio "$1" && wait_for 30 bluez_lacks "/org/bluez/hci$1"
 }
 
 give_adapter() { # INDEX
-    kill "${holders[$1]}"
-    wait "${holders[$1]}" 2>/dev/null || true
+    drop_radio "$1"
     wait_for 30 bluez_has "/org/bluez/hci$1"
 }
 

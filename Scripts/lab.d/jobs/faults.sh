@@ -1,5 +1,6 @@
 # Proves that service comes back after what radios do to those who rely on them: the adapter gone and another in its place in
-# mid-stream, the peripheral gone in mid-write. The run folders are in /out/runs.
+# mid-stream, the peripheral gone in mid-write; and that a peripheral that is away hides no beacon. The run folders are in
+# /out/runs.
 #   Scripts/lab run Scripts/lab.d/jobs/faults.sh 600
 source "$WAKEBENCH_LAB_PARTS/bluetooth.sh"
 bench=$PWD/.build/debug/wakebench
@@ -46,8 +47,18 @@ said() { # LOG PATTERN WHAT
     fi
 }
 
+start_bluetooth 3 || exit 1
+start_beacon Scripts/lab.d/devices/staying-beacon.yaml 2 || exit 1
+start_belt Devices/Bluetooth/steady-belt.yaml || exit 1
+begin beacon-and-absent-belt --apps .build/apps
+wait_for 120 grep -q didEnterRegion /tmp/runs/beacon-and-absent-belt/apps/com.example.fences.log || status=1
+belt silence
+belt disconnect
+end beacon-and-absent-belt
+stop_beacon
+
 # The third controller is kept out of bluetoothd's sight until it replaces the first.
-start_bluetooth 3 && hold_adapter 2 || exit 1
+hold_adapter 2 || exit 1
 start_belt Devices/Bluetooth/steady-belt.yaml || exit 1
 log=/tmp/runs/other-number/apps/com.example.heartrate.log
 begin other-number --apps .build/apps
