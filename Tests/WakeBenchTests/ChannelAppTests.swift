@@ -61,6 +61,26 @@ struct ChannelAppTests {
         #expect(blocks.last?.hasSuffix("value=5a5a5a5a000000c8") == true)
     }
 
+    @Test("A central opens the channel that an app offers, and what it sends comes back; a process that is new offers it anew")
+    func offered() throws {
+        let bench = try BenchProgram()
+        try install("ThermometerPeripheral", in: bench)
+        let folder = BenchProgram.repository.appending(path: "Scripts/lab.d")
+        let scenario = folder.appending(path: "scenarios/thermometer.yaml").path
+        let run = try bench.run(["run", scenario, "--apps", "apps", "--out", "out", "--quiet"])
+        #expect(run.code == 0, "\(run.errors)")
+        let log = try bench.lines(of: "out/apps/com.example.thermometer.log").filter { line in
+            ["hannel", "didFinish"].contains { line.contains($0) }
+        }
+        let life = ["didPublishL2CAPChannel psm=128 error=none", "didOpenChannel error=none", "channel closed echoed=5"]
+        #expect(
+            log.map { $0.replacing(/ pid=.*/, with: "") } == [
+                "didFinishLaunching", life[0], life[1], life[2], life[1], life[2], "didFinishLaunching", life[0], life[1],
+                life[2],
+            ]
+        )
+    }
+
     /// Makes the bundle of an example, as Scripts/bundle does.
     private func install(_ name: String, in bench: BenchProgram) throws {
         let bundle = bench.folder.appending(path: "apps/\(name).app")

@@ -207,7 +207,8 @@ package final class Run {
         loop: EventLoop
     ) throws(CommandFailure) -> any BluetoothPeripheralPort {
         guard let radio = radio as? BlueZBluetooth else {
-            return SimulatedPeripheralRole(devices: scenario.devices, names: names, seed: seed)
+            let beside = radio as? SimulatedBluetooth
+            return SimulatedPeripheralRole(devices: scenario.devices, names: names, seed: seed, beside: beside)
         }
         do {
             return try BlueZPeripheralRole(devices: scenario.devices, names: names, loop: loop, beside: radio)
@@ -471,6 +472,7 @@ package final class Run {
 
     private func lookAtChannels(at now: Instant) {
         bluetooth.lookAtChannels(at: now)
+        peripheralRole.lookAtChannels(at: now)
         bench.keeper?.look()
     }
 

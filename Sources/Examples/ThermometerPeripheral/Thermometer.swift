@@ -58,6 +58,8 @@ final class Thermometer: NSObject, @preconcurrency CBPeripheralManagerDelegate {
         } else {
             publish()
         }
+        // A channel ends with its process: one that is restored has none.
+        manager.publishL2CAPChannel(withEncryption: false)
     }
 
     private func publish() {
@@ -85,7 +87,6 @@ final class Thermometer: NSObject, @preconcurrency CBPeripheralManagerDelegate {
         ]
         adopt(service)
         manager.add(service)
-        manager.publishL2CAPChannel(withEncryption: false)
     }
 
     private func adopt(_ service: CBMutableService) {
