@@ -1,16 +1,22 @@
 # For jobs in the lab's guest: Bluetooth without hardware. Source it.
 #
-#   start_bluetooth                 D-Bus, two linked LE controllers, bluetoothd on hci0
+#   start_bluetooth [COUNT]         D-Bus, two or more linked LE controllers, bluetoothd on hci0
 #   start_belt FILE                 plays a file under Devices/Bluetooth on hci1; its log is /out/belt.log
 #   stop_belt                       the belt is gone, and hci1 free for another
+#   kill_belt                       the same without a word to the other end of its link, as when a battery runs out
 #   belt_log PATTERN [SECONDS]      waits until the belt said a line that matches
 #   belt WORD...                    drives the belt: fault NAME, disconnect, silence, advertise
+#   start_beacon FILE [INDEX]       plays a file of an ibeacon on hci1 or another; its log is /out/beacon.log
+#   stop_beacon                     the beacon is gone, and its controller free for another
+#   beacon_log PATTERN [SECONDS]    waits until the beacon said a line that matches
 #   start_central FILE [ARG...]     plays a file of a central under Devices/Bluetooth on hci1; its log is /out/central.log
 #   stop_central                    the central is gone, and hci1 free for another
 #   central_log PATTERN [SECONDS]   waits until the central said a line that matches
 #   restart_bluetoothd              kills bluetoothd without notice and starts it again
 #   stop_bluetoothd                 kills it, and leaves it so
 #   remove_adapter, add_adapter     hci0 goes and comes back, as a dongle does
+#   hold_adapter INDEX              keeps a controller out of bluetoothd's sight
+#   give_adapter INDEX              bluetoothd sees it from now on
 #   wait_for SECONDS COMMAND...     waits until the command succeeds; says so and fails when it does not in time
 
 export PYTHONPATH=$WAKEBENCH_LAB/py
@@ -43,7 +49,12 @@ radio_is_set_up() { # INDEX
     hciconfig "hci$1" | grep -q 'BD Address: 00:AA'
 }
 
-start_radio() {
+radios_are_set_up() { # COUNT
+    local index
+    for ((index = 0; index < $1; index++)); do radio_is_set_up "$index" || return; done
+}
+
+start_radio() { # COUNT
     local attempt module
     # Loaded beforehand: the kernel waits 2 s for a new controller's first answer, and btvirt answers nothing while the
     # modules it needs itself are being loaded.
@@ -51,10 +62,10 @@ start_radio() {
         modprobe "$module" || [ "$module" = aes_generic ] || return
     done
     for attempt in 1 2 3; do
-        # LE only: the belt has no use for the rest. Two controllers of one process hear each other.
-        btvirt -L -l2 >/out/btvirt.log 2>&1 &
+        # LE only: the belt has no use for the rest. The controllers of one process hear each other.
+        btvirt -L "-l$1" >/out/btvirt.log 2>&1 &
         radio_id=$!
-        wait_for 10 radio_is_set_up 0 && wait_for 10 radio_is_set_up 1 && return
+        wait_for 20 radios_are_set_up "$1" && return
         kill "$radio_id"
         wait "$radio_id" 2>/dev/null || true
         wait_for 10 test ! -e /sys/class/bluetooth/hci0 || return
@@ -72,8 +83,8 @@ start_bluetoothd() {
     wait_for 30 bluez_has /org/bluez/hci0
 }
 
-start_bluetooth() {
-    start_bus && start_radio && start_bluetoothd
+start_bluetooth() { # [COUNT]
+    start_bus && start_radio "${1:-2}" && start_bluetoothd
 }
 
 stop_bluetoothd() {
@@ -86,17 +97,28 @@ restart_bluetoothd() {
     start_bluetoothd
 }
 
-# The kernel's own set-up and bluetoothd may still hold the controller; its user channel is there only when it is down.
-radio_is_free() { # INDEX
-    local id found=1
-    hciconfig "hci$1" down && hciconfig "hci$1" | grep -q DOWN || return
-    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/away.py" "$1" >/run/free 2>&1 &
-    id=$!
+declare -A holders
+
+# Whoever holds the user channel of a controller has it alone; bluetoothd sees it removed. The kernel's own set-up and
+# bluetoothd may be busy with it.
+take_radio() { # INDEX
+    rm -f "/run/away$1"
+    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/away.py" "$1" >"/run/away$1" 2>&1 &
+    holders[$1]=$!
     # A guest that shares its processors with builds takes seconds to start a Python.
-    wait_for 20 grep -qE 'away|Error' /run/free && grep -q away /run/free && found=0
-    kill "$id" 2>/dev/null
-    wait "$id" 2>/dev/null || true
-    return $found
+    wait_for 20 grep -qE '^away|Error' "/run/away$1" && grep -q '^away' "/run/away$1" && return
+    drop_radio "$1"
+    return 1
+}
+
+drop_radio() { # INDEX
+    kill "${holders[$1]}" 2>/dev/null
+    wait "${holders[$1]}" 2>/dev/null || true
+}
+
+# The user channel is there only when the controller is down.
+radio_is_free() { # INDEX
+    hciconfig "hci$1" down && hciconfig "hci$1" | grep -q DOWN && take_radio "$1" && drop_radio "$1"
 }
 
 start_belt() { # FILE
@@ -113,6 +135,12 @@ stop_belt() {
     rm -f /run/belt
 }
 
+kill_belt() {
+    kill -KILL "$belt_id" 2>/dev/null
+    wait "$belt_id" 2>/dev/null || true
+    rm -f /run/belt
+}
+
 belt_log() { # PATTERN [SECONDS]
     wait_for "${2:-60}" grep -qE "$1" /out/belt.log || {
         tail -n 20 /out/belt.log >&2
@@ -122,6 +150,25 @@ belt_log() { # PATTERN [SECONDS]
 
 belt() { # WORD...
     echo "$*" >/run/belt
+}
+
+start_beacon() { # FILE [INDEX]
+    wait_for 60 radio_is_free "${2:-1}" || return
+    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/beacon.py" "$1" "hci-socket:${2:-1}" >/out/beacon.log 2>&1 &
+    beacon_id=$!
+    beacon_log '^ready' 60
+}
+
+stop_beacon() {
+    kill "$beacon_id" 2>/dev/null
+    wait "$beacon_id" 2>/dev/null || true
+}
+
+beacon_log() { # PATTERN [SECONDS]
+    wait_for "${2:-60}" grep -qE "$1" /out/beacon.log || {
+        tail -n 20 /out/beacon.log >&2
+        return 1
+    }
 }
 
 start_central() { # FILE [ARG...]
@@ -144,16 +191,21 @@ central_log() { # PATTERN [SECONDS]
     }
 }
 
+hold_adapter() { # INDEX
+    wait_for 120 take_radio "$1" && wait_for 30 bluez_lacks "/org/bluez/hci$1"
+}
+
+give_adapter() { # INDEX
+    drop_radio "$1"
+    wait_for 30 bluez_has "/org/bluez/hci$1"
+}
+
 remove_adapter() {
-    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/away.py" 0 >/run/away 2>&1 &
-    away_id=$!
-    wait_for 120 grep -q away /run/away && wait_for 30 bluez_lacks /org/bluez/hci0 || return
+    hold_adapter 0 || return
     # On the air the belt would notice by itself, after the supervision timeout; btvirt has none.
     if [ -p /run/belt ]; then belt disconnect; fi
 }
 
 add_adapter() {
-    kill "$away_id"
-    wait "$away_id" 2>/dev/null || true
-    wait_for 30 bluez_has /org/bluez/hci0
+    give_adapter 0
 }

@@ -28,6 +28,22 @@ struct RunTests {
         }
     }
 
+    @Test(
+        "After a force quit a beacon relaunches its app (LAUNCH-3) and a belt does not (LAUNCH-2); why names each rule"
+    )
+    func whyBeacon() throws {
+        try inFolder { program in
+            let scenario = Program.repository.appending(path: "Devices/Scenarios/beacon-after-force-quit.yaml").path
+            let run = try program.run("run", scenario, "--out", "out", "--seed", "7")
+            #expect(run.code == 0, "\(run.errors)\(run.output)")
+            let entry = try program.event(of: "region-entered", in: "out/decisions.ndjson")
+            let woken = try program.run("why", "com.example.desk", "--run", "out", "--event", entry)
+            try expectAnswer(woken.output, "why-beacon")
+            let refused = try program.run("why", "com.example.heart", "--run", "out")
+            try expectAnswer(refused.output, "why-belt")
+        }
+    }
+
     @Test("Asking for an app or a run that is not there ends with 3, a wrong event or time with 2")
     func whyRefused() throws {
         try inFolder { program in

@@ -43,6 +43,42 @@ struct LocationAppTests {
         )
     }
 
+    @Test(
+        "BCN-1, BCN-2: a beacon relaunches the app that the system ended, and its silence wakes it again",
+        .enabled(if: BenchProgram.python, "needs /usr/bin/python3"),
+        arguments: ["Fences", "FencesPython"]
+    )
+    func beaconComesAndGoes(name: String) throws {
+        let bench = try BenchProgram()
+        try install(name, in: bench)
+        let shipped = BenchProgram.repository.appending(path: "Devices")
+        let scenario = try String(contentsOf: shipped.appending(path: "Scenarios/desk-beacon.yaml"), encoding: .utf8)
+        try bench.write(
+            scenario.replacing("Fences.app", with: "\(name).app").replacing("../Bluetooth/", with: ""),
+            to: "desk.yaml"
+        )
+        let beacon = try String(contentsOf: shipped.appending(path: "Bluetooth/desk-beacon.yaml"), encoding: .utf8)
+        try bench.write(beacon, to: "desk-beacon.yaml")
+        let run = try bench.run(["run", "desk.yaml", "--apps", "apps", "--out", "out", "--quiet"])
+        #expect(run.code == 0, "\(run.errors)")
+        // The first word comes once the app has launched, so that it is no matter of chance what the app asks before.
+        let first = try bench.lines(of: "out/decisions.ndjson").first { $0.contains("location-authorization-changed") }
+        #expect(first?.contains("\"reason\":\"InForeground\"") == true)
+        let identifier = name == "Fences" ? "com.example.fences" : "com.example.fences.python"
+        let lines = try bench.lines(of: "out/apps/\(identifier).log")
+        let key = name == "Fences" ? "\"UIApplicationLaunchOptionsLocationKey\"" : "'location'"
+        let heard = lines.filter { $0.hasPrefix("did") && $0.contains("Region") || $0.hasPrefix("didFinishLaunching") }
+        let told = heard.map { $0.replacing(/pid=\d+/, with: "pid=N") }
+        #expect(
+            told == [
+                "didFinishLaunching pid=N launchOptions=[]",
+                "didFinishLaunching pid=N launchOptions=[\(key)]",
+                "didEnterRegion desk pid=N count=1",
+                "didExitRegion desk pid=N count=2",
+            ]
+        )
+    }
+
     /// Makes the bundle of an example, as Scripts/bundle does.
     private func install(_ name: String, in bench: BenchProgram) throws {
         let source = BenchProgram.repository.appending(path: "Sources/Examples/\(name)")

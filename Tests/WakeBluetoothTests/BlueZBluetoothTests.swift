@@ -205,6 +205,23 @@ struct BlueZBluetoothTests {
         try bench.wait(for: .peripheralConnected)
     }
 
+    @Test("BCN-2: an attempt to connect that nobody answers leaves time to listen for beacons, and is made again")
+    func listensBetweenAttempts() throws {
+        let bench = try Bench()
+        bench.port.adapter.sharing = .init(attempt: .milliseconds(100), listening: 50)
+        let beacons = bench.names.intern("E2C56DB5-DFFB-48D2-B060-D0F5A71096E0")
+        bench.port.watchBeacons([BeaconIdentity(uuid: beacons)], at: .zero)
+        try bench.wait(for: "listening") { bench.bluez.isDiscovering }
+        bench.bluez.held = ["Connect"]
+        bench.perform(.connect(heart, peripheral: bench.belt))
+        try bench.wait(for: "an attempt") { bench.bluez.count("Connect") == 1 }
+        #expect(!bench.bluez.isDiscovering)
+        try bench.wait(for: "listening again") { bench.bluez.isDiscovering }
+        #expect(bench.bluez.count("Disconnect") == 1)
+        bench.bluez.held = []
+        try bench.wait(for: .peripheralConnected)
+    }
+
     @Test("Attributes are found only once the table is complete")
     func resolved() throws {
         let bench = try Bench()

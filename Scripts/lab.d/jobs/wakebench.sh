@@ -1,9 +1,22 @@
 # Proves the bench on a real bluetoothd: the demo's scenarios with --backend bluez against a Bumble belt that is driven from
-# the same device file, two apps on one characteristic, an L2CAP channel, an app that is a peripheral, bluetoothd restarted
-# and the adapter gone in mid-stream. The run folders are in /out/runs, for comparison with simulated runs.
+# the same device file, two apps on one characteristic, an L2CAP channel, an app that is a peripheral, a beacon that comes
+# and goes, bluetoothd restarted and the adapter gone in mid-stream. The run folders are in /out/runs, for comparison with
+# simulated runs.
 #   Scripts/lab run Scripts/lab.d/jobs/wakebench.sh 900
 source "$WAKEBENCH_LAB_PARTS/bluetooth.sh"
 source "$WAKEBENCH_LAB_PARTS/scenarios.sh"
+
+# The beacon's timetable begins once the app has it watched, however long the start of both takes.
+play_beacon() { # NAME DEVICE
+    local id
+    echo "== $1 --backend bluez =="
+    "$bench" run "Devices/Scenarios/$1.yaml" --backend bluez --apps .build/apps --out "/tmp/runs/$1" &
+    id=$!
+    wait_for 60 grep -q 'didStartMonitoring desk' "/tmp/runs/$1/apps/com.example.fences.log" && start_beacon "$2" || status=1
+    wait "$id" || { echo "FAILED: $1"; status=1; }
+    keep "$1"
+    stop_beacon
+}
 
 values() { # NAME
     grep -c didUpdateValue "/tmp/runs/$1/apps/com.example.heartrate.log"
@@ -31,6 +44,8 @@ done
 play Devices/Scenarios/l2cap-logger.yaml l2cap-logger Devices/Bluetooth/l2cap-logger.yaml
 play Scripts/lab.d/scenarios/thermometer.yaml thermometer Scripts/lab.d/devices/thermometer-reader.yaml
 "$bench" why com.example.heartrate --run /tmp/runs/heart-rate-belt-force-quit || status=1
+play_beacon desk-beacon Devices/Bluetooth/desk-beacon.yaml
+"$bench" why com.example.fences --run /tmp/runs/desk-beacon || status=1
 
 echo "== radio-restarts =="
 start_belt Devices/Bluetooth/steady-belt.yaml || exit 1

@@ -90,6 +90,8 @@ final class ProcessAppHost: AppHost {
         var ending = false
         var nextDelivery: UInt64 = 1
         var owed: [(number: UInt64, what: Owed)] = []
+        /// What is for its location managers, until it has launched.
+        var held: [BenchMessage] = []
         /// Packets that the socket has no room for.
         var outbound: [Outbound] = []
         var faults = 0
@@ -355,7 +357,13 @@ final class ProcessAppHost: AppHost {
         process.nextDelivery += 1
         process.owed.append((number, owed))
         surroundings?.note(.sent(callback: name, value: value, decision), of: app)
-        send(message(number), with: channel, to: process, of: app)
+        let packet = message(number)
+        // Otherwise what the app does at the first word would come before or after its launch, by chance.
+        if case .deliver(let delivery) = packet, case .location = delivery.body, !process.launched {
+            process.held.append(packet)
+            return
+        }
+        send(packet, with: channel, to: process, of: app)
     }
 
     /// Bytes came over a channel of an app that runs, which nothing was to be decided about. The app answers when it has
@@ -429,6 +437,8 @@ final class ProcessAppHost: AppHost {
         case .launched:
             process.launched = true
             process.overrun = false
+            for packet in process.held { send(packet, to: process, of: app) }
+            process.held.removeAll()
             hear?(app, .report(.launched))
         case .acknowledge(let number): acknowledge(number, process, app)
         case .timeRemaining(let id):

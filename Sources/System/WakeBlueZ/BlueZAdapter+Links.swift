@@ -18,6 +18,19 @@ extension BlueZAdapter {
     /// How long one attempt may take: bluetoothd gives up after 40 s at the latest.
     static let connectPatience = Duration.seconds(60)
 
+    /// How attempts share the radio with somebody who must hear every advertisement, such as those of a beacon: silence of
+    /// 30 s means that it is gone.
+    struct Sharing {
+        /// How long one attempt may take.
+        var attempt = Duration.seconds(15)
+        /// How long after an attempt that came to nothing in that time there is no other, in milliseconds.
+        var listening: Int64 = 5_000
+    }
+
+    private static let listening = "listening"
+
+    private var mustListen: Bool { discovery.wanted?.duplicates == true }
+
     /// Wants a link. ``BlueZEvent/connected(_:)`` tells when it is up.
     package func want(_ device: BlueZDeviceID) {
         guard !links.contains(device), !wishes.contains(where: { $0.device == device }) else { return }
@@ -61,7 +74,8 @@ extension BlueZAdapter {
 
     /// The wish whose turn it is: its device is there to be connected to, and does not pause after a failure.
     var nextWish: Int? {
-        wishes.firstIndex { wish in
+        guard !delays.isWaiting(Self.listening) else { return nil }
+        return wishes.firstIndex { wish in
             !delays.isWaiting(Self.retry(wish.device)) && path(of: wish.device) != nil
                 && !closing.contains(wish.device)
         }
@@ -83,7 +97,7 @@ extension BlueZAdapter {
 
     private func connect(_ device: BlueZDeviceID, _ path: String) {
         let call = BusCall(BlueZName.daemon, path, BlueZName.device, "Connect")
-        ask(call, timeout: Self.connectPatience) { [weak self] answer in
+        ask(call, timeout: mustListen ? sharing.attempt : Self.connectPatience) { [weak self] answer in
             self?.connectAnswered(device, path, answer)
         }
     }
@@ -106,11 +120,18 @@ extension BlueZAdapter {
             linkSeen(device, path)
         case .success, .failure:
             // It may have come up and gone again (le-connection-abort-by-local), or the object went while we asked.
-            if case .failure(let error) = answer, error.isTimeout { tell(path, BlueZName.device, "Disconnect") }
+            if case .failure(let error) = answer, error.isTimeout {
+                tell(path, BlueZName.device, "Disconnect")
+                if mustListen { delays.after(sharing.listening, Self.listening) { [weak self] in self?.goOn() } }
+            }
             wishes[index].failures += 1
             let pause = min(8_000, Int64(100) << Int64(min(wishes[index].failures, 7)))
             retry(device, after: pause)
         }
+        goOn()
+    }
+
+    private func goOn() {
         adjustDiscovery()
         pursueLinks()
     }

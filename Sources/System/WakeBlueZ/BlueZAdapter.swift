@@ -87,6 +87,7 @@ package final class BlueZAdapter {
     package var ownDevices: Set<BlueZDeviceID> = []
     /// Whether looking for devices rests while a link is being made: some dongles cannot do both.
     package var restsDiscoveryToConnect = true
+    var sharing = Sharing()
     /// How to pair with a device; nil where no pairing is to be answered here.
     package var pairings: [BlueZDeviceID: BlueZPairing] = [:]
     private(set) var agent: BlueZAgent?

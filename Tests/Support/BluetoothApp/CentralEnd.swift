@@ -30,7 +30,7 @@ final class CentralEnd: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate
         if name != "made" {
             say(detail.isEmpty ? name : "\(name) \(detail)")
         }
-        for command in script[name] ?? [] {
+        for command in script[name] ?? script["\(name) \(detail)"] ?? [] {
             perform(command)
         }
     }

@@ -1,7 +1,8 @@
 import CoreBluetooth
 
 // Prints a line for everything that its managers tell, and does what its arguments say then: `poweredOn=scan,name` means
-// that it scans and prints the name when the state is powered on. `central` and `peripheral` make a manager at the start.
+// that it scans and prints the name when the state is powered on, `didWriteValue none=write` that it writes again when a write
+// went well. `central` and `peripheral` make a manager at the start.
 
 func say(_ line: String) {
     FileHandle.standardOutput.write(Data((line + "\n").utf8))

@@ -1,0 +1,86 @@
+# Proves that service comes back after what radios do to those who rely on them: the adapter gone and another in its place in
+# mid-stream, the peripheral gone in mid-write; and that a peripheral that is away hides no beacon. The run folders are in
+# /out/runs.
+#   Scripts/lab run Scripts/lab.d/jobs/faults.sh 600
+source "$WAKEBENCH_LAB_PARTS/bluetooth.sh"
+bench=$PWD/.build/debug/wakebench
+status=0
+
+begin() { # NAME ARG...
+    local name=$1
+    shift
+    echo "== $name =="
+    "$bench" run "Scripts/lab.d/scenarios/$name.yaml" --backend bluez --out "/tmp/runs/$name" "$@" &
+    bench_id=$!
+}
+
+end() { # NAME
+    wait "$bench_id" || { echo "FAILED: $1"; status=1; }
+    mkdir -p /out/runs && cp -r "/tmp/runs/$1" "/out/runs/$1"
+    cp /out/belt.log "/out/belt-$1.log"
+    stop_belt
+}
+
+count() { # LOG PATTERN
+    grep -c "$2" "$1"
+}
+
+more() { # LOG PATTERN THAN
+    [ "$(count "$1" "$2")" -gt "$3" ]
+}
+
+service_again() { # WHAT LOG PATTERN
+    local before
+    before=$(count "$2" "$3")
+    if wait_for 120 more "$2" "$3" "$((before + 2))"; then
+        echo "service again after: $1 (before $before, now $(count "$2" "$3"))"
+    else
+        echo "FAILED: no service after: $1"
+        status=1
+    fi
+}
+
+said() { # LOG PATTERN WHAT
+    if wait_for 120 grep -q "$2" "$1"; then echo "the app heard of it: $(grep -m 1 "$2" "$1")"; else
+        echo "FAILED: the app did not hear that $3"
+        status=1
+    fi
+}
+
+start_bluetooth 3 || exit 1
+start_beacon Scripts/lab.d/devices/staying-beacon.yaml 2 || exit 1
+start_belt Devices/Bluetooth/steady-belt.yaml || exit 1
+begin beacon-and-absent-belt --apps .build/apps
+wait_for 120 grep -q didEnterRegion /tmp/runs/beacon-and-absent-belt/apps/com.example.fences.log || status=1
+belt silence
+belt disconnect
+end beacon-and-absent-belt
+stop_beacon
+
+# The third controller is kept out of bluetoothd's sight until it replaces the first.
+hold_adapter 2 || exit 1
+start_belt Devices/Bluetooth/steady-belt.yaml || exit 1
+log=/tmp/runs/other-number/apps/com.example.heartrate.log
+begin other-number --apps .build/apps
+wait_for 120 more $log didUpdateValue 1 || status=1
+remove_adapter
+give_adapter 2
+service_again "hci2 in hci0's place" $log didUpdateValue
+end other-number
+
+mkdir -p /tmp/apps && cp -r "$WAKEBENCH_LAB_PARTS/bundles/Writer" /tmp/apps/Writer.app
+sed -i "s|PROGRAM|$PWD/.build/debug/BluetoothApp|" /tmp/apps/Writer.app/writer
+start_belt Scripts/lab.d/devices/writable.yaml || exit 1
+log=/tmp/runs/mid-write/apps/com.example.writer.log
+begin mid-write --apps /tmp/apps
+wait_for 120 more $log 'didWriteValue none' 3 || status=1
+belt disconnect
+said $log didDisconnect "the device hung up"
+service_again "the device hung up in mid-write" $log 'didWriteValue none'
+kill_belt
+wait_for 120 more $log didDisconnect 1 || { echo "FAILED: the app did not hear that the device vanished"; status=1; }
+grep -E 'didWriteValue CB|didDisconnect' $log
+start_belt Scripts/lab.d/devices/writable.yaml || status=1
+service_again "the device vanished in mid-write" $log 'didWriteValue none'
+end mid-write
+exit $status
