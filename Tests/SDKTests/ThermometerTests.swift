@@ -106,7 +106,7 @@ struct ThermometerTests {
         #expect(try Self.tell(.willRestore(past), 1, app) == [])
         // A channel is nothing that is preserved.
         #expect(
-            try Self.tell(.state(.poweredOn), 2, app) == [.peripheralManager(1, .publishChannel(encrypted: false))]
+            try Self.tell(.state(.poweredOn), 2, app) == [.publishChannel(encrypted: false)]
         )
         let read = WirePeripheralManagerEvent.readRequest(Self.central, request: 1, characteristic: 6, offset: 0)
         #expect(try Self.tell(read, 3, app) == [.respond(request: 1, result: 0, value: [60, 0])])

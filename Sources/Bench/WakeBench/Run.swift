@@ -140,6 +140,7 @@ package final class Run {
                 bench.keeper?.tellRunning = { [unowned real] app, manager in
                     real.host.channelHoldsBytes(of: app, manager: manager)
                 }
+                (bluetooth as? SimulatedBluetooth)?.table.written = { [weak bench] in bench?.keeper?.wrote(to: $0) }
             }
             notes += real.notes
         }
