@@ -53,7 +53,7 @@ struct ThermometerTests {
         #expect(service.characteristics.map(\.value) == [nil, nil, [2], nil, nil])
         #expect(
             try Self.tell(.serviceAdded(service: service.number, failure: nil), 2, app) == [
-                .startAdvertising(localName: "Oven", services: ["1809"])
+                .publishChannel(encrypted: false), .startAdvertising(localName: "Oven", services: ["1809"]),
             ]
         )
         let numbers = service.characteristics.map(\.number)
