@@ -210,11 +210,9 @@ let package = Package(
         tests(
             "WakeBenchTests",
             uses: [
-                "ChildProcess", "Fences", "Logger", "MisbehavingApp", "WakeBench", "WakeDevices", "WakeJournal",
-                "WakeModel",
-                "WakePorts",
-                "WakeProcesses",
-                "WakeReports", "WakeRouter", "WakeWire", "wakebench",
+                "ChildProcess", "Fences", "Logger", "MisbehavingApp", "ThermometerPeripheral", "WakeBench",
+                "WakeDevices", "WakeJournal", "WakeModel", "WakePorts", "WakeProcesses", "WakeReports", "WakeRouter",
+                "WakeWire", "wakebench",
             ]
         ),
         tests(

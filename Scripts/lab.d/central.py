@@ -7,7 +7,8 @@ purpose: what both get wrong alike would not be seen otherwise.
 
 Each thing that happens is one line on standard output, in the words of the simulated central: `connected`, `service UUID
 UUID...` (a service and its characteristics), `read UUID HEX`, `read UUID error 0xCC`, `wrote UUID HEX`, `subscribed UUID`,
-`notified UUID HEX`, `indicated UUID HEX`, `unsubscribed UUID`, `missing UUID`, `gave up UUID`, `disconnected`, `finished`.
+`notified UUID HEX`, `indicated UUID HEX`, `unsubscribed UUID`, `missing UUID`, `gave up UUID`, `opened channel PSM`,
+`exchanged PSM HEX`, `refused channel PSM`, `gave up channel PSM`, `lost channel PSM`, `disconnected`, `finished`.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from bumble.core import UUID, AdvertisingData, BaseBumbleError
 from bumble.device import ConnectionParametersPreferences, Device, Peer
 from bumble.gatt import Characteristic
 from bumble.hci import HCI_LE_1M_PHY, Address
+from bumble.l2cap import L2capError, LeCreditBasedChannelSpec
 from bumble.transport import open_transport
 
 BASE = "-0000-1000-8000-00805F9B34FB"
@@ -238,6 +240,39 @@ class Central:
             raise LinkLost
         self.heard[uuid] -= wanted
 
+    async def exchange(self, step):
+        psm, value, got = int(step["exchange"]), octets(step["value"]), bytearray()
+        within = seconds(step["within"]) if "within" in step else None
+        done = asyncio.get_running_loop().create_future()
+
+        def end(words):
+            if not done.done():
+                done.set_result(words)
+
+        def take(part):
+            got.extend(part)
+            if len(got) >= len(value):
+                end("exchanged")
+
+        try:
+            channel = await self.peer.connection.create_l2cap_channel(LeCreditBasedChannelSpec(psm=psm))
+        except L2capError:
+            say("refused channel", psm)
+            return
+        say("opened channel", psm)
+        channel.sink = take
+        channel.on("close", lambda: end("lost channel"))
+        channel.write(value)
+        try:
+            words = await asyncio.wait_for(done, within)
+        except asyncio.TimeoutError:
+            words = "gave up channel"
+        say(words, psm, got.hex())
+        if self.peer is None:
+            raise LinkLost
+        if words != "lost channel":
+            await channel.disconnect()
+
     async def perform(self, step):
         verb = next(each for each in VERBS if each in step)
         if verb == "wait":
@@ -250,6 +285,8 @@ class Central:
             await self.disconnect()
         elif verb == "discover":
             self.discover()
+        elif verb == "exchange":
+            await self.exchange(step)
         else:
             await self.use(verb, step)
 
@@ -319,7 +356,7 @@ class Central:
             await self.play()
 
 
-VERBS = ["wait", "connect", "discover", "read", "write", "subscribe", "unsubscribe", "await", "disconnect"]
+VERBS = ["wait", "connect", "discover", "read", "write", "subscribe", "unsubscribe", "await", "exchange", "disconnect"]
 
 
 async def main():

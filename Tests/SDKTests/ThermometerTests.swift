@@ -53,7 +53,7 @@ struct ThermometerTests {
         #expect(service.characteristics.map(\.value) == [nil, nil, [2], nil, nil])
         #expect(
             try Self.tell(.serviceAdded(service: service.number, failure: nil), 2, app) == [
-                .startAdvertising(localName: "Oven", services: ["1809"])
+                .publishChannel(encrypted: false), .startAdvertising(localName: "Oven", services: ["1809"]),
             ]
         )
         let numbers = service.characteristics.map(\.number)
@@ -104,7 +104,10 @@ struct ThermometerTests {
             advertisement: .init(localName: "Oven", services: ["1809"])
         )
         #expect(try Self.tell(.willRestore(past), 1, app) == [])
-        #expect(try Self.tell(.state(.poweredOn), 2, app) == [])
+        // A channel is nothing that is preserved.
+        #expect(
+            try Self.tell(.state(.poweredOn), 2, app) == [.publishChannel(encrypted: false)]
+        )
         let read = WirePeripheralManagerEvent.readRequest(Self.central, request: 1, characteristic: 6, offset: 0)
         #expect(try Self.tell(read, 3, app) == [.respond(request: 1, result: 0, value: [60, 0])])
         let lines = try app.end().lines

@@ -61,6 +61,27 @@ struct ChannelAppTests {
         #expect(blocks.last?.hasSuffix("value=5a5a5a5a000000c8") == true)
     }
 
+    @Test(
+        "A central opens the channel that an app offers, and what it sends comes back; a process that is new offers it anew"
+    )
+    func offered() throws {
+        let bench = try BenchProgram()
+        try install("ThermometerPeripheral", in: bench)
+        let folder = BenchProgram.repository.appending(path: "Scripts/lab.d")
+        let scenario = folder.appending(path: "scenarios/thermometer.yaml").path
+        let run = try bench.run(["run", scenario, "--apps", "apps", "--out", "out", "--quiet"])
+        #expect(run.code == 0, "\(run.errors)")
+        let log = try bench.lines(of: "out/apps/com.example.thermometer.log").filter { line in
+            ["hannel", "didFinish"].contains { line.contains($0) }
+        }
+        let words = log.map { line in line.split(separator: " ").first.map(String.init) ?? "" }
+        let visit = ["didOpenChannel", "channel"]
+        let start = ["didFinishLaunching", "didPublishL2CAPChannel"]
+        #expect(words == start + visit + visit + start + visit)
+        #expect(log.count { $0.hasSuffix("echoed=5") } == 3)
+        #expect(log.count { $0.hasSuffix("psm=128 error=none") } == 2)
+    }
+
     /// Makes the bundle of an example, as Scripts/bundle does.
     private func install(_ name: String, in bench: BenchProgram) throws {
         let bundle = bench.folder.appending(path: "apps/\(name).app")

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import WakeModel
 import WakePorts
@@ -115,6 +116,30 @@ struct SimulatedPeripheralRoleTests {
         let heard = try #require(ether.time(of: "indicated 2A39 01"))
         #expect(ether.time(of: "disconnected") == heard.advanced(by: .seconds(30)))
         try rig.wait(for: .centralUnsubscribed)
+    }
+
+    @Test("A channel that nobody offers any more is refused, and one that nobody answers on is given up")
+    func channels() throws {
+        let exchange = "{exchange: 128, value: \"0102\", within: 5s}"
+        let ether = try Ether([try RoleRig.central(["connect: 180D", exchange, "wait: 10s", exchange], mtu: 185)])
+        let rig = ether.rig()
+        rig.perform(.publishChannel(rig.first, encrypted: false))
+        #expect(try rig.wait(for: .channelPublished).event.local == 128)
+        try rig.offer()
+        let opened = try rig.wait(for: .channelOpened)
+        #expect(opened.payload == .psm(128))
+        let descriptor = try #require(ether.role.table.take(opened.event.local))
+        defer { close(descriptor) }
+        var bytes: [UInt8] = [0, 0, 0]
+        #expect(unsafe recv(descriptor, &bytes, 3, 0) == 2)
+        let at = ether.now
+        try rig.wait(for: "gave up channel 128")
+        #expect(ether.now.since(at) == .seconds(5))
+        #expect(unsafe recv(descriptor, &bytes, 3, 0) == 0)
+        rig.perform(.unpublishChannel(rig.first, psm: 128))
+        #expect(try !rig.wait(for: .channelUnpublished).event.failed)
+        try rig.wait(for: "refused channel 128")
+        try rig.wait(for: "finished")
     }
 
     @Test("A slow reader takes one value each time, and the queue fills")

@@ -56,6 +56,13 @@ struct CentralTests {
         )
     }
 
+    @Test("A step opens a channel for an exchange")
+    func exchange() throws {
+        let text = plain.replacing("- discover", with: "- {exchange: 128, value: \"0102\", within: 10s}")
+        let central = try parse(text)
+        #expect(central.script[2].action == .exchange(psm: 128, [1, 2], within: .seconds(10)))
+    }
+
     @Test("What a file leaves out has its usual value")
     func usual() throws {
         let central = try parse("{device: bluetooth-central, address: \"F0:AA:00:00:00:01\", script: []}")

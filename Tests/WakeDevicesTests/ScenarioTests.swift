@@ -302,7 +302,7 @@ struct ScenarioTests {
         let beacon = try Beacon.parse(blocks[1], file: "README.md")
         #expect(beacon.faults.count == 4)
         let central = try BluetoothCentral.parse(blocks[2], file: "README.md")
-        #expect(central.script.count == 9)
+        #expect(central.script.count == 10)
         let places = Array("<gpx><wpt lat='1' lon='2'/><wpt lat='1' lon='3'/></gpx>".utf8)
         let track = try LocationTrack.parse(blocks[3], file: "README.md") { (_) throws(FileError) in places }
         #expect(track.faults.count == 1)

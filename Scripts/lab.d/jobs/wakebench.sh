@@ -2,7 +2,7 @@
 # the same device file, two apps on one characteristic, an L2CAP channel, an app that is a peripheral, a beacon that comes
 # and goes, bluetoothd restarted and the adapter gone in mid-stream. The run folders are in /out/runs, for comparison with
 # simulated runs.
-#   Scripts/lab run Scripts/lab.d/jobs/wakebench.sh 900
+#   Scripts/lab run Scripts/lab.d/jobs/wakebench.sh 1200
 source "$WAKEBENCH_LAB_PARTS/bluetooth.sh"
 source "$WAKEBENCH_LAB_PARTS/scenarios.sh"
 

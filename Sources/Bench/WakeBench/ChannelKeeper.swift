@@ -18,6 +18,8 @@ package final class ChannelKeeper: BenchObserver {
         var watch: Watch?
         /// It was said that something is there: since the app was suspended, or since it last had read all.
         var told = false
+        /// Something was written to it since the last look.
+        var written = false
 
         init(app: AppID, manager: ManagerNumber, opened: WakeEvent, descriptor: Int32, isRead: Bool) {
             self.app = app
@@ -108,6 +110,11 @@ package final class ChannelKeeper: BenchObserver {
         for channel in channels where channel.app == app { channel.watch = nil }
     }
 
+    /// Something was written to a channel for the app.
+    package func wrote(to number: UInt32) {
+        for channel in channels where channel.opened.local == number { channel.written = true }
+    }
+
     /// Looks at all channels; to be called in each turn.
     package func look() {
         guard !channels.isEmpty else { return }
@@ -116,6 +123,7 @@ package final class ChannelKeeper: BenchObserver {
             let state = Self.state(channel.descriptor)
             if suspended.contains(channel.app) {
                 if !channel.told, state != 0 { tell(channel) }
+                channel.written = false
                 continue
             }
             let isOver = state & Int16(POLLHUP | POLLERR) != 0
@@ -125,7 +133,11 @@ package final class ChannelKeeper: BenchObserver {
                 continue
             }
             let holdsBytes = state & Int16(POLLIN) != 0 && Self.holdsBytes(channel.descriptor)
-            if holdsBytes, !channel.told { tellRunning?(channel.app, channel.manager) }
+            // What was written may be read by now, and the app at work on it.
+            if channel.written || (holdsBytes || isOver) && !channel.told {
+                tellRunning?(channel.app, channel.manager)
+            }
+            channel.written = false
             channel.told = holdsBytes
             if isOver, !holdsBytes { ended.append(channel) }
         }

@@ -140,6 +140,7 @@ package final class Run {
                 bench.keeper?.tellRunning = { [unowned real] app, manager in
                     real.host.channelHoldsBytes(of: app, manager: manager)
                 }
+                (bluetooth as? SimulatedBluetooth)?.table.written = { [weak bench] in bench?.keeper?.wrote(to: $0) }
             }
             notes += real.notes
         }
@@ -207,7 +208,8 @@ package final class Run {
         loop: EventLoop
     ) throws(CommandFailure) -> any BluetoothPeripheralPort {
         guard let radio = radio as? BlueZBluetooth else {
-            return SimulatedPeripheralRole(devices: scenario.devices, names: names, seed: seed)
+            let beside = radio as? SimulatedBluetooth
+            return SimulatedPeripheralRole(devices: scenario.devices, names: names, seed: seed, beside: beside)
         }
         do {
             return try BlueZPeripheralRole(devices: scenario.devices, names: names, loop: loop, beside: radio)
@@ -471,6 +473,7 @@ package final class Run {
 
     private func lookAtChannels(at now: Instant) {
         bluetooth.lookAtChannels(at: now)
+        peripheralRole.lookAtChannels(at: now)
         bench.keeper?.look()
     }
 

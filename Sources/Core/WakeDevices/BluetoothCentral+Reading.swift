@@ -51,7 +51,7 @@ extension BluetoothCentral {
                 throw node.error(found: "'connect' on a link that is up", expected: "'disconnect' before it")
             case .connect: isLinked = true
             case .disconnect where isLinked: isLinked = false
-            case .disconnect, .discover, .read, .write, .subscribe, .unsubscribe, .awaitValues:
+            case .disconnect, .discover, .read, .write, .subscribe, .unsubscribe, .awaitValues, .exchange:
                 if !isLinked {
                     throw node.error(found: "'\(step.action.word)' without a link", expected: "'connect' before it")
                 }
@@ -82,6 +82,7 @@ extension BluetoothCentral.Action {
         case .subscribe: "subscribe"
         case .unsubscribe: "unsubscribe"
         case .awaitValues: "await"
+        case .exchange: "exchange"
         case .disconnect: "disconnect"
         }
     }
@@ -89,7 +90,8 @@ extension BluetoothCentral.Action {
 
 extension BluetoothCentral.Step {
     private static let verbs = [
-        "wait", "connect", "discover", "read", "write", "subscribe", "unsubscribe", "await", "disconnect",
+        "wait", "connect", "discover", "read", "write", "subscribe", "unsubscribe", "await", "exchange",
+        "disconnect",
     ]
 
     init(_ node: YAMLNode) throws(FileError) {
@@ -118,7 +120,7 @@ extension BluetoothCentral.Step {
     private static func others(than verb: String) -> [String] {
         let own: [String: [String]] = [
             "connect": ["within"], "write": ["value", "how"], "subscribe": ["indications"],
-            "await": ["count", "within"],
+            "await": ["count", "within"], "exchange": ["value", "within"],
         ]
         return ["value", "how", "indications", "count", "within"].filter { own[verb]?.contains($0) != true }
     }
@@ -147,6 +149,10 @@ extension BluetoothCentral.Step {
             let within = try fields["within"].map { (node) throws(FileError) in try node.interval() }
             let count = try fields["count"]?.integer(in: 1...1_000_000) ?? 1
             return .awaitValues(try value.uuid(), count: count, within: within)
+        case "exchange":
+            let within = try fields["within"].map { (node) throws(FileError) in try node.interval() }
+            let bytes = try fields.required("value").hex()
+            return .exchange(psm: UInt16(try value.integer(in: 1...255)), bytes, within: within)
         default: throw value.error(found: "'\(key)' with a value", expected: "'- \(key)'")
         }
     }

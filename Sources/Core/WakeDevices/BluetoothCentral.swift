@@ -41,6 +41,9 @@ package struct BluetoothCentral: Hashable, Sendable {
         /// Waits until so many values of a characteristic came since it was subscribed to or waited for. After `within`
         /// the script goes on all the same.
         case awaitValues(String, count: Int, within: Instant.Span?)
+        /// Opens the L2CAP channel of a PSM, sends the value, and closes the channel when as many bytes came back. After
+        /// `within` it is given up.
+        case exchange(psm: UInt16, [UInt8], within: Instant.Span?)
         case disconnect
     }
 

@@ -39,6 +39,13 @@ package protocol BluetoothPeripheralPort: AnyObject {
     /// How many further updates of a client find room in its queue now.
     func updateRoom(of client: BluetoothClient) -> Int
 
+    /// Looks at the open channels; to be called in each turn. Harmless when there are none.
+    func lookAtChannels(at now: Instant)
+
     /// Ends: services go, advertising stops, and nothing is reported any more.
     func stop()
+}
+
+extension BluetoothPeripheralPort {
+    package func lookAtChannels(at now: Instant) {}
 }

@@ -1,3 +1,4 @@
+import Glibc
 import WakeBlueZ
 import WakeBus
 import WakeDevices
@@ -63,6 +64,10 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort {
     private var waitingForRoom: Set<BluetoothClient> = []
     /// The clients of requests that wait for an answer.
     private var askers: [UInt32: BluetoothClient] = [:]
+    private let loop: EventLoop
+    private let table: ChannelTable
+    /// The channels that apps offer.
+    private var listeners: [(client: BluetoothClient, listener: ChannelListener)] = []
     /// The ATT MTU of each central, as it was said last.
     private var mtus: [NameID: Int] = [:]
 
@@ -76,6 +81,8 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort {
         beside central: BlueZBluetooth
     ) throws(SystemError) {
         self.names = names
+        self.loop = loop
+        table = central.table
         origin = names.intern("bluez")
         adapter = central.adapter
         bus = central.bus
@@ -108,6 +115,7 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort {
         later.disarm()
         prepared.removeAll()
         updates.removeAll()
+        listeners.removeAll()
         server.stop()
     }
 
@@ -151,16 +159,14 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort {
             } else {
                 server.refuse(request, code: result)
             }
-        case .publishChannel(let client, _):
-            prepare(event(.channelPublished, client, failed: true), .failure(.operationNotSupported))
-        case .unpublishChannel(let client, let psm):
-            let failed = event(.channelUnpublished, client, local: UInt32(psm), failed: true)
-            prepare(failed, .failure(.operationNotSupported))
+        case .publishChannel(let client, let encrypted): publishChannel(client, encrypted: encrypted)
+        case .unpublishChannel(let client, let psm): unpublishChannel(psm, of: client)
         case .release(let client):
             advertisers.removeAll { $0.client == client }
             withdraw(silently: true) { $0.client == client }
             waitingForRoom.remove(client)
             notServing.remove(client)
+            listeners.removeAll { $0.client == client }
             advertise()
         }
     }
@@ -169,8 +175,11 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort {
         max(0, PeripheralRole.updateQueueLength - updates.count { $0.client == client })
     }
 
-    /// The adapter belongs to the central role, which switches it; what follows from that is heard from it.
-    package func setPower(_ on: Bool, at now: Instant) {}
+    /// The adapter belongs to the central role, which switches it; what follows from that is heard from it. Apps publish
+    /// their channels anew when it is on again.
+    package func setPower(_ on: Bool, at now: Instant) {
+        if !on { listeners.removeAll() }
+    }
 
     package func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) {
         throw SourceFailure(
@@ -322,6 +331,43 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort {
             waitingForRoom.remove(client)
             prepare(event(.readyToUpdate, client))
         }
+    }
+
+    // MARK: Channels
+
+    private func publishChannel(_ client: BluetoothClient, encrypted: Bool) {
+        do throws(SystemError) {
+            var psm: UInt16 = 0
+            let listener = try ChannelListener(loop: loop, adapter: adapter.ownAddress ?? "", encrypted: encrypted) {
+                [weak self] descriptor, device in
+                guard let self else {
+                    close(descriptor)
+                    return
+                }
+                let central = name(of: device)
+                let opened = event(
+                    .channelOpened,
+                    client,
+                    local: table.add(descriptor),
+                    central: central,
+                    subject: central
+                )
+                say(opened, .psm(psm))
+            }
+            psm = listener.psm
+            listeners.append((client, listener))
+            prepare(event(.channelPublished, client, local: UInt32(psm)))
+        } catch {
+            let failure = BluetoothFailure(domain: .core, code: 0, message: error.description)
+            prepare(event(.channelPublished, client, failed: true), .failure(failure))
+        }
+    }
+
+    private func unpublishChannel(_ psm: UInt16, of client: BluetoothClient) {
+        let isOffered = listeners.contains { $0.client == client && $0.listener.psm == psm }
+        listeners.removeAll { $0.client == client && $0.listener.psm == psm }
+        let gone = event(.channelUnpublished, client, local: UInt32(psm), failed: !isOffered)
+        prepare(gone, isOffered ? .none : .failure(.operationNotSupported))
     }
 
     // MARK: Hearing

@@ -7,6 +7,9 @@ package final class ChannelTable {
     /// The most channels that wait to be taken; the oldest is closed for one more.
     static let limit = 256
 
+    /// Hears of each channel that a simulated device has written to.
+    package var written: ((UInt32) -> Void)?
+
     private var last: UInt32 = 0
     private var waiting: [(number: UInt32, descriptor: Int32)] = []
 

@@ -113,6 +113,7 @@ extension SimulatedBluetooth {
             let count = unsafe Glibc.send(channel.descriptor, channel.backlog, channel.backlog.count, flags)
             if count > 0 {
                 channel.backlog.removeFirst(count)
+                table.written?(channel.number)
             } else if count < 0, errno == EINTR {
                 continue
             } else {

@@ -52,7 +52,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
     var watched: [BeaconIdentity] = []
     var phone = SimulatedPhone()
     var watches = ConnectionWatches()
-    let table: ChannelTable
+    package let table: ChannelTable
     let loop: EventLoop?
 
     /// A radio that reaches these devices; their names are the peripherals' names.

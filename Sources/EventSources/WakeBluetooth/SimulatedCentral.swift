@@ -21,6 +21,8 @@ struct SimulatedCentral {
         case hearing(Answer, at: Instant)
         /// Waits for values of a characteristic until the instant.
         case awaitingValues(String, count: Int, until: Instant)
+        /// Waits for what comes back over its channel until the instant.
+        case exchanging(until: Instant)
     }
 
     /// An answer to a request.
@@ -77,6 +79,8 @@ struct SimulatedCentral {
     /// What a read has brought so far.
     var readSoFar: [UInt8] = []
     var outgoing: [Outgoing] = []
+    /// The channel that it has opened.
+    var channel: CentralChannel?
     /// When the first of `outgoing` arrives.
     var arrival = Instant.distantFuture
     var faults = Faults()
@@ -99,7 +103,7 @@ struct SimulatedCentral {
         case .done: .distantFuture
         case .pausing(let until), .searching(let until): until
         case .connecting(let at, _), .asking(let at), .hearing(_, let at): at
-        case .awaitingAnswer(_, let until), .awaitingValues(_, _, let until): until
+        case .awaitingAnswer(_, let until), .awaitingValues(_, _, let until), .exchanging(let until): until
         }
     }
 
@@ -116,7 +120,7 @@ struct SimulatedCentral {
             switch description.script[index].action {
             case .disconnect: return index + 1
             case .connect: return index
-            case .wait, .discover, .read, .write, .subscribe, .unsubscribe, .awaitValues: continue
+            case .wait, .discover, .read, .write, .subscribe, .unsubscribe, .awaitValues, .exchange: continue
             }
         }
         return description.script.count

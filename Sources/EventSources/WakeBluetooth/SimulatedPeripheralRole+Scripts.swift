@@ -31,10 +31,11 @@ extension SimulatedPeripheralRole {
             linkDown(index, at: now)
         case .hearing(let answer, _): hear(answer, index, at: now)
         case .awaitingValues: finishStep(index, at: now)
+        case .exchanging: endExchange(index, "gave up channel", at: now)
         }
     }
 
-    private func finishStep(_ index: Int, at now: Instant) {
+    func finishStep(_ index: Int, at now: Instant) {
         centrals[index].step += 1
         centrals[index].activity = .pausing(until: now)
     }
@@ -66,7 +67,7 @@ extension SimulatedPeripheralRole {
             let end = within.map { now.advanced(by: $0) } ?? .distantFuture
             centrals[index].activity = .awaitingValues(uuid, count: count, until: end)
             lookForValues(index, at: now)
-        case .discover, .read, .write, .subscribe, .unsubscribe:
+        case .discover, .read, .write, .subscribe, .unsubscribe, .exchange:
             centrals[index].readSoFar = []
             centrals[index].activity = .asking(at: now.advanced(by: intervals(index, centrals[index].intervalsToAsk)))
         }
@@ -114,7 +115,7 @@ extension SimulatedPeripheralRole {
         // A pause goes on to its end.
         case .pausing(let until): centrals[index].activity = .pausing(until: max(now, until))
         case .done: return
-        case .searching, .connecting, .asking, .awaitingAnswer, .hearing, .awaitingValues:
+        case .searching, .connecting, .asking, .awaitingAnswer, .hearing, .awaitingValues, .exchanging:
             centrals[index].activity = .pausing(until: now)
         }
         centrals[index].step = centrals[index].stepAfterLoss
@@ -123,6 +124,7 @@ extension SimulatedPeripheralRole {
     private func closeLink(_ index: Int, at now: Instant) {
         guard centrals[index].isUp else { return }
         centrals[index].isUp = false
+        centrals[index].channel = nil
         centrals[index].lossDue = .distantFuture
         let subscriptions = centrals[index].subscriptions
         centrals[index].subscriptions.removeAll()
@@ -154,6 +156,7 @@ extension SimulatedPeripheralRole {
                 prepareUnsubscribed(index, subscription, at: now)
             }
             reply(index, at: now)
+        case .exchange(let psm, let value, let within)?: exchange(value, psm, within: within, index, at: now)
         case .discover?:
             for entry in attributes.published {
                 let words = [entry.service.uuid] + entry.service.characteristics.map(\.uuid)
@@ -306,7 +309,7 @@ extension SimulatedPeripheralRole {
             let outcome = answer.result == AttributeError.success ? hex(value) : "error \(code(answer.result))"
             say(index, "wrote \(uuid) \(outcome)", at: now)
         case .subscribe(let uuid, _)?: say(index, "subscribed \(uuid)", at: now)
-        case .wait?, .connect?, .discover?, .unsubscribe?, .awaitValues?, .disconnect?, nil: break
+        case .wait?, .connect?, .discover?, .unsubscribe?, .awaitValues?, .exchange?, .disconnect?, nil: break
         }
         finishStep(index, at: now)
         count(index, at: now)
@@ -314,7 +317,7 @@ extension SimulatedPeripheralRole {
 
     private func code(_ result: UInt8) -> String { "0x" + hex([result]) }
 
-    private func hex(_ bytes: [UInt8]) -> String {
+    func hex(_ bytes: [UInt8]) -> String {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 

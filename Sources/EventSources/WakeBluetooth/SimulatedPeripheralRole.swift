@@ -1,6 +1,7 @@
 import WakeDevices
 import WakeModel
 import WakePorts
+import WakeSystem
 
 /// Scripted centrals around the phone: they find what apps advertise, connect, and use what apps publish, in the time of
 /// the run.
@@ -53,14 +54,27 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort {
     var lastUpdate: UInt64 = 0
     /// Clients whose queue was full.
     var waitingForRoom: Set<BluetoothClient> = []
+    let loop: EventLoop?
+    let table: ChannelTable
+    /// The channels that apps offer.
+    var offered: [(client: BluetoothClient, psm: UInt16)] = []
 
     /// Happens at once, when the radio is next given time; oldest first.
     private var prepared: [SourceReport] = []
     private var preparedAt = Instant.distantFuture
 
     /// The centrals among these devices; their names are the centrals' names to the router.
-    package init(devices: [ScenarioDevice], names: NameTable, seed: UInt64) {
+    ///
+    /// - Parameter radio: the central role, which keeps the descriptors of channels for both until they are taken.
+    package init(
+        devices: [ScenarioDevice],
+        names: NameTable,
+        seed: UInt64,
+        beside radio: SimulatedBluetooth? = nil
+    ) {
         self.names = names
+        loop = radio?.loop
+        table = radio?.table ?? ChannelTable()
         origin = names.intern("simulated")
         for device in devices {
             guard let central = device.central else { continue }
@@ -137,11 +151,8 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort {
         case .respond(let client, let request, let result, let value):
             guard requests[request]?.client == client else { return }
             answer(request, result: result, value: value ?? [], at: now)
-        case .publishChannel(let client, _):
-            prepare(event(.channelPublished, client, failed: true), .failure(.operationNotSupported), at: now)
-        case .unpublishChannel(let client, let psm):
-            let failed = event(.channelUnpublished, client, local: UInt32(psm), failed: true)
-            prepare(failed, .failure(.operationNotSupported), at: now)
+        case .publishChannel(let client, _): publishChannel(client, at: now)
+        case .unpublishChannel(let client, let psm): unpublishChannel(psm, of: client, at: now)
         case .release(let client): release(client, at: now)
         }
     }
@@ -160,6 +171,7 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort {
         poweredOn = on
         if !on {
             for index in centrals.indices { linkDown(index, at: now) }
+            offered.removeAll()
         }
         advertisementChanged(at: now)
     }
@@ -169,6 +181,7 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort {
         withdraw(attributes.remove { $0.client == client }, silently: true, at: now)
         waitingForRoom.remove(client)
         notServing.remove(client)
+        offered.removeAll { $0.client == client }
         advertisementChanged(at: now)
     }
 

@@ -54,10 +54,16 @@ final class Thermometer: NSObject, @preconcurrency CBPeripheralManagerDelegate {
         log("didUpdateState \(peripheral.state)")
         guard peripheral.state == .poweredOn else { return }
         if isPublished {
-            advertise()
+            offer()
         } else {
             publish()
         }
+    }
+
+    private func offer() {
+        // A channel ends with its process: one that is restored has none.
+        manager.publishL2CAPChannel(withEncryption: false)
+        advertise()
     }
 
     private func publish() {
@@ -85,7 +91,6 @@ final class Thermometer: NSObject, @preconcurrency CBPeripheralManagerDelegate {
         ]
         adopt(service)
         manager.add(service)
-        manager.publishL2CAPChannel(withEncryption: false)
     }
 
     private func adopt(_ service: CBMutableService) {
@@ -105,7 +110,7 @@ final class Thermometer: NSObject, @preconcurrency CBPeripheralManagerDelegate {
     func peripheralManager(_ peripheral: CBPeripheralManager, didAdd service: CBService, error: Error?) {
         log("didAdd \(service.uuid) error=\(describe(error))")
         isPublished = error == nil
-        if isPublished { advertise() }
+        if isPublished { offer() }
     }
 
     func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: Error?) {

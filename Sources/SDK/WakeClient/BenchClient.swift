@@ -238,7 +238,7 @@ package final class BenchClient: Sendable {
             note(delivery)
             for manager in receivers { manager.receiver(delivery.body, descriptor) }
             queue.async { [self] in
-                guard delivery.body == .channelData else {
+                guard delivery.body.isAboutChannel else {
                     return send(.acknowledge(delivery: delivery.delivery))
                 }
                 DescriptorStreams.tellAll { [self] in
@@ -272,6 +272,16 @@ package final class BenchClient: Sendable {
     private func endWithBench() -> Never {
         fflush(nil)
         _exit(0)
+    }
+}
+
+extension WireDeliveryBody {
+    /// Whether an app that has taken it may have bytes of a channel to read.
+    fileprivate var isAboutChannel: Bool {
+        switch self {
+        case .channelData, .peripheral(_, .channelOpened), .peripheralManager(.channelOpened): true
+        default: false
+        }
     }
 }
 

@@ -346,9 +346,13 @@ final class DescriptorStream: @unchecked Sendable {
             }
             deliverOwed()
         }
-        let told = lock.withLock {
-            defer { waiting = [] }
+        let told = lock.withLock { () -> [() -> Void] in
             tellers -= 1
+            // Another thread has found something meanwhile: that is told first.
+            guard tellers == 0, owed.isEmpty else {
+                return []
+            }
+            defer { waiting = [] }
             return waiting
         }
         for handler in told {
