@@ -123,6 +123,7 @@ let package = Package(
             uses: ["UIKit", "CoreBluetooth", "os"],
             exclude: ["Info.plist"]
         ),
+        program("Logger", on: "Examples", uses: ["UIKit", "CoreBluetooth"], exclude: ["Info.plist"]),
         program("Fences", on: "Examples", uses: ["UIKit", "CoreLocation"], exclude: ["Info.plist"]),
 
         // Benchmarks
@@ -209,7 +210,8 @@ let package = Package(
         tests(
             "WakeBenchTests",
             uses: [
-                "ChildProcess", "Fences", "MisbehavingApp", "WakeBench", "WakeDevices", "WakeJournal", "WakeModel",
+                "ChildProcess", "Fences", "Logger", "MisbehavingApp", "WakeBench", "WakeDevices", "WakeJournal",
+                "WakeModel",
                 "WakePorts",
                 "WakeProcesses",
                 "WakeReports", "WakeRouter", "WakeWire", "wakebench",

@@ -6,8 +6,8 @@ The simulated radio plays the same file, so both ends of a comparison have one s
 purpose: what both get wrong alike would not be seen otherwise.
 
 Each thing that happens is one line on standard output: `advertising`, `connected ADDRESS`, `subscribed UUID`,
-`unsubscribed UUID`, `notified UUID HEX`, `wrote UUID HEX`, `disconnected`, `armed FAULT`. Lines written to the named
-pipe PIPE drive it: `fault NAME` arms one of the file's faults, `disconnect` closes the link, `silence` and `advertise`
+`unsubscribed UUID`, `notified UUID HEX`, `wrote UUID HEX`, `channel opened PSM`, `channel sent PSM HEX`, `channel got PSM
+HEX`, `channel closed PSM`, `disconnected`, `armed FAULT`. Lines written to the named pipe PIPE drive it: `fault NAME` arms one of the file's faults, `disconnect` closes the link, `silence` and `advertise`
 stop and start advertising.
 """
 
@@ -23,6 +23,7 @@ from bumble.core import UUID, AdvertisingData, BaseBumbleError
 from bumble.device import Device
 from bumble.gatt import Characteristic, Descriptor, Service
 from bumble.hci import Address
+from bumble.l2cap import LeCreditBasedChannelSpec
 from bumble.transport import open_transport
 
 LONGEST_ADVERTISEMENT = 31
@@ -105,7 +106,9 @@ class Peripheral:
         self.faults = {fault["name"]: fault for fault in file.get("faults", [])}
         self.answer_delay = 0.0
         self.disconnect_after = None
+        self.close_channel_after = None
         self.links = []
+        self.channel_players = set()
         self.advertises = False
         self.device = Device.with_hci(
             file.get("name", file.get("device", "")), Address(file["address"]), transport.source, transport.sink
@@ -113,6 +116,10 @@ class Peripheral:
         self.device.advertising_data, self.device.scan_response_data = self.advertisement()
         self.slow_subscriptions()
         self.players = [self.add(service) for service in file.get("gatt", [])]
+        self.servers, self.open_servers = {}, {}
+        for described in file.get("l2cap", []):
+            self.offer_channel(described)
+        self.accept_channels(True)
         self.device.on("connection", self.connected)
 
     def advertisement(self):
@@ -202,6 +209,62 @@ class Peripheral:
         tables.append((table, notify, forget))
         return built
 
+    def offer_channel(self, described):
+        """Offers a channel of the file, played anew for each central that opens it. Its security is not asked for."""
+        psm = int(described["psm"])
+
+        def opened(channel):
+            say("channel opened", psm)
+
+            def got(value):
+                say("channel got", psm, value.hex())
+                if described.get("echo"):
+                    channel.write(value)
+
+            player = asyncio.ensure_future(self.play_channel(psm, channel, described))
+            self.channel_players.add(player)
+
+            def closed():
+                self.channel_players.discard(player)
+                player.cancel()
+                # Bumble forgets only its own number of a closed channel, and refuses the other end's when it comes again.
+                known = self.device.l2cap_channel_manager.le_coc_channels
+                known.get(channel.connection.handle, {}).pop(channel.destination_cid, None)
+                say("channel closed", psm)
+
+            channel.sink = got
+            channel.on("close", closed)
+
+        self.servers[psm] = (LeCreditBasedChannelSpec(psm=psm), opened)
+
+    def accept_channels(self, accepts):
+        """Begins or ends to accept channels."""
+        for psm, (spec, opened) in self.servers.items():
+            server = self.open_servers.pop(psm, None)
+            if server:
+                server.close()
+            if accepts:
+                self.open_servers[psm] = self.device.create_l2cap_server(spec, opened)
+
+    async def play_channel(self, psm, channel, described):
+        timetable = Timetable(described.get("send", []), described.get("repeat", False))
+        # The timetable begins when the channel is open, whoever is subscribed to what.
+        timetable.set_subscribed(True)
+
+        async def send(value):
+            channel.write(value)
+            say("channel sent", psm, value.hex())
+            if self.close_channel_after is None:
+                return
+            self.close_channel_after -= 1
+            if self.close_channel_after <= 0:
+                self.close_channel_after = None
+                await channel.drain()
+                # Closing cancels this very player, which is not to cut the closing short.
+                await asyncio.shield(asyncio.ensure_future(channel.disconnect()))
+
+        await timetable.play(send)
+
     async def count(self):
         if self.disconnect_after is None:
             return
@@ -279,6 +342,10 @@ class Peripheral:
             return
         if "late-subscribe-answer" in fault:
             self.answer_delay = seconds(fault["late-subscribe-answer"])
+        if "close-channel-after" in fault:
+            self.close_channel_after = int(fault["close-channel-after"])
+        if fault.get("refuse-channels") in ("true", "yes", "on"):
+            self.accept_channels(False)
         if "disconnect-after" in fault:
             self.disconnect_after = int(fault["disconnect-after"])
         say("armed", name)
@@ -339,13 +406,19 @@ async def main():
         await Peripheral(file, transport).live(arguments.control)
 
 
+def truths(entry, *keys):
+    for key in keys:
+        if key in entry:
+            entry[key] = entry[key] in ("true", "yes", "on")
+
+
 def plain(file):
     """Turns the two kinds of value that are not text into what Python calls them."""
     for service in file.get("gatt", []):
         for characteristic in service.get("characteristics", []):
-            for key in ("repeat", "stream"):
-                if key in characteristic:
-                    characteristic[key] = characteristic[key] == "true"
+            truths(characteristic, "repeat", "stream")
+    for channel in file.get("l2cap", []):
+        truths(channel, "repeat", "echo")
     return file
 
 

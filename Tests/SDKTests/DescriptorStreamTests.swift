@@ -154,6 +154,21 @@ struct DescriptorStreamTests {
         close(far)
     }
 
+    @Test("The other end sees the end of a channel that somebody else has a duplicate of")
+    func closingDuplicate() throws {
+        let (far, near) = try Self.pair()
+        let duplicate = dup(near)
+        defer {
+            close(duplicate)
+            close(far)
+        }
+        let streams = try #require(DescriptorStreams.pair(over: near))
+        streams.output.close()
+        streams.input.close()
+        var byte: UInt8 = 0
+        #expect(unsafe recv(far, &byte, 1, Int32(MSG_DONTWAIT)) == 0)
+    }
+
     @Test("Of a packet longer than the buffer nothing is lost")
     func packets() throws {
         let (far, near) = try Self.pair(SOCK_SEQPACKET)
@@ -243,6 +258,25 @@ struct ChannelTests {
         let lines = try end.lines()
         #expect(lines.contains("didOpen psm=192 peer=true"))
         #expect(lines.filter { $0.hasPrefix("read") } == ["read 01020304", "read 05"])
+    }
+
+    @Test("News of a channel's bytes is acknowledged once the app's delegate has read them")
+    func dataIsRead() throws {
+        let end = try BluetoothAppEnd(Self.script)
+        try end.connectBelt()
+        var ends: [Int32] = [0, 0]
+        try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        let far = ends[0]
+        defer { close(far) }
+        try end.tell(
+            .peripheral(BenchEnd.belt, .channelOpened(psm: 192, failure: nil)),
+            descriptor: ends[1]
+        )
+        // The app takes four bytes at a time.
+        let bytes = [UInt8](repeating: 7, count: 800)
+        _ = unsafe Glibc.send(far, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        _ = try end.tell(.channelData)
+        #expect(try end.lines().count { $0 == "read 07070707" } == 200)
     }
 
     @Test("A channel that cannot be opened is an error")

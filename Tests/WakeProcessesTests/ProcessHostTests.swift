@@ -327,6 +327,8 @@ struct BenchEndTests {
         defer { if bench.isRunning { kill(bench.processIdentifier, SIGKILL) } }
         // Frozen first, the bench and its guardian die together.
         let helper = try #require(try guardian(of: bench.processIdentifier))
+        kill(bench.processIdentifier, SIGSTOP)
+        waitpid(bench.processIdentifier, nil, WUNTRACED)
         kill(helper, SIGKILL)
         kill(bench.processIdentifier, SIGKILL)
         bench.waitUntilExit()

@@ -285,6 +285,7 @@ struct Observer {
             apps[index].windowBegan = now
             apps[index].backgroundSince = now
         case .backgroundDeliver:
+            endWindow(index)
             if apps[index].windowBegan == nil, opensWindow(decision, of: apps[index]) {
                 apps[index].windowBegan = now
             }
@@ -438,12 +439,17 @@ struct Observer {
 
     // MARK: Budgets
 
-    /// After the turn: nothing runs in the background without a reason to, or beyond its time.
-    private mutating func checkAtRest(_ index: Int) {
-        guard apps[index].state == .background, !apps[index].freezing else { return }
+    /// Forgets a window whose time is over; one may end unseen, while the app launches.
+    private mutating func endWindow(_ index: Int) {
         if let began = apps[index].windowBegan, now.since(began) >= profile.bluetoothWindow {
             apps[index].windowBegan = nil
         }
+    }
+
+    /// After the turn: nothing runs in the background without a reason to, or beyond its time.
+    private mutating func checkAtRest(_ index: Int) {
+        guard apps[index].state == .background, !apps[index].freezing else { return }
+        endWindow(index)
         guard !apps[index].launching, !apps[index].leaving, !apps[index].ending else { return }
         if apps[index].tasks.isEmpty, apps[index].windowBegan == nil {
             fail("LIFE-3: app \(index) runs on without a reason")

@@ -109,8 +109,14 @@ struct RandomWorld {
 
     // MARK: Steps
 
+    /// An app in the state that lasts shortest, so that it is met with every kind of event.
+    private var inactiveApp: AppID? {
+        (0..<Self.appCount).lazy.map { AppID(UInt32($0)) }.first { router.state(of: $0) == .inactive }
+    }
+
     private mutating func step() {
         if chance.once(in: 6_000) { return flood() }
+        if chance.once(in: 4), let app = inactiveApp { return anyEvent(for: app) }
         switch chance.below(1_000) {
         case ..<350: answerSomething()
         case ..<560: radio()
@@ -521,15 +527,19 @@ struct RandomWorld {
     }
 
     /// An event of any kind, to everyone or to anyone, likely or not.
-    private mutating func anyEvent() {
+    ///
+    /// - Parameter app: the only one that hears of it; nil for anyone.
+    private mutating func anyEvent(for app: AppID? = nil) {
         var kinds = EventKind.allCases.filter {
             $0.source == .bluetooth && $0 != .bluetoothPoweredOff && $0 != .bluetoothPoweredOn
         }
         // Most are such as a central manager may hear of.
-        if !chance.once(in: 5) { kinds.removeAll { $0.rawValue > EventKind.readyToWrite.rawValue } }
+        if app == nil, !chance.once(in: 5) { kinds.removeAll { $0.rawValue > EventKind.readyToWrite.rawValue } }
         let kind = chance.pick(kinds)
         var client: BluetoothClient?
-        if chance.once(in: 3) { client = BluetoothClient(app: anyApp(), slot: UInt16(chance.below(3))) }
+        if app != nil || chance.once(in: 3) {
+            client = BluetoothClient(app: app ?? anyApp(), slot: UInt16(chance.below(3)))
+        }
         hear(
             .event(
                 WakeEvent(

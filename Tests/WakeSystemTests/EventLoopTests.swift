@@ -45,6 +45,27 @@ struct EventLoopTests {
         #expect(calls == 2)
     }
 
+    @Test(
+        "A socket watched for changes of its room calls when the other end has read, and not for as long as there is room"
+    )
+    func edges() throws {
+        let loop = try EventLoop()
+        var ends: [Int32] = [-1, -1]
+        try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        let near = Descriptor(owning: ends[0])
+        let far = Descriptor(owning: ends[1])
+        var calls = 0
+        let watch = try loop.watch(near.number, for: [.writable, .edge]) { _ in calls += 1 }
+        try turn(loop) { calls == 1 }
+        #expect(try near.write([1]) == 1)
+        #expect(try !loop.runOnce(timeout: 0))
+        var byte: UInt8 = 0
+        #expect(unsafe Glibc.read(far.number, &byte, 1) == 1)
+        try turn(loop) { calls == 2 }
+        #expect(try !loop.runOnce(timeout: 0))
+        watch.cancel()
+    }
+
     @Test("The end of a pipe is a hangup")
     func hangup() throws {
         let loop = try EventLoop()

@@ -1,23 +1,10 @@
 # Proves the bench on a real bluetoothd: the demo's scenarios with --backend bluez against a Bumble belt that is driven from
-# the same device file, two apps on one characteristic, a beacon that comes and goes, bluetoothd restarted and the adapter
-# gone in mid-stream. The run folders are in /out/runs, for comparison with simulated runs.
+# the same device file, two apps on one characteristic, an L2CAP channel, an app that is a peripheral, a beacon that comes
+# and goes, bluetoothd restarted and the adapter gone in mid-stream. The run folders are in /out/runs, for comparison with
+# simulated runs.
 #   Scripts/lab run Scripts/lab.d/jobs/wakebench.sh 900
 source "$WAKEBENCH_LAB_PARTS/bluetooth.sh"
-bench=$PWD/.build/debug/wakebench
-status=0
-
-keep() { # NAME
-    mkdir -p /out/runs && cp -r "/tmp/runs/$1" "/out/runs/$1"
-}
-
-play() { # SCENARIO NAME DEVICE
-    echo "== $2 --backend bluez =="
-    start_belt "$3" || { status=1; return; }
-    "$bench" run "$1" --backend bluez --apps .build/apps --out "/tmp/runs/$2" || { echo "FAILED: $2"; status=1; }
-    keep "$2"
-    cp /out/belt.log "/out/belt-$2.log"
-    stop_belt
-}
+source "$WAKEBENCH_LAB_PARTS/scenarios.sh"
 
 # The beacon's timetable begins once the app has it watched, however long the start of both takes.
 play_beacon() { # NAME DEVICE
@@ -54,6 +41,8 @@ start_bluetooth || exit 1
 for name in heart-rate-belt heart-rate-belt-force-quit two-apps-shared-belt; do
     play "Devices/Scenarios/$name.yaml" "$name" Devices/Bluetooth/heart-rate-belt.yaml
 done
+play Devices/Scenarios/l2cap-logger.yaml l2cap-logger Devices/Bluetooth/l2cap-logger.yaml
+play Scripts/lab.d/scenarios/thermometer.yaml thermometer Scripts/lab.d/devices/thermometer-reader.yaml
 "$bench" why com.example.heartrate --run /tmp/runs/heart-rate-belt-force-quit || status=1
 play_beacon desk-beacon Devices/Bluetooth/desk-beacon.yaml
 "$bench" why com.example.fences --run /tmp/runs/desk-beacon || status=1

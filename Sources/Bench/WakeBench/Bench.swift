@@ -553,7 +553,7 @@ package final class Bench {
                     manager: manager,
                     reconnects: event.kind == .peripheralDisconnected && event.failed
                         && router.reconnects(app, manager, to: event.peripheral),
-                    channel: channel(event, for: app)
+                    channel: channel(event, for: app, manager)
                 ),
                 to: app,
                 at: now
@@ -575,9 +575,9 @@ package final class Bench {
     }
 
     /// The socket of a channel that was opened for an app.
-    private func channel(_ event: WakeEvent, for app: AppID) -> Int32? {
+    private func channel(_ event: WakeEvent, for app: AppID, _ manager: ManagerNumber) -> Int32? {
         guard event.kind == .channelOpened, !event.failed else { return nil }
-        return keeper?.hold(event, for: app, isRead: !leavesTheBench[Int(app.number)])
+        return keeper?.hold(event, for: app, manager: manager, isRead: !leavesTheBench[Int(app.number)])
     }
 
     private func host(_ app: AppID) -> any AppHost { hosts[Int(app.number)] }

@@ -11,15 +11,17 @@ import WakeSystem
 package final class ChannelKeeper: BenchObserver {
     private final class Channel {
         let app: AppID
+        let manager: ManagerNumber
         let opened: WakeEvent
         let descriptor: Int32
         let isRead: Bool
         var watch: Watch?
-        /// It was said that something is there, since the app was suspended.
+        /// It was said that something is there: since the app was suspended, or since it last had read all.
         var told = false
 
-        init(app: AppID, opened: WakeEvent, descriptor: Int32, isRead: Bool) {
+        init(app: AppID, manager: ManagerNumber, opened: WakeEvent, descriptor: Int32, isRead: Bool) {
             self.app = app
+            self.manager = manager
             self.opened = opened
             self.descriptor = descriptor
             self.isRead = isRead
@@ -41,6 +43,9 @@ package final class ChannelKeeper: BenchObserver {
     private var channels: [Channel] = []
     private var suspended: Set<AppID> = []
 
+    /// Hears of an app that runs and has something to read on a channel of a manager, once until it has read it.
+    package var tellRunning: ((AppID, ManagerNumber) -> Void)?
+
     /// - Parameter take: takes a descriptor from the port that opened its channel.
     /// - Parameter report: where `channelDataAvailable` goes.
     package init(
@@ -57,7 +62,7 @@ package final class ChannelKeeper: BenchObserver {
 
     /// The socket of a channel that was opened for an app, to be sent to it; nil when there is none. It stays the
     /// keeper's.
-    func hold(_ opened: WakeEvent, for app: AppID, isRead: Bool) -> Int32? {
+    func hold(_ opened: WakeEvent, for app: AppID, manager: ManagerNumber, isRead: Bool) -> Int32? {
         if let known = channels.first(where: { $0.app == app && $0.opened.local == opened.local }) {
             return known.descriptor
         }
@@ -67,7 +72,7 @@ package final class ChannelKeeper: BenchObserver {
         {
             channels.remove(at: oldest)
         }
-        channels.append(Channel(app: app, opened: opened, descriptor: descriptor, isRead: isRead))
+        channels.append(Channel(app: app, manager: manager, opened: opened, descriptor: descriptor, isRead: isRead))
         return descriptor
     }
 
@@ -100,10 +105,7 @@ package final class ChannelKeeper: BenchObserver {
     }
 
     private func disarm(_ app: AppID) {
-        for channel in channels where channel.app == app {
-            channel.watch = nil
-            channel.told = false
-        }
+        for channel in channels where channel.app == app { channel.watch = nil }
     }
 
     /// Looks at all channels; to be called in each turn.
@@ -114,12 +116,18 @@ package final class ChannelKeeper: BenchObserver {
             let state = Self.state(channel.descriptor)
             if suspended.contains(channel.app) {
                 if !channel.told, state != 0 { tell(channel) }
-            } else if channel.isRead {
-                if state & Int16(POLLIN) != 0 { drop(channel.descriptor) }
-                if state & Int16(POLLHUP | POLLERR) != 0 { ended.append(channel) }
-            } else if state & Int16(POLLHUP | POLLERR) != 0 {
-                ended.append(channel)
+                continue
             }
+            let isOver = state & Int16(POLLHUP | POLLERR) != 0
+            if channel.isRead {
+                if state & Int16(POLLIN) != 0 { drop(channel.descriptor) }
+                if isOver { ended.append(channel) }
+                continue
+            }
+            let holdsBytes = state & Int16(POLLIN) != 0 && Self.holdsBytes(channel.descriptor)
+            if holdsBytes, !channel.told { tellRunning?(channel.app, channel.manager) }
+            channel.told = holdsBytes
+            if isOver, !holdsBytes { ended.append(channel) }
         }
         if !ended.isEmpty { channels.removeAll { channel in ended.contains { $0 === channel } } }
     }
@@ -146,6 +154,17 @@ package final class ChannelKeeper: BenchObserver {
     private static func state(_ descriptor: Int32) -> Int16 {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&entry, 1, 0) > 0 ? entry.revents : 0
+    }
+
+    /// Whether there is something to read other than the end.
+    private static func holdsBytes(_ descriptor: Int32) -> Bool {
+        var byte: UInt8 = 0
+        return unsafe recv(
+            descriptor,
+            &byte,
+            1,
+            Int32(truncatingIfNeeded: MSG_PEEK) | Int32(truncatingIfNeeded: MSG_DONTWAIT)
+        ) > 0
     }
 
     /// Reads a little of what a scripted app would read.

@@ -316,13 +316,10 @@ final class ProcessAppHost: AppHost {
     func deliver(_ delivery: AppDelivery, to app: AppID, at now: Instant) {
         let isPeripheral = delivery.event.kind.source == .bluetooth && isPeripheralManager(delivery.manager, of: app)
         let body =
-            isPeripheral
+            isPeripheral && delivery.event.kind != .channelDataAvailable
             ? translation.peripheralManagerEvent(delivery, length: updateLength).map { .peripheralManager($0) }
             : translation.body(delivery, wallSeconds: surroundings?.wallSeconds ?? 0)
-        guard let body else {
-            tookBySocket(delivery, app)
-            return
-        }
+        guard let body else { return }
         var value: [UInt8]?
         if case .value(let bytes) = delivery.payload { value = bytes }
         send(
@@ -369,13 +366,14 @@ final class ProcessAppHost: AppHost {
         send(packet, with: channel, to: process, of: app)
     }
 
-    /// Data on a channel is no packet: the app hears of it from its own socket, as soon as it runs.
-    private func tookBySocket(_ delivery: AppDelivery, _ app: AppID) {
-        guard delivery.event.kind == .channelDataAvailable else { return }
-        let name = WireTranslation.delegateMethod(delivery.event.kind)
-        surroundings?.note(.sent(callback: name, value: nil, delivery.decision), of: app)
-        surroundings?.note(.answered(delivery.decision), of: app)
-        hear?(app, .acknowledged(delivery.event.id))
+    /// Bytes came over a channel of an app that runs, which nothing was to be decided about. The app answers when it has
+    /// read them, so that virtual time can wait for it.
+    func channelHoldsBytes(of app: AppID, manager: ManagerNumber) {
+        guard let process = processes[app] else { return }
+        let number = process.nextDelivery
+        process.nextDelivery += 1
+        process.owed.append((number, .nothing(.none)))
+        send(.deliver(WireDelivery(delivery: number, manager: manager, body: .channelData)), to: process, of: app)
     }
 
     private func send(

@@ -136,6 +136,11 @@ package final class Run {
             try real.open(in: folder)
             bench.listen(to: real.host)
             real.host.surroundings = self
+            if !realTime {
+                bench.keeper?.tellRunning = { [unowned real] app, manager in
+                    real.host.channelHoldsBytes(of: app, manager: manager)
+                }
+            }
             notes += real.notes
         }
     }

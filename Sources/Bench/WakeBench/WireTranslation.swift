@@ -110,8 +110,9 @@ struct WireTranslation {
             .descriptorWritten, .signalStrengthRead, .nameChanged, .servicesModified, .readyToWrite:
             return .peripheral(identifier(event), peripheralEvent(delivery))
         case .serviceAdded, .advertisingStarted, .centralSubscribed, .centralUnsubscribed, .readRequested,
-            .writeRequested, .readyToUpdate, .channelPublished, .channelUnpublished, .channelDataAvailable:
+            .writeRequested, .readyToUpdate, .channelPublished, .channelUnpublished:
             return nil
+        case .channelDataAvailable: return .channelData
         case .channelOpened: return .peripheral(identifier(event), peripheralEvent(delivery))
         case .connectionEvent:
             guard case .connectionEvent(let connected) = delivery.payload else { return nil }

@@ -204,6 +204,8 @@ extension WireDeliveryBody {
                 name: try fields.optionalString("name"),
                 isConnected: try fields.bool("connected")
             )
+        case "channel.data":
+            self = .channelData
         default:
             if let event = try WireLocationEvent(kind: kind, fields: fields) {
                 self = .location(event)

@@ -215,6 +215,7 @@ extension WireDeliveryBody {
         case .peripheral(_, let event): event.kind
         case .peripheralManager(let event): event.kind
         case .location(let event): event.kind
+        case .channelData: "channel.data"
         }
     }
 
@@ -250,6 +251,8 @@ extension WireDeliveryBody {
             writer.field("connected", isConnected)
         case .peripheralManager(let event):
             event.write(to: &writer)
+        case .channelData:
+            break
         }
     }
 }

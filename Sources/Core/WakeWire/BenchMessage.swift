@@ -204,6 +204,8 @@ package enum WireDeliveryBody: Equatable, Sendable {
     case peripheralManager(WirePeripheralManagerEvent)
     /// Something happened to a location manager.
     case location(WireLocationEvent)
+    /// A channel of the manager has something to read, or its end; the app finds it on the channel's own socket.
+    case channelData
 }
 
 /// What happened to a peripheral.

@@ -14,6 +14,9 @@ final class SimulatedChannel {
     /// -1 once it is closed.
     private(set) var descriptor: Int32
     private var watch: Watch?
+    private var roomWatch: Watch?
+    /// A duplicate, since one descriptor can be watched in one way only.
+    private let roomDescriptor: Int32
     var place = Timetable.Position()
     /// Bytes that the socket has no room for, oldest first.
     var backlog: [UInt8] = []
@@ -33,6 +36,9 @@ final class SimulatedChannel {
         self.descriptor = descriptor
         // The handler need not do anything: the radio looks at its channels in each turn of the loop.
         watch = try? loop?.watch(descriptor, for: .readable) { _ in }
+        roomDescriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+        // There is more room each time the app has read.
+        if roomDescriptor >= 0 { roomWatch = try? loop?.watch(roomDescriptor, for: [.writable, .edge]) { _ in } }
     }
 
     var isOpen: Bool { descriptor >= 0 }
@@ -41,6 +47,9 @@ final class SimulatedChannel {
         guard isOpen else { return }
         watch?.cancel()
         watch = nil
+        roomWatch?.cancel()
+        roomWatch = nil
+        if roomDescriptor >= 0 { Glibc.close(roomDescriptor) }
         Glibc.close(descriptor)
         descriptor = -1
     }

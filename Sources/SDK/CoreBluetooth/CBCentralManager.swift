@@ -277,7 +277,7 @@ open class CBCentralManager: CBManager {
                     for: peripheral
                 )
             }
-        case .peripheralManager, .location:
+        case .peripheralManager, .location, .channelData:
             break
         }
     }

@@ -238,7 +238,12 @@ package final class BenchClient: Sendable {
             note(delivery)
             for manager in receivers { manager.receiver(delivery.body, descriptor) }
             queue.async { [self] in
-                send(.acknowledge(delivery: delivery.delivery))
+                guard delivery.body == .channelData else {
+                    return send(.acknowledge(delivery: delivery.delivery))
+                }
+                DescriptorStreams.tellAll { [self] in
+                    send(.acknowledge(delivery: delivery.delivery))
+                }
             }
         }
     }

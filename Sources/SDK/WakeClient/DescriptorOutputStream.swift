@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// An output stream over a descriptor, with events on run loops.
 ///
@@ -131,6 +132,27 @@ package enum DescriptorStreams {
         let output = DescriptorOutputStream(descriptor: second)
         input.core.serve(input, twin: output.core)
         output.core.serve(output, twin: input.core)
+        readers.withLock { readers in
+            readers.removeAll { $0.core == nil }
+            readers.append(Reader(core: input.core))
+        }
         return (input, output)
+    }
+
+    private struct Reader {
+        weak var core: DescriptorStream?
+    }
+
+    /// The input streams of all connections.
+    private static let readers = Mutex<[Reader]>([])
+
+    /// Tells the apps' delegates of what is there to read, and calls the handler when all have been told.
+    package static func tellAll(_ handler: @escaping @Sendable () -> Void) {
+        let told = DispatchGroup()
+        for core in readers.withLock({ $0.compactMap(\.core) }) {
+            told.enter()
+            core.tell { told.leave() }
+        }
+        told.notify(queue: .global(), execute: handler)
     }
 }

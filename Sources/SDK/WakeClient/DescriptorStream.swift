@@ -20,6 +20,8 @@ final class DescriptorStream: @unchecked Sendable {
     }
 
     private static let queue = DispatchQueue(label: "wakebench.streams")
+    /// How often the delegate is told at most before the run loop has its turn.
+    private static let longestTurn = 256
 
     let direction: Direction
     let isSocket: Bool
@@ -28,6 +30,8 @@ final class DescriptorStream: @unchecked Sendable {
     private let lock = NSLock()
     private weak var stream: Stream?
     private weak var twin: DescriptorStream?
+    /// Whether it is one of two streams over one connection.
+    private var isPaired = false
     private var descriptor: Int32
     private var status = Stream.Status.notOpen
     private var error: NSError?
@@ -35,6 +39,10 @@ final class DescriptorStream: @unchecked Sendable {
     private var watch: (number: Int, source: any DispatchSourceProtocol)?
     private var watches = 0
     private var places: [Place] = []
+    /// Who waits until the delegate has been told all that is owed.
+    private var waiting: [() -> Void] = []
+    /// How many are finding out what is to be told, or are telling it.
+    private var tellers = 0
 
     init(_ direction: Direction, descriptor: Int32) {
         self.direction = direction
@@ -58,6 +66,7 @@ final class DescriptorStream: @unchecked Sendable {
         lock.withLock {
             self.stream = stream
             self.twin = twin ?? self.twin
+            isPaired = isPaired || twin != nil
         }
     }
 
@@ -87,23 +96,35 @@ final class DescriptorStream: @unchecked Sendable {
     }
 
     func close() {
-        let (watch, descriptor, places) = lock.withLock {
+        let (watch, descriptor, places, twin, waiting) = lock.withLock {
             defer {
+                self.waiting = []
                 status = .closed
                 owed = []
                 self.watch = nil
                 self.descriptor = -1
                 self.places = []
             }
-            return (self.watch, self.descriptor, self.places)
+            return (self.watch, self.descriptor, self.places, self.twin, self.waiting)
         }
         for place in places {
             place.timer.invalidate()
         }
         watch?.source.cancel()
+        for handler in waiting {
+            handler()
+        }
         if descriptor >= 0 {
+            // The bench has a duplicate, which would keep the connection up.
+            if isPaired, isSocket, twin?.hasDescriptor != true {
+                _ = shutdown(descriptor, Int32(SHUT_RDWR))
+            }
             _ = Glibc.close(descriptor)
         }
+    }
+
+    private var hasDescriptor: Bool {
+        lock.withLock { descriptor >= 0 }
     }
 
     /// The descriptor for a read or write of the app; nil when the stream is not open.
@@ -198,10 +219,18 @@ final class DescriptorStream: @unchecked Sendable {
                 return nil
             }
             watch = nil
-            return status == .open ? self.descriptor : nil
+            guard status == .open else {
+                return nil
+            }
+            tellers += 1
+            return self.descriptor
         }
         guard let descriptor else {
             return
+        }
+        defer {
+            lock.withLock { tellers -= 1 }
+            signal()
         }
         let state = readiness(of: descriptor, waiting: false)
         let isHungUp = state & Int16(POLLHUP | POLLERR) != 0
@@ -223,6 +252,31 @@ final class DescriptorStream: @unchecked Sendable {
             }
         }
         signal()
+    }
+
+    /// Tells the delegate now of what there is, if it was not told before, and calls the handler when that is done: at once
+    /// when there is nothing to tell or nobody to tell it on.
+    func tell(_ handler: @escaping () -> Void) {
+        let (isOwed, ready) = lock.withLock { () -> (Bool, Int?) in
+            guard !places.isEmpty else {
+                return (false, nil)
+            }
+            guard owed.isEmpty, tellers == 0 else {
+                waiting.append(handler)
+                return (true, nil)
+            }
+            guard status == .open, let watch, readiness(of: descriptor, waiting: false) != 0 else {
+                return (false, nil)
+            }
+            watch.source.cancel()
+            waiting.append(handler)
+            return (true, watch.number)
+        }
+        if let ready {
+            becameReady(ready)
+        } else if !isOwed {
+            handler()
+        }
     }
 
     /// Whether a ready descriptor is ready only to say that nothing comes any more.
@@ -271,9 +325,11 @@ final class DescriptorStream: @unchecked Sendable {
         }
     }
 
-    /// Wakes the run loops when there is something to tell.
+    /// Wakes the run loops when there is something to tell, or somebody waits for what was told already.
     func signal() {
-        let timers = lock.withLock { owed.isEmpty ? [] : places.map(\.timer) }
+        let timers = lock.withLock {
+            owed.isEmpty && (waiting.isEmpty || tellers > 0) ? [] : places.map(\.timer)
+        }
         for timer in timers {
             timer.fireDate = .distantPast
         }
@@ -281,6 +337,26 @@ final class DescriptorStream: @unchecked Sendable {
 
     /// Tells the delegate what is owed; runs on a run loop of the stream.
     private func deliver() {
+        lock.withLock { tellers += 1 }
+        deliverOwed()
+        // Who waits, waits for all that is there; an app that reads a little at a time is told again and again.
+        for _ in 0..<Self.longestTurn {
+            guard isReadyAgain() else {
+                break
+            }
+            deliverOwed()
+        }
+        let told = lock.withLock {
+            defer { waiting = [] }
+            tellers -= 1
+            return waiting
+        }
+        for handler in told {
+            handler()
+        }
+    }
+
+    private func deliverOwed() {
         while let (stream, delegate, event) = next() {
             if event == readyEvent, isStale() {
                 arm()
@@ -288,6 +364,21 @@ final class DescriptorStream: @unchecked Sendable {
                 delegate.stream(stream, handle: event)
             }
         }
+    }
+
+    /// Whether somebody waits and the descriptor is ready again, which is then owed.
+    private func isReadyAgain() -> Bool {
+        let ready = lock.withLock { () -> Int? in
+            guard !waiting.isEmpty, status == .open, let watch, readiness(of: descriptor, waiting: false) != 0 else {
+                return nil
+            }
+            watch.source.cancel()
+            return watch.number
+        }
+        if let ready {
+            becameReady(ready)
+        }
+        return ready != nil
     }
 
     private func next() -> (Stream, any StreamDelegate, Stream.Event)? {

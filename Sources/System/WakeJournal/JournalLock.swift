@@ -3,7 +3,9 @@ import WakePorts
 
 /// Keeps a second process away from a journal, and tells it who holds it.
 ///
-/// The kernel drops the lock with the process, however that ends; the file stays and is harmless.
+/// The kernel drops the locks with the process, however that ends; the file stays and is harmless. There are two: a record
+/// lock is the process's alone and names it, and a lock of the open file is there against a second journal in one process.
+/// The latter is shared with a child until that has become another program, so a killed bench may hold it for a moment.
 @safe
 struct JournalLock: ~Copyable {
     private let descriptor: Int32
@@ -14,8 +16,7 @@ struct JournalLock: ~Copyable {
         guard opened >= 0 else {
             throw JournalError(.system("cannot open \(lockPath): \(Self.words(errno))"), path: path)
         }
-        guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
-            let holder = Self.holder(opened)
+        if let holder = Self.lock(opened) {
             close(opened)
             throw JournalError(.inUse(pid: holder), path: path)
         }
@@ -28,6 +29,26 @@ struct JournalLock: ~Copyable {
 
     deinit {
         close(descriptor)
+    }
+
+    /// Takes both locks; the process that has them already, nil when they were free.
+    private static func lock(_ descriptor: Int32) -> pid_t? {
+        var record = flock()
+        record.l_type = Int16(F_WRLCK)
+        record.l_whence = Int16(SEEK_SET)
+        if unsafe fcntl(descriptor, F_SETLK, &record) != 0 {
+            record.l_type = Int16(F_WRLCK)
+            let isKnown = unsafe fcntl(descriptor, F_GETLK, &record) == 0 && record.l_type != Int16(F_UNLCK)
+            return isKnown ? record.l_pid : holder(descriptor)
+        }
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return nil }
+        let other = holder(descriptor)
+        if kill(other, 0) == 0 || errno == EPERM { return other }
+        // What the dead one had begun to start has it still, and gives it up at once.
+        while flock(descriptor, LOCK_EX) != 0 {
+            if errno != EINTR { return other }
+        }
+        return nil
     }
 
     private static func holder(_ descriptor: Int32) -> Int32 {

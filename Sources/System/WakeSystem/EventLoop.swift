@@ -160,6 +160,8 @@ package struct Readiness: OptionSet, Hashable, Sendable {
     package static let hangup = Readiness(rawValue: 0x10)
     /// The other end writes no more.
     package static let peerClosed = Readiness(rawValue: 0x2000)
+    /// With other interests: the handler is called when the descriptor becomes ready, not for as long as it is.
+    package static let edge = Readiness(rawValue: 0x8000_0000)
 }
 
 /// Something the loop waits for. It ends when the last reference goes.
