@@ -321,6 +321,20 @@ class Peripheral:
         await self.start_advertising()
         say("advertising")
 
+    async def silence(self):
+        async def nothing():
+            pass
+
+        self.advertises = False
+        advertiser = self.device.legacy_advertiser
+        if self.links and advertiser:
+            # There is nothing to stop while there is a link, but Bumble would begin again when it goes.
+            advertiser.start = nothing
+            self.device.legacy_advertiser = None
+        else:
+            await self.device.stop_advertising()
+        say("silent")
+
     def arm(self, name):
         fault = self.faults.get(name)
         if fault is None:
@@ -343,9 +357,7 @@ class Peripheral:
         elif words == ["disconnect"]:
             await self.disconnect()
         elif words == ["silence"]:
-            self.advertises = False
-            await self.device.stop_advertising()
-            say("silent")
+            await self.silence()
         elif words == ["advertise"]:
             await self.advertise()
         elif words:
