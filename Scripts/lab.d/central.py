@@ -90,6 +90,7 @@ class Central:
         self.heard = {}
         self.confirms = True
         self.left = None
+        self.ends = False
         for name in faults:
             self.arm(name)
 
@@ -332,7 +333,7 @@ class Central:
                 index = self.after_loss(index + 1 if "connect" in self.script[index] else index)
             except (asyncio.CancelledError, BaseBumbleError) as error:
                 # Bumble cancels what waits for an answer when its link goes.
-                if self.peer is not None:
+                if self.peer is not None or self.ends:
                     raise
                 say("lost the link in", *self.script[index], f"({error})" if str(error) else "")
                 index = self.after_loss(index)
@@ -340,7 +341,12 @@ class Central:
     async def live(self):
         await self.device.power_on()
         playing = asyncio.ensure_future(self.play_all())
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, playing.cancel)
+
+        def end():
+            self.ends = True
+            playing.cancel()
+
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
         try:
             await playing
             say("finished")
