@@ -60,6 +60,7 @@ package final class DecisionLog {
     private let fragments: DecisionFragments
     /// Names as quoted JSON, by number.
     private var quotedNames: [[UInt8]] = []
+    private static let allChecks = Check.allCases
 
     /// Makes the file at `path`. `names` gives the text of a name.
     package convenience init(
@@ -120,7 +121,7 @@ package final class DecisionLog {
             while end < batch.count, batch[end].event == batch[start].event { end += 1 }
             let census = census(of: batch[start..<end])
             for position in start..<end {
-                write(batch[position], census: census)
+                write(batch[position], census: census, into: &file.line)
                 try file.endLine()
             }
             start = end
@@ -140,188 +141,188 @@ package final class DecisionLog {
 
     // MARK: One line
 
-    private func write(_ decision: Decision, census: [UInt8]) {
+    private func write(_ decision: Decision, census: [UInt8], into line: inout LineBuffer) {
         let snapshot = decision.snapshot
-        file.line.append("{\"schema\":\"wake.decision/1\",\"seq\":")
-        file.line.append(decision.id.number)
-        file.line.append(",\"id\":")
-        file.line.append(decision.id)
-        file.line.append(fragments.phone)
-        file.line.append(quoted: decision.at)
-        file.line.append(",\"event\":{\"id\":")
-        file.line.append(decision.event)
-        file.line.append(fragments.kinds[Int(decision.kind.rawValue)])
-        file.line.append(name(decision.subject))
-        file.line.append(",\"origin\":")
-        file.line.append(name(decision.origin))
-        file.line.append(",\"parent\":")
-        file.line.append(decision.parent)
-        file.line.append("},\"app\":")
-        writeApp(snapshot)
-        file.line.append(",\"interest\":")
-        writeInterest(snapshot, registered: decision.app != .none)
-        file.line.append(fragments.verdicts[Int(decision.verdict.rawValue)])
-        file.line.append(fragments.reasons[Int(decision.reason.rawValue)])
-        file.line.append(fragments.rules[Int(decision.rule.rawValue)])
-        file.line.append(",\"checks\":[")
-        writeChecks(decision)
-        file.line.append("],\"would_have\":{")
-        file.line.append(fragments.wouldHave[Int(decision.wouldHave.rawValue)])
-        writeAlsoFailing(decision.checks)
-        file.line.append("},\"fix\":")
-        file.line.append(fragments.fix(decision.reason, of: decision.kind))
-        file.line.append(",\"census\":")
-        file.line.append(census)
-        file.line.append(",\"supersedes\":")
-        file.line.append(decision.supersedes)
-        file.line.append("}")
+        line.append("{\"schema\":\"wake.decision/1\",\"seq\":")
+        line.append(decision.id.number)
+        line.append(",\"id\":")
+        line.append(decision.id)
+        line.append(fragments.phone)
+        line.append(quoted: decision.at)
+        line.append(",\"event\":{\"id\":")
+        line.append(decision.event)
+        line.append(fragments.kinds[Int(decision.kind.rawValue)])
+        line.append(name(decision.subject))
+        line.append(",\"origin\":")
+        line.append(name(decision.origin))
+        line.append(",\"parent\":")
+        line.append(decision.parent)
+        line.append("},\"app\":")
+        writeApp(snapshot, into: &line)
+        line.append(",\"interest\":")
+        writeInterest(snapshot, registered: decision.app != .none, into: &line)
+        line.append(fragments.verdicts[Int(decision.verdict.rawValue)])
+        line.append(fragments.reasons[Int(decision.reason.rawValue)])
+        line.append(fragments.rules[Int(decision.rule.rawValue)])
+        line.append(",\"checks\":[")
+        writeChecks(decision, into: &line)
+        line.append("],\"would_have\":{")
+        line.append(fragments.wouldHave[Int(decision.wouldHave.rawValue)])
+        writeAlsoFailing(decision.checks, into: &line)
+        line.append("},\"fix\":")
+        line.append(fragments.fix(decision.reason, of: decision.kind))
+        line.append(",\"census\":")
+        line.append(census)
+        line.append(",\"supersedes\":")
+        line.append(decision.supersedes)
+        line.append("}")
     }
 
-    private func writeApp(_ snapshot: AppSnapshot) {
-        guard snapshot.bundle != .none else { return file.line.append("null") }
-        file.line.append("{\"bundle\":")
-        file.line.append(name(snapshot.bundle))
-        file.line.append(",\"state_before\":\"")
-        file.line.append(raw: snapshot.state.word(hasExited: snapshot.lastExit != 0))
-        file.line.append("\",\"since\":")
-        file.line.append(quoted: snapshot.stateSince)
-        file.line.append(",\"last_exit\":")
+    private func writeApp(_ snapshot: AppSnapshot, into line: inout LineBuffer) {
+        guard snapshot.bundle != .none else { return line.append("null") }
+        line.append("{\"bundle\":")
+        line.append(name(snapshot.bundle))
+        line.append(",\"state_before\":\"")
+        line.append(raw: snapshot.state.word(hasExited: snapshot.lastExit != 0))
+        line.append("\",\"since\":")
+        line.append(quoted: snapshot.stateSince)
+        line.append(",\"last_exit\":")
         if snapshot.lastExit == 0 {
-            file.line.append("null")
+            line.append("null")
         } else {
-            file.line.append("{\"cause\":\"")
-            file.line.append(raw: snapshot.lastExitCause.word)
-            file.line.append("\",\"id\":\"x-")
-            file.line.append(snapshot.lastExit)
-            file.line.append("\",\"t\":")
-            file.line.append(quoted: snapshot.lastExitAt)
-            file.line.append("}")
+            line.append("{\"cause\":\"")
+            line.append(raw: snapshot.lastExitCause.word)
+            line.append("\",\"id\":\"x-")
+            line.append(snapshot.lastExit)
+            line.append("\",\"t\":")
+            line.append(quoted: snapshot.lastExitAt)
+            line.append("}")
         }
-        file.line.append(",\"generation\":")
-        file.line.append(UInt64(snapshot.generation))
-        file.line.append("}")
+        line.append(",\"generation\":")
+        line.append(UInt64(snapshot.generation))
+        line.append("}")
     }
 
-    private func writeInterest(_ snapshot: AppSnapshot, registered: Bool) {
-        guard registered else { return file.line.append("{\"registered\":false}") }
-        file.line.append("{\"registered\":true,\"via\":\"")
-        file.line.append(raw: snapshot.via.word)
-        file.line.append("\",\"restore_id\":")
-        writeNameOrNull(snapshot.restoreIdentifier)
-        file.line.append(",\"registered_at\":")
-        file.line.append(quoted: snapshot.registeredAt)
-        file.line.append("}")
+    private func writeInterest(_ snapshot: AppSnapshot, registered: Bool, into line: inout LineBuffer) {
+        guard registered else { return line.append("{\"registered\":false}") }
+        line.append("{\"registered\":true,\"via\":\"")
+        line.append(raw: snapshot.via.word)
+        line.append("\",\"restore_id\":")
+        writeNameOrNull(snapshot.restoreIdentifier, into: &line)
+        line.append(",\"registered_at\":")
+        line.append(quoted: snapshot.registeredAt)
+        line.append("}")
     }
 
-    private func writeNameOrNull(_ id: NameID) {
-        if id == .none { file.line.append("null") } else { file.line.append(name(id)) }
+    private func writeNameOrNull(_ id: NameID, into line: inout LineBuffer) {
+        if id == .none { line.append("null") } else { line.append(name(id)) }
     }
 
-    private func writeChecks(_ decision: Decision) {
+    private func writeChecks(_ decision: Decision, into line: inout LineBuffer) {
         let decisive = decision.checks.decisive
         var first = true
-        for check in Check.allCases {
+        for check in Self.allChecks {
             let result = decision.checks[check]
             if result == .notEvaluated { continue }
-            if !first { file.line.append(",") }
+            if !first { line.append(",") }
             first = false
-            file.line.append(fragments.check(check, result, decisive: check == decisive))
-            if result == .pass || result == .fail { writeObserved(check, decision.snapshot) }
-            file.line.append("}")
+            line.append(fragments.check(check, result, decisive: check == decisive))
+            if result == .pass || result == .fail { writeObserved(check, decision.snapshot, into: &line) }
+            line.append("}")
         }
     }
 
     /// What the check looked at, since when it was so, and what set it.
-    private func writeObserved(_ check: Check, _ snapshot: AppSnapshot) {
+    private func writeObserved(_ check: Check, _ snapshot: AppSnapshot, into line: inout LineBuffer) {
         switch check {
         case .terminatedBySystem:
-            file.line.append(",\"observed\":\"")
-            file.line.append(raw: snapshot.state.word(hasExited: snapshot.lastExit != 0))
-            file.line.append("\",\"since\":")
-            file.line.append(quoted: snapshot.stateSince)
+            line.append(",\"observed\":\"")
+            line.append(raw: snapshot.state.word(hasExited: snapshot.lastExit != 0))
+            line.append("\",\"since\":")
+            line.append(quoted: snapshot.stateSince)
         case .notForceQuit:
-            file.line.append(",\"observed\":")
-            file.line.append(snapshot.forceQuit)
+            line.append(",\"observed\":")
+            line.append(snapshot.forceQuit)
             if snapshot.forceQuit {
-                file.line.append(",\"since\":")
-                file.line.append(quoted: snapshot.forceQuitAt)
-                file.line.append(",\"set_by\":")
-                file.line.append(snapshot.forceQuitBy)
-                file.line.append(",\"cleared_by\":[\"user launch\",\"reboot\"]")
+                line.append(",\"since\":")
+                line.append(quoted: snapshot.forceQuitAt)
+                line.append(",\"set_by\":")
+                line.append(snapshot.forceQuitBy)
+                line.append(",\"cleared_by\":[\"user launch\",\"reboot\"]")
             }
         case .unlockedSinceBoot:
-            file.line.append(",\"observed\":")
-            file.line.append(snapshot.unlockedSinceBoot)
+            line.append(",\"observed\":")
+            line.append(snapshot.unlockedSinceBoot)
             if snapshot.unlockedSinceBoot {
-                file.line.append(",\"since\":")
-                file.line.append(quoted: snapshot.unlockedAt)
+                line.append(",\"since\":")
+                line.append(quoted: snapshot.unlockedAt)
             }
-            file.line.append(",\"passcode\":")
-            file.line.append(snapshot.passcode)
+            line.append(",\"passcode\":")
+            line.append(snapshot.passcode)
         case .registered:
-            file.line.append(",\"observed\":\"")
-            file.line.append(raw: snapshot.via.word)
-            file.line.append("\"")
+            line.append(",\"observed\":\"")
+            line.append(raw: snapshot.via.word)
+            line.append("\"")
         case .modePresent:
-            file.line.append(",\"observed\":")
-            file.line.append(fragments.modes(snapshot.modes))
+            line.append(",\"observed\":")
+            line.append(fragments.modes(snapshot.modes))
         case .authorized:
-            file.line.append(",\"observed\":\"")
-            file.line.append(raw: snapshot.locationAuthorization.word)
-            file.line.append("\"")
+            line.append(",\"observed\":\"")
+            line.append(raw: snapshot.locationAuthorization.word)
+            line.append("\"")
         case .budgetLeft, .locationBudgetLeft:
             let left = max(.zero, snapshot.budgetLimit - snapshot.budgetUsed)
-            file.line.append(",\"observed\":{\"limit_ms\":")
-            file.line.append(snapshot.budgetLimit.milliseconds)
-            file.line.append(",\"used_ms\":")
-            file.line.append(snapshot.budgetUsed.milliseconds)
-            file.line.append(",\"left_ms\":")
-            file.line.append(left.milliseconds)
-            file.line.append("}")
+            line.append(",\"observed\":{\"limit_ms\":")
+            line.append(snapshot.budgetLimit.milliseconds)
+            line.append(",\"used_ms\":")
+            line.append(snapshot.budgetUsed.milliseconds)
+            line.append(",\"left_ms\":")
+            line.append(left.milliseconds)
+            line.append("}")
         case .restoreIdentifier:
-            file.line.append(",\"observed\":")
-            writeNameOrNull(snapshot.restoreIdentifier)
+            line.append(",\"observed\":")
+            writeNameOrNull(snapshot.restoreIdentifier, into: &line)
         case .exitAllowsRelaunch:
-            file.line.append(",\"observed\":")
+            line.append(",\"observed\":")
             if snapshot.lastExit == 0 {
-                file.line.append("null")
+                line.append("null")
             } else {
-                file.line.append("\"")
-                file.line.append(raw: snapshot.lastExitCause.word)
-                file.line.append("\"")
+                line.append("\"")
+                line.append(raw: snapshot.lastExitCause.word)
+                line.append("\"")
             }
         case .bluetoothOn:
-            file.line.append(",\"observed\":")
-            file.line.append(snapshot.bluetoothOn)
+            line.append(",\"observed\":")
+            line.append(snapshot.bluetoothOn)
         case .runsInBackground:
-            file.line.append(",\"observed\":")
-            file.line.append(snapshot.exitsOnSuspend)
+            line.append(",\"observed\":")
+            line.append(snapshot.exitsOnSuspend)
         case .peripheralPreserved, .locationLiftsForceQuit, .asksToBeWoken, .updatesInBackground, .updatesReachProcess,
             .beyondDistanceFilter, .notPaused, .sideWanted, .rangesWhileRunning, .crossesBoundary, .dwellOver,
             .beaconIsNew:
-            file.line.append(",\"observed\":")
-            writeNameOrNull(snapshot.restoreIdentifier)
+            line.append(",\"observed\":")
+            writeNameOrNull(snapshot.restoreIdentifier, into: &line)
         case .bluetoothAuthorized:
-            file.line.append(",\"observed\":")
-            file.line.append(snapshot.bluetoothAllowed)
+            line.append(",\"observed\":")
+            line.append(snapshot.bluetoothAllowed)
         case .requestOfCentral, .scanNamesServices, .notDuplicate, .deliveryWanted:
             break
         }
     }
 
-    private func writeAlsoFailing(_ checks: CheckResults) {
+    private func writeAlsoFailing(_ checks: CheckResults, into line: inout LineBuffer) {
         let decisive = checks.decisive
-        file.line.append(",\"also_failing\":[")
+        line.append(",\"also_failing\":[")
         var first = true
         if checks.failingMask.nonzeroBitCount > 1 {
-            for check in Check.allCases where checks[check] == .fail && check != decisive {
-                file.line.append(first ? "\"" as StaticString : ",\"")
+            for check in Self.allChecks where checks[check] == .fail && check != decisive {
+                line.append(first ? "\"" as StaticString : ",\"")
                 first = false
-                file.line.append(raw: check.rule.text)
-                file.line.append("\"")
+                line.append(raw: check.rule.text)
+                line.append("\"")
             }
         }
-        file.line.append("]")
+        line.append("]")
     }
 
     /// How many apps saw the event, how many got it, and why the others did not.
