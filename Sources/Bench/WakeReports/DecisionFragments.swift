@@ -75,6 +75,8 @@ final class DecisionFragments {
         return list
     }
 
+    private static let reasonsByWord = Reason.allCases.sorted { $0.word < $1.word }
+
     static func census(apps: UInt64, woke: UInt64, counts: [UInt64]) -> [UInt8] {
         line { line in
             line.append("{\"apps\":")
@@ -83,7 +85,7 @@ final class DecisionFragments {
             line.append(woke)
             line.append(",\"by_reason\":{")
             var first = true
-            for reason in Reason.allCases.sorted(by: { $0.word < $1.word }) where counts[Int(reason.rawValue)] > 0 {
+            for reason in reasonsByWord where counts[Int(reason.rawValue)] > 0 {
                 if !first { line.append(",") }
                 first = false
                 line.append(quoted: reason.word)
