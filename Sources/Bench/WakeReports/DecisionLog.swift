@@ -297,15 +297,16 @@ package final class DecisionLog {
         case .runsInBackground:
             line.append(",\"observed\":")
             line.append(snapshot.exitsOnSuspend)
-        case .peripheralPreserved, .locationLiftsForceQuit, .asksToBeWoken, .updatesInBackground, .updatesReachProcess,
-            .beyondDistanceFilter, .notPaused, .sideWanted, .rangesWhileRunning, .crossesBoundary, .dwellOver,
-            .beaconIsNew:
+        case .peripheralPreserved:
             line.append(",\"observed\":")
             writeNameOrNull(snapshot.restoreIdentifier, into: &line)
         case .bluetoothAuthorized:
             line.append(",\"observed\":")
             line.append(snapshot.bluetoothAllowed)
-        case .requestOfCentral, .scanNamesServices, .notDuplicate, .deliveryWanted:
+        case .requestOfCentral, .scanNamesServices, .notDuplicate, .deliveryWanted, .locationLiftsForceQuit,
+            .asksToBeWoken,
+            .updatesInBackground, .updatesReachProcess, .beyondDistanceFilter, .notPaused, .sideWanted,
+            .rangesWhileRunning, .crossesBoundary, .dwellOver, .beaconIsNew:
             break
         }
     }
