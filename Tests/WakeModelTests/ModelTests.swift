@@ -74,24 +74,6 @@ struct ModelTests {
         #expect(results[.notForceQuit] == .notApplicable)
     }
 
-    @Test("Things to do come out earliest first, and in the order of adding at one instant")
-    func queue() {
-        var queue = TimedQueue<Int>()
-        var random = SeededGenerator(state: 3)
-        var expected: [(Int64, Int)] = []
-        for number in 0..<500 {
-            let at = Int64(random.below(40))
-            expected.append((at, number))
-            queue.add(number, at: Instant(nanoseconds: at))
-        }
-        expected.sort { $0 < $1 }
-        #expect(queue.takeDue(by: Instant(nanoseconds: -1)) == nil)
-        var taken: [Int] = []
-        while let next = queue.takeDue(by: Instant(nanoseconds: 40)) { taken.append(next.element) }
-        #expect(taken == expected.map(\.1))
-        #expect(queue.isEmpty)
-    }
-
     @Test("A profile is found by its word")
     func profiles() {
         for profile in Profile.all { #expect(Profile.named(profile.name) == profile) }

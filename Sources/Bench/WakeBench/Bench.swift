@@ -266,7 +266,7 @@ package final class Bench {
             bluetooth.phoneMoved(latitude: position.latitude, longitude: position.longitude, at: now)
         }
         router.handle(item.input, id: item.id, at: now, into: &output)
-        routerDeadline = router.nextDeadline ?? .distantFuture
+        routerDeadline = output.nextDeadline ?? .distantFuture
         while journaledNames < names.count {
             let name = NameID(UInt32(journaledNames))
             try journal.append(name, text: names.text(name))
@@ -426,7 +426,7 @@ package final class Bench {
         }
         output.removeAll()
         router.handle(item.input, id: item.id, at: now, into: &output)
-        routerDeadline = router.nextDeadline ?? .distantFuture
+        routerDeadline = output.nextDeadline ?? .distantFuture
         // Nothing is appended while replaying, so nothing can fail.
         _ = try? collect(item)
         tellObservers(item)

@@ -6,6 +6,8 @@ package struct RouterOutput {
     package var actions: [Action] = []
     /// What was decided, in order; the decisions on one event stand together.
     package var decisions: [Decision] = []
+    /// The earliest instant at which the router has something to do without being asked.
+    package internal(set) var nextDeadline: Instant?
 
     package init() {}
 
@@ -119,6 +121,7 @@ package struct Router {
     ///   - now: Never earlier than before; an earlier instant is taken as the latest one.
     package mutating func handle(_ input: Input, id: EventID, at now: Instant, into output: inout RouterOutput) {
         self.now = max(self.now, now)
+        defer { output.nextDeadline = nextDeadline }
         fireDeadlines(into: &output)
         switch input {
         case .timeReached: break

@@ -1,34 +1,24 @@
-/// Things to do at instants: the earliest first, equal instants in the order in which they were added.
-///
-/// Inlinable, since it is on the way of each event and would be unspecialized in other modules.
-package struct TimedQueue<Element> {
-    @usableFromInline
-    struct Entry {
-        @usableFromInline var at: Instant
-        @usableFromInline var order: UInt64
-        @usableFromInline var element: Element
+import WakeModel
 
-        @inlinable
-        init(at: Instant, order: UInt64, element: Element) {
-            self.at = at
-            self.order = order
-            self.element = element
-        }
+/// Things to do at instants: the earliest first, equal instants in the order in which they were added.
+package struct TimedQueue<Element> {
+    private struct Entry {
+        var at: Instant
+        var order: UInt64
+        var element: Element
     }
 
-    @usableFromInline var heap: [Entry] = []
-    @usableFromInline var added: UInt64 = 0
+    private var heap: [Entry] = []
+    private var added: UInt64 = 0
 
-    @inlinable
     package init() {}
 
-    @inlinable package var isEmpty: Bool { heap.isEmpty }
-    @inlinable package var count: Int { heap.count }
+    package var isEmpty: Bool { heap.isEmpty }
+    package var count: Int { heap.count }
 
     /// The earliest instant.
-    @inlinable package var next: Instant? { heap.first?.at }
+    package var next: Instant? { heap.first?.at }
 
-    @inlinable
     package mutating func add(_ element: Element, at instant: Instant) {
         heap.append(Entry(at: instant, order: added, element: element))
         added += 1
@@ -42,7 +32,6 @@ package struct TimedQueue<Element> {
     }
 
     /// Takes out the earliest element when it is due by `now`.
-    @inlinable
     package mutating func takeDue(by now: Instant) -> (at: Instant, element: Element)? {
         guard let first = heap.first, first.at <= now else { return nil }
         let last = heap.removeLast()
@@ -53,13 +42,11 @@ package struct TimedQueue<Element> {
         return (first.at, first.element)
     }
 
-    @inlinable
-    func precedes(_ left: Int, _ right: Int) -> Bool {
+    private func precedes(_ left: Int, _ right: Int) -> Bool {
         heap[left].at != heap[right].at ? heap[left].at < heap[right].at : heap[left].order < heap[right].order
     }
 
-    @inlinable
-    mutating func sink() {
+    private mutating func sink() {
         var parent = 0
         while true {
             var smallest = parent
