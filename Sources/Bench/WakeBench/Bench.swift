@@ -177,7 +177,7 @@ package final class Bench {
         }
     }
 
-    private var acknowledged: [(AppID, EventID)] = []
+    private var acknowledged: [(app: AppID, event: EventID)] = []
     /// Deliveries to processes that live and have not acknowledged them, by app.
     private var onTheWay: [AppID: [EventID]] = [:]
     /// What the radio said during a replay and the journal does not have: the bench died before it was accepted.
@@ -207,11 +207,7 @@ package final class Bench {
             inTransaction = true
         }
         if !acknowledged.isEmpty, commitDue == nil { commitDue = self.now.advanced(by: Self.acknowledgementDelay) }
-        for (app, event) in acknowledged {
-            try journal.acknowledge(app: app, event: event)
-            onTheWay[app]?.removeAll { $0 == event }
-        }
-        acknowledged.removeAll(keepingCapacity: true)
+        try writeAcknowledged()
         if routerDeadline <= self.now, inboxHead == inbox.count {
             enqueue(Item(input: .timeReached, payload: .none, origin: .none, id: .none))
         }
@@ -227,6 +223,40 @@ package final class Bench {
         inboxHead = 0
         if leaves || uncommitted >= Self.sharedCommit { try commit() }
         perform()
+    }
+
+    /// Writes down what processes have taken.
+    private func writeAcknowledged() throws(JournalError) {
+        var start = 0
+        while start < acknowledged.count {
+            let app = acknowledged[start].app
+            var end = start + 1
+            while end < acknowledged.count, acknowledged[end].app == app { end += 1 }
+            if end == start + 1 {
+                let event = acknowledged[start].event
+                try journal.acknowledge(app: app, event: event)
+                onTheWay[app]?.removeAll { $0 == event }
+            } else {
+                try writeAcknowledged(acknowledged[start..<end], of: app)
+            }
+            start = end
+        }
+        acknowledged.removeAll(keepingCapacity: true)
+    }
+
+    /// Events that an app took one after the other are mostly all that it was sent between the first and the last.
+    private func writeAcknowledged(
+        _ taken: ArraySlice<(app: AppID, event: EventID)>,
+        of app: AppID
+    ) throws(JournalError) {
+        let events = Set(taken.map(\.event))
+        onTheWay[app]?.removeAll { events.contains($0) }
+        guard let first = events.min(), let last = events.max() else { return }
+        if onTheWay[app]?.contains(where: { $0 > first && $0 < last }) == true {
+            for (app, event) in taken { try journal.acknowledge(app: app, event: event) }
+        } else {
+            try journal.acknowledge(app: app, from: first, through: last)
+        }
     }
 
     /// Commits what was accepted. What was only acknowledged may wait for the next input, up to ``commitDue``: a bench
