@@ -433,14 +433,14 @@ final class ProcessAppHost: AppHost {
             return
         }
         switch message {
-        case .hello(let version, _, _): greet(process, version: version, app)
+        case .hello(let version, _, _, _): greet(process, version: version, app)
         case .launched:
             process.launched = true
             process.overrun = false
             for packet in process.held { send(packet, to: process, of: app) }
             process.held.removeAll()
             hear?(app, .report(.launched))
-        case .acknowledge(let number): acknowledge(number, process, app)
+        case .acknowledge(let number, _): acknowledge(number, process, app)
         case .timeRemaining(let id):
             reply(id, WireReply(seconds: surroundings?.backgroundSecondsRemaining(of: app)), process, app)
         case .central(let manager, .retrieve(let id, let identifiers)):
