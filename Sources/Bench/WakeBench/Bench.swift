@@ -59,7 +59,10 @@ package final class Bench {
         didSet { if let keeper { add(keeper) } }
     }
     private let journal: any Journal
+    /// By app.
     private var hosts: [any AppHost] = []
+    /// Each once.
+    private var listened: [any AppHost] = []
     private var leavesTheBench: [Bool] = []
     private var observers: [any BenchObserver] = []
 
@@ -73,6 +76,8 @@ package final class Bench {
     private var raised: [Item] = []
     private var output = RouterOutput()
     private var pending: [Pending] = []
+    /// What is being done.
+    private var underway: [Pending] = []
     private var kept: [EventID: Kept] = [:]
     private var journaledNames = 1
     private var uncommitted = 0
@@ -118,6 +123,7 @@ package final class Bench {
 
     /// Carries a host's words to the inbox.
     package func listen(to host: any AppHost) {
+        listened.append(host)
         host.hear = { [unowned self] app, word in hear(word, from: app) }
     }
 
@@ -539,15 +545,18 @@ package final class Bench {
     // MARK: Doors
 
     private func perform() {
+        guard !pending.isEmpty else { return }
+        for host in listened { host.gather() }
         // A door may answer from inside the call; the answers wait in the inbox for the next turn.
-        let actions = pending
-        pending.removeAll(keepingCapacity: true)
-        for item in actions {
+        swap(&pending, &underway)
+        for item in underway {
             switch item {
             case .action(let action, let event, let payload): perform(action, event, payload)
             case .adapter(let on): peripheralRole?.setPower(on, at: now)
             }
         }
+        underway.removeAll(keepingCapacity: true)
+        for host in listened { host.release() }
     }
 
     private func perform(_ action: Action, _ event: WakeEvent?, _ payload: EventPayload) {
