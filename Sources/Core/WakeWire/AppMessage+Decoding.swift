@@ -3,11 +3,11 @@ extension AppMessage {
     ///
     /// - Throws: ``WireError`` for anything that is not a message of an app.
     package init(decoding packet: [UInt8]) throws(WireError) {
-        let fields = try Packet(packet, count: packet.count).object()
-        if fields.says("type", "ack") {
-            self = try AppMessage.acknowledgement(fields)
+        if let acknowledgement = AppMessage.plainAcknowledgement(packet.span) {
+            self = acknowledgement
             return
         }
+        let fields = try Packet(packet, count: packet.count).object()
         let type = try fields.string("type")
         switch type {
         case "hello":
@@ -19,6 +19,8 @@ extension AppMessage {
             )
         case "launched":
             self = .launched
+        case "ack":
+            self = try AppMessage.acknowledgement(fields)
         case "done":
             self = .done
         case "task.begin":

@@ -16,8 +16,10 @@ struct Fields {
         let bytes = packet.bytes.span
         var place = object + 1
         let end = Int(tokens[object].next)
+        let sort = JSONText.sort(key)
         while place < end {
-            if JSONText.says(key, tokens[place], bytes) {
+            let token = tokens[place]
+            if token.sort == sort || token.kind == .escapedText, JSONText.says(key, token, bytes) {
                 return tokens[place + 1].kind == .null ? nil : place + 1
             }
             place = Int(tokens[place + 1].next)

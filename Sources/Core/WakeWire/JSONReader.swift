@@ -14,6 +14,8 @@ struct JSONToken {
     }
 
     let kind: Kind
+    /// A text's ``JSONText/sort(_:)``; 0 for all else.
+    let sort: UInt8
     /// The first byte: of a text the one after its quote.
     let start: UInt32
     /// The byte after the last: of a text its closing quote.
@@ -78,11 +80,13 @@ struct JSONReader {
         return true
     }
 
-    private mutating func add(_ kind: JSONToken.Kind, from start: Int) {
+    @inline(__always)
+    private mutating func add(_ kind: JSONToken.Kind, sort: UInt8 = 0, from start: Int) {
         let next = UInt32(truncatingIfNeeded: tokens.count + 1)
         tokens.append(
             JSONToken(
                 kind: kind,
+                sort: sort,
                 start: UInt32(truncatingIfNeeded: start),
                 end: UInt32(truncatingIfNeeded: position),
                 next: next
@@ -176,27 +180,56 @@ struct JSONReader {
             throw fault
         }
         let start = position
-        var place = start
-        var all: UInt8 = 0
-        while place < bytes.count {
-            let byte = bytes[place]
-            guard byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 else {
-                break
-            }
-            all |= byte
-            place += 1
-        }
-        position = place
+        let isASCII = JSONReader.skipPlain(bytes, at: &position)
         guard next(bytes) == UInt8(ascii: "\"") else {
             return try stringWithEscapes(from: start, bytes)
         }
-        if all >= 0x80 {
-            guard JSONText.plain(bytes.extracting(start..<position)) != nil else {
-                throw fault
-            }
+        let content = bytes.extracting(start..<position)
+        guard isASCII || JSONText.plain(content) != nil else {
+            throw fault
         }
-        add(.text, from: start)
+        add(.text, sort: JSONText.sort(content), from: start)
         position += 1
+    }
+
+    /// Goes to the next quote, backslash or control character, or to the end; false where there was more than ASCII.
+    @inline(__always)
+    static func skipPlain(_ bytes: Span<UInt8>, at position: inout Int) -> Bool {
+        var beyond: UInt64 = 0
+        while position + 8 <= bytes.count {
+            let word = UInt64(
+                littleEndian: unsafe bytes.bytes.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self)
+            )
+            let stops = JSONReader.stops(word)
+            guard stops == 0 else {
+                let before = stops.trailingZeroBitCount & ~7
+                position += before / 8
+                return (beyond | word & (1 &<< UInt64(before) &- 1)) & JSONReader.highBits == 0
+            }
+            beyond |= word
+            position += 8
+        }
+        while position < bytes.count {
+            let byte = bytes[position]
+            guard byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 else {
+                break
+            }
+            beyond |= UInt64(byte)
+            position += 1
+        }
+        return beyond & JSONReader.highBits == 0
+    }
+
+    private static let highBits: UInt64 = 0x8080_8080_8080_8080
+
+    /// The lowest bit set is the highest of the first of eight bytes that is a quote, a backslash or a control character.
+    @inline(__always)
+    private static func stops(_ word: UInt64) -> UInt64 {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let quotes = word ^ (ones &* 0x22)
+        let backslashes = word ^ (ones &* 0x5C)
+        return ((quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes | (word &- ones &* 0x20) & ~word)
+            & highBits
     }
 
     private mutating func stringWithEscapes(from start: Int, _ bytes: Span<UInt8>) throws(WireError) {
@@ -267,32 +300,24 @@ private struct JSONKeys {
         if count > Self.few {
             return insertInSet(key, firstOf: object, tokens, bytes)
         }
-        let sort = Self.sort(tokens[key], bytes)
-        defer { sorts |= sort }
-        guard sorts & sort != 0 else {
-            return true
-        }
+        // One with escapes may equal any other.
+        let isPlain = tokens[key].kind == .text
+        let sort: UInt64 = isPlain ? 1 &<< UInt64(tokens[key].sort) : .max
+        let isNew = sorts & sort == 0
+        sorts |= sort
+        return isNew || !isThere(key, firstOf: object, tokens, bytes)
+    }
+
+    private func isThere(_ key: Int, firstOf object: Int, _ tokens: [JSONToken], _ bytes: Span<UInt8>) -> Bool {
         let text = JSONText.text(tokens[key], bytes)
         var place = object + 1
         while place < key {
             if JSONText.text(tokens[place], bytes) == text {
-                return false
+                return true
             }
             place = Int(tokens[place + 1].next)
         }
-        return true
-    }
-
-    /// The bit of a key, which equal keys share; all bits for one with escapes, which may equal any.
-    private static func sort(_ key: JSONToken, _ bytes: Span<UInt8>) -> UInt64 {
-        guard key.kind == .text else {
-            return .max
-        }
-        guard key.end > key.start else {
-            return 1
-        }
-        let ends = UInt64(bytes[Int(key.start)]) &* 5 &+ UInt64(bytes[Int(key.end) - 1])
-        return 1 &<< (ends &+ UInt64(key.end - key.start) &* 11)
+        return false
     }
 
     private mutating func insertInSet(

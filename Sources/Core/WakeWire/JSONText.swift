@@ -3,11 +3,37 @@ enum JSONText {
     /// What a text token says.
     static func text(_ token: JSONToken, _ bytes: Span<UInt8>) -> String {
         let content = bytes.extracting(token.range)
-        return (token.kind == .escapedText ? escaped(content) : plain(content)) ?? ""
+        if token.kind == .escapedText {
+            return escaped(content) ?? ""
+        }
+        return unsafe content.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// A number below 64 that equal texts without escapes share.
+    @inline(__always)
+    static func sort(_ content: Span<UInt8>) -> UInt8 {
+        guard content.count > 0 else {
+            return 0
+        }
+        return sort(first: content[0], last: content[content.count - 1], count: content.count)
+    }
+
+    @inline(__always)
+    private static func sort(first: UInt8, last: UInt8, count: Int) -> UInt8 {
+        (first &* 5 &+ last &+ UInt8(truncatingIfNeeded: count) &* 11) & 63
+    }
+
+    /// A name's ``sort(_:)``.
+    @inline(__always)
+    static func sort(_ name: StaticString) -> UInt8 {
+        let count = name.utf8CodeUnitCount
+        guard count > 0 else {
+            return 0
+        }
+        return unsafe sort(first: name.utf8Start[0], last: name.utf8Start[count - 1], count: count)
     }
 
     /// Whether a text token says this name, which has no escapes.
-    @inline(__always)
     static func says(_ name: StaticString, _ token: JSONToken, _ bytes: Span<UInt8>) -> Bool {
         guard token.kind == .text else {
             return token.kind == .escapedText && text(token, bytes) == name.description

@@ -26,6 +26,9 @@ open class CBCentralManager: CBManager {
     private var allowsDuplicates = false
     private var reported: Set<UUID> = []
     private var peripherals: [UUID: WeakPeripheral] = [:]
+    /// The identifier that a delivery named last, and the object for it.
+    private var named = ""
+    private weak var namedPeripheral: CBPeripheral?
 
     private struct WeakPeripheral {
         weak var peripheral: CBPeripheral?
@@ -232,8 +235,14 @@ open class CBCentralManager: CBManager {
 
     /// The object that the app holds for an identifier.
     private func held(_ text: String) -> CBPeripheral? {
-        UUID(uuidString: text).flatMap { identifier in
-            lock.withLock { peripherals[identifier]?.peripheral }
+        lock.withLock {
+            if named == text, let namedPeripheral {
+                return namedPeripheral
+            }
+            let object = UUID(uuidString: text).flatMap { peripherals[$0]?.peripheral }
+            named = text
+            namedPeripheral = object
+            return object
         }
     }
 

@@ -199,19 +199,19 @@ package final class BenchClient: Sendable {
     private func receive(_ messages: [BenchMessage], _ descriptors: [ReceivedDescriptor]) {
         let descriptor = messages.count == 1 ? descriptors.first : nil
         var run: DeliveryRun?
-        for message in messages {
-            guard case .deliver(let delivery) = message else {
-                hand(over: &run)
-                handle(message)
+        for place in messages.indices {
+            guard case .deliver(let delivery) = messages[place] else {
+                hand(over: &run, of: messages, descriptor)
+                handle(messages[place])
                 continue
             }
-            let continues = run?.takes(delivery, receivers: { receivers(of: delivery) }) ?? false
-            if !continues {
-                hand(over: &run)
-                run = DeliveryRun(delivery, receivers(of: delivery), descriptor)
+            let goesOn = run?.takes(delivery, at: place, receivers: { receivers(of: delivery) }) ?? false
+            if !goesOn {
+                hand(over: &run, of: messages, descriptor)
+                run = DeliveryRun(delivery, at: place, receivers(of: delivery))
             }
         }
-        hand(over: &run)
+        hand(over: &run, of: messages, descriptor)
     }
 
     private func handle(_ message: BenchMessage) {
@@ -246,7 +246,11 @@ package final class BenchClient: Sendable {
     }
 
     /// Has a run's deliveries done on their queue, and acknowledged once the queue has drained after them.
-    private func hand(over run: inout DeliveryRun?) {
+    private func hand(
+        over run: inout DeliveryRun?,
+        of messages: [BenchMessage],
+        _ descriptor: ReceivedDescriptor?
+    ) {
         guard let all = run.take() else {
             return
         }
@@ -254,9 +258,12 @@ package final class BenchClient: Sendable {
             return send(all.acknowledgement)
         }
         queue.async { [self] in
-            for (delivery, receivers) in all.entries {
-                note(delivery)
-                for manager in receivers { manager.receiver(delivery.body, all.descriptor) }
+            for part in all.parts {
+                for place in part.places {
+                    guard case .deliver(let delivery) = messages[place] else { continue }
+                    note(delivery)
+                    for manager in part.receivers { manager.receiver(delivery.body, descriptor) }
+                }
             }
             queue.async { [self] in
                 guard all.isAboutChannel else {

@@ -6,42 +6,54 @@ import WakeWire
 /// They are done in one go and acknowledged at once. One about a channel stays alone: its work is over only when the
 /// channel was read.
 struct DeliveryRun: Sendable {
-    typealias Entry = (delivery: WireDelivery, receivers: [BenchClient.Manager])
+    /// Those for one manager, by their places in the packet.
+    struct Part: Sendable {
+        let manager: UInt32
+        let receivers: [BenchClient.Manager]
+        var places: Range<Int>
+    }
 
     /// Where to do them; nil when nobody wants them.
     let queue: DispatchQueue?
-    /// What came with the packet.
-    let descriptor: ReceivedDescriptor?
     let isAboutChannel: Bool
-    private(set) var entries: [Entry]
+    private(set) var parts: [Part]
+    private let first: UInt64
+    private var last: UInt64
 
-    init(_ delivery: WireDelivery, _ receivers: [BenchClient.Manager], _ descriptor: ReceivedDescriptor?) {
+    init(_ delivery: WireDelivery, at place: Int, _ receivers: [BenchClient.Manager]) {
         queue = receivers.first?.queue
-        self.descriptor = descriptor
         isAboutChannel = delivery.body.isAboutChannel
-        entries = [(delivery, receivers)]
+        first = delivery.delivery
+        last = first
+        parts = [Part(manager: delivery.manager, receivers: receivers, places: place..<(place + 1))]
     }
 
     /// Takes the next delivery where it goes on with the run; otherwise it begins another one.
-    mutating func takes(_ delivery: WireDelivery, receivers find: () -> [BenchClient.Manager]) -> Bool {
-        let last = entries[entries.count - 1]
-        guard delivery.delivery == last.delivery.delivery + 1, !isAboutChannel, !delivery.body.isAboutChannel else {
+    mutating func takes(
+        _ delivery: WireDelivery,
+        at place: Int,
+        receivers find: () -> [BenchClient.Manager]
+    ) -> Bool {
+        guard delivery.delivery == last + 1, !isAboutChannel, !delivery.body.isAboutChannel else {
             return false
         }
-        let receivers = delivery.manager == last.delivery.manager ? last.receivers : find()
-        guard receivers.first?.queue === queue else {
-            return false
+        let latest = parts.count - 1
+        if parts[latest].manager == delivery.manager {
+            parts[latest].places = parts[latest].places.lowerBound..<(place + 1)
+        } else {
+            let receivers = find()
+            guard receivers.first?.queue === queue else {
+                return false
+            }
+            parts.append(Part(manager: delivery.manager, receivers: receivers, places: place..<(place + 1)))
         }
-        entries.append((delivery, receivers))
+        last = delivery.delivery
         return true
     }
 
     /// Says that all of them are done.
     var acknowledgement: AppMessage {
-        .acknowledge(
-            delivery: entries[0].delivery.delivery,
-            through: entries.count > 1 ? entries[entries.count - 1].delivery.delivery : nil
-        )
+        .acknowledge(delivery: first, through: last > first ? last : nil)
     }
 }
 

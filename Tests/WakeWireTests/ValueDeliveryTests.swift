@@ -1,0 +1,106 @@
+import Testing
+
+@testable import WakeWire
+
+@Suite("The delivery of a value")
+struct ValueDeliveryTests {
+    private static let belt = "5A1B4E6C-0D3F-4F7A-9C52-1E8A7B9D2C31"
+    private static let start = #"{"type":"deliver","delivery":"#
+    private static let end =
+        #","manager":1,"kind":"peripheral.value","peripheral":"5A1B4E6C-0D3F-4F7A-9C52-1E8A7B9D2C31","attribute":18,"value":"AEg="}"#
+
+    private static func delivery(
+        _ number: UInt64,
+        event: String? = nil,
+        decision: String? = nil,
+        cause: String? = nil,
+        manager: UInt32 = 1,
+        attribute: UInt16 = 18,
+        value: [UInt8]
+    ) -> BenchMessage {
+        let event = WireDelivery(
+            delivery: number,
+            event: event,
+            decision: decision,
+            cause: cause,
+            manager: manager,
+            body: .peripheral(belt, .value(attribute: attribute, value: value, failure: nil))
+        )
+        return .deliver(event)
+    }
+
+    private static let messages: [BenchMessage] = [
+        delivery(0, manager: 0, attribute: 0, value: []),
+        delivery(1, event: "e-000398", decision: "d-000412", cause: "bluetooth", value: [0, 72]),
+        delivery(2, cause: "a \"belt\" of 1\n", value: [255]), delivery(3, event: "übung", value: [1, 2, 3]),
+        delivery(4, event: "", decision: "a text that is longer than fifteen bytes", value: [0xFB, 0xFF, 0xBF, 0]),
+        delivery(
+            WireLimits.largestInteger,
+            manager: .max,
+            attribute: .max,
+            value: (0..<512).map { UInt8(truncatingIfNeeded: $0) }
+        ),
+    ]
+
+    @Test("It is read from the bench's own spelling as from any other", arguments: messages)
+    func same(message: BenchMessage) throws {
+        var reader = BenchPacketReader()
+        let packet = message.encode()
+        #expect(try reader.messages(in: packet) == [message])
+        #expect(try reader.messages(in: packet) == [message])
+        #expect(try BenchMessage(decoding: packet) == message)
+        let spaced = Array(" ".utf8) + packet
+        #expect(try reader.messages(in: spaced) == [message])
+    }
+
+    @Test("Whatever is cut off or changed in a packet, it is read as another reader reads it")
+    func changed() throws {
+        let packet = Self.messages[1].encode()
+        for count in 0..<packet.count {
+            var reader = BenchPacketReader()
+            #expect(throws: WireError.self) { try reader.messages(in: packet, count: count) }
+        }
+        for place in packet.indices {
+            for byte in [0, 0x20, 0x22, 0x2D, 0x30, 0x39, 0x3D, 0x41, 0x5C, 0x61, 0x7B, 0x7D, 0x80, 0xFF] as [UInt8] {
+                var other = packet
+                other[place] = byte
+                var reader = BenchPacketReader()
+                let read = try? reader.messages(in: other)
+                let expected = try? BenchMessage(decoding: other)
+                #expect(read == expected.map { [$0] }, "\(String(decoding: other, as: UTF8.self))")
+            }
+        }
+    }
+
+    @Test(
+        "A number, an identifier or a value out of its bounds is refused",
+        arguments: [
+            start + "9007199254740992" + end, start + "01" + end, start + "99999999999999999999999" + end,
+            start + "-1" + end, start + "" + end, start + "1" + end.replacing("18", with: "65536"),
+            start + "1" + end.replacing("\"manager\":1", with: "\"manager\":4294967296"),
+            start + "1" + end.replacing("AEg=", with: "AEg"), start + "1" + end.replacing("AEg=", with: "A==="),
+            start + "1" + end.replacing("AEg=", with: "AE=g"), start + "1" + end.replacing("AEg=", with: "===="),
+            start + "1" + end.replacing("AEg=", with: String(repeating: "AAAA", count: 171)),
+            start + "1" + end.replacing("5A1B", with: "5G1B"),
+            start + "1" + end.replacing("5A1B4E6C-", with: "5A1B4E6CA"),
+            start + "1" + end + "}", start + "1" + end + ",",
+        ]
+    )
+    func bounds(text: String) {
+        var reader = BenchPacketReader()
+        #expect(throws: WireError.self) { try reader.messages(in: Array(text.utf8)) }
+    }
+
+    @Test("An identifier in small letters is read in capitals, after one in capitals too")
+    func smallLetters() throws {
+        var reader = BenchPacketReader()
+        let capitals = Self.start + "1" + Self.end
+        let message = Self.delivery(1, value: [0, 72])
+        #expect(try reader.messages(in: Array(capitals.utf8)) == [message])
+        let small = capitals.replacing(Self.belt, with: Self.belt.lowercased())
+        #expect(try reader.messages(in: Array(small.utf8)) == [message])
+        let other = capitals.replacing("2C31", with: "2C32")
+        #expect(try reader.messages(in: Array(other.utf8)) != [message])
+        #expect(try reader.messages(in: Array(capitals.utf8)) == [message])
+    }
+}
