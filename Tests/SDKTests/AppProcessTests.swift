@@ -9,7 +9,7 @@ struct AppProcessTests {
 
     /// The packets of an app from its start until it has launched, without their order.
     private func launch(_ app: AppProcess, restoring: [String] = []) throws {
-        guard case .hello(version: WireLimits.version, client: _, pid: _) = try app.bench.next() else {
+        guard case .hello(version: WireLimits.version, client: _, pid: _, batches: _) = try app.bench.next() else {
             throw BenchFailure(description: "the first packet is no hello")
         }
         app.bench.send(.welcome(Welcome(state: .background, bluetoothCentrals: restoring)))
@@ -29,7 +29,7 @@ struct AppProcessTests {
             case .central(1, .retrieveConnected(let id, ["180D"])):
                 app.bench.send(.reply(id: id, WireReply(peripherals: [])))
             case .central(1, .scan(["180D"], allowDuplicates: false, solicitedServices: [])): isScanning = true
-            case .acknowledge(1): isAcknowledged = true
+            case .acknowledge(1, nil): isAcknowledged = true
             case let other: throw BenchFailure(description: "unexpected: \(other)")
             }
         }

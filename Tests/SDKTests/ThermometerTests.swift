@@ -31,7 +31,7 @@ struct ThermometerTests {
         var asked: [WirePeripheralManagerRequest] = []
         while true {
             switch try app.bench.next() {
-            case .acknowledge(number): return asked
+            case .acknowledge(number, nil): return asked
             case .peripheralManager(1, .updateValue(let id, let characteristic, let value, let centrals)):
                 app.bench.send(.reply(id: id, WireReply(taken: true)))
                 asked.append(.updateValue(id: 0, characteristic: characteristic, value: value, centrals: centrals))

@@ -18,7 +18,7 @@ struct WireDocumentTests {
     private static func examples(under heading: String) throws -> [String] {
         let sections = try text("WIRE.md").components(separatedBy: "\n## ")
         let section = try #require(sections.first { $0.hasPrefix(heading) }, "no heading '\(heading)'")
-        return section.split(separator: "\n").map(String.init).filter { $0.hasPrefix("{") }
+        return section.split(separator: "\n").map(String.init).filter { $0.hasPrefix("{") || $0.hasPrefix("[") }
     }
 
     /// The words in quotes that the pattern's group finds in the files.
@@ -48,9 +48,14 @@ struct WireDocumentTests {
     func benchExamples() throws {
         let examples = try Self.examples(under: "From the bench to the app")
         #expect(examples.count >= 30)
+        #expect(examples.contains { $0.hasPrefix("[") })
+        var reader = BenchPacketReader()
         for example in examples {
-            let message = try BenchMessage(decoding: Array(example.utf8))
-            #expect(try BenchMessage(decoding: message.encode()) == message, "\(example)")
+            let messages = try reader.messages(in: Array(example.utf8))
+            #expect(messages.count > 1 || !example.hasPrefix("["))
+            for message in messages {
+                #expect(try BenchMessage(decoding: message.encode()) == message, "\(example)")
+            }
         }
     }
 
@@ -89,6 +94,7 @@ struct WireDocumentTests {
             + WireProximity.allCases.map(\.rawValue)
         for word in words + [
             WireLimits.socketVariable, "Version \(WireLimits.version)", "\(WireLimits.valueBytes)",
+            "array of 1 to \(WireLimits.messages) such objects",
             "\(WireLimits.regionIdentifierBytes)", "\(WireLimits.listed)",
         ] {
             #expect(document.contains(word), "no '\(word)'")

@@ -59,7 +59,10 @@ package final class Bench {
         didSet { if let keeper { add(keeper) } }
     }
     private let journal: any Journal
+    /// By app.
     private var hosts: [any AppHost] = []
+    /// Each once.
+    private var listened: [any AppHost] = []
     private var leavesTheBench: [Bool] = []
     private var observers: [any BenchObserver] = []
 
@@ -73,6 +76,8 @@ package final class Bench {
     private var raised: [Item] = []
     private var output = RouterOutput()
     private var pending: [Pending] = []
+    /// What is being done.
+    private var underway: [Pending] = []
     private var kept: [EventID: Kept] = [:]
     private var journaledNames = 1
     private var uncommitted = 0
@@ -118,6 +123,7 @@ package final class Bench {
 
     /// Carries a host's words to the inbox.
     package func listen(to host: any AppHost) {
+        listened.append(host)
         host.hear = { [unowned self] app, word in hear(word, from: app) }
     }
 
@@ -177,7 +183,7 @@ package final class Bench {
         }
     }
 
-    private var acknowledged: [(AppID, EventID)] = []
+    private var acknowledged: [(app: AppID, event: EventID)] = []
     /// Deliveries to processes that live and have not acknowledged them, by app.
     private var onTheWay: [AppID: [EventID]] = [:]
     /// What the radio said during a replay and the journal does not have: the bench died before it was accepted.
@@ -207,11 +213,7 @@ package final class Bench {
             inTransaction = true
         }
         if !acknowledged.isEmpty, commitDue == nil { commitDue = self.now.advanced(by: Self.acknowledgementDelay) }
-        for (app, event) in acknowledged {
-            try journal.acknowledge(app: app, event: event)
-            onTheWay[app]?.removeAll { $0 == event }
-        }
-        acknowledged.removeAll(keepingCapacity: true)
+        try writeAcknowledged()
         if routerDeadline <= self.now, inboxHead == inbox.count {
             enqueue(Item(input: .timeReached, payload: .none, origin: .none, id: .none))
         }
@@ -227,6 +229,40 @@ package final class Bench {
         inboxHead = 0
         if leaves || uncommitted >= Self.sharedCommit { try commit() }
         perform()
+    }
+
+    /// Writes down what processes have taken.
+    private func writeAcknowledged() throws(JournalError) {
+        var start = 0
+        while start < acknowledged.count {
+            let app = acknowledged[start].app
+            var end = start + 1
+            while end < acknowledged.count, acknowledged[end].app == app { end += 1 }
+            if end == start + 1 {
+                let event = acknowledged[start].event
+                try journal.acknowledge(app: app, event: event)
+                onTheWay[app]?.removeAll { $0 == event }
+            } else {
+                try writeAcknowledged(acknowledged[start..<end], of: app)
+            }
+            start = end
+        }
+        acknowledged.removeAll(keepingCapacity: true)
+    }
+
+    /// Events that an app took one after the other are mostly all that it was sent between the first and the last.
+    private func writeAcknowledged(
+        _ taken: ArraySlice<(app: AppID, event: EventID)>,
+        of app: AppID
+    ) throws(JournalError) {
+        let events = Set(taken.map(\.event))
+        onTheWay[app]?.removeAll { events.contains($0) }
+        guard let first = events.min(), let last = events.max() else { return }
+        if onTheWay[app]?.contains(where: { $0 > first && $0 < last }) == true {
+            for (app, event) in taken { try journal.acknowledge(app: app, event: event) }
+        } else {
+            try journal.acknowledge(app: app, from: first, through: last)
+        }
     }
 
     /// Commits what was accepted. What was only acknowledged may wait for the next input, up to ``commitDue``: a bench
@@ -509,15 +545,18 @@ package final class Bench {
     // MARK: Doors
 
     private func perform() {
+        guard !pending.isEmpty else { return }
+        for host in listened { host.gather() }
         // A door may answer from inside the call; the answers wait in the inbox for the next turn.
-        let actions = pending
-        pending.removeAll(keepingCapacity: true)
-        for item in actions {
+        swap(&pending, &underway)
+        for item in underway {
             switch item {
             case .action(let action, let event, let payload): perform(action, event, payload)
             case .adapter(let on): peripheralRole?.setPower(on, at: now)
             }
         }
+        underway.removeAll(keepingCapacity: true)
+        for host in listened { host.release() }
     }
 
     private func perform(_ action: Action, _ event: WakeEvent?, _ payload: EventPayload) {

@@ -92,6 +92,11 @@ final class ProcessAppHost: AppHost {
         var owed: [(number: UInt64, what: Owed)] = []
         /// What is for its location managers, until it has launched.
         var held: [BenchMessage] = []
+        /// It understands packets of several messages.
+        var takesBatches = false
+        /// A packet in the making, and how many messages it holds.
+        var batch: [UInt8] = []
+        var batched = 0
         /// Packets that the socket has no room for.
         var outbound: [Outbound] = []
         var faults = 0
@@ -123,6 +128,9 @@ final class ProcessAppHost: AppHost {
     private var owners: [UInt32: AppID] = [:]
     private var lastKey: UInt32 = 0
     private var order: [AppID] = []
+    private var isGathering = false
+    /// The apps with a packet in the making.
+    private var gathered: [AppID] = []
     var updatesAsked = UpdatesAsked()
 
     /// The most packets that wait for one app's socket; beyond it the app counts as gone deaf and is cut off.
@@ -241,6 +249,7 @@ final class ProcessAppHost: AppHost {
 
     func thaw(_ app: AppID, at now: Instant) {
         guard let process = processes[app] else { return }
+        sendBatch(to: process, of: app)
         process.freezing = false
         process.frozen = false
         host.thaw(process.key)
@@ -248,6 +257,7 @@ final class ProcessAppHost: AppHost {
 
     func freeze(_ app: AppID, at now: Instant) {
         guard let process = processes[app] else { return }
+        sendBatch(to: process, of: app)
         process.freezing = true
         host.freeze(process.key) { [unowned self] outcome in
             guard processes[app] === process, process.freezing else { return }
@@ -263,6 +273,7 @@ final class ProcessAppHost: AppHost {
 
     func kill(_ app: AppID, at now: Instant) {
         guard let process = processes.removeValue(forKey: app) else { return }
+        sendBatch(to: process, of: app)
         owners[process.key] = nil
         host.kill(process.key)
     }
@@ -376,13 +387,57 @@ final class ProcessAppHost: AppHost {
         send(.deliver(WireDelivery(delivery: number, manager: manager, body: .channelData)), to: process, of: app)
     }
 
+    func gather() { isGathering = true }
+
+    func release() {
+        isGathering = false
+        for app in gathered {
+            if let process = processes[app] { sendBatch(to: process, of: app) }
+        }
+        gathered.removeAll(keepingCapacity: true)
+    }
+
     private func send(
         _ message: BenchMessage,
         with channel: Int32? = nil,
         to process: Process,
         of app: AppID
     ) {
-        let bytes = message.encode()
+        guard isGathering, process.takesBatches, channel == nil else {
+            sendBatch(to: process, of: app)
+            send(message.encode(), with: channel, to: process, of: app)
+            return
+        }
+        if process.batched == WireLimits.messages { sendBatch(to: process, of: app) }
+        let end = process.batch.count
+        process.batch.append(UInt8(ascii: process.batched == 0 ? "[" : ","))
+        message.append(to: &process.batch)
+        process.batched += 1
+        if process.batch.count < WireLimits.packetBytes {
+            if process.batched == 1 { gathered.append(app) }
+            return
+        }
+        // Too much for one packet: the last message leaves in one of its own.
+        process.batch.removeSubrange(end...)
+        process.batched -= 1
+        sendBatch(to: process, of: app)
+        send(message.encode(), with: channel, to: process, of: app)
+    }
+
+    /// Sends the packet that was in the making.
+    private func sendBatch(to process: Process, of app: AppID) {
+        guard process.batched > 0 else { return }
+        if process.batched == 1 {
+            process.batch.removeFirst()
+        } else {
+            process.batch.append(UInt8(ascii: "]"))
+        }
+        process.batched = 0
+        send(process.batch, with: nil, to: process, of: app)
+        process.batch.removeAll(keepingCapacity: true)
+    }
+
+    private func send(_ bytes: [UInt8], with channel: Int32?, to process: Process, of app: AppID) {
         guard process.outbound.isEmpty else {
             enqueue(bytes, with: channel, to: process, of: app)
             return
@@ -433,14 +488,16 @@ final class ProcessAppHost: AppHost {
             return
         }
         switch message {
-        case .hello(let version, _, _): greet(process, version: version, app)
+        case .hello(let version, _, _, let batches):
+            process.takesBatches = batches
+            greet(process, version: version, app)
         case .launched:
             process.launched = true
             process.overrun = false
             for packet in process.held { send(packet, to: process, of: app) }
             process.held.removeAll()
             hear?(app, .report(.launched))
-        case .acknowledge(let number): acknowledge(number, process, app)
+        case .acknowledge(let first, let last): acknowledge(first, through: last ?? first, process, app)
         case .timeRemaining(let id):
             reply(id, WireReply(seconds: surroundings?.backgroundSecondsRemaining(of: app)), process, app)
         case .central(let manager, .retrieve(let id, let identifiers)):
@@ -474,22 +531,27 @@ final class ProcessAppHost: AppHost {
         send(.welcome(process.welcome), to: process, of: app)
     }
 
-    private func acknowledge(_ number: UInt64, _ process: Process, _ app: AppID) {
-        guard let place = process.owed.firstIndex(where: { $0.number == number }) else {
-            fault("acknowledges delivery \(number), which it does not owe", app)
+    private func acknowledge(_ first: UInt64, through last: UInt64, _ process: Process, _ app: AppID) {
+        let taken = process.owed.filter { $0.number >= first && $0.number <= last }
+        guard last >= first, !taken.isEmpty, UInt64(taken.count) - 1 == last - first else {
+            let what = first == last ? "delivery \(first)" : "deliveries \(first) to \(last)"
+            fault("acknowledges \(what), which it does not owe", app)
             return
         }
         process.overrun = false
-        switch process.owed.remove(at: place).what {
-        case .nothing: break
-        case .callback(let callback): hear?(app, .report(.returned(callback)))
-        case .event(let event, let decision):
-            surroundings?.note(.answered(decision), of: app)
-            // It went to each of the app's managers that wanted it, and is taken when the last has taken it.
-            let isOwed = process.owed.contains { other in
-                if case .event(event, _) = other.what { true } else { false }
+        process.owed.removeAll { $0.number >= first && $0.number <= last }
+        for (_, what) in taken {
+            switch what {
+            case .nothing: break
+            case .callback(let callback): hear?(app, .report(.returned(callback)))
+            case .event(let event, let decision):
+                surroundings?.note(.answered(decision), of: app)
+                // It went to each of the app's managers that wanted it, and is taken when the last has taken it.
+                let isOwed = process.owed.contains { other in
+                    if case .event(event, _) = other.what { true } else { false }
+                }
+                if !isOwed { hear?(app, .acknowledged(event)) }
             }
-            if !isOwed { hear?(app, .acknowledged(event)) }
         }
     }
 

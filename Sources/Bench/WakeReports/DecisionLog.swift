@@ -60,6 +60,9 @@ package final class DecisionLog {
     private let fragments: DecisionFragments
     /// Names as quoted JSON, by number.
     private var quotedNames: [[UInt8]] = []
+    /// The latest decisions, by app: an app that is told the same again has the same middle of the line.
+    private var middles = [Middle](repeating: Middle(), count: DecisionLog.middlesLimit)
+    private static let middlesLimit = 256
     private static let allChecks = Check.allCases
 
     /// Makes the file at `path`. `names` gives the text of a name.
@@ -141,8 +144,22 @@ package final class DecisionLog {
 
     // MARK: One line
 
+    /// What a line says of the app and of the checks, and the decision that it was written for.
+    private struct Middle {
+        var decision: Decision?
+        var text: [UInt8] = []
+
+        /// Whether the decision differs from this one's in nothing that the middle of its line tells.
+        func fits(_ other: Decision) -> Bool {
+            guard let decision else { return false }
+            return decision.checks.bits == other.checks.bits && decision.app == other.app
+                && decision.kind.rawValue == other.kind.rawValue && decision.verdict.rawValue == other.verdict.rawValue
+                && decision.reason.rawValue == other.reason.rawValue && decision.rule.rawValue == other.rule.rawValue
+                && decision.wouldHave.rawValue == other.wouldHave.rawValue && decision.snapshot == other.snapshot
+        }
+    }
+
     private func write(_ decision: Decision, census: [UInt8], into line: inout LineBuffer) {
-        let snapshot = decision.snapshot
         line.append("{\"schema\":\"wake.decision/1\",\"seq\":")
         line.append(decision.id.number)
         line.append(",\"id\":")
@@ -158,6 +175,24 @@ package final class DecisionLog {
         line.append(",\"parent\":")
         line.append(decision.parent)
         line.append("},\"app\":")
+        let slot = Int(decision.app.number) % Self.middlesLimit
+        if middles[slot].fits(decision) {
+            line.append(middles[slot].text)
+        } else {
+            let start = line.count
+            writeMiddle(decision, into: &line)
+            middles[slot].decision = decision
+            middles[slot].text.removeAll(keepingCapacity: true)
+            middles[slot].text.append(contentsOf: line.bytes[start...])
+        }
+        line.append(census)
+        line.append(",\"supersedes\":")
+        line.append(decision.supersedes)
+        line.append("}")
+    }
+
+    private func writeMiddle(_ decision: Decision, into line: inout LineBuffer) {
+        let snapshot = decision.snapshot
         writeApp(snapshot, into: &line)
         line.append(",\"interest\":")
         writeInterest(snapshot, registered: decision.app != .none, into: &line)
@@ -172,10 +207,6 @@ package final class DecisionLog {
         line.append("},\"fix\":")
         line.append(fragments.fix(decision.reason, of: decision.kind))
         line.append(",\"census\":")
-        line.append(census)
-        line.append(",\"supersedes\":")
-        line.append(decision.supersedes)
-        line.append("}")
     }
 
     private func writeApp(_ snapshot: AppSnapshot, into line: inout LineBuffer) {

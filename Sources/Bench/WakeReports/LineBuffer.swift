@@ -48,7 +48,7 @@ struct LineBuffer {
             rest /= 10
             used += 1
         }
-        for position in (20 - used)..<20 { bytes.append(digits[position]) }
+        unsafe digits.span.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0[(20 - used)...]) }
     }
 
     /// Appends `T+02:14:07.250`.
@@ -79,6 +79,42 @@ struct LineBuffer {
         bytes.append(0x22)
     }
 
+    /// Appends the machine's time of day, in nanoseconds since 1970: `2026-11-21T04:00:11.120Z`.
+    mutating func append(wall nanoseconds: Int64) {
+        let seconds = nanoseconds >= 0 ? nanoseconds / 1_000_000_000 : (nanoseconds - 999_999_999) / 1_000_000_000
+        let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
+        let time = UInt64(seconds - days * 86_400)
+        let (year, month, day) = Self.date(days)
+        append(UInt64(max(0, year)), width: 4)
+        bytes.append(0x2d)
+        append(UInt64(month), width: 2)
+        bytes.append(0x2d)
+        append(UInt64(day), width: 2)
+        bytes.append(0x54)
+        append(time / 3600, width: 2)
+        bytes.append(0x3a)
+        append(time / 60 % 60, width: 2)
+        bytes.append(0x3a)
+        append(time % 60, width: 2)
+        bytes.append(0x2e)
+        append(UInt64((nanoseconds - seconds * 1_000_000_000) / 1_000_000), width: 3)
+        bytes.append(0x5a)
+    }
+
+    /// The date of a day counted from 1 January 1970, in the Gregorian calendar: years begin in March here, so that a
+    /// leap day is the last.
+    private static func date(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let shifted = days + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+    }
+
     /// Appends an event id in quotes, or null.
     mutating func append(_ event: EventID) {
         guard event != .none else { return append("null") }
@@ -98,6 +134,15 @@ struct LineBuffer {
     /// Appends text in quotes, escaped as JSON asks.
     mutating func append(quoted text: String) {
         bytes.append(0x22)
+        if text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x22 && $0 != 0x5c }) {
+            bytes.append(contentsOf: text.utf8)
+        } else {
+            appendEscaped(text)
+        }
+        bytes.append(0x22)
+    }
+
+    private mutating func appendEscaped(_ text: String) {
         for byte in text.utf8 {
             switch byte {
             case 0x22: append("\\\"")
@@ -112,7 +157,6 @@ struct LineBuffer {
             default: bytes.append(byte)
             }
         }
-        bytes.append(0x22)
     }
 
     /// Appends text in quotes, or null.

@@ -57,8 +57,10 @@ package enum LogTime {
     package static func text(_ event: EventID) -> String { padded("e-", event.number) }
 
     private static func padded(_ prefix: String, _ number: UInt64) -> String {
-        let digits = String(number)
-        return prefix + String(repeating: "0", count: max(0, 6 - digits.count)) + digits
+        var line = LineBuffer()
+        line.append(raw: prefix)
+        line.append(number, width: 6)
+        return line.text
     }
 
     /// The number of `d-000412`, `e-000398` or `x-17`.

@@ -68,7 +68,7 @@ package final class OutcomeLog {
         file.line.append(outcome.event)
         head(app: outcome.app, at: outcome.at)
         file.line.append(",\"wall\":\"")
-        file.line.append(raw: WallTime.text(outcome.wall))
+        file.line.append(wall: outcome.wall)
         file.line.append("\",\"pid\":")
         file.line.append(Int64(outcome.pid))
         file.line.append(",\"spawn_ms\":")
@@ -163,31 +163,8 @@ package final class OutcomeLog {
 package enum WallTime {
     /// `2026-11-21T04:00:11.120Z`.
     package static func text(_ nanoseconds: Int64) -> String {
-        let seconds = nanoseconds >= 0 ? nanoseconds / 1_000_000_000 : (nanoseconds - 999_999_999) / 1_000_000_000
-        let milliseconds = (nanoseconds - seconds * 1_000_000_000) / 1_000_000
-        let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
-        let time = seconds - days * 86_400
-        let (year, month, day) = date(days)
-        return pad(year, 4) + "-" + pad(month, 2) + "-" + pad(day, 2) + "T" + pad(time / 3600, 2) + ":"
-            + pad(time / 60 % 60, 2) + ":" + pad(time % 60, 2) + "." + pad(milliseconds, 3) + "Z"
-    }
-
-    /// The date of a day counted from 1 January 1970, in the Gregorian calendar: years begin in March here, so that a
-    /// leap day is the last.
-    private static func date(_ days: Int64) -> (Int64, Int64, Int64) {
-        let shifted = days + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
-        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
-    }
-
-    private static func pad(_ number: Int64, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        var line = LineBuffer()
+        line.append(wall: nanoseconds)
+        return line.text
     }
 }

@@ -38,6 +38,11 @@ package protocol AppHost: AnyObject {
         at now: Instant
     )
 
+    /// From now on what is sent to an app may wait until ``release()``, and then leave together.
+    func gather()
+    /// What waited since ``gather()`` leaves.
+    func release()
+
     /// The next instant at which an app has something to do of its own; nil when only a process can tell.
     var nextDeadline: Instant? { get }
     /// Time has come to `now`. Harmless when nothing is due.
@@ -49,6 +54,10 @@ package protocol AppHost: AnyObject {
 }
 
 extension AppHost {
+    /// A host without packets has nothing to gather.
+    package func gather() {}
+    package func release() {}
+
     /// A host whose apps have no location managers tells nobody.
     package func locationAuthorization(
         _ authorization: LocationAuthorization,

@@ -29,6 +29,9 @@ package protocol Journal: AnyObject {
     /// when the delivery is not known.
     func acknowledge(app: AppID, event: EventID) throws(JournalError)
 
+    /// The process has taken each of its events from `first` to `last`, and those between that the app was sent.
+    func acknowledge(app: AppID, from first: EventID, through last: EventID) throws(JournalError)
+
     /// What became of a decision, in the bench's own bytes; a later one replaces an earlier one.
     func append(outcome: [UInt8], of decision: DecisionID) throws(JournalError)
 
@@ -183,6 +186,7 @@ package final class NoJournal: Journal {
     package func append(_ exit: ExitRecord) {}
     package func append(_ delivery: Delivery) {}
     package func acknowledge(app: AppID, event: EventID) {}
+    package func acknowledge(app: AppID, from first: EventID, through last: EventID) {}
     package func append(outcome: [UInt8], of decision: DecisionID) {}
     package func append(_ name: NameID, text: String) {}
     package func append(_ process: RunningProcess) {}

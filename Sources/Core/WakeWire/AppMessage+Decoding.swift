@@ -10,12 +10,13 @@ extension AppMessage {
             self = .hello(
                 version: Int(try fields.integer("version", in: 1...1_000_000)),
                 client: try fields.string("client"),
-                pid: Int(try fields.integer("pid", in: 1...Int64(Int32.max)))
+                pid: Int(try fields.integer("pid", in: 1...Int64(Int32.max))),
+                batches: try fields.flag("batches")
             )
         case "launched":
             self = .launched
         case "ack":
-            self = .acknowledge(delivery: try fields.serial("delivery"))
+            self = try AppMessage.acknowledgement(fields)
         case "done":
             self = .done
         case "task.begin":
@@ -27,6 +28,15 @@ extension AppMessage {
         default:
             self = try AppMessage.request(type, fields)
         }
+    }
+
+    private static func acknowledgement(_ fields: Fields) throws(WireError) -> AppMessage {
+        let delivery = try fields.serial("delivery")
+        let through = try fields.optionalSerial("through")
+        if let through, through < delivery {
+            throw .badValue(key: "through", expected: "at least 'delivery'")
+        }
+        return .acknowledge(delivery: delivery, through: through)
     }
 
     private static func request(_ type: String, _ fields: Fields) throws(WireError) -> AppMessage {

@@ -19,16 +19,22 @@ extension AppMessage {
 
     private func write(to writer: inout JSONWriter) {
         switch self {
-        case .hello(let version, let client, let pid):
+        case .hello(let version, let client, let pid, let batches):
             writer.field("type", "hello")
             writer.field("version", version)
             writer.field("client", client)
             writer.field("pid", pid)
+            if batches {
+                writer.field("batches", true)
+            }
         case .launched:
             writer.field("type", "launched")
-        case .acknowledge(let delivery):
+        case .acknowledge(let delivery, let through):
             writer.field("type", "ack")
             writer.field("delivery", delivery)
+            if let through {
+                writer.field("through", through)
+            }
         case .done:
             writer.field("type", "done")
         case .beginTask(let token, let name):

@@ -1,11 +1,13 @@
 /// A packet from an app to the bench.
 package enum AppMessage: Equatable, Sendable {
-    /// The first packet: which wire the app speaks, and in what language.
-    case hello(version: Int, client: String, pid: Int)
+    /// The first packet: which wire the app speaks, in what language, and whether it takes packets of several messages.
+    case hello(version: Int, client: String, pid: Int, batches: Bool = false)
     /// `didFinishLaunching` has returned and the main queue has drained once.
     case launched
     /// The callback or delivery with that number is handled: it returned and its queue drained once.
-    case acknowledge(delivery: UInt64)
+    ///
+    /// With `through`, never below `delivery`, so are all those up to that number.
+    case acknowledge(delivery: UInt64, through: UInt64? = nil)
     /// The app's own word that the work of this wake is done (LIFE-11).
     case done
     /// A finite-length task begins; the app mints the token.

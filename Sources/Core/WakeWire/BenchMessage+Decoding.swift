@@ -1,9 +1,12 @@
 extension BenchMessage {
-    /// Reads a packet.
+    /// Reads a packet of one message.
     ///
     /// - Throws: ``WireError`` for anything that is not a message of the bench.
     package init(decoding packet: [UInt8]) throws(WireError) {
-        let fields = try Fields(packet: packet)
+        try self.init(Fields(packet: packet))
+    }
+
+    fileprivate init(_ fields: Fields) throws(WireError) {
         let type = try fields.string("type")
         switch type {
         case "welcome":
@@ -21,6 +24,25 @@ extension BenchMessage {
         default:
             throw .unknownType(type)
         }
+    }
+}
+
+/// Reads the bench's packets, each of one message or of several.
+package struct BenchPacketReader {
+    /// A reader that has read nothing.
+    package init() {}
+
+    /// The messages of a packet, in their order: that of a JSON object, or those of an array of 1 to
+    /// ``WireLimits/messages`` objects.
+    ///
+    /// - Parameter count: How many bytes at the front are the packet; nil means all.
+    /// - Throws: ``WireError`` where any part is not a message of the bench; then none of them counts.
+    package mutating func messages(in bytes: [UInt8], count: Int? = nil) throws(WireError) -> [BenchMessage] {
+        var messages: [BenchMessage] = []
+        for fields in try Fields.messages(in: Array(bytes.prefix(count ?? bytes.count))) {
+            messages.append(try BenchMessage(fields))
+        }
+        return messages
     }
 }
 

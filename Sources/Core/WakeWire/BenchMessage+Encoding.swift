@@ -7,7 +7,9 @@ extension BenchMessage {
         return buffer
     }
 
-    /// Appends the packet to a buffer that the caller reuses.
+    /// Appends the message to a buffer that the caller reuses.
+    ///
+    /// Alone it is a packet; messages with commas between, in brackets, are one too, for an app that understands it.
     package func append(to buffer: inout [UInt8]) {
         var writer = JSONWriter(reusing: buffer)
         buffer = []
@@ -17,7 +19,7 @@ extension BenchMessage {
         buffer = writer.bytes
     }
 
-    /// Appends the packet of a notified value, the commonest of all, without building a message.
+    /// Appends the message of a notified value, the commonest of all, without building a message.
     ///
     /// The bytes are those of ``append(to:)`` for the same delivery.
     package static func appendValue(

@@ -15,6 +15,27 @@ struct Fields {
         self.members = members
     }
 
+    /// Opens a packet of one message or of several, which stand in an array.
+    static func messages(in packet: [UInt8]) throws(WireError) -> [Fields] {
+        guard packet.count <= WireLimits.packetBytes else {
+            throw .tooLarge(bytes: packet.count)
+        }
+        guard case .array(let elements) = try JSONReader.read(packet) else {
+            return [try Fields(packet: packet)]
+        }
+        guard (1...WireLimits.messages).contains(elements.count) else {
+            throw .badBatch(messages: elements.count)
+        }
+        var all: [Fields] = []
+        for element in elements {
+            guard case .object(let members) = element else {
+                throw .notAnObject
+            }
+            all.append(Fields(members: members))
+        }
+        return all
+    }
+
     private init(members: [String: JSONValue]) {
         self.members = members
     }
@@ -90,6 +111,10 @@ struct Fields {
     /// A number that counts up: an id, a delivery, a token.
     func serial(_ key: String) throws(WireError) -> UInt64 {
         UInt64(try integer(key, in: 0...Int64(WireLimits.largestInteger)))
+    }
+
+    func optionalSerial(_ key: String) throws(WireError) -> UInt64? {
+        try optionalInteger(key, in: 0...Int64(WireLimits.largestInteger)).map { UInt64($0) }
     }
 
     func manager() throws(WireError) -> UInt32 {

@@ -8,8 +8,10 @@ package enum WireError: Error, Equatable, Sendable {
     case notJSON(offset: Int)
     /// Arrays and objects nest deeper than ``WireLimits/depth``.
     case tooDeep(offset: Int)
-    /// The packet is JSON but not an object.
+    /// The packet, or a message in it, is JSON but not an object.
     case notAnObject
+    /// The packet is an array of no messages, or of more than ``WireLimits/messages``.
+    case badBatch(messages: Int)
     /// A key that this message must have is missing.
     case missing(key: String)
     /// A value has another type than the key asks for.
@@ -34,6 +36,8 @@ extension WireError: CustomStringConvertible {
             "packet nests deeper than \(WireLimits.depth) levels at byte \(offset)"
         case .notAnObject:
             "packet is not a JSON object"
+        case .badBatch(let count):
+            "packet of \(count) messages, 1 to \(WireLimits.messages) are allowed"
         case .missing(let key):
             "packet has no '\(key)'"
         case .wrongType(let key, let expected):
@@ -54,6 +58,8 @@ package enum WireLimits {
     package static let version = 1
     /// The longest packet, in bytes.
     package static let packetBytes = 65_536
+    /// The most messages in one packet.
+    package static let messages = 256
     /// The deepest nesting of arrays and objects.
     package static let depth = 16
     /// The largest whole number, 2^53 - 1, so that every JSON library reads it exactly.

@@ -40,6 +40,11 @@ extension BlueZAdapter {
         /// The socket of AcquireNotify.
         var socket: BusDescriptor?
         var watch: Watch?
+        /// Ends the time in which a fast stream's values come together; nil before the first.
+        var gathering: Timer?
+        var isGathering = false
+        /// When the socket was last read, in nanoseconds of ``MonotonicClock``.
+        var lastRead: Int64 = 0
         /// Values that arrived while a read was on its way; one of them may be the read's own echo.
         var heldBack: [[UInt8]] = []
 
@@ -49,8 +54,15 @@ extension BlueZAdapter {
             self.path = path
         }
 
-        deinit { watch?.cancel() }
+        deinit {
+            watch?.cancel()
+            gathering?.cancel()
+        }
     }
+
+    /// For how long the values of a fast stream come together before they are read, in nanoseconds: a few connection
+    /// intervals. A stream is fast when two values come within half of it; a single value is read at once.
+    static let gatheringTime: Int64 = 50_000_000
 
     package static let linkGone = BusError(name: "org.bluez.Error.NotConnected", message: "the link is gone")
     static let noAttribute = BusError(name: "org.bluez.Error.DoesNotExist", message: "there is no such attribute")
@@ -144,6 +156,7 @@ extension BlueZAdapter {
             guard let self, lane.turn == turn else { return }
             lane.running = nil
             if operation.isRead { dropEcho(path, answer) }
+            drainGathering()
             operation.completion(answer)
             runLane(path)
         }
@@ -220,7 +233,10 @@ extension BlueZAdapter {
                 let entry = Notifying(device, handle, .acquireNotify)
                 entry.socket = socket
                 entry.watch = try? loop.watch(socket.borrowed, for: .readable, priority: .urgent) { [weak self] _ in
-                    self?.drain(path)
+                    self?.arrived(path)
+                }
+                entry.gathering = try? loop.timer(on: .monotonic, priority: .urgent) { [weak self] in
+                    self?.gathered(path)
                 }
                 notifying[path] = entry
                 completion(.success(.acquireNotify))
@@ -249,23 +265,59 @@ extension BlueZAdapter {
         notifying.values.first { $0.device == device && $0.handle == handle }?.path
     }
 
+    private func arrived(_ path: String) {
+        guard let entry = notifying[path] else { return }
+        let now = MonotonicClock.now()
+        let isFast = now - entry.lastRead < Self.gatheringTime / 2
+        entry.lastRead = now
+        drain(path)
+        guard isFast, let watch = entry.watch, let timer = entry.gathering else { return }
+        watch.disable()
+        entry.isGathering = true
+        timer.arm(at: now + Self.gatheringTime)
+    }
+
+    private func gathered(_ path: String) {
+        guard let entry = notifying[path] else { return }
+        let count = drain(path)
+        guard let watch = entry.watch, let timer = entry.gathering else { return }
+        entry.lastRead = MonotonicClock.now()
+        if count > 1 {
+            timer.arm(at: entry.lastRead + Self.gatheringTime)
+        } else {
+            entry.isGathering = false
+            watch.enable()
+        }
+    }
+
+    /// What came before an answer is told before it.
+    private func drainGathering() {
+        for (path, entry) in notifying where entry.isGathering { drain(path) }
+    }
+
     /// Reads the socket until it is empty: bluetoothd drops what finds it full and says nothing.
-    private func drain(_ path: String) {
-        guard let entry = notifying[path], let socket = entry.socket else { return }
-        var buffer = [UInt8](repeating: 0, count: 1_024)
+    ///
+    /// - Returns: the number of values.
+    @discardableResult
+    private func drain(_ path: String) -> Int {
+        guard let entry = notifying[path], let socket = entry.socket else { return 0 }
+        var values = 0
         while notifying[path] === entry {
-            let count = unsafe recv(socket.borrowed, &buffer, buffer.count, Int32(truncatingIfNeeded: MSG_DONTWAIT))
+            let flags = Int32(truncatingIfNeeded: MSG_DONTWAIT)
+            let count = unsafe recv(socket.borrowed, &valueBuffer, valueBuffer.count, flags)
             if count > 0 {
-                tellNotified(entry, Array(buffer[..<count]))
+                values += 1
+                tellNotified(entry, Array(valueBuffer[..<count]))
             } else if count < 0, errno == EINTR {
                 continue
             } else if count < 0, errno == EAGAIN {
-                return
+                break
             } else {
                 closedFromOutside(path, entry)
-                return
+                break
             }
         }
+        return values
     }
 
     /// bluetoothd closed the socket. Mostly the link is going, which is told by itself; but somebody else's StopNotify
@@ -273,6 +325,9 @@ extension BlueZAdapter {
     private func closedFromOutside(_ path: String, _ entry: Notifying) {
         entry.watch?.cancel()
         entry.watch = nil
+        entry.gathering?.cancel()
+        entry.gathering = nil
+        entry.isGathering = false
         entry.socket = nil
         delays.after(500, "resubscribe \(path)") { [weak self] in
             guard let self, notifying[path] === entry, links.contains(entry.device) else { return }

@@ -93,6 +93,8 @@ package final class BlueZAdapter {
     private(set) var agent: BlueZAgent?
     var lanes: [String: Lane] = [:]
     var notifying: [String: Notifying] = [:]
+    /// Where a value of a notification socket is read to; the longest has 512 bytes.
+    var valueBuffer = [UInt8](repeating: 0, count: 1_024)
     /// What this machine offers as a peripheral, for as long as somebody holds it.
     weak var server: BlueZServer?
 

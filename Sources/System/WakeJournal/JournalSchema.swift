@@ -44,6 +44,7 @@ final class JournalStatements {
     let exit: Statement
     let delivery: Statement
     let acknowledge: Statement
+    let acknowledgeRange: Statement
     let outcome: Statement
     let name: Statement
     let process: Statement
@@ -66,6 +67,10 @@ final class JournalStatements {
         )
         acknowledge = try Statement(
             "UPDATE deliveries SET acknowledged = 1 WHERE event = ?1 AND app = ?2",
+            on: connection
+        )
+        acknowledgeRange = try Statement(
+            "UPDATE deliveries SET acknowledged = 1 WHERE event BETWEEN ?1 AND ?2 AND app = ?3",
             on: connection
         )
         outcome = try Statement("INSERT OR REPLACE INTO outcomes VALUES (?1, ?2)", on: connection)

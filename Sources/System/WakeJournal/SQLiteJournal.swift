@@ -209,6 +209,13 @@ package final class SQLiteJournal: Journal {
         try attempt(statements.acknowledge)
     }
 
+    package func acknowledge(app: AppID, from first: EventID, through last: EventID) throws(JournalError) {
+        statements.acknowledgeRange.bind(1, first.number)
+        statements.acknowledgeRange.bind(2, last.number)
+        statements.acknowledgeRange.bind(3, Int64(app.number))
+        try attempt(statements.acknowledgeRange)
+    }
+
     package func append(outcome: [UInt8], of decision: DecisionID) throws(JournalError) {
         statements.outcome.bind(1, decision.number)
         try attempt(statements.outcome, blob: outcome, at: 2)
