@@ -47,6 +47,21 @@ struct WhyTests {
         )
     }
 
+    @Test("A rule with two checks is among the passed once, and not at all when one of them failed")
+    func passedOnce() throws {
+        var decision = fixture.resume(1, at: second(12))
+        decision.checks[.asksToBeWoken] = .pass
+        #expect(
+            try why([[decision]]).explanation()
+                .contains("\n  passed   LAUNCH-5 LAUNCH-6 MODE-2 BTC-1 BTC-6 BTC-8 BTC-10 BTP-5 BT-1 OPT-2\n")
+        )
+        decision.checks[.asksToBeWoken] = .fail
+        decision.verdict = .drop
+        decision.reason = .answerWaits
+        decision.rule = .launch6
+        #expect(try why([[decision]]).explanation().contains("\n  passed   LAUNCH-5 MODE-2 BTC-1 "))
+    }
+
     @Test("The other apps that saw the event are counted by reason")
     func others() throws {
         var other = fixture.forceQuit(2, at: second(20), event: 1)

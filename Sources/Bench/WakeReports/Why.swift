@@ -77,10 +77,14 @@ package struct Why {
 
     private func confidence(_ rule: RuleID) -> String { Confidences.word(rule) }
 
-    /// Each rule once, in the order of the checks.
+    /// The rules of which no check failed, each once, in the order of the checks.
     private func passed(_ decision: DecisionRecord) -> String {
-        let rules = decision.checks.filter { $0.result == .pass }.map(\.rule.text)
-        let list = rules.isEmpty ? "nothing" : rules.joined(separator: " ")
+        let failed = decision.checks.filter { $0.result == .fail }.map(\.rule)
+        var rules: [RuleID] = []
+        for check in decision.checks where check.result == .pass {
+            if !failed.contains(check.rule), !rules.contains(check.rule) { rules.append(check.rule) }
+        }
+        let list = rules.isEmpty ? "nothing" : rules.map(\.text).joined(separator: " ")
         guard decision.decisive != nil else { return "  passed   \(list)" }
         return "  passed   \(list)                 without it: \(decision.wouldHave.word)"
     }
