@@ -10,6 +10,9 @@ struct WireDocumentTests {
         .appending(path: "../../Sources/Core/WakeWire")
         .standardizedFileURL
 
+    /// Where the sources read a type or a kind.
+    private static let word = #"(?:case |says\("(?:type|kind)", )"([a-zA-Z0-9.]+)"[:)]"#
+
     private static func text(_ name: String) throws -> String {
         try String(contentsOf: folder.appending(path: name), encoding: .utf8)
     }
@@ -64,7 +67,7 @@ struct WireDocumentTests {
         let requests = [
             "AppMessage+Decoding.swift", "PeripheralManagerRequest+Coding.swift", "LocationRequest.swift",
         ]
-        let app = try Self.words(#"case "([a-zA-Z0-9.]+)":"#, in: requests)
+        let app = try Self.words(Self.word, in: requests)
         #expect(app.count == 55)
         let appExamples = try Self.examples(under: "From the app to the bench").joined()
         for word in app {
@@ -74,7 +77,7 @@ struct WireDocumentTests {
         let deliveries = [
             "BenchMessage+Decoding.swift", "PeripheralManagerEvent+Coding.swift", "LocationDelivery+Coding.swift",
         ]
-        for word in try Self.words(#"case "([a-zA-Z.]+)":"#, in: deliveries) {
+        for word in try Self.words(Self.word, in: deliveries) {
             let isThere = ["type", "kind"].contains { benchExamples.contains("\"\($0)\":\"\(word)\"") }
             #expect(isThere, "no example of '\(word)'")
         }

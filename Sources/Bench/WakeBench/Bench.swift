@@ -64,6 +64,8 @@ package final class Bench {
     /// Each once.
     private var listened: [any AppHost] = []
     private var leavesTheBench: [Bool] = []
+    /// Which process of each app is the last, as the router counts them.
+    private var generations: [UInt32] = []
     private var observers: [any BenchObserver] = []
 
     private var inbox: [Item] = []
@@ -119,6 +121,7 @@ package final class Bench {
         precondition(Int(app.number) == hosts.count, "app numbers are given in order")
         hosts.append(host)
         leavesTheBench.append(outside)
+        generations.append(0)
     }
 
     /// Carries a host's words to the inbox.
@@ -360,12 +363,13 @@ package final class Bench {
                             manager: manager,
                             event: id,
                             decision: decision,
-                            generation: router.generation(of: app)
+                            generation: generations[Int(app.number)]
                         )
                     )
                 }
                 pend(action, id, item)
-            case .launch(let app, _, _, let cause, _):
+            case .launch(let app, let generation, _, let cause, _):
+                generations[Int(app.number)] = generation
                 if leavesTheBench[Int(app.number)] { leaves = true }
                 pend(action, cause, item)
             case .thaw(let app), .freeze(let app), .kill(let app), .callback(let app, _, _),
@@ -499,6 +503,7 @@ package final class Bench {
         lastEvent = try reader.readUInt64()
         router = try Router(from: &reader, profile: profile)
         routerDeadline = router.nextDeadline ?? .distantFuture
+        for app in generations.indices { generations[app] = router.generation(of: AppID(UInt32(app))) }
         now = snapshot.at
         sequence = snapshot.sequence
     }

@@ -3,6 +3,9 @@ import WakeModel
 /// Bytes of JSON lines in the making.
 struct LineBuffer {
     private(set) var bytes: [UInt8] = []
+    /// The last second of the day that was written, and its text.
+    private var wallSecond = Int64.min
+    private var wallText: [UInt8] = []
 
     var text: String { String(decoding: bytes, as: UTF8.self) }
     var count: Int { bytes.count }
@@ -55,20 +58,30 @@ struct LineBuffer {
     mutating func append(_ instant: Instant) {
         let nanoseconds = UInt64(max(0, instant.nanoseconds))
         let seconds = nanoseconds / 1_000_000_000
-        let fraction = nanoseconds % 1_000_000_000
+        var fraction = nanoseconds % 1_000_000_000
+        var text: InlineArray<18, UInt8> = .init(repeating: 0x3a)
+        // The hours go first, in as many digits as they have.
         append("T+")
         append(seconds / 3600, width: 2)
-        bytes.append(0x3a)
-        append(seconds / 60 % 60, width: 2)
-        bytes.append(0x3a)
-        append(seconds % 60, width: 2)
-        bytes.append(0x2e)
-        if fraction % 1_000_000 == 0 {
-            append(fraction / 1_000_000, width: 3)
-        } else if fraction % 1000 == 0 {
-            append(fraction / 1000, width: 6)
-        } else {
-            append(fraction, width: 9)
+        Self.put(seconds / 60 % 60, digits: 2, at: 1, into: &text)
+        Self.put(seconds % 60, digits: 2, at: 4, into: &text)
+        text[6] = 0x2e
+        var digits = 9
+        while digits > 3, fraction % 1000 == 0 {
+            fraction /= 1000
+            digits -= 3
+        }
+        Self.put(fraction, digits: digits, at: 7, into: &text)
+        unsafe text.span.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0[..<(7 + digits)]) }
+    }
+
+    private static func put(_ value: UInt64, digits: Int, at start: Int, into text: inout InlineArray<18, UInt8>) {
+        var rest = value
+        var position = start + digits
+        while position > start {
+            position -= 1
+            text[position] = 0x30 + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
         }
     }
 
@@ -91,6 +104,21 @@ struct LineBuffer {
     /// Appends the machine's time of day, in nanoseconds since 1970: `2026-11-21T04:00:11.120Z`.
     mutating func append(wall nanoseconds: Int64) {
         let seconds = nanoseconds >= 0 ? nanoseconds / 1_000_000_000 : (nanoseconds - 999_999_999) / 1_000_000_000
+        let milliseconds = UInt64((nanoseconds - seconds * 1_000_000_000) / 1_000_000)
+        if seconds != wallSecond {
+            wallText.removeAll(keepingCapacity: true)
+            wallSecond = seconds
+            let start = bytes.count
+            append(wallSecond: seconds)
+            wallText.append(contentsOf: bytes[start...])
+        } else {
+            bytes.append(contentsOf: wallText)
+        }
+        append(milliseconds, width: 3)
+        bytes.append(0x5a)
+    }
+
+    private mutating func append(wallSecond seconds: Int64) {
         let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
         let time = UInt64(seconds - days * 86_400)
         let (year, month, day) = Self.date(days)
@@ -106,8 +134,6 @@ struct LineBuffer {
         bytes.append(0x3a)
         append(time % 60, width: 2)
         bytes.append(0x2e)
-        append(UInt64((nanoseconds - seconds * 1_000_000_000) / 1_000_000), width: 3)
-        bytes.append(0x5a)
     }
 
     /// The date of a day counted from 1 January 1970, in the Gregorian calendar: years begin in March here, so that a
@@ -143,11 +169,12 @@ struct LineBuffer {
     /// Appends text in quotes, escaped as JSON asks.
     mutating func append(quoted text: String) {
         bytes.append(0x22)
-        if text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x22 && $0 != 0x5c }) {
-            bytes.append(contentsOf: text.utf8)
-        } else {
-            appendEscaped(text)
+        let isPlain = unsafe text.utf8.withContiguousStorageIfAvailable { utf8 in
+            guard unsafe utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x22 && $0 != 0x5c }) else { return false }
+            unsafe bytes.append(contentsOf: utf8)
+            return true
         }
+        if isPlain != true { appendEscaped(text) }
         bytes.append(0x22)
     }
 

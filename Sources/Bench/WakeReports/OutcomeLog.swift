@@ -62,49 +62,53 @@ package final class OutcomeLog {
     package func flush() throws(ReportError) { try file.flush() }
 
     package func append(_ outcome: Outcome) throws(ReportError) {
-        file.line.append("{\"schema\":\"wake.outcome/1\",\"decision\":")
-        file.line.append(outcome.decision)
-        file.line.append(",\"event\":")
-        file.line.append(outcome.event)
-        head(app: outcome.app, at: outcome.at)
-        file.line.append(",\"wall\":\"")
-        file.line.append(wall: outcome.wall)
-        file.line.append("\",\"pid\":")
-        file.line.append(Int64(outcome.pid))
-        file.line.append(",\"spawn_ms\":")
-        milliseconds(outcome.spawn)
-        file.line.append(",\"delivered\":[")
-        for (position, callback) in outcome.delivered.enumerated() {
-            if position > 0 { file.line.append(",") }
-            file.line.append("{\"callback\":")
-            file.line.append(quoted: callback.name)
-            file.line.append(",\"t\":")
-            file.line.append(quoted: callback.at)
-            file.line.append(",\"value\":")
-            file.line.append(quoted: callback.value)
-            file.line.append("}")
-        }
-        file.line.append("],\"acknowledged\":")
-        file.line.append(outcome.acknowledged)
-        file.line.append(",\"used_ms\":")
-        milliseconds(outcome.used)
-        file.line.append(",\"ended\":")
-        file.line.append(quoted: outcome.ended?.word)
-        file.line.append(",\"exit_id\":")
-        if outcome.exit == 0 {
-            file.line.append("null")
-        } else {
-            file.line.append("\"x-")
-            file.line.append(outcome.exit)
-            file.line.append("\"")
-        }
-        file.line.append("}")
+        write(outcome, into: &file.line)
         try file.endLine()
+    }
+
+    private func write(_ outcome: Outcome, into line: inout LineBuffer) {
+        line.append("{\"schema\":\"wake.outcome/1\",\"decision\":")
+        line.append(outcome.decision)
+        line.append(",\"event\":")
+        line.append(outcome.event)
+        head(app: outcome.app, at: outcome.at, into: &line)
+        line.append(",\"wall\":\"")
+        line.append(wall: outcome.wall)
+        line.append("\",\"pid\":")
+        line.append(Int64(outcome.pid))
+        line.append(",\"spawn_ms\":")
+        milliseconds(outcome.spawn, into: &line)
+        line.append(",\"delivered\":[")
+        for (position, callback) in outcome.delivered.enumerated() {
+            if position > 0 { line.append(",") }
+            line.append("{\"callback\":")
+            line.append(quoted: callback.name)
+            line.append(",\"t\":")
+            line.append(quoted: callback.at)
+            line.append(",\"value\":")
+            line.append(quoted: callback.value)
+            line.append("}")
+        }
+        line.append("],\"acknowledged\":")
+        line.append(outcome.acknowledged)
+        line.append(",\"used_ms\":")
+        milliseconds(outcome.used, into: &line)
+        line.append(",\"ended\":")
+        line.append(quoted: outcome.ended?.word)
+        line.append(",\"exit_id\":")
+        if outcome.exit == 0 {
+            line.append("null")
+        } else {
+            line.append("\"x-")
+            line.append(outcome.exit)
+            line.append("\"")
+        }
+        line.append("}")
     }
 
     package func append(_ move: StateMove) throws(ReportError) {
         file.line.append("{\"schema\":\"wake.state/1\"")
-        head(app: move.app, at: move.at)
+        head(app: move.app, at: move.at, into: &file.line)
         file.line.append(",\"from\":")
         file.line.append(quoted: move.from.word(hasExited: false))
         file.line.append(",\"to\":")
@@ -119,7 +123,7 @@ package final class OutcomeLog {
         file.line.append("{\"schema\":\"wake.exit/1\",\"id\":\"x-")
         file.line.append(exit.number)
         file.line.append("\"")
-        head(app: exit.app, at: exit.at)
+        head(app: exit.app, at: exit.at, into: &file.line)
         file.line.append(",\"generation\":")
         file.line.append(UInt64(exit.generation))
         file.line.append(",\"cause\":")
@@ -146,16 +150,16 @@ package final class OutcomeLog {
         try file.endLine()
     }
 
-    private func head(app: String, at: Instant) {
-        file.line.append(",\"app\":")
-        file.line.append(quoted: app)
-        file.line.append(",\"t\":")
-        file.line.append(quoted: at)
+    private func head(app: String, at: Instant, into line: inout LineBuffer) {
+        line.append(",\"app\":")
+        line.append(quoted: app)
+        line.append(",\"t\":")
+        line.append(quoted: at)
     }
 
-    private func milliseconds(_ span: Instant.Span?) {
-        guard let span else { return file.line.append("null") }
-        file.line.append(span.milliseconds)
+    private func milliseconds(_ span: Instant.Span?, into line: inout LineBuffer) {
+        guard let span else { return line.append("null") }
+        line.append(span.milliseconds)
     }
 }
 

@@ -3,7 +3,11 @@ extension AppMessage {
     ///
     /// - Throws: ``WireError`` for anything that is not a message of an app.
     package init(decoding packet: [UInt8]) throws(WireError) {
-        let fields = try Fields(packet: packet)
+        let fields = try Packet(packet, count: packet.count).object()
+        if fields.says("type", "ack") {
+            self = try AppMessage.acknowledgement(fields)
+            return
+        }
         let type = try fields.string("type")
         switch type {
         case "hello":
@@ -15,8 +19,6 @@ extension AppMessage {
             )
         case "launched":
             self = .launched
-        case "ack":
-            self = try AppMessage.acknowledgement(fields)
         case "done":
             self = .done
         case "task.begin":

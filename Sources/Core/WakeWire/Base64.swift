@@ -17,27 +17,31 @@ enum Base64 {
     }
 
     /// The bytes, or nil for text that is not padded base64 without spaces.
-    static func decode(_ text: String) -> [UInt8]? {
-        let input = Array(text.utf8)
-        guard input.count.isMultiple(of: 4) else {
+    static func decode(_ text: Span<UInt8>) -> [UInt8]? {
+        let count = text.count
+        guard count.isMultiple(of: 4) else {
             return nil
         }
-        let padding = input.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count
+        guard count > 0 else {
+            return []
+        }
+        let padding =
+            text[count - 1] != UInt8(ascii: "=") ? 0 : text[count - 2] != UInt8(ascii: "=") ? 1 : 2
         var output: [UInt8] = []
-        output.reserveCapacity(input.count / 4 * 3)
+        output.reserveCapacity(count / 4 * 3)
         var bits = 0
-        for (index, byte) in input.enumerated() {
-            if index >= input.count - padding {
-                bits <<= 6
-            } else if let value = value(of: byte) {
-                bits = bits << 6 | value
-            } else {
-                return nil
+        for index in 0..<count {
+            bits <<= 6
+            if index < count - padding {
+                guard let value = value(of: text[index]) else {
+                    return nil
+                }
+                bits |= value
             }
-            if index % 4 == 3 {
-                output.append(UInt8(bits >> 16 & 255))
-                output.append(UInt8(bits >> 8 & 255))
-                output.append(UInt8(bits & 255))
+            if index & 3 == 3 {
+                output.append(UInt8(truncatingIfNeeded: bits >> 16))
+                output.append(UInt8(truncatingIfNeeded: bits >> 8))
+                output.append(UInt8(truncatingIfNeeded: bits))
                 bits = 0
             }
         }

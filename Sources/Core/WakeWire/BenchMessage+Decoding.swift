@@ -3,10 +3,14 @@ extension BenchMessage {
     ///
     /// - Throws: ``WireError`` for anything that is not a message of the bench.
     package init(decoding packet: [UInt8]) throws(WireError) {
-        try self.init(Fields(packet: packet))
+        try self.init(Packet(packet, count: packet.count).object())
     }
 
     fileprivate init(_ fields: Fields) throws(WireError) {
+        if fields.says("type", "deliver") {
+            self = .deliver(try WireDelivery(fields))
+            return
+        }
         let type = try fields.string("type")
         switch type {
         case "welcome":
@@ -19,16 +23,16 @@ extension BenchMessage {
             )
         case "reply":
             self = .reply(id: try fields.serial("id"), try WireReply(fields))
-        case "deliver":
-            self = .deliver(try WireDelivery(fields))
         default:
             throw .unknownType(type)
         }
     }
 }
 
-/// Reads the bench's packets, each of one message or of several.
+/// Reads the bench's packets, each of one message or of several, in memory that it keeps from packet to packet.
 package struct BenchPacketReader {
+    private var tokens: [JSONToken] = []
+
     /// A reader that has read nothing.
     package init() {}
 
@@ -39,9 +43,11 @@ package struct BenchPacketReader {
     /// - Throws: ``WireError`` where any part is not a message of the bench; then none of them counts.
     package mutating func messages(in bytes: [UInt8], count: Int? = nil) throws(WireError) -> [BenchMessage] {
         var messages: [BenchMessage] = []
-        for fields in try Fields.messages(in: Array(bytes.prefix(count ?? bytes.count))) {
-            messages.append(try BenchMessage(fields))
-        }
+        var memory: [JSONToken] = []
+        swap(&memory, &tokens)
+        let packet = try Packet(bytes, count: count ?? bytes.count, reusing: memory)
+        defer { tokens = packet.tokens }
+        try packet.forEachMessage { (fields) throws(WireError) in messages.append(try BenchMessage(fields)) }
         return messages
     }
 }
@@ -104,15 +110,15 @@ extension Fields {
         )
     }
 
-    fileprivate func decibels(_ key: String) throws(WireError) -> Int {
+    fileprivate func decibels(_ key: StaticString) throws(WireError) -> Int {
         Int(try integer(key, in: -128...127))
     }
 
-    fileprivate func services(_ key: String) throws(WireError) -> [WireService] {
+    fileprivate func services(_ key: StaticString) throws(WireError) -> [WireService] {
         try optionalList(key) { (fields) throws(WireError) in try WireService(fields) } ?? []
     }
 
-    fileprivate func characteristics(_ key: String) throws(WireError) -> [WireCharacteristic] {
+    fileprivate func characteristics(_ key: StaticString) throws(WireError) -> [WireCharacteristic] {
         try optionalList(key) { (fields) throws(WireError) in try WireCharacteristic(fields) } ?? []
     }
 }
@@ -195,6 +201,10 @@ extension WireDelivery {
 
 extension WireDeliveryBody {
     fileprivate init(_ fields: Fields) throws(WireError) {
+        if fields.says("kind", "peripheral.value") {
+            self = .peripheral(try fields.identifier("peripheral"), try WirePeripheralEvent.value(fields))
+            return
+        }
         let kind = try fields.string("kind")
         switch kind {
         case "central.state":
@@ -307,14 +317,17 @@ extension WirePeripheralEvent {
         }
     }
 
+    /// A read's answer or a notification, the commonest of all events.
+    fileprivate static func value(_ fields: Fields) throws(WireError) -> WirePeripheralEvent {
+        .value(
+            attribute: try fields.handle("attribute"),
+            value: try fields.optionalValue("value"),
+            failure: try fields.failure()
+        )
+    }
+
     private init?(answer kind: String, fields: Fields) throws(WireError) {
         switch kind {
-        case "peripheral.value":
-            self = .value(
-                attribute: try fields.handle("attribute"),
-                value: try fields.optionalValue("value"),
-                failure: try fields.failure()
-            )
         case "peripheral.descriptorValue":
             self = .descriptorValue(
                 attribute: try fields.handle("attribute"),

@@ -1,219 +1,221 @@
-/// A JSON value that keeps whole numbers, fractions and booleans apart.
-enum JSONValue: Equatable {
-    case null
-    case bool(Bool)
-    case integer(Int64)
-    case number(Double)
-    case string(String)
-    case array([JSONValue])
-    case object([String: JSONValue])
+/// A value in a JSON text, or the key of a member, which comes right before its value.
+struct JSONToken {
+    enum Kind: UInt8 {
+        case null
+        case isTrue
+        case isFalse
+        case integer
+        case fraction
+        case text
+        /// A text with escapes between its quotes.
+        case escapedText
+        case array
+        case object
+    }
+
+    let kind: Kind
+    /// The first byte: of a text the one after its quote.
+    let start: UInt32
+    /// The byte after the last: of a text its closing quote.
+    let end: UInt32
+    /// The place of the token after this value and all that is in it.
+    var next: UInt32
+
+    var range: Range<Int> {
+        Int(start)..<Int(end)
+    }
 }
 
-/// Reads one JSON text as RFC 8259 has it, and refuses repeated keys.
+/// Reads one JSON text as RFC 8259 has it into tokens, and refuses repeated keys.
+///
+/// An object's token comes before those of its members, an array's before those of its elements.
 struct JSONReader {
-    private let bytes: [UInt8]
+    private(set) var tokens: [JSONToken]
     private var position = 0
     private var depth = 0
 
-    static func read(_ bytes: [UInt8]) throws(WireError) -> JSONValue {
-        var reader = JSONReader(bytes: bytes)
-        let value = try reader.value()
-        reader.skipSpace()
+    /// Reads the text; the tokens stand in the given array's memory.
+    ///
+    /// The text is at most ``WireLimits/packetBytes`` long.
+    static func read(_ bytes: Span<UInt8>, reusing tokens: consuming [JSONToken] = []) throws(WireError) -> [JSONToken]
+    {
+        var reader = JSONReader(tokens: tokens)
+        reader.tokens.removeAll(keepingCapacity: true)
+        try reader.value(bytes)
+        reader.skipSpace(bytes)
         guard reader.position == bytes.count else {
             throw reader.fault
         }
-        return value
+        return reader.tokens
     }
 
-    private init(bytes: [UInt8]) {
-        self.bytes = bytes
+    private init(tokens: consuming [JSONToken]) {
+        self.tokens = tokens
     }
 
     private var fault: WireError {
         .notJSON(offset: position)
     }
 
-    private var next: UInt8? {
+    @inline(__always)
+    private func next(_ bytes: Span<UInt8>) -> UInt8? {
         position < bytes.count ? bytes[position] : nil
     }
 
-    private mutating func skipSpace() {
-        while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 {
+    @inline(__always)
+    private mutating func skipSpace(_ bytes: Span<UInt8>) {
+        while let byte = next(bytes), byte <= 0x20, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 {
             position += 1
         }
     }
 
-    private mutating func take(_ byte: UInt8) -> Bool {
-        guard next == byte else {
+    @inline(__always)
+    private mutating func take(_ byte: UInt8, _ bytes: Span<UInt8>) -> Bool {
+        guard position < bytes.count, bytes[position] == byte else {
             return false
         }
         position += 1
         return true
     }
 
-    private mutating func value() throws(WireError) -> JSONValue {
-        skipSpace()
-        switch next {
-        case UInt8(ascii: "{"): return try object()
-        case UInt8(ascii: "["): return try array()
-        case UInt8(ascii: "\""): return .string(try string())
-        case UInt8(ascii: "t"): return try word("true", .bool(true))
-        case UInt8(ascii: "f"): return try word("false", .bool(false))
-        case UInt8(ascii: "n"): return try word("null", .null)
-        default: return try number()
+    private mutating func add(_ kind: JSONToken.Kind, from start: Int) {
+        let next = UInt32(truncatingIfNeeded: tokens.count + 1)
+        tokens.append(
+            JSONToken(
+                kind: kind,
+                start: UInt32(truncatingIfNeeded: start),
+                end: UInt32(truncatingIfNeeded: position),
+                next: next
+            )
+        )
+    }
+
+    private mutating func value(_ bytes: Span<UInt8>) throws(WireError) {
+        skipSpace(bytes)
+        switch next(bytes) {
+        case UInt8(ascii: "\""): try string(bytes)
+        case UInt8(ascii: "{"): try object(bytes)
+        case UInt8(ascii: "["): try array(bytes)
+        case UInt8(ascii: "t"): try word("true", .isTrue, bytes)
+        case UInt8(ascii: "f"): try word("false", .isFalse, bytes)
+        case UInt8(ascii: "n"): try word("null", .null, bytes)
+        default: try number(bytes)
         }
     }
 
-    private mutating func word(_ text: String, _ value: JSONValue) throws(WireError) -> JSONValue {
+    private mutating func word(_ text: String, _ kind: JSONToken.Kind, _ bytes: Span<UInt8>) throws(WireError) {
+        let start = position
         for byte in text.utf8 {
-            guard take(byte) else {
+            guard take(byte, bytes) else {
                 throw fault
             }
         }
-        return value
+        add(kind, from: start)
     }
 
-    private mutating func enter() throws(WireError) {
+    /// Goes into an array or an object; gives the place of its token.
+    private mutating func enter(_ kind: JSONToken.Kind, _ bytes: Span<UInt8>) throws(WireError) -> Int {
         depth += 1
         guard depth <= WireLimits.depth else {
             throw .tooDeep(offset: position)
         }
+        add(kind, from: position)
         position += 1
-        skipSpace()
+        skipSpace(bytes)
+        return tokens.count - 1
     }
 
-    private mutating func object() throws(WireError) -> JSONValue {
-        try enter()
-        defer { depth -= 1 }
-        var members: [String: JSONValue] = [:]
-        if take(UInt8(ascii: "}")) {
-            return .object(members)
+    private mutating func leave(_ place: Int) {
+        depth -= 1
+        tokens[place].next = UInt32(truncatingIfNeeded: tokens.count)
+    }
+
+    private mutating func object(_ bytes: Span<UInt8>) throws(WireError) {
+        let place = try enter(.object, bytes)
+        var keys = JSONKeys()
+        guard !take(UInt8(ascii: "}"), bytes) else {
+            return leave(place)
         }
         repeat {
-            skipSpace()
-            let key = try string()
-            skipSpace()
-            guard take(UInt8(ascii: ":")) else {
+            skipSpace(bytes)
+            let key = tokens.count
+            try string(bytes)
+            guard keys.insert(key, firstOf: place, tokens, bytes) else {
                 throw fault
             }
-            guard members.updateValue(try value(), forKey: key) == nil else {
+            skipSpace(bytes)
+            guard take(UInt8(ascii: ":"), bytes) else {
                 throw fault
             }
-            skipSpace()
-        } while take(UInt8(ascii: ","))
-        guard take(UInt8(ascii: "}")) else {
+            try value(bytes)
+            skipSpace(bytes)
+        } while take(UInt8(ascii: ","), bytes)
+        guard take(UInt8(ascii: "}"), bytes) else {
             throw fault
         }
-        return .object(members)
+        leave(place)
     }
 
-    private mutating func array() throws(WireError) -> JSONValue {
-        try enter()
-        defer { depth -= 1 }
-        var elements: [JSONValue] = []
-        if take(UInt8(ascii: "]")) {
-            return .array(elements)
+    private mutating func array(_ bytes: Span<UInt8>) throws(WireError) {
+        let place = try enter(.array, bytes)
+        guard !take(UInt8(ascii: "]"), bytes) else {
+            return leave(place)
         }
         repeat {
-            elements.append(try value())
-            skipSpace()
-        } while take(UInt8(ascii: ","))
-        guard take(UInt8(ascii: "]")) else {
+            try value(bytes)
+            skipSpace(bytes)
+        } while take(UInt8(ascii: ","), bytes)
+        guard take(UInt8(ascii: "]"), bytes) else {
             throw fault
         }
-        return .array(elements)
+        leave(place)
     }
 
-    private mutating func string() throws(WireError) -> String {
-        guard take(UInt8(ascii: "\"")) else {
+    private mutating func string(_ bytes: Span<UInt8>) throws(WireError) {
+        guard take(UInt8(ascii: "\""), bytes) else {
             throw fault
         }
         let start = position
-        while let byte = next, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 {
-            position += 1
+        var place = start
+        var all: UInt8 = 0
+        while place < bytes.count {
+            let byte = bytes[place]
+            guard byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 else {
+                break
+            }
+            all |= byte
+            place += 1
         }
-        if next == UInt8(ascii: "\"") {
-            let text = try text(Array(bytes[start..<position]))
-            position += 1
-            return text
+        position = place
+        guard next(bytes) == UInt8(ascii: "\"") else {
+            return try stringWithEscapes(from: start, bytes)
         }
-        return try stringWithEscapes(from: start)
-    }
-
-    private mutating func stringWithEscapes(from start: Int) throws(WireError) -> String {
-        var content = Array(bytes[start..<position])
-        while let byte = next {
-            position += 1
-            switch byte {
-            case UInt8(ascii: "\""):
-                return try text(content)
-            case UInt8(ascii: "\\"):
-                content.append(contentsOf: String(try escaped()).utf8)
-            case 0x20...:
-                content.append(byte)
-            default:
+        if all >= 0x80 {
+            guard JSONText.plain(bytes.extracting(start..<position)) != nil else {
                 throw fault
             }
         }
-        throw fault
-    }
-
-    private func text(_ content: [UInt8]) throws(WireError) -> String {
-        guard let text = String(validating: content, as: UTF8.self) else {
-            throw fault
-        }
-        return text
-    }
-
-    private mutating func escaped() throws(WireError) -> Unicode.Scalar {
-        guard let byte = next else {
-            throw fault
-        }
+        add(.text, from: start)
         position += 1
-        switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
-        case UInt8(ascii: "b"): return "\u{8}"
-        case UInt8(ascii: "f"): return "\u{C}"
-        case UInt8(ascii: "n"): return "\n"
-        case UInt8(ascii: "r"): return "\r"
-        case UInt8(ascii: "t"): return "\t"
-        case UInt8(ascii: "u"): return try scalar()
-        default: throw fault
-        }
     }
 
-    private mutating func scalar() throws(WireError) -> Unicode.Scalar {
-        let first = try fourDigits()
-        if let scalar = Unicode.Scalar(first) {
-            return scalar
-        }
-        guard first < 0xDC00, take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else {
-            throw fault
-        }
-        let second = try fourDigits()
-        guard (0xDC00..<0xE000).contains(second),
-            let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
-        else {
-            throw fault
-        }
-        return scalar
-    }
-
-    private mutating func fourDigits() throws(WireError) -> UInt32 {
-        var value: UInt32 = 0
-        for _ in 0..<4 {
-            guard let byte = next, let digit = Character(Unicode.Scalar(byte)).hexDigitValue, byte < 0x80 else {
+    private mutating func stringWithEscapes(from start: Int, _ bytes: Span<UInt8>) throws(WireError) {
+        while let byte = next(bytes), byte != UInt8(ascii: "\"") {
+            guard byte >= 0x20 else {
                 throw fault
             }
-            value = value << 4 | UInt32(digit)
-            position += 1
+            position += byte == UInt8(ascii: "\\") ? 2 : 1
         }
-        return value
+        guard next(bytes) != nil, JSONText.escaped(bytes.extracting(start..<position)) != nil else {
+            throw fault
+        }
+        add(.escapedText, from: start)
+        position += 1
     }
 
-    private mutating func digits() throws(WireError) {
+    private mutating func digits(_ bytes: Span<UInt8>) throws(WireError) {
         let start = position
-        while let byte = next, (0x30...0x39).contains(byte) {
+        while let byte = next(bytes), byte >= 0x30, byte <= 0x39 {
             position += 1
         }
         guard position > start else {
@@ -221,31 +223,91 @@ struct JSONReader {
         }
     }
 
-    private mutating func number() throws(WireError) -> JSONValue {
+    private mutating func number(_ bytes: Span<UInt8>) throws(WireError) {
         let start = position
         var isWhole = true
-        _ = take(UInt8(ascii: "-"))
-        if !take(UInt8(ascii: "0")) {
-            try digits()
+        _ = take(UInt8(ascii: "-"), bytes)
+        if !take(UInt8(ascii: "0"), bytes) {
+            try digits(bytes)
         }
-        if take(UInt8(ascii: ".")) {
+        if take(UInt8(ascii: "."), bytes) {
             isWhole = false
-            try digits()
+            try digits(bytes)
         }
-        if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
+        if take(UInt8(ascii: "e"), bytes) || take(UInt8(ascii: "E"), bytes) {
             isWhole = false
-            if !take(UInt8(ascii: "+")) {
-                _ = take(UInt8(ascii: "-"))
+            if !take(UInt8(ascii: "+"), bytes) {
+                _ = take(UInt8(ascii: "-"), bytes)
             }
-            try digits()
+            try digits(bytes)
         }
-        let text = String(decoding: bytes[start..<position], as: UTF8.self)
-        if isWhole, let value = Int64(text) {
-            return .integer(value)
+        let digits = bytes.extracting(start..<position)
+        if isWhole, JSONNumber.integer(digits) != nil {
+            return add(.integer, from: start)
         }
-        guard let value = Double(text), value.isFinite else {
+        guard JSONNumber.fraction(digits)?.isFinite == true else {
             throw fault
         }
-        return .number(value)
+        add(.fraction, from: start)
+    }
+}
+
+/// Tells whether a key of an object was there before.
+private struct JSONKeys {
+    /// From so many members on they are kept in a set.
+    private static let few = 32
+    private var count = 0
+    /// A bit for each sort of key that was there.
+    private var sorts: UInt64 = 0
+    private var many: Set<String> = []
+
+    /// False where an earlier key of the object, whose token has the given place, is the same.
+    mutating func insert(_ key: Int, firstOf object: Int, _ tokens: [JSONToken], _ bytes: Span<UInt8>) -> Bool {
+        count += 1
+        if count > Self.few {
+            return insertInSet(key, firstOf: object, tokens, bytes)
+        }
+        let sort = Self.sort(tokens[key], bytes)
+        defer { sorts |= sort }
+        guard sorts & sort != 0 else {
+            return true
+        }
+        let text = JSONText.text(tokens[key], bytes)
+        var place = object + 1
+        while place < key {
+            if JSONText.text(tokens[place], bytes) == text {
+                return false
+            }
+            place = Int(tokens[place + 1].next)
+        }
+        return true
+    }
+
+    /// The bit of a key, which equal keys share; all bits for one with escapes, which may equal any.
+    private static func sort(_ key: JSONToken, _ bytes: Span<UInt8>) -> UInt64 {
+        guard key.kind == .text else {
+            return .max
+        }
+        guard key.end > key.start else {
+            return 1
+        }
+        let ends = UInt64(bytes[Int(key.start)]) &* 5 &+ UInt64(bytes[Int(key.end) - 1])
+        return 1 &<< (ends &+ UInt64(key.end - key.start) &* 11)
+    }
+
+    private mutating func insertInSet(
+        _ key: Int,
+        firstOf object: Int,
+        _ tokens: [JSONToken],
+        _ bytes: Span<UInt8>
+    ) -> Bool {
+        if many.isEmpty {
+            var place = object + 1
+            while place < key {
+                many.insert(JSONText.text(tokens[place], bytes))
+                place = Int(tokens[place + 1].next)
+            }
+        }
+        return many.insert(JSONText.text(tokens[key], bytes)).inserted
     }
 }

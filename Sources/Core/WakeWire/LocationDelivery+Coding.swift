@@ -114,12 +114,12 @@ extension WireLocationStatus {
 extension Fields {
     /// A list of at most ``WireLimits/listed``.
     fileprivate func bounded<Element>(
-        _ key: String,
+        _ key: StaticString,
         _ read: (Fields) throws(WireError) -> Element
     ) throws(WireError) -> [Element] {
         let list = try list(key, read)
         guard list.count <= WireLimits.listed else {
-            throw .badValue(key: key, expected: "at most \(WireLimits.listed) of them")
+            throw .badValue(key: key.description, expected: "at most \(WireLimits.listed) of them")
         }
         return list
     }
@@ -132,13 +132,13 @@ extension Fields {
     }
 
     /// Seconds since 1970, of the years 1 to 9999.
-    fileprivate func optionalTime(_ key: String) throws(WireError) -> Double? {
+    fileprivate func optionalTime(_ key: StaticString) throws(WireError) -> Double? {
         try optionalMeasure(key, in: -62_135_596_800...253_402_300_799)
     }
 
-    fileprivate func time(_ key: String) throws(WireError) -> Double {
+    fileprivate func time(_ key: StaticString) throws(WireError) -> Double {
         guard let time = try optionalTime(key) else {
-            throw .missing(key: key)
+            throw .missing(key: key.description)
         }
         return time
     }

@@ -190,29 +190,29 @@ extension WireRegionShape {
 
 extension Fields {
     /// The name of a region: any text of at most ``WireLimits/regionIdentifierBytes``.
-    func regionIdentifier(_ key: String) throws(WireError) -> String {
+    func regionIdentifier(_ key: StaticString) throws(WireError) -> String {
         let text = try string(key)
         guard text.utf8.count <= WireLimits.regionIdentifierBytes else {
-            throw .badValue(key: key, expected: "at most \(WireLimits.regionIdentifierBytes) bytes of text")
+            throw .badValue(key: key.description, expected: "at most \(WireLimits.regionIdentifierBytes) bytes of text")
         }
         return text
     }
 
     /// A number, whole or with a fraction.
-    func optionalMeasure(_ key: String, in range: ClosedRange<Double>) throws(WireError) -> Double? {
+    func optionalMeasure(_ key: StaticString, in range: ClosedRange<Double>) throws(WireError) -> Double? {
         guard let value = try optionalSeconds(key) else {
             return nil
         }
         guard range.contains(value) else {
-            throw .badValue(key: key, expected: "a number from \(range.lowerBound) to \(range.upperBound)")
+            throw .badValue(key: key.description, expected: "a number from \(range.lowerBound) to \(range.upperBound)")
         }
         return value
     }
 
     /// A number, whole or with a fraction.
-    func measure(_ key: String, in range: ClosedRange<Double>) throws(WireError) -> Double {
+    func measure(_ key: StaticString, in range: ClosedRange<Double>) throws(WireError) -> Double {
         guard let value = try optionalMeasure(key, in: range) else {
-            throw .missing(key: key)
+            throw .missing(key: key.description)
         }
         return value
     }

@@ -108,20 +108,20 @@ extension WirePeripheralManagerRequest {
 
 extension Fields {
     /// The number of a local service, characteristic or request.
-    func localNumber(_ key: String) throws(WireError) -> UInt32 {
+    func localNumber(_ key: StaticString) throws(WireError) -> UInt32 {
         UInt32(try integer(key, in: 0...Int64(UInt32.max)))
     }
 
     /// Words that stand for bits, each of a closed list.
     func bits<Bits: OptionSet>(
-        _ key: String,
+        _ key: StaticString,
         _ words: [(word: String, bit: Bits)],
         example: String
     ) throws(WireError) -> Bits where Bits.Element == Bits {
         var bits: Bits = []
         for word in try optionalStrings(key) ?? [] {
             guard let entry = words.first(where: { $0.word == word }) else {
-                throw .badValue(key: key, expected: example)
+                throw .badValue(key: key.description, expected: example)
             }
             bits.insert(entry.bit)
         }

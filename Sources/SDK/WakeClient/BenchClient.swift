@@ -25,7 +25,7 @@ package final class BenchClient: Sendable {
         var currentWake: Wakebench.Wake?
     }
 
-    private struct Manager {
+    struct Manager {
         var queue: DispatchQueue
         var hearsOfAll: Bool
         var receiver: DescriptorReceiver
@@ -51,7 +51,7 @@ package final class BenchClient: Sendable {
         let reader = Thread { [unowned self] in readUntilClosed() }
         reader.name = "wakebench.reader"
         reader.start()
-        send(.hello(version: WireLimits.version, client: "swift", pid: Int(getpid())))
+        send(.hello(version: WireLimits.version, client: "swift", pid: Int(getpid()), batches: true))
     }
 
     // MARK: Sending
@@ -178,10 +178,15 @@ package final class BenchClient: Sendable {
 
     private func readUntilClosed() {
         var buffer = [UInt8](repeating: 0, count: WireLimits.packetBytes)
+        var reader = BenchPacketReader()
         while true {
             switch socket.receive(into: &buffer) {
-            case .bytes(let packet, let descriptors):
-                receive(packet, descriptors.first)
+            case .bytes(let count, let descriptors):
+                do throws(WireError) {
+                    receive(try reader.messages(in: buffer, count: count), descriptors)
+                } catch {
+                    complain("ignored a packet from the bench: \(error)")
+                }
             case .tooLarge(let count):
                 complain("ignored a packet from the bench: \(WireError.tooLarge(bytes: count))")
             case .closed:
@@ -190,15 +195,26 @@ package final class BenchClient: Sendable {
         }
     }
 
-    private func receive(_ packet: [UInt8], _ descriptor: ReceivedDescriptor?) {
-        do throws(WireError) {
-            try handle(BenchMessage(decoding: packet), descriptor)
-        } catch {
-            complain("ignored a packet from the bench: \(error)")
+    /// Takes the messages of a packet in their order; a descriptor belongs to the only message of its packet.
+    private func receive(_ messages: [BenchMessage], _ descriptors: [ReceivedDescriptor]) {
+        let descriptor = messages.count == 1 ? descriptors.first : nil
+        var run: DeliveryRun?
+        for message in messages {
+            guard case .deliver(let delivery) = message else {
+                hand(over: &run)
+                handle(message)
+                continue
+            }
+            let continues = run?.takes(delivery, receivers: { receivers(of: delivery) }) ?? false
+            if !continues {
+                hand(over: &run)
+                run = DeliveryRun(delivery, receivers(of: delivery), descriptor)
+            }
         }
+        hand(over: &run)
     }
 
-    private func handle(_ message: BenchMessage, _ descriptor: ReceivedDescriptor?) {
+    private func handle(_ message: BenchMessage) {
         switch message {
         case .welcome(let welcome):
             state.withLock { state in
@@ -212,8 +228,8 @@ package final class BenchClient: Sendable {
             perform(delivery, callback, appState)
         case .reply(let id, let reply):
             state.withLock({ $0.waiting.removeValue(forKey: id) })?(reply)
-        case .deliver(let delivery):
-            perform(delivery, descriptor)
+        case .deliver:
+            break
         }
     }
 
@@ -229,20 +245,25 @@ package final class BenchClient: Sendable {
         }
     }
 
-    private func perform(_ delivery: WireDelivery, _ descriptor: ReceivedDescriptor?) {
-        let receivers = receivers(of: delivery)
-        guard let queue = receivers.first?.queue else {
-            return send(.acknowledge(delivery: delivery.delivery))
+    /// Has a run's deliveries done on their queue, and acknowledged once the queue has drained after them.
+    private func hand(over run: inout DeliveryRun?) {
+        guard let all = run.take() else {
+            return
+        }
+        guard let queue = all.queue else {
+            return send(all.acknowledgement)
         }
         queue.async { [self] in
-            note(delivery)
-            for manager in receivers { manager.receiver(delivery.body, descriptor) }
+            for (delivery, receivers) in all.entries {
+                note(delivery)
+                for manager in receivers { manager.receiver(delivery.body, all.descriptor) }
+            }
             queue.async { [self] in
-                guard delivery.body.isAboutChannel else {
-                    return send(.acknowledge(delivery: delivery.delivery))
+                guard all.isAboutChannel else {
+                    return send(all.acknowledgement)
                 }
                 DescriptorStreams.tellAll { [self] in
-                    send(.acknowledge(delivery: delivery.delivery))
+                    send(all.acknowledgement)
                 }
             }
         }
@@ -272,16 +293,6 @@ package final class BenchClient: Sendable {
     private func endWithBench() -> Never {
         fflush(nil)
         _exit(0)
-    }
-}
-
-extension WireDeliveryBody {
-    /// Whether an app that has taken it may have bytes of a channel to read.
-    fileprivate var isAboutChannel: Bool {
-        switch self {
-        case .channelData, .peripheral(_, .channelOpened), .peripheralManager(.channelOpened): true
-        default: false
-        }
     }
 }
 

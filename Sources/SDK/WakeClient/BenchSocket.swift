@@ -6,7 +6,8 @@ import WakeWire
 package final class BenchSocket: Sendable {
     /// What came out of the socket.
     package enum Packet {
-        case bytes([UInt8], [ReceivedDescriptor] = [])
+        /// So many bytes at the front of the buffer.
+        case bytes(Int, [ReceivedDescriptor] = [])
         case tooLarge(Int)
         case closed
     }
@@ -84,7 +85,7 @@ package final class BenchSocket: Sendable {
         return false
     }
 
-    /// Waits for the next packet.
+    /// Waits for the next packet, which comes to stand at the front of the buffer.
     package func receive(into buffer: inout [UInt8]) -> Packet {
         while true {
             var descriptors: [ReceivedDescriptor] = []
@@ -94,10 +95,10 @@ package final class BenchSocket: Sendable {
                 return .tooLarge(received)
             }
             if received > 0 {
-                return .bytes(Array(buffer[..<received]), descriptors)
+                return .bytes(received, descriptors)
             }
             if received == 0, !isHungUp {
-                return .bytes([])
+                return .bytes(0)
             }
             guard received < 0, cause == EINTR || cause == EAGAIN else {
                 return .closed
