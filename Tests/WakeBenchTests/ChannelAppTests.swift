@@ -67,8 +67,7 @@ struct ChannelAppTests {
     func offered() throws {
         let bench = try BenchProgram()
         try install("ThermometerPeripheral", in: bench)
-        let folder = BenchProgram.repository.appending(path: "Scripts/lab.d")
-        let scenario = folder.appending(path: "scenarios/thermometer.yaml").path
+        let scenario = BenchProgram.repository.appending(path: "Devices/Scenarios/thermometer-peripheral.yaml").path
         let run = try bench.run(["run", scenario, "--apps", "apps", "--out", "out", "--quiet"])
         #expect(run.code == 0, "\(run.errors)")
         let log = try bench.lines(of: "out/apps/com.example.thermometer.log").filter { line in

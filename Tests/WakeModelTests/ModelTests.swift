@@ -74,6 +74,13 @@ struct ModelTests {
         #expect(results[.notForceQuit] == .notApplicable)
     }
 
+    @Test("A distance is found from its chord again, from nothing to half the way round")
+    func chords() {
+        for metres in [0, 0.5, 50, 12_345.5, 1_000_000, 10_000_000, 20_015_000] {
+            #expect(abs(Sphere.metres(chord: Sphere.chord(metres: metres)) - metres) < 0.01)
+        }
+    }
+
     @Test("A profile is found by its word")
     func profiles() {
         for profile in Profile.all { #expect(Profile.named(profile.name) == profile) }

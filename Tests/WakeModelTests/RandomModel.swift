@@ -327,6 +327,11 @@ extension SeededGenerator {
         snapshot.budgetLimit = span()
         snapshot.budgetUsed = span()
         snapshot.locationAuthorization = any()
+        snapshot.beganInForeground = flag()
+        if snapshot.via == .standardUpdates {
+            snapshot.filterChord = Double(instant().nanoseconds)
+            snapshot.movedSquare = Double(instant().nanoseconds)
+        }
         return snapshot
     }
 }

@@ -47,6 +47,21 @@ struct WhyTests {
         )
     }
 
+    @Test("A rule with two checks is among the passed once, and not at all when one of them failed")
+    func passedOnce() throws {
+        var decision = fixture.resume(1, at: second(12))
+        decision.checks[.asksToBeWoken] = .pass
+        #expect(
+            try why([[decision]]).explanation()
+                .contains("\n  passed   LAUNCH-5 LAUNCH-6 MODE-2 BTC-1 BTC-6 BTC-8 BTC-10 BTP-5 BT-1 OPT-2\n")
+        )
+        decision.checks[.asksToBeWoken] = .fail
+        decision.verdict = .drop
+        decision.reason = .answerWaits
+        decision.rule = .launch6
+        #expect(try why([[decision]]).explanation().contains("\n  passed   LAUNCH-5 MODE-2 BTC-1 "))
+    }
+
     @Test("The other apps that saw the event are counted by reason")
     func others() throws {
         var other = fixture.forceQuit(2, at: second(20), event: 1)
@@ -124,6 +139,55 @@ struct WhyTests {
                 Woke    Resumed    2h42m              bluetooth  characteristic-notified heart-rate-belt/2A37: \
                 pid 4711, launched in 38 ms, 612 ms of 10 s, then suspended, didUpdateValueFor
                 """
+        )
+    }
+
+    /// An app that runs from 10 s, is suspended from 60 s, wakes at 600 s for 10 s, and is force-quit at 2000 s; a wake is
+    /// denied at 1200 s and at 3000 s.
+    private func idleLog() throws -> RunLog {
+        var denied = fixture.forceQuit(2, at: second(1_200))
+        denied.reason = .modeMissing
+        var log = try fixture.run([
+            [fixture.resume(1, at: second(600))], [denied], [fixture.forceQuit(3, at: second(3_000))],
+            [fixture.nobody(4, at: second(3_600))],
+        ])
+        let states: [(Int64, AppState)] = [
+            (10, .active), (60, .suspended), (600, .background), (610, .suspended), (2_000, .notRunning),
+        ]
+        var from = AppState.notRunning
+        for (at, to) in states {
+            log.moves.append(StateMove(app: "com.acme.heart", at: second(at), from: from, to: to, pid: 4711))
+            from = to
+        }
+        log.exits = [
+            ExitEntry(
+                number: 1,
+                app: "com.acme.heart",
+                at: second(2_000),
+                generation: 1,
+                cause: .userForceQuit,
+                code: -9,
+                stateBefore: .suspended
+            )
+        ]
+        return log
+    }
+
+    @Test("The table ends with the time the app did not run, by the reason that held, the longest first")
+    func timeNotRunning() throws {
+        let table = Why(try idleLog(), app: "com.acme.heart").table()
+        #expect(
+            table.split(separator: "\n").last
+                == "Time not running, by reason: ForceQuit 26m40s, NoEvent 19m, ModeMissing 13m20s"
+        )
+    }
+
+    @Test("Only the time that the table shows counts, for the reason that held when it began")
+    func timeNotRunningSince() throws {
+        let why = Why(try idleLog(), app: "com.acme.heart")
+        #expect(
+            why.table(since: .seconds(2_100)).split(separator: "\n").last
+                == "Time not running, by reason: ForceQuit 26m40s, ModeMissing 8m20s"
         )
     }
 

@@ -42,7 +42,7 @@ for name in heart-rate-belt heart-rate-belt-force-quit two-apps-shared-belt; do
     play "Devices/Scenarios/$name.yaml" "$name" Devices/Bluetooth/heart-rate-belt.yaml
 done
 play Devices/Scenarios/l2cap-logger.yaml l2cap-logger Devices/Bluetooth/l2cap-logger.yaml
-play Scripts/lab.d/scenarios/thermometer.yaml thermometer Scripts/lab.d/devices/thermometer-reader.yaml
+play Devices/Scenarios/thermometer-peripheral.yaml thermometer-peripheral Devices/Bluetooth/thermometer-reader.yaml
 "$bench" why com.example.heartrate --run /tmp/runs/heart-rate-belt-force-quit || status=1
 play_beacon desk-beacon Devices/Bluetooth/desk-beacon.yaml
 "$bench" why com.example.fences --run /tmp/runs/desk-beacon || status=1

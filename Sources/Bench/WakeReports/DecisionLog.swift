@@ -258,15 +258,23 @@ package final class DecisionLog {
             if !first { line.append(",") }
             first = false
             line.append(fragments.check(check, result, decisive: check == decisive))
-            if result == .pass || result == .fail { writeObserved(check, decision.snapshot, into: &line) }
+            if result == .pass || result == .fail {
+                writeObserved(check, result, decision.snapshot, at: decision.at, into: &line)
+            }
             line.append("}")
         }
     }
 
     /// What the check looked at, since when it was so, and what set it.
-    private func writeObserved(_ check: Check, _ snapshot: AppSnapshot, into line: inout LineBuffer) {
+    private func writeObserved(
+        _ check: Check,
+        _ result: CheckResult,
+        _ snapshot: AppSnapshot,
+        at: Instant,
+        into line: inout LineBuffer
+    ) {
         switch check {
-        case .terminatedBySystem:
+        case .terminatedBySystem, .updatesReachProcess, .rangesWhileRunning:
             line.append(",\"observed\":\"")
             line.append(raw: snapshot.state.word(hasExited: snapshot.lastExit != 0))
             line.append("\",\"since\":")
@@ -290,7 +298,14 @@ package final class DecisionLog {
             }
             line.append(",\"passcode\":")
             line.append(snapshot.passcode)
-        case .registered:
+        case .locationLiftsForceQuit:
+            line.append(",\"observed\":true,\"since\":")
+            line.append(quoted: snapshot.forceQuitAt)
+            line.append(",\"set_by\":")
+            line.append(snapshot.forceQuitBy)
+        case .registered, .asksToBeWoken:
+            // Of an event that concerns several apps and is for none by itself, no one registration was looked at.
+            if snapshot.via == .none, result == .pass { break }
             line.append(",\"observed\":\"")
             line.append(raw: snapshot.via.word)
             line.append("\"")
@@ -301,6 +316,12 @@ package final class DecisionLog {
             line.append(",\"observed\":\"")
             line.append(raw: snapshot.locationAuthorization.word)
             line.append("\"")
+            guard snapshot.locationAuthorization == .whenInUse else { break }
+            line.append(",\"in_use\":")
+            line.append(snapshot.state == .active || snapshot.state == .inactive)
+            guard snapshot.via == .standardUpdates else { break }
+            line.append(",\"began_in_foreground\":")
+            line.append(snapshot.beganInForeground)
         case .budgetLeft, .locationBudgetLeft:
             let left = max(.zero, snapshot.budgetLimit - snapshot.budgetUsed)
             line.append(",\"observed\":{\"limit_ms\":")
@@ -334,10 +355,30 @@ package final class DecisionLog {
         case .bluetoothAuthorized:
             line.append(",\"observed\":")
             line.append(snapshot.bluetoothAllowed)
-        case .requestOfCentral, .scanNamesServices, .notDuplicate, .deliveryWanted, .locationLiftsForceQuit,
-            .asksToBeWoken,
-            .updatesInBackground, .updatesReachProcess, .beyondDistanceFilter, .notPaused, .sideWanted,
-            .rangesWhileRunning, .crossesBoundary, .dwellOver, .beaconIsNew:
+        case .beyondDistanceFilter:
+            line.append(",\"observed\":{\"filter_m\":")
+            line.append(metres: Sphere.metres(chord: snapshot.filterChord))
+            line.append(",\"moved_m\":")
+            if snapshot.movedSquare.isFinite {
+                line.append(metres: Sphere.metres(chord: snapshot.movedSquare.squareRoot()))
+            } else {
+                line.append("null")
+            }
+            line.append("}")
+        case .updatesInBackground, .sideWanted, .crossesBoundary, .beaconIsNew:
+            // A yes or no is all that there was to see.
+            line.append(",\"observed\":")
+            line.append(result == .pass)
+        case .notPaused:
+            line.append(",\"observed\":")
+            line.append(result == .fail)
+        case .dwellOver:
+            // The fix that is decided on began the dwell.
+            line.append(",\"observed\":")
+            line.append(result == .pass)
+            line.append(",\"since\":")
+            line.append(quoted: at)
+        case .requestOfCentral, .scanNamesServices, .notDuplicate, .deliveryWanted:
             break
         }
     }

@@ -85,6 +85,15 @@ struct LineBuffer {
         }
     }
 
+    /// Appends a distance from 0 m, to the tenth.
+    mutating func append(metres: Double) {
+        let tenths = UInt64(min(max(0, metres) * 10, 1e15).rounded())
+        append(tenths / 10)
+        guard tenths % 10 != 0 else { return }
+        bytes.append(0x2e)
+        append(tenths % 10)
+    }
+
     /// Appends an instant in quotes.
     mutating func append(quoted instant: Instant) {
         bytes.append(0x22)

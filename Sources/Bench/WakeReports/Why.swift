@@ -77,10 +77,14 @@ package struct Why {
 
     private func confidence(_ rule: RuleID) -> String { Confidences.word(rule) }
 
-    /// Each rule once, in the order of the checks.
+    /// The rules of which no check failed, each once, in the order of the checks.
     private func passed(_ decision: DecisionRecord) -> String {
-        let rules = decision.checks.filter { $0.result == .pass }.map(\.rule.text)
-        let list = rules.isEmpty ? "nothing" : rules.joined(separator: " ")
+        let failed = decision.checks.filter { $0.result == .fail }.map(\.rule)
+        var rules: [RuleID] = []
+        for check in decision.checks where check.result == .pass {
+            if !failed.contains(check.rule), !rules.contains(check.rule) { rules.append(check.rule) }
+        }
+        let list = rules.isEmpty ? "nothing" : rules.map(\.text).joined(separator: " ")
         guard decision.decisive != nil else { return "  passed   \(list)" }
         return "  passed   \(list)                 without it: \(decision.wouldHave.word)"
     }
@@ -185,7 +189,8 @@ package struct Why {
 
     // MARK: The table
 
-    /// What happened to the app in the last `since` of the run, newest first, repeats folded.
+    /// What happened to the app in the last `since` of the run, newest first, repeats folded; below it how long the app did
+    /// not run, and why, when the logs have its states.
     package func table(since: Instant.Span? = nil) -> String {
         let start = since.map { Instant(nanoseconds: max(0, log.end.nanoseconds - $0.nanoseconds)) } ?? .zero
         let decisions = log.decisions.filter { $0.app == app && $0.at >= start }
@@ -202,7 +207,10 @@ package struct Why {
                 message(run.last),
             ])
         }
-        return TextTable.lines(rows).joined(separator: "\n")
+        var lines = TextTable.lines(rows)
+        let idle = log.timeNotRunning(of: app, since: start).map { "\($0.reason) \(LogTime.text($0.time))" }
+        if !idle.isEmpty { lines.append("Time not running, by reason: \(idle.joined(separator: ", "))") }
+        return lines.joined(separator: "\n")
     }
 
     /// Decisions that repeat one another without another in between.

@@ -79,6 +79,13 @@ package struct AppSnapshot: Hashable, Sendable {
     /// The user lets the app use Bluetooth (BTP-5).
     package var bluetoothAllowed: Bool = true
     package var locationAuthorization: LocationAuthorization = .notDetermined
+    /// Of standard updates: they began in the foreground (LOC-5).
+    package var beganInForeground: Bool = false
+    /// Of standard updates: the chord of the distance filter (LOC-4).
+    package var filterChord: Double = 0
+    /// Of standard updates: the square of the chord from where the last update was given; infinite when none was, or the next
+    /// fix is asked for wherever it is.
+    package var movedSquare: Double = .infinity
     /// How the app is interested.
     package var via: Registration = .none
     package var restoreIdentifier: NameID = .none

@@ -85,7 +85,10 @@ extension Router {
         let index = Int(interest.client.app.number)
         if interest.via.isLocation {
             let question = question(of: &interest, event)
-            let face = observe(interest)
+            var face = observe(interest)
+            face.beganInForeground = question.beganInForeground
+            face.filterChord = question.filterChord
+            face.movedSquare = question.movedSquare
             return (face, LocationRules.evaluate(question, of: face, by: profile), .location(question))
         }
         if apps[index].managers[Int(interest.client.slot)].local != nil {

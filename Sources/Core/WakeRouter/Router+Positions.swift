@@ -164,7 +164,11 @@ extension Router {
                 next.goesOnInBackground = goesOnInBackground(updates)
                 next.beganInForeground = updates.beganInForeground
                 next.paused = updates.paused && manager.wantsFix == nil
-                next.beyondFilter = manager.wantsFix != nil || isBeyond(updates, event.position)
+                next.filterChord = max(0, updates.filterChord)
+                if manager.wantsFix == nil, let last = updates.last, let position = event.position {
+                    next.movedSquare = position.chordSquared(to: last)
+                }
+                next.beyondFilter = next.movedSquare >= next.filterChord * next.filterChord
             }
             if !next.paused, next.beyondFilter { counting.insert(UInt16(slot)) }
             // The one with the fewest obstacles speaks for the app.
@@ -177,11 +181,6 @@ extension Router {
             interest.since = manager.updates?.since ?? manager.wantsFix ?? manager.createdAt
         }
         if !counting.isEmpty { interest.slots = counting }
-    }
-
-    private func isBeyond(_ updates: LocationRecord.Updates, _ position: Direction?) -> Bool {
-        guard let last = updates.last, let position, updates.filterChord > 0 else { return true }
-        return position.chordSquared(to: last) >= updates.filterChord * updates.filterChord
     }
 
     /// An update that the app hears of counts for the managers that it went to.

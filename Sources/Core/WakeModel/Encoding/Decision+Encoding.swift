@@ -58,6 +58,9 @@ extension AppSnapshot: ByteCoded {
         writer.write(budgetLimit)
         writer.write(budgetUsed)
         writer.write(locationAuthorization)
+        guard via == .standardUpdates else { return }
+        writer.write(filterChord)
+        writer.write(movedSquare)
     }
 
     package init(from reader: inout ByteReader) throws(EncodingFault) {
@@ -80,13 +83,16 @@ extension AppSnapshot: ByteCoded {
         budgetLimit = try reader.read()
         budgetUsed = try reader.read()
         locationAuthorization = try reader.read()
+        guard via == .standardUpdates else { return }
+        filterChord = try reader.readDouble()
+        movedSquare = try reader.readDouble()
     }
 
     /// The yes-or-no values, one bit each.
     private var flags: UInt16 {
         get {
             (forceQuit ? 1 : 0) | (unlockedSinceBoot ? 2 : 0) | (passcode ? 4 : 0) | (bluetoothOn ? 8 : 0)
-                | (exitsOnSuspend ? 16 : 0) | (bluetoothAllowed ? 256 : 0)
+                | (exitsOnSuspend ? 16 : 0) | (bluetoothAllowed ? 256 : 0) | (beganInForeground ? 512 : 0)
         }
         set {
             forceQuit = newValue & 1 != 0
@@ -95,6 +101,7 @@ extension AppSnapshot: ByteCoded {
             bluetoothOn = newValue & 8 != 0
             exitsOnSuspend = newValue & 16 != 0
             bluetoothAllowed = newValue & 256 != 0
+            beganInForeground = newValue & 512 != 0
         }
     }
 }

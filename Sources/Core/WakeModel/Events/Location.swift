@@ -44,6 +44,22 @@ package enum Sphere {
         }
         return 2 * sum
     }
+
+    /// The distance in metres of a chord from 0 to 2, by the series of the arc sine, so that every machine gives the same bits.
+    package static func metres(chord: Double) -> Double {
+        // Half the angle twice: the series is short where the sine is small.
+        var sine = min(chord / 2, 1)
+        for _ in 0..<2 { sine /= (2 * (1 + (1 - sine * sine).squareRoot())).squareRoot() }
+        let square = sine * sine
+        var term = sine
+        var sum = sine
+        for step in 1..<20 {
+            let odd = Double(2 * step - 1)
+            term *= square * odd / (odd + 1)
+            sum += term / (odd + 2)
+        }
+        return 2 * radius * 4 * sum
+    }
 }
 
 /// A circle on the ground whose boundary an app watches (REG-1).

@@ -10,6 +10,9 @@ struct LocationQuestion {
     var beganInForeground = false
     /// Of standard updates: the phone moved as far as the distance filter asks for.
     var beyondFilter = true
+    /// Of standard updates: what ``beyondFilter`` was found from, as ``AppSnapshot`` has it.
+    var filterChord = 0.0
+    var movedSquare = Double.infinity
     /// Of standard updates: they are paused.
     var paused = false
     /// Of a region: the app wants to hear of this side.
