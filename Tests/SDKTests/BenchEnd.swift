@@ -28,6 +28,21 @@ struct BenchEnd {
         send(bytes: message.encode())
     }
 
+    /// Sends several messages in one packet.
+    func send(_ messages: [BenchMessage]) {
+        send(bytes: BenchEnd.packet(messages))
+    }
+
+    /// Several messages as one packet.
+    static func packet(_ messages: [BenchMessage]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for message in messages {
+            bytes.append(UInt8(ascii: bytes.isEmpty ? "[" : ","))
+            message.append(to: &bytes)
+        }
+        return bytes + [UInt8(ascii: "]")]
+    }
+
     func send(bytes: [UInt8]) {
         _ = unsafe bytes.withUnsafeBytes {
             unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))

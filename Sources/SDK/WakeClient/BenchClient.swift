@@ -27,6 +27,8 @@ package final class BenchClient: Sendable {
 
     struct Manager {
         var queue: DispatchQueue
+        /// The same for the same queue, which may come as several objects.
+        var queueNumber: UInt64
         var hearsOfAll: Bool
         var receiver: DescriptorReceiver
     }
@@ -116,8 +118,10 @@ package final class BenchClient: Sendable {
         state.withLock { state in
             let manager = state.nextManager
             state.nextManager += 1
+            let queue = inOrder(queue)
             state.managers[manager] = Manager(
-                queue: inOrder(queue),
+                queue: queue,
+                queueNumber: number(of: queue, UInt64(manager)),
                 hearsOfAll: hearsOfAll,
                 receiver: receiver
             )
@@ -130,6 +134,17 @@ package final class BenchClient: Sendable {
         queue.label.hasPrefix("com.apple.root.")
             ? DispatchQueue(label: "wakebench.manager", target: queue) : queue
     }
+
+    /// The number of a queue, which it gets here where it has none.
+    private func number(of queue: DispatchQueue, _ fresh: UInt64) -> UInt64 {
+        if let known = queue.getSpecific(key: Self.queueNumber) {
+            return known
+        }
+        queue.setSpecific(key: Self.queueNumber, value: fresh)
+        return fresh
+    }
+
+    private static let queueNumber = DispatchSpecificKey<UInt64>()
 
     /// Forgets a manager; what still arrives for it is acknowledged and dropped.
     package func unregister(manager: UInt32) {

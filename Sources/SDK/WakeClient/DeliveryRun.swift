@@ -42,7 +42,7 @@ struct DeliveryRun: Sendable {
             parts[latest].places = parts[latest].places.lowerBound..<(place + 1)
         } else {
             let receivers = find()
-            guard receivers.first?.queue === queue else {
+            guard receivers.first?.queueNumber == parts[latest].receivers.first?.queueNumber else {
                 return false
             }
             parts.append(Part(manager: delivery.manager, receivers: receivers, places: place..<(place + 1)))

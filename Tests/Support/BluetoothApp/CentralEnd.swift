@@ -43,6 +43,9 @@ final class CentralEnd: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate
         case "scan": manager.scanForPeripherals(withServices: [])
         case "scan-all":
             manager.scanForPeripherals(withServices: nil, options: [CBCentralManagerScanOptionAllowDuplicatesKey: true])
+        case "later":
+            nonisolated(unsafe) let end = self
+            DispatchQueue.main.async { unsafe end.perform("scan") }
         case "stop": manager.stopScan()
         case "scanning": say("isScanning \(manager.isScanning)")
         case "retrieve": retrieve()
