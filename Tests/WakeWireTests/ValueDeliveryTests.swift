@@ -53,6 +53,15 @@ struct ValueDeliveryTests {
         #expect(try reader.messages(in: spaced) == [message])
     }
 
+    @Test("It is written in one go as it is key by key, after what is there", arguments: messages)
+    func written(message: BenchMessage) {
+        var bytes = Array("[".utf8)
+        var others = bytes
+        message.append(to: &bytes)
+        message.appendInParts(to: &others)
+        #expect(bytes == others)
+    }
+
     @Test("Whatever is cut off or changed in a packet, it is read as another reader reads it")
     func changed() throws {
         let packet = Self.messages[1].encode()

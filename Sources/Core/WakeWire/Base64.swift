@@ -1,18 +1,41 @@
 /// Base64 with padding, as RFC 4648 section 4 has it.
 enum Base64 {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    /// How many letters the bytes take.
+    static func count(of value: [UInt8]) -> Int {
+        (value.count + 2) / 3 * 4
+    }
 
     static func append(_ value: [UInt8], to output: inout [UInt8]) {
+        output.append(addingCapacity: count(of: value)) { output in
+            letters(of: value) { output.append($0) }
+        }
+    }
+
+    /// Gives the letters one after the other.
+    @inline(__always)
+    static func letters(of value: [UInt8], _ give: (UInt8) -> Void) {
         var index = 0
         while index < value.count {
             let second = index + 1 < value.count ? value[index + 1] : 0
             let third = index + 2 < value.count ? value[index + 2] : 0
-            let bits = Int(value[index]) << 16 | Int(second) << 8 | Int(third)
-            output.append(alphabet[bits >> 18])
-            output.append(alphabet[bits >> 12 & 63])
-            output.append(index + 1 < value.count ? alphabet[bits >> 6 & 63] : UInt8(ascii: "="))
-            output.append(index + 2 < value.count ? alphabet[bits & 63] : UInt8(ascii: "="))
+            let bits = UInt32(value[index]) << 16 | UInt32(second) << 8 | UInt32(third)
+            give(letter(bits >> 18))
+            give(letter(bits >> 12))
+            give(index + 1 < value.count ? letter(bits >> 6) : UInt8(ascii: "="))
+            give(index + 2 < value.count ? letter(bits) : UInt8(ascii: "="))
             index += 3
+        }
+    }
+
+    /// The letter for the lowest six bits.
+    private static func letter(_ bits: UInt32) -> UInt8 {
+        let value = UInt8(truncatingIfNeeded: bits & 63)
+        switch value {
+        case 0..<26: return value + 65
+        case 26..<52: return value + 71
+        case 52..<62: return value - 4
+        case 62: return UInt8(ascii: "+")
+        default: return UInt8(ascii: "/")
         }
     }
 

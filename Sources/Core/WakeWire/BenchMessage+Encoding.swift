@@ -11,6 +11,27 @@ extension BenchMessage {
     ///
     /// Alone it is a packet; messages with commas between, in brackets, are one too, for an app that understands it.
     package func append(to buffer: inout [UInt8]) {
+        if case .deliver(let delivery) = self,
+            case .peripheral(let peripheral, .value(let attribute, .some(let value), nil)) = delivery.body,
+            ValueWriter.append(
+                to: &buffer,
+                delivery: delivery.delivery,
+                event: delivery.event,
+                decision: delivery.decision,
+                cause: delivery.cause,
+                manager: delivery.manager,
+                peripheral: peripheral,
+                attribute: attribute,
+                value: value
+            )
+        {
+            return
+        }
+        appendInParts(to: &buffer)
+    }
+
+    /// Appends the message key by key.
+    func appendInParts(to buffer: inout [UInt8]) {
         var writer = JSONWriter(reusing: buffer)
         buffer = []
         writer.openObject()
@@ -33,21 +54,29 @@ extension BenchMessage {
         attribute: UInt16,
         value: [UInt8]
     ) {
-        var writer = JSONWriter(reusing: buffer)
-        buffer = []
-        writer.openObject()
-        writer.field("type", "deliver")
-        writer.field("delivery", delivery)
-        writer.field("event", event)
-        writer.field("decision", decision)
-        writer.field("cause", cause)
-        writer.field("manager", manager)
-        writer.field("kind", "peripheral.value")
-        writer.field("peripheral", peripheral)
-        writer.field("attribute", attribute)
-        writer.field("value", value)
-        writer.closeObject()
-        buffer = writer.bytes
+        let isWritten = ValueWriter.append(
+            to: &buffer,
+            delivery: delivery,
+            event: event,
+            decision: decision,
+            cause: cause,
+            manager: manager,
+            peripheral: peripheral,
+            attribute: attribute,
+            value: value
+        )
+        guard !isWritten else {
+            return
+        }
+        let message = WireDelivery(
+            delivery: delivery,
+            event: event,
+            decision: decision,
+            cause: cause,
+            manager: manager,
+            body: .peripheral(peripheral, .value(attribute: attribute, value: value, failure: nil))
+        )
+        BenchMessage.deliver(message).appendInParts(to: &buffer)
     }
 
     private func write(to writer: inout JSONWriter) {

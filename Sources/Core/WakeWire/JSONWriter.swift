@@ -31,22 +31,60 @@ struct JSONWriter {
 
     /// Writes a key; its value comes next.
     mutating func key(_ name: StaticString) {
-        separate()
-        bytes.append(UInt8(ascii: "\""))
-        unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(UInt8(ascii: ":"))
-        needsComma = false
+        let needsComma = needsComma
+        let count = name.utf8CodeUnitCount
+        bytes.append(addingCapacity: count + 4) { output in
+            if needsComma {
+                output.append(UInt8(ascii: ","))
+            }
+            output.append(UInt8(ascii: "\""))
+            for index in 0..<count {
+                unsafe output.append(name.utf8Start[index])
+            }
+            output.append(UInt8(ascii: "\""))
+            output.append(UInt8(ascii: ":"))
+        }
+        self.needsComma = false
     }
 
     mutating func string(_ text: String) {
+        if !plain(text) {
+            escaped(text)
+        }
+        needsComma = true
+    }
+
+    /// Writes a text that needs no escapes; false where it needs some, and then nothing is written.
+    private mutating func plain(_ text: String) -> Bool {
+        let needsComma = needsComma
+        let content = text.utf8.span
+        var isPlain = true
+        bytes.append(addingCapacity: content.count + 3) { output in
+            if needsComma {
+                output.append(UInt8(ascii: ","))
+            }
+            output.append(UInt8(ascii: "\""))
+            for index in content.indices {
+                let byte = content[index]
+                guard byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") else {
+                    output.removeAll()
+                    isPlain = false
+                    return
+                }
+                output.append(byte)
+            }
+            output.append(UInt8(ascii: "\""))
+        }
+        return isPlain
+    }
+
+    private mutating func escaped(_ text: String) {
         separate()
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {
             appendEscaped(byte)
         }
         bytes.append(UInt8(ascii: "\""))
-        needsComma = true
     }
 
     mutating func integer(_ value: Int64) {
@@ -96,13 +134,19 @@ struct JSONWriter {
     }
 
     private mutating func appendDigits(_ value: UInt64) {
-        var divisor: UInt64 = 1
-        while value / divisor >= 10 {
-            divisor *= 10
-        }
-        while divisor > 0 {
-            bytes.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
-            divisor /= 10
+        bytes.append(addingCapacity: 20) { output in
+            var divisor: UInt64 = 1
+            var rest = value / 10
+            while rest > 0 {
+                divisor *= 10
+                rest /= 10
+            }
+            rest = value
+            while divisor > 0 {
+                output.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest / divisor))
+                rest %= divisor
+                divisor /= 10
+            }
         }
     }
 
