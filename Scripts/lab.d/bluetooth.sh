@@ -142,7 +142,7 @@ kill_belt() {
 }
 
 belt_log() { # PATTERN [SECONDS]
-    wait_for "${2:-60}" grep -qE "$1" /out/belt.log || {
+    wait_for "${2:-180}" grep -qE "$1" /out/belt.log || {
         tail -n 20 /out/belt.log >&2
         return 1
     }
@@ -153,7 +153,7 @@ belt() { # WORD...
 }
 
 start_beacon() { # FILE [INDEX]
-    wait_for 60 radio_is_free "${2:-1}" || return
+    wait_for 180 radio_is_free "${2:-1}" || return
     /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/beacon.py" "$1" "hci-socket:${2:-1}" >/out/beacon.log 2>&1 &
     beacon_id=$!
     beacon_log '^ready' 60
@@ -165,7 +165,7 @@ stop_beacon() {
 }
 
 beacon_log() { # PATTERN [SECONDS]
-    wait_for "${2:-60}" grep -qE "$1" /out/beacon.log || {
+    wait_for "${2:-180}" grep -qE "$1" /out/beacon.log || {
         tail -n 20 /out/beacon.log >&2
         return 1
     }
@@ -174,7 +174,7 @@ beacon_log() { # PATTERN [SECONDS]
 start_central() { # FILE [ARG...]
     local file=$1
     shift
-    wait_for 60 radio_is_free 1 || return
+    wait_for 180 radio_is_free 1 || return
     /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/central.py" "$file" hci-socket:1 "$@" >/out/central.log 2>&1 &
     central_id=$!
 }
@@ -185,7 +185,7 @@ stop_central() {
 }
 
 central_log() { # PATTERN [SECONDS]
-    wait_for "${2:-60}" grep -qE "$1" /out/central.log || {
+    wait_for "${2:-180}" grep -qE "$1" /out/central.log || {
         tail -n 20 /out/central.log >&2
         return 1
     }

@@ -182,6 +182,21 @@ struct WhyTests {
         )
     }
 
+    @Test("An app that was force-quit without a process does not run for that from then on")
+    func forceQuitWithoutProcess() throws {
+        var denied = fixture.forceQuit(1, at: second(9_000))
+        denied.snapshot.forceQuitAt = second(8_000)
+        var log = try fixture.run([[denied]])
+        log.moves = [
+            StateMove(app: "com.acme.heart", at: second(0), from: .notRunning, to: .active),
+            StateMove(app: "com.acme.heart", at: second(7_080), from: .active, to: .notRunning),
+        ]
+        #expect(
+            Why(log, app: "com.acme.heart").table().split(separator: "\n").last
+                == "Time not running, by reason: ForceQuit 16m40s, NoEvent 15m20s"
+        )
+    }
+
     @Test("Only the time that the table shows counts, for the reason that held when it began")
     func timeNotRunningSince() throws {
         let why = Why(try idleLog(), app: "com.acme.heart")

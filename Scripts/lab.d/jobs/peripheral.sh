@@ -9,7 +9,7 @@ status=0
 offer() { # [background]
     .build/debug/PeripheralEnd "$device" "$@" >/out/peripheral.log 2>&1 &
     offer_id=$!
-    wait_for 60 grep -q '^advertising-started' /out/peripheral.log || {
+    wait_for 180 grep -q '^advertising-started' /out/peripheral.log || {
         cat /out/peripheral.log
         return 1
     }

@@ -12,7 +12,7 @@ play_beacon() { # NAME DEVICE
     echo "== $1 --backend bluez =="
     "$bench" run "Devices/Scenarios/$1.yaml" --backend bluez --apps .build/apps --out "/tmp/runs/$1" &
     id=$!
-    wait_for 60 grep -q 'didStartMonitoring desk' "/tmp/runs/$1/apps/com.example.fences.log" && start_beacon "$2" || status=1
+    wait_for 180 grep -q 'didStartMonitoring desk' "/tmp/runs/$1/apps/com.example.fences.log" && start_beacon "$2" || status=1
     wait "$id" || { echo "FAILED: $1"; status=1; }
     keep "$1"
     stop_beacon

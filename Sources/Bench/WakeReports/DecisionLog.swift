@@ -178,6 +178,9 @@ package final class DecisionLog {
         let slot = Int(decision.app.number) % Self.middlesLimit
         if middles[slot].fits(decision) {
             line.append(middles[slot].text)
+        } else if decision.kind.source == .location {
+            // Some of its checks tell the instant.
+            writeMiddle(decision, into: &line)
         } else {
             let start = line.count
             writeMiddle(decision, into: &line)

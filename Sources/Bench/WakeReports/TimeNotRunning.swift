@@ -50,6 +50,10 @@ extension RunLog {
         }
         for decision in decisions where decision.app == app && !decision.verdict.delivers {
             turns.append((decision.at, .stayedAsleep(decision.reason.word)))
+            // An app without a process can be force-quit, too, and only a later decision tells when that was.
+            if decision.reason == .forceQuit, let since = decision.decisive?.since {
+                turns.append((min(since, decision.at), .stayedAsleep(decision.reason.word)))
+            }
         }
         return turns.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
     }
