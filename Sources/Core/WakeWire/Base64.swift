@@ -50,28 +50,26 @@ enum Base64 {
         }
         let padding =
             text[count - 1] != UInt8(ascii: "=") ? 0 : text[count - 2] != UInt8(ascii: "=") ? 1 : 2
-        var isPlain = true
-        let output = [UInt8](capacity: count / 4 * 3) { output in
+        var output = [UInt8](repeating: 0, count: count / 4 * 3)
+        var written = 0
+        for place in stride(from: 0, to: count, by: 4) {
             var bits = 0
-            for index in 0..<count {
+            for index in place..<(place + 4) {
                 bits <<= 6
                 if index < count - padding {
                     guard let value = value(of: text[index]) else {
-                        isPlain = false
-                        return
+                        return nil
                     }
                     bits |= value
                 }
-                if index & 3 == 3 {
-                    output.append(UInt8(truncatingIfNeeded: bits >> 16))
-                    output.append(UInt8(truncatingIfNeeded: bits >> 8))
-                    output.append(UInt8(truncatingIfNeeded: bits))
-                    bits = 0
-                }
             }
-            output.removeLast(padding)
+            output[written] = UInt8(truncatingIfNeeded: bits >> 16)
+            output[written + 1] = UInt8(truncatingIfNeeded: bits >> 8)
+            output[written + 2] = UInt8(truncatingIfNeeded: bits)
+            written += 3
         }
-        return isPlain ? output : nil
+        output.removeLast(padding)
+        return output
     }
 
     private static func value(of byte: UInt8) -> Int? {

@@ -54,21 +54,19 @@ struct ValueReader {
         }
         let receiver = UInt32(truncatingIfNeeded: manager)
         run = messages.isEmpty ? BenchPacketReader.Run(receiver, number) : run?.goingOn(receiver, number)
-        messages.append(
-            .deliver(
-                WireDelivery(
-                    delivery: number,
-                    event: event,
-                    decision: decision,
-                    cause: cause,
-                    manager: receiver,
-                    body: .peripheral(
-                        peripheral,
-                        .value(attribute: UInt16(truncatingIfNeeded: attribute), value: value, failure: nil)
-                    )
-                )
-            )
+        let body = WireDeliveryBody.peripheral(
+            peripheral,
+            .value(attribute: UInt16(truncatingIfNeeded: attribute), value: value, failure: nil)
         )
+        let delivery = WireDelivery(
+            delivery: number,
+            event: event,
+            decision: decision,
+            cause: cause,
+            manager: receiver,
+            body: body
+        )
+        messages.append(.deliver(delivery))
         return true
     }
 
