@@ -50,26 +50,28 @@ enum Base64 {
         }
         let padding =
             text[count - 1] != UInt8(ascii: "=") ? 0 : text[count - 2] != UInt8(ascii: "=") ? 1 : 2
-        var output: [UInt8] = []
-        output.reserveCapacity(count / 4 * 3)
-        var bits = 0
-        for index in 0..<count {
-            bits <<= 6
-            if index < count - padding {
-                guard let value = value(of: text[index]) else {
-                    return nil
+        var isPlain = true
+        let output = [UInt8](capacity: count / 4 * 3) { output in
+            var bits = 0
+            for index in 0..<count {
+                bits <<= 6
+                if index < count - padding {
+                    guard let value = value(of: text[index]) else {
+                        isPlain = false
+                        return
+                    }
+                    bits |= value
                 }
-                bits |= value
+                if index & 3 == 3 {
+                    output.append(UInt8(truncatingIfNeeded: bits >> 16))
+                    output.append(UInt8(truncatingIfNeeded: bits >> 8))
+                    output.append(UInt8(truncatingIfNeeded: bits))
+                    bits = 0
+                }
             }
-            if index & 3 == 3 {
-                output.append(UInt8(truncatingIfNeeded: bits >> 16))
-                output.append(UInt8(truncatingIfNeeded: bits >> 8))
-                output.append(UInt8(truncatingIfNeeded: bits))
-                bits = 0
-            }
+            output.removeLast(padding)
         }
-        output.removeLast(padding)
-        return output
+        return isPlain ? output : nil
     }
 
     private static func value(of byte: UInt8) -> Int? {

@@ -6,7 +6,7 @@ extension BenchMessage {
         try self.init(Packet(packet, count: packet.count).object())
     }
 
-    fileprivate init(_ fields: Fields) throws(WireError) {
+    init(_ fields: Fields) throws(WireError) {
         if fields.says("type", "deliver") {
             self = .deliver(try WireDelivery(fields))
             return
@@ -26,37 +26,6 @@ extension BenchMessage {
         default:
             throw .unknownType(type)
         }
-    }
-}
-
-/// Reads the bench's packets, each of one message or of several, in memory that it keeps from packet to packet.
-package struct BenchPacketReader {
-    private var tokens: [JSONToken] = []
-    private var values = ValueReader()
-
-    /// A reader that has read nothing.
-    package init() {}
-
-    /// The messages of a packet, in their order: that of a JSON object, or those of an array of 1 to
-    /// ``WireLimits/messages`` objects.
-    ///
-    /// - Parameter count: How many bytes at the front are the packet; nil means all.
-    /// - Throws: ``WireError`` where any part is not a message of the bench; then none of them counts.
-    package mutating func messages(in bytes: [UInt8], count: Int? = nil) throws(WireError) -> [BenchMessage] {
-        let count = count ?? bytes.count
-        guard count <= WireLimits.packetBytes else {
-            throw .tooLarge(bytes: count)
-        }
-        if let messages = values.messages(bytes.span.extracting(0..<count)) {
-            return messages
-        }
-        var messages: [BenchMessage] = []
-        var memory: [JSONToken] = []
-        swap(&memory, &tokens)
-        let packet = try Packet(bytes, count: count, reusing: memory)
-        defer { tokens = packet.tokens }
-        try packet.forEachMessage { (fields) throws(WireError) in messages.append(try BenchMessage(fields)) }
-        return messages
     }
 }
 

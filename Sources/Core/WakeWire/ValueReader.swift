@@ -9,24 +9,25 @@ struct ValueReader {
     /// The peripheral read last, and its bytes.
     private var peripheral = ""
     private var peripheralBytes: [UInt8] = []
+    /// What woke the app last, and its bytes.
+    private var cause = ""
+    private var causeBytes: [UInt8] = []
+    /// What the messages read last are together, as far as they were read.
+    private(set) var run: BenchPacketReader.Run?
 
     /// The messages of a packet that holds nothing but deliveries of values; nil for any other.
     mutating func messages(_ bytes: Span<UInt8>) -> [BenchMessage]? {
         position = 0
+        run = nil
         var messages: [BenchMessage] = []
         guard take("[", bytes) else {
-            guard let delivery = delivery(bytes), position == bytes.count else {
-                return nil
-            }
-            messages.append(.deliver(delivery))
-            return messages
+            return delivery(bytes, &messages) && position == bytes.count ? messages : nil
         }
         messages.reserveCapacity(min(bytes.count / 128 + 1, WireLimits.messages))
         repeat {
-            guard messages.count < WireLimits.messages, let delivery = delivery(bytes) else {
+            guard messages.count < WireLimits.messages, delivery(bytes, &messages) else {
                 return nil
             }
-            messages.append(.deliver(delivery))
         } while take(",", bytes)
         guard take("]", bytes), position == bytes.count else {
             return nil
@@ -34,33 +35,41 @@ struct ValueReader {
         return messages
     }
 
-    private mutating func delivery(_ bytes: Span<UInt8>) -> WireDelivery? {
+    /// Reads one message to the end of those before it; false where it is another.
+    private mutating func delivery(_ bytes: Span<UInt8>, _ messages: inout [BenchMessage]) -> Bool {
         guard take(#"{"type":"deliver","delivery":"#, bytes),
             let number = number(bytes, atMost: WireLimits.largestInteger)
         else {
-            return nil
+            return false
         }
         let event = take(#","event":""#, bytes) ? word(bytes) : nil
         let decision = take(#","decision":""#, bytes) ? word(bytes) : nil
-        let cause = take(#","cause":""#, bytes) ? word(bytes) : nil
+        let cause = take(#","cause":""#, bytes) ? knownCause(bytes) : nil
         guard take(#","manager":"#, bytes), let manager = self.number(bytes, atMost: UInt64(UInt32.max)),
             take(#","kind":"peripheral.value","peripheral":""#, bytes), let peripheral = identifier(bytes),
             take(#","attribute":"#, bytes), let attribute = self.number(bytes, atMost: UInt64(UInt16.max)),
             take(#","value":""#, bytes), let value = value(bytes), take("}", bytes)
         else {
-            return nil
+            return false
         }
-        return WireDelivery(
-            delivery: number,
-            event: event,
-            decision: decision,
-            cause: cause,
-            manager: UInt32(truncatingIfNeeded: manager),
-            body: .peripheral(
-                peripheral,
-                .value(attribute: UInt16(truncatingIfNeeded: attribute), value: value, failure: nil)
+        let receiver = UInt32(truncatingIfNeeded: manager)
+        run = messages.isEmpty ? BenchPacketReader.Run(receiver, number) : run?.goingOn(receiver, number)
+        messages.append(
+            .deliver(
+                WireDelivery(
+                    delivery: number,
+                    event: event,
+                    decision: decision,
+                    cause: cause,
+                    manager: receiver,
+                    body: .peripheral(
+                        peripheral,
+                        .value(attribute: UInt16(truncatingIfNeeded: attribute), value: value, failure: nil)
+                    )
+                )
             )
         )
+        return true
     }
 
     @inline(__always)
@@ -86,9 +95,23 @@ struct ValueReader {
     }
 
     private mutating func word(_ bytes: Span<UInt8>) -> String? {
-        plain(bytes).map { range in
-            unsafe bytes.extracting(range).withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+        plain(bytes).map { ValueReader.text(bytes.extracting($0)) }
+    }
+
+    private static func text(_ content: Span<UInt8>) -> String {
+        unsafe content.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+
+    private mutating func knownCause(_ bytes: Span<UInt8>) -> String? {
+        guard let range = plain(bytes) else {
+            return nil
         }
+        let content = bytes.extracting(range)
+        if !WireBytes.areEqual(causeBytes.span, content) {
+            cause = ValueReader.text(content)
+            causeBytes = Array(cause.utf8)
+        }
+        return cause
     }
 
     /// An identifier in capitals.
@@ -97,10 +120,10 @@ struct ValueReader {
             return nil
         }
         let content = bytes.extracting(range)
-        if peripheralBytes.count == 36, WireBytes.areEqual(peripheralBytes.span, content) {
+        if WireBytes.areEqual(peripheralBytes.span, content) {
             return peripheral
         }
-        let text = unsafe content.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+        let text = ValueReader.text(content)
         guard WireUUID.canonical(text) == text else {
             return nil
         }
@@ -137,14 +160,16 @@ enum WireBytes {
         return isThere
     }
 
+    @inline(__always)
     static func areEqual(_ some: Span<UInt8>, _ others: Span<UInt8>) -> Bool {
-        guard some.count == others.count else {
-            return false
+        guard some.count == others.count, some.count > 0 else {
+            return some.count == others.count
         }
-        for index in 0..<some.count where some[index] != others[index] {
-            return false
+        return unsafe some.withUnsafeBufferPointer { some in
+            unsafe others.withUnsafeBufferPointer { others in
+                unsafe memcmp(some.baseAddress.unsafelyUnwrapped, others.baseAddress.unsafelyUnwrapped, some.count) == 0
+            }
         }
-        return true
     }
 
     /// A whole number as JSON spells it, from 0 to the limit.

@@ -189,6 +189,11 @@ open class CBCharacteristic: CBAttribute {
         lock.withLock { storedValue = value }
     }
 
+    /// Sets the value of a characteristic whose lock, its peripheral's, is held.
+    func setValueLocked(_ value: Data) {
+        storedValue = value
+    }
+
     func setDescriptors(_ descriptors: [CBDescriptor]?) {
         lock.withLock { storedDescriptors = descriptors }
     }

@@ -127,12 +127,8 @@ extension CBPeripheral {
     private func receiveCharacteristicEvent(_ event: WirePeripheralEvent) {
         switch event {
         case .value(let handle, let value, let failure):
-            answered(.read(handle))
-            guard let characteristic = characteristic(handle) else {
+            guard let characteristic = take(value, of: handle) else {
                 return
-            }
-            if let value {
-                characteristic.setValue(Data(value))
             }
             delegate?.peripheral(self, didUpdateValueFor: characteristic, error: appError(failure))
         case .written(let handle, let failure):
@@ -152,6 +148,21 @@ extension CBPeripheral {
             }
         default:
             break
+        }
+    }
+
+    /// Notes the answer to a read, or a notified value; gives the characteristic where it is known.
+    private func take(_ value: [UInt8]?, of handle: UInt16) -> CBCharacteristic? {
+        let data = value.map { Data($0) }
+        return lock.withLock {
+            if !pending.isEmpty, let index = pending.firstIndex(of: .read(handle)) {
+                pending.remove(at: index)
+            }
+            let characteristic = characteristics[handle]
+            if let data {
+                characteristic?.setValueLocked(data)
+            }
+            return characteristic
         }
     }
 

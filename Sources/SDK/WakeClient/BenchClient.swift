@@ -198,7 +198,8 @@ package final class BenchClient: Sendable {
             switch socket.receive(into: &buffer) {
             case .bytes(let count, let descriptors):
                 do throws(WireError) {
-                    receive(try reader.messages(in: buffer, count: count), descriptors)
+                    let messages = try reader.messages(in: buffer, count: count)
+                    receive(messages, all: reader.run, descriptors)
                 } catch {
                     complain("ignored a packet from the bench: \(error)")
                 }
@@ -211,19 +212,26 @@ package final class BenchClient: Sendable {
     }
 
     /// Takes the messages of a packet in their order; a descriptor belongs to the only message of its packet.
-    private func receive(_ messages: [BenchMessage], _ descriptors: [ReceivedDescriptor]) {
+    private func receive(
+        _ messages: [BenchMessage],
+        all values: BenchPacketReader.Run?,
+        _ descriptors: [ReceivedDescriptor]
+    ) {
         let descriptor = messages.count == 1 ? descriptors.first : nil
-        var run: DeliveryRun?
+        var run = values.map { DeliveryRun($0, receivers(of: $0.manager)) }
+        guard run == nil else {
+            return hand(over: &run, of: messages, descriptor)
+        }
         for place in messages.indices {
             guard case .deliver(let delivery) = messages[place] else {
                 hand(over: &run, of: messages, descriptor)
                 handle(messages[place])
                 continue
             }
-            let goesOn = run?.takes(delivery, at: place, receivers: { receivers(of: delivery) }) ?? false
+            let goesOn = run?.takes(delivery, at: place, receivers: { receivers(of: delivery.manager) }) ?? false
             if !goesOn {
                 hand(over: &run, of: messages, descriptor)
-                run = DeliveryRun(delivery, at: place, receivers(of: delivery))
+                run = DeliveryRun(delivery, at: place, receivers(of: delivery.manager))
             }
         }
         hand(over: &run, of: messages, descriptor)
@@ -291,10 +299,10 @@ package final class BenchClient: Sendable {
         }
     }
 
-    /// The manager that a delivery is for, or all that hear of what is for all, oldest first.
-    private func receivers(of delivery: WireDelivery) -> [Manager] {
+    /// The manager that a delivery names, or all that hear of what is for all, oldest first.
+    private func receivers(of manager: UInt32) -> [Manager] {
         state.withLock { state in
-            guard delivery.manager == 0 else { return state.managers[delivery.manager].map { [$0] } ?? [] }
+            guard manager == 0 else { return state.managers[manager].map { [$0] } ?? [] }
             return state.managers.filter { $0.value.hearsOfAll }.sorted { $0.key < $1.key }.map(\.value)
         }
     }

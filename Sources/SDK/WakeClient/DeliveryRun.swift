@@ -20,6 +20,15 @@ struct DeliveryRun: Sendable {
     private let first: UInt64
     private var last: UInt64
 
+    /// A packet's messages, all of which are one run of values.
+    init(_ run: BenchPacketReader.Run, _ receivers: [BenchClient.Manager]) {
+        queue = receivers.first?.queue
+        isAboutChannel = false
+        first = run.numbers.lowerBound
+        last = run.numbers.upperBound
+        parts = [Part(manager: run.manager, receivers: receivers, places: 0..<run.numbers.count)]
+    }
+
     init(_ delivery: WireDelivery, at place: Int, _ receivers: [BenchClient.Manager]) {
         queue = receivers.first?.queue
         isAboutChannel = delivery.body.isAboutChannel
