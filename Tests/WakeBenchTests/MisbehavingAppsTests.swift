@@ -24,6 +24,11 @@ private struct Stage {
         Rogue(name: "floods", arguments: ["flood"], said: "packet is not JSON"),
         Rogue(name: "oversizes", arguments: ["oversize"], said: "sent a packet of more than 65536 bytes"),
         Rogue(name: "sends-garbage", arguments: ["garbage"], said: "packet is not JSON"),
+        Rogue(
+            name: "acknowledges-too-much",
+            arguments: ["overacknowledge"],
+            said: "acknowledges deliveries 1 to 9007199254740991, which it does not owe"
+        ),
         Rogue(name: "sends-nothing", arguments: ["empty"], said: "packet is not JSON"),
         Rogue(name: "closes-its-socket", arguments: ["close"], said: "closed its socket"),
         Rogue(name: "ignores-everything", arguments: ["ignore-term"], said: "no answer within the patience"),

@@ -121,6 +121,23 @@ struct JournalTests {
         #expect(recovery.counts.acknowledged == 1)
     }
 
+    @Test("A range takes an app's events from its first to its last, and no other app's")
+    func acknowledgedRange() throws {
+        let journal = try place.create()
+        try journal.begin()
+        for event in UInt64(1)...6 {
+            let app = AppID(event == 3 ? 1 : 0)
+            try journal.append(
+                Delivery(app: app, manager: 1, event: EventID(event), decision: DecisionID(event), generation: 1)
+            )
+        }
+        try journal.acknowledge(app: AppID(0), from: EventID(2), through: EventID(5))
+        try journal.commit()
+        let recovery = try journal.recover()
+        #expect(recovery.unacknowledged.map(\.event.number) == [1, 3, 6])
+        #expect(recovery.counts.acknowledged == 3)
+    }
+
     @Test("The same event for the same process is refused the second time")
     func noRepeat() throws {
         let journal = try place.create()

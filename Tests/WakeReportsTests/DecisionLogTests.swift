@@ -60,6 +60,27 @@ struct DecisionLogTests {
         #expect(line == expected.joined())
     }
 
+    @Test("A line tells the same whatever lines came before it")
+    func independentLines() throws {
+        var decisions: [Decision] = []
+        let first = fixture.resume(1, at: second(10), event: 1)
+        let changes: [(inout Decision) -> Void] = [
+            { _ in }, { $0.at = second(11) }, { $0.snapshot.stateSince = second(3) },
+            { $0.snapshot.budgetUsed = .seconds(2) },
+            { $0.checks[.restoreIdentifier] = .fail }, { $0.verdict = .deny }, { $0.reason = .forceQuit },
+            { $0.rule = .launch2 }, { $0.wouldHave = .relaunch }, { $0.kind = .peripheralDisconnected },
+            { $0.snapshot.generation += 1 }, { $0.app = AppID(256) }, { $0.supersedes = DecisionID(1) },
+        ]
+        for change in changes {
+            var next = decisions.last ?? first
+            change(&next)
+            decisions += [next, next]
+        }
+        let together = try fixture.lines(decisions.map { [$0] }).dropFirst()
+        let alone = try decisions.map { try fixture.lines([[$0]])[1] }
+        #expect(Array(together) == alone)
+    }
+
     @Test("Decisions of one event share a census of all apps that saw it")
     func census() throws {
         var other = fixture.forceQuit(2, at: second(10), event: 9)

@@ -8,6 +8,7 @@
 //   flood                sends packets of 1 000 bytes without end, and reads none
 //   oversize             sends one packet of 70 000 bytes, then "after", then waits
 //   garbage              sends one packet that is no message, then waits
+//   overacknowledge      acknowledges more than it was ever sent, then waits
 //   empty                sends one packet without bytes, then "after", then waits
 //   descriptors          sends a packet "file" with a descriptor of /dev/null, then waits
 //   close                closes its socket and waits
@@ -140,6 +141,9 @@ int main(int argument_count, char **arguments) {
         wait_for_ever();
     } else if (strcmp(mode, "garbage") == 0) {
         say(socket, "\x01not a message{{{");
+        wait_for_ever();
+    } else if (strcmp(mode, "overacknowledge") == 0) {
+        say(socket, "{\"type\":\"ack\",\"delivery\":1,\"through\":9007199254740991}");
         wait_for_ever();
     } else if (strcmp(mode, "empty") == 0) {
         if (send(socket, packet, 0, MSG_NOSIGNAL) < 0) return 95;
