@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 import Testing
 
@@ -87,7 +88,7 @@ struct ChannelAppTests {
         try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: true)
         let list = BenchProgram.repository.appending(path: "Sources/Examples/\(name)/Info.plist")
         for file in [URL(filePath: try BenchProgram.built(name)), list] {
-            try FileManager.default.copyItem(at: file, to: bundle.appending(path: file.lastPathComponent))
+            try link(file.path, to: bundle.appending(path: file.lastPathComponent).path)
         }
     }
 }

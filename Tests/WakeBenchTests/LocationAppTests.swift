@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 import Testing
 
@@ -88,7 +89,7 @@ struct LocationAppTests {
         let isScript = FileManager.default.fileExists(atPath: script.path)
         let program = isScript ? script : URL(filePath: try BenchProgram.built(name))
         for file in [program, source.appending(path: "Info.plist")] {
-            try FileManager.default.copyItem(at: file, to: bundle.appending(path: file.lastPathComponent))
+            try link(file.path, to: bundle.appending(path: file.lastPathComponent).path)
         }
     }
 }

@@ -45,7 +45,7 @@ private struct Stage {
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder)
         // The build's own folder may be closed to other users.
         for name in ["wakebench", "MisbehavingApp"] {
-            try FileManager.default.copyItem(atPath: try Self.program(name), toPath: "\(folder)/\(name)")
+            try link(try Self.program(name), to: "\(folder)/\(name)")
         }
         try bundle("healthy", "exec '\(folder)/MisbehavingApp' healthy")
         for rogue in Self.rogues {

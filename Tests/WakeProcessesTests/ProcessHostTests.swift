@@ -373,7 +373,7 @@ struct BenchEndTests {
         )
         defer { try? FileManager.default.removeItem(atPath: folder) }
         for name in ["BenchLike", "MisbehavingApp"] {
-            try FileManager.default.copyItem(atPath: try builtProgram(name), toPath: "\(folder)/\(name)")
+            try link(try builtProgram(name), to: "\(folder)/\(name)")
         }
         let bench = ChildProcess("/usr/bin/setpriv")
         bench.arguments = [

@@ -94,9 +94,7 @@ final class ProcessAppHost: AppHost {
         var held: [BenchMessage] = []
         /// It understands packets of several messages.
         var takesBatches = false
-        /// A packet in the making, and how many messages it holds.
-        var batch: [UInt8] = []
-        var batched = 0
+        var batch = PacketBatch()
         /// Packets that the socket has no room for.
         var outbound: [Outbound] = []
         var faults = 0
@@ -408,33 +406,15 @@ final class ProcessAppHost: AppHost {
             send(message.encode(), with: channel, to: process, of: app)
             return
         }
-        if process.batched == WireLimits.messages { sendBatch(to: process, of: app) }
-        let end = process.batch.count
-        process.batch.append(UInt8(ascii: process.batched == 0 ? "[" : ","))
-        message.append(to: &process.batch)
-        process.batched += 1
-        if process.batch.count < WireLimits.packetBytes {
-            if process.batched == 1 { gathered.append(app) }
-            return
-        }
-        // Too much for one packet: the last message leaves in one of its own.
-        process.batch.removeSubrange(end...)
-        process.batched -= 1
+        if process.batch.isEmpty { gathered.append(app) }
+        if process.batch.add(message) { return }
         sendBatch(to: process, of: app)
-        send(message.encode(), with: channel, to: process, of: app)
+        if !process.batch.add(message) { send(message.encode(), with: nil, to: process, of: app) }
     }
 
     /// Sends the packet that was in the making.
     private func sendBatch(to process: Process, of app: AppID) {
-        guard process.batched > 0 else { return }
-        if process.batched == 1 {
-            process.batch.removeFirst()
-        } else {
-            process.batch.append(UInt8(ascii: "]"))
-        }
-        process.batched = 0
-        send(process.batch, with: nil, to: process, of: app)
-        process.batch.removeAll(keepingCapacity: true)
+        process.batch.take { send($0, with: nil, to: process, of: app) }
     }
 
     private func send(_ bytes: [UInt8], with channel: Int32?, to process: Process, of app: AppID) {
@@ -624,56 +604,6 @@ final class ProcessAppHost: AppHost {
         case .didBecomeActive: .didBecomeActive
         case .willTerminate: .willTerminate
         case .taskExpiration: .taskExpiration(tokens: tokens)
-        }
-    }
-}
-
-extension WireTranslation {
-    /// The delegate method that an event calls, as outcomes name it.
-    static func delegateMethod(_ kind: EventKind, peripheralRole: Bool = false) -> String {
-        switch kind {
-        case .bluetoothPoweredOn where peripheralRole, .bluetoothPoweredOff where peripheralRole:
-            "peripheralManagerDidUpdateState"
-        case .bluetoothPoweredOn, .bluetoothPoweredOff: "centralManagerDidUpdateState"
-        case .peripheralDiscovered: "didDiscover"
-        case .peripheralConnected: "didConnect"
-        case .peripheralConnectionFailed: "didFailToConnect"
-        case .peripheralDisconnected: "didDisconnectPeripheral"
-        case .characteristicNotified, .valueRead: "didUpdateValueFor"
-        case .servicesDiscovered: "didDiscoverServices"
-        case .includedServicesDiscovered: "didDiscoverIncludedServicesFor"
-        case .characteristicsDiscovered: "didDiscoverCharacteristicsFor"
-        case .descriptorsDiscovered: "didDiscoverDescriptorsFor"
-        case .valueWritten, .descriptorWritten: "didWriteValueFor"
-        case .notificationStateChanged: "didUpdateNotificationStateFor"
-        case .descriptorRead: "didUpdateValueForDescriptor"
-        case .signalStrengthRead: "didReadRSSI"
-        case .nameChanged: "peripheralDidUpdateName"
-        case .servicesModified: "didModifyServices"
-        case .readyToWrite: "peripheralIsReady"
-        case .serviceAdded: "didAdd"
-        case .advertisingStarted: "peripheralManagerDidStartAdvertising"
-        case .centralSubscribed: "didSubscribeTo"
-        case .centralUnsubscribed: "didUnsubscribeFrom"
-        case .readRequested: "didReceiveRead"
-        case .writeRequested: "didReceiveWrite"
-        case .readyToUpdate: "peripheralManagerIsReady"
-        case .channelPublished: "didPublishL2CAPChannel"
-        case .channelUnpublished: "didUnpublishL2CAPChannel"
-        case .channelOpened: "didOpen"
-        case .channelDataAvailable: "stream"
-        case .connectionEvent: "connectionEventDidOccur"
-        case .positionFixed, .significantChange: "didUpdateLocations"
-        case .visitBegan, .visitEnded: "didVisit"
-        case .regionEntered: "didEnterRegion"
-        case .regionExited: "didExitRegion"
-        case .regionStateDetermined: "didDetermineState"
-        case .monitoringStarted: "didStartMonitoringFor"
-        case .monitoringFailed: "monitoringDidFailFor"
-        case .locationUpdatesPaused: "locationManagerDidPauseLocationUpdates"
-        case .authorizationChanged: "locationManagerDidChangeAuthorization"
-        case .locationFailed: "didFailWithError"
-        case .beaconSighted, .beaconsRanged: "didRange"
         }
     }
 }
