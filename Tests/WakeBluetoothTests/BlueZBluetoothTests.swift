@@ -297,6 +297,50 @@ struct BlueZBluetoothTests {
         #expect(bench.reports.last?.event.kind == .peripheralDisconnected)
     }
 
+    @Test("What a fast stream brought before an answer is told before it")
+    func gatheredBeforeAnswer() throws {
+        let bench = try Bench(stream: true)
+        try bench.connect()
+        try bench.subscribe()
+        for byte in UInt8(1)...2 {
+            bench.notify(byte)
+            try bench.wait(for: .characteristicNotified, count: Int(byte))
+        }
+        bench.notify(3)
+        bench.operate(.read(location))
+        try bench.wait(for: .valueRead)
+        #expect(bench.values == [[1], [2], [3]])
+        #expect(bench.reports.last?.event.kind == .valueRead)
+    }
+
+    @Test("What a fast stream brought before the link drops is told before that")
+    func gatheredBeforeDisconnection() throws {
+        let bench = try Bench(stream: true)
+        try bench.connect()
+        try bench.subscribe()
+        for byte in UInt8(1)...2 {
+            bench.notify(byte)
+            try bench.wait(for: .characteristicNotified, count: Int(byte))
+        }
+        bench.notify(3)
+        try bench.bluez.dropLink(Bench.address)
+        try bench.wait(for: .peripheralDisconnected)
+        #expect(bench.values == [[1], [2], [3]])
+        #expect(bench.reports.last?.event.kind == .peripheralDisconnected)
+    }
+
+    @Test("A fast stream that slows down is heard on")
+    func slowingStream() throws {
+        let bench = try Bench(stream: true)
+        try bench.connect()
+        try bench.subscribe()
+        for byte in UInt8(1)...6 {
+            bench.notify(byte)
+            try bench.wait(for: .characteristicNotified, count: Int(byte))
+        }
+        #expect(bench.values == (1...6).map { [UInt8($0)] })
+    }
+
     @Test("A read's echo is no notification, and what is notified meanwhile is")
     func echo() throws {
         let bench = try Bench()
