@@ -64,6 +64,16 @@ struct RunTests {
         }
     }
 
+    @Test("A run that is over has closed its journal")
+    func closedJournal() throws {
+        try inFolder { program in
+            try program.writeForceQuit()
+            #expect(try program.run("run", "swiped.yaml", "--out", "out").code == 0)
+            #expect(program.exists("out/journal.sqlite"))
+            #expect(!program.exists("out/journal.sqlite-wal"))
+        }
+    }
+
     @Test("Without --out a run goes to wakebench-runs, and latest points to it")
     func latest() throws {
         try inFolder { program in

@@ -122,7 +122,7 @@ package final class Run {
             loop: loop,
             names: names,
             take: { [bluetooth] in bluetooth.takeChannel($0) },
-            report: { [bench] in bench.submit($0) }
+            report: { [unowned bench] in bench.submit($0) }
         )
         bench.peripheralRole = peripheralRole
         bench.location = location

@@ -140,7 +140,11 @@ enum BackendWords {
         if word == "simulated" || word == "fake" {
             return sources.map { BackendChoice(source: $0, word: "simulated") }
         }
-        if word == "real" { return sources.map { BackendChoice(source: $0, word: BackendChoice.words(for: $0)[1]) } }
+        if word == "real" {
+            return sources.map {
+                BackendChoice(source: $0, word: BackendChoice.words(for: $0).dropFirst().first ?? "simulated")
+            }
+        }
         for source in sources where BackendChoice.words(for: source).contains(word) {
             return [BackendChoice(source: source, word: word)]
         }

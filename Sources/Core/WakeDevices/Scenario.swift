@@ -48,10 +48,7 @@ package struct BackendChoice: Hashable, Sendable {
         switch source {
         case .bluetooth: ["simulated", "bluez"]
         case .location: ["simulated", "gpsd", "nmea"]
-        case .accessory: ["simulated", "udev", "rfcomm"]
-        case .audio: ["simulated", "alsa"]
-        case .voip: ["simulated", "socket"]
-        case .push, .transfer, .task, .system: ["simulated"]
+        case .accessory, .audio, .voip, .push, .transfer, .task, .system: ["simulated"]
         }
     }
 }
