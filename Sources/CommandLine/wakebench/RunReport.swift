@@ -9,6 +9,11 @@ enum RunReport {
         let run = try Run(options)
         for note in run.notes { Output.complain("note: \(note)") }
         let failure = try execute(run, showsProgress: !quiet && isatty(STDERR_FILENO) != 0)
+        if run.bench.unrecorded > 0 {
+            let lost =
+                "\(run.bench.unrecorded) events came faster than they could be decided, and were lost without a verdict"
+            Output.complain("note: \(lost); slow their source down")
+        }
         if options.followsLatest { run.folder.becomeLatest() }
         try writeJUnit(run)
         let decisions = run.verdicts.reduce(0, +)
