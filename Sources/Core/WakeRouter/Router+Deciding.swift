@@ -374,11 +374,11 @@ extension Router {
         absent.slots = SlotSet()
         var delivered = false
         for slot in interest.slots {
-            if let number = apps[index].managerNumber(slot, interest.via) {
+            if let number = managerNumber(slot, interest.via, of: index) {
                 delivered = true
                 noteDelivery(of: event)
                 output.actions.append(.deliver(app, manager: number, event.id, decision))
-            } else if apps[index].expectsManager(slot, interest.via) {
+            } else if expectsManager(slot, interest.via, of: index) {
                 absent.slots.insert(UInt16(slot))
             }
         }

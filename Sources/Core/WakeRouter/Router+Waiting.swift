@@ -143,7 +143,7 @@ extension Router {
         let index = Int(app.number)
         let item = apps[index].waiting[position]
         for slot in item.interest.slots {
-            guard let number = apps[index].managerNumber(slot, item.interest.via) else { continue }
+            guard let number = managerNumber(slot, item.interest.via, of: index) else { continue }
             output.actions.append(.deliver(app, manager: number, item.event.id, item.decision))
             apps[index].waiting[position].interest.slots.remove(slot)
             apps[index].waiting[position].undelivered = false
