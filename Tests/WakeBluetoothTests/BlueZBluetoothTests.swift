@@ -297,15 +297,21 @@ struct BlueZBluetoothTests {
         #expect(bench.reports.last?.event.kind == .peripheralDisconnected)
     }
 
-    @Test("What a fast stream brought before an answer is told before it")
-    func gatheredBeforeAnswer() throws {
+    /// A bench that heard so many values of a stream, each right after the one before.
+    private func streaming(values: UInt8) throws -> Bench {
         let bench = try Bench(stream: true)
         try bench.connect()
         try bench.subscribe()
-        for byte in UInt8(1)...2 {
-            bench.notify(byte)
-            try bench.wait(for: .characteristicNotified, count: Int(byte))
+        for value in 1...values {
+            bench.notify(value)
+            try bench.wait(for: .characteristicNotified, count: Int(value))
         }
+        return bench
+    }
+
+    @Test("What a fast stream brought before an answer is told before it")
+    func gatheredBeforeAnswer() throws {
+        let bench = try streaming(values: 2)
         bench.notify(3)
         bench.operate(.read(location))
         try bench.wait(for: .valueRead)
@@ -315,13 +321,7 @@ struct BlueZBluetoothTests {
 
     @Test("What a fast stream brought before the link drops is told before that")
     func gatheredBeforeDisconnection() throws {
-        let bench = try Bench(stream: true)
-        try bench.connect()
-        try bench.subscribe()
-        for byte in UInt8(1)...2 {
-            bench.notify(byte)
-            try bench.wait(for: .characteristicNotified, count: Int(byte))
-        }
+        let bench = try streaming(values: 2)
         bench.notify(3)
         try bench.bluez.dropLink(Bench.address)
         try bench.wait(for: .peripheralDisconnected)
@@ -331,13 +331,7 @@ struct BlueZBluetoothTests {
 
     @Test("A fast stream that slows down is heard on")
     func slowingStream() throws {
-        let bench = try Bench(stream: true)
-        try bench.connect()
-        try bench.subscribe()
-        for byte in UInt8(1)...6 {
-            bench.notify(byte)
-            try bench.wait(for: .characteristicNotified, count: Int(byte))
-        }
+        let bench = try streaming(values: 6)
         #expect(bench.values == (1...6).map { [UInt8($0)] })
     }
 

@@ -64,7 +64,7 @@ package final class Bench {
     /// Each once.
     private var listened: [any AppHost] = []
     private var leavesTheBench: [Bool] = []
-    /// Which process of each app is the last, as the router counts them.
+    /// Which process of each app is the last, as the router counts them: a call to the router would copy it.
     private var generations: [UInt32] = []
     private var observers: [any BenchObserver] = []
 
