@@ -57,7 +57,6 @@ private final class Notebook: Journal {
     func append(_ decision: Decision) {}
     func append(_ exit: ExitRecord) {}
     func append(_ delivery: Delivery) {}
-    func acknowledge(app: AppID, event: EventID) {}
     func acknowledge(app: AppID, from first: EventID, through last: EventID) {}
     func append(outcome: [UInt8], of decision: DecisionID) {}
     func append(_ name: NameID, text: String) {}

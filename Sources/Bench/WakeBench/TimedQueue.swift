@@ -14,7 +14,6 @@ package struct TimedQueue<Element> {
     package init() {}
 
     package var isEmpty: Bool { heap.isEmpty }
-    package var count: Int { heap.count }
 
     /// The earliest instant.
     package var next: Instant? { heap.first?.at }

@@ -25,11 +25,8 @@ package protocol Journal: AnyObject {
     /// a second one with the same app, event, manager and generation is refused.
     func append(_ delivery: Delivery) throws(JournalError)
 
-    /// The process has taken the event, or it has been decided otherwise: nothing of it is left to recover. Harmless
-    /// when the delivery is not known.
-    func acknowledge(app: AppID, event: EventID) throws(JournalError)
-
-    /// The process has taken each of its events from `first` to `last`, and those between that the app was sent.
+    /// The process has taken the events that it was sent from `first` to `last`, or they have been decided otherwise:
+    /// nothing of them is left to recover. Harmless when there were none.
     func acknowledge(app: AppID, from first: EventID, through last: EventID) throws(JournalError)
 
     /// What became of a decision, in the bench's own bytes; a later one replaces an earlier one.
@@ -57,6 +54,13 @@ package protocol Journal: AnyObject {
 
     /// The run has come to its end, and there is nothing to recover.
     func finish() throws(JournalError)
+}
+
+extension Journal {
+    /// The same of one event.
+    package func acknowledge(app: AppID, event: EventID) throws(JournalError) {
+        try acknowledge(app: app, from: event, through: event)
+    }
 }
 
 /// One event on its way to one manager of one process.
@@ -185,7 +189,6 @@ package final class NoJournal: Journal {
     package func append(_ decision: Decision) {}
     package func append(_ exit: ExitRecord) {}
     package func append(_ delivery: Delivery) {}
-    package func acknowledge(app: AppID, event: EventID) {}
     package func acknowledge(app: AppID, from first: EventID, through last: EventID) {}
     package func append(outcome: [UInt8], of decision: DecisionID) {}
     package func append(_ name: NameID, text: String) {}

@@ -44,7 +44,6 @@ final class JournalStatements {
     let exit: Statement
     let delivery: Statement
     let acknowledge: Statement
-    let acknowledgeRange: Statement
     let outcome: Statement
     let name: Statement
     let process: Statement
@@ -66,10 +65,6 @@ final class JournalStatements {
             on: connection
         )
         acknowledge = try Statement(
-            "UPDATE deliveries SET acknowledged = 1 WHERE event = ?1 AND app = ?2",
-            on: connection
-        )
-        acknowledgeRange = try Statement(
             "UPDATE deliveries SET acknowledged = 1 WHERE event BETWEEN ?1 AND ?2 AND app = ?3",
             on: connection
         )

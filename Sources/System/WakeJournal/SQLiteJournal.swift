@@ -203,17 +203,11 @@ package final class SQLiteJournal: Journal {
         try attempt(statements.delivery)
     }
 
-    package func acknowledge(app: AppID, event: EventID) throws(JournalError) {
-        statements.acknowledge.bind(1, event.number)
-        statements.acknowledge.bind(2, Int64(app.number))
-        try attempt(statements.acknowledge)
-    }
-
     package func acknowledge(app: AppID, from first: EventID, through last: EventID) throws(JournalError) {
-        statements.acknowledgeRange.bind(1, first.number)
-        statements.acknowledgeRange.bind(2, last.number)
-        statements.acknowledgeRange.bind(3, Int64(app.number))
-        try attempt(statements.acknowledgeRange)
+        statements.acknowledge.bind(1, first.number)
+        statements.acknowledge.bind(2, last.number)
+        statements.acknowledge.bind(3, Int64(app.number))
+        try attempt(statements.acknowledge)
     }
 
     package func append(outcome: [UInt8], of decision: DecisionID) throws(JournalError) {
