@@ -89,6 +89,12 @@ let package = Package(
             uses: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev"]
         ),
 
+        room(
+            "WakeVoIP",
+            on: "EventSources",
+            uses: ["CWakeShims", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]
+        ),
+
         // Bench
         room("WakeReports", on: "Bench", uses: ["WakeModel", "WakeRouter"]),
         room(
@@ -96,7 +102,7 @@ let package = Package(
             on: "Bench",
             uses: [
                 "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
-                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeReports",
+                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeVoIP", "WakeReports",
             ]
         ),
 
@@ -124,6 +130,7 @@ let package = Package(
             exclude: ["Info.plist"]
         ),
         program("Logger", on: "Examples", uses: ["UIKit", "CoreBluetooth"], exclude: ["Info.plist"]),
+        program("SIPPhone", on: "Examples", uses: ["UIKit"], exclude: ["Info.plist"]),
         program("Fences", on: "Examples", uses: ["UIKit", "CoreLocation"], exclude: ["Info.plist"]),
 
         // Benchmarks
@@ -206,11 +213,12 @@ let package = Package(
             "WakeLocationTests",
             uses: ["ChildProcess", "WakeLocation", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev"]
         ),
+        tests("WakeVoIPTests", uses: ["WakeVoIP", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]),
         tests("WakeReportsTests", uses: ["WakeReports", "WakeModel", "WakeRouter"]),
         tests(
             "WakeBenchTests",
             uses: [
-                "ChildProcess", "Fences", "Logger", "MisbehavingApp", "ThermometerPeripheral", "WakeBench",
+                "ChildProcess", "Fences", "Logger", "MisbehavingApp", "SIPPhone", "ThermometerPeripheral", "WakeBench",
                 "WakeDevices", "WakeJournal", "WakeModel", "WakePorts", "WakeProcesses", "WakeReports", "WakeRouter",
                 "WakeWire", "wakebench",
             ]

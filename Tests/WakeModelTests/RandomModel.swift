@@ -132,7 +132,8 @@ extension SeededGenerator {
     }
 
     mutating func request() -> AppRequest {
-        switch below(13) {
+        switch below(14) {
+        case 12: .voip(voipRequest())
         case 0: .beginTask(token: number())
         case 1: .endTask(token: number())
         case 2: .done
@@ -146,6 +147,15 @@ extension SeededGenerator {
         case 9: .peripheralManager(number(), peripheralManagerRequest())
         case 10: .location(number(), locationRequest())
         default: .operate(number(), peripheral: name(), operation())
+        }
+    }
+
+    mutating func voipRequest() -> VoIPRequest {
+        switch below(4) {
+        case 0: .watch(number(), peer: name())
+        case 1: .unwatch(number())
+        case 2: .setKeepAlive(period: span())
+        default: .clearKeepAlive
         }
     }
 
@@ -328,6 +338,10 @@ extension SeededGenerator {
         snapshot.budgetUsed = span()
         snapshot.locationAuthorization = any()
         snapshot.beganInForeground = flag()
+        if snapshot.via.source == .voip {
+            snapshot.voipWakes = number()
+            snapshot.voipWakeLimitLifted = flag()
+        }
         if snapshot.via == .standardUpdates {
             snapshot.filterChord = Double(instant().nanoseconds)
             snapshot.movedSquare = Double(instant().nanoseconds)

@@ -9,6 +9,7 @@ import WakePorts
 import WakeReports
 import WakeRouter
 import WakeSystem
+import WakeVoIP
 import WakeWire
 
 /// One run of a scenario, from its file to its judgements.
@@ -25,6 +26,7 @@ package final class Run {
     let bluetooth: any BluetoothCentralPort
     let peripheralRole: any BluetoothPeripheralPort
     let location: any LocationPort
+    let voip: any VoIPPort
     let scripted: ScriptedAppHost
     let journal: RunJournal
     let recorder: RunRecorder
@@ -61,12 +63,13 @@ package final class Run {
         } catch {
             throw CommandFailure(.invalidFile, error.description)
         }
-        profile = options.profile ?? scenario.profile ?? .ios17
+        profile = Run.profile(options.profile ?? scenario.profile ?? .ios17, scenario.voip)
         seed = options.seed ?? scenario.seed ?? 1
         do { loop = try EventLoop() } catch { throw CommandFailure(.internal, error.description) }
         let backend = Run.backend(of: .bluetooth, options, scenario)
         let positions = Run.backend(of: .location, options, scenario)
-        realTime = try Run.clock(options, backends: [backend, positions])
+        let calls = Run.backend(of: .voip, options, scenario)
+        realTime = try Run.clock(options, backends: [backend, positions, calls])
         let names = self.names
         devices = scenario.devices.map { names.intern($0.name) }
         let radio = try Run.bluetooth(backend, scenario, names: names, seed: seed, loop: loop, adapter: options.adapter)
@@ -76,12 +79,14 @@ package final class Run {
         peripheralRole = try Run.peripheralRole(beside: radio, scenario, names: names, seed: seed, loop: loop)
         location = try Run.location(positions, scenario, options, names: names, seed: seed, loop: loop)
         let bundles = try RealApps.read(scenario)
+        voip = Run.voip(calls, scenario, names: names, seed: seed, loop: loop, hasProcesses: !bundles.isEmpty)
         notes += bundles.flatMap(\.bundle.warnings)
         if !bundles.isEmpty { try RealApps.check(options.freezer) }
         do throws(SourceFailure) {
             try bluetooth.start(at: .zero)
             try peripheralRole.start(at: .zero)
             try location.start(at: .zero)
+            try voip.start(at: .zero)
         } catch {
             throw CommandFailure(error.exitCode, error.message)
         }
@@ -101,7 +106,8 @@ package final class Run {
                 profile: profile,
                 loop: loop,
                 names: names,
-                run: journal.runName
+                run: journal.runName,
+                servers: (voip as? SimulatedVoIP)?.environment ?? []
             )
         let header = LogHeader(
             version: wakebenchVersion,
@@ -109,7 +115,7 @@ package final class Run {
             seed: seed,
             profile: profile.name,
             determinism: realTime || real != nil ? "replay" : "router",
-            settings: ["bluetooth": backend, "location": positions, "scenario": scenario.name]
+            settings: ["bluetooth": backend, "location": positions, "scenario": scenario.name, "voip": calls]
         )
         recorder = try Run.recorder(folder, header, names: names, goesOn: journal.recovery != nil)
         bench = Bench(
@@ -126,6 +132,7 @@ package final class Run {
         )
         bench.peripheralRole = peripheralRole
         bench.location = location
+        bench.voip = voip
         driver = ScenarioDriver(scenario, names: names)
         scripted = ScriptedAppHost(names: names, profile: profile)
         bench.listen(to: scripted)
@@ -141,6 +148,9 @@ package final class Run {
                     real.host.channelHoldsBytes(of: app, manager: manager)
                 }
                 (bluetooth as? SimulatedBluetooth)?.table.written = { [weak bench] in bench?.keeper?.wrote(to: $0) }
+                (voip as? SimulatedVoIP)?.tellRunning = { [unowned real] app, socket in
+                    real.host.socketHoldsBytes(of: app, socket: socket)
+                }
             }
             notes += real.notes
         }
@@ -247,7 +257,8 @@ package final class Run {
             scenario: scenario,
             radio: bluetooth as? SimulatedBluetooth,
             phones: peripheralRole as? SimulatedPeripheralRole,
-            positions: location as? SimulatedLocation
+            positions: location as? SimulatedLocation,
+            calls: voip as? SimulatedVoIP
         )
     }
 
@@ -270,6 +281,7 @@ package final class Run {
     package func execute() throws(CommandFailure) {
         defer {
             location.stop()
+            voip.stop()
             peripheralRole.stop()
             bluetooth.stop()
             bench.keeper?.stop()
@@ -457,6 +469,7 @@ package final class Run {
         if let other = bluetooth.nextDeadline { next = min(next, other) }
         if let other = peripheralRole.nextDeadline { next = min(next, other) }
         if let other = location.nextDeadline { next = min(next, other) }
+        if let other = voip.nextDeadline { next = min(next, other) }
         if let other = scripted.nextDeadline { next = min(next, other) }
         if let other = driver.nextDeadline { next = min(next, other) }
         return next
@@ -467,6 +480,7 @@ package final class Run {
         bluetooth.timeReached(now)
         peripheralRole.timeReached(now)
         location.timeReached(now)
+        voip.timeReached(now)
         scripted.timeReached(now)
         try carryOutSteps(at: now)
     }
@@ -475,6 +489,7 @@ package final class Run {
         bluetooth.lookAtChannels(at: now)
         peripheralRole.lookAtChannels(at: now)
         bench.keeper?.look()
+        (voip as? SimulatedVoIP)?.look(at: now)
     }
 
     func carryOutSteps(at now: Instant) throws(SourceFailure) {
@@ -516,6 +531,10 @@ extension Run: ProcessAppSurroundings {
             circles: regions.circles,
             beacons: regions.beacons
         )
+    }
+
+    func grantsKeepAlive(of app: AppID, period: Instant.Span) -> Bool {
+        bench.router.grantsKeepAlive(of: app, period: period)
     }
 
     var wallSeconds: Double { Double(WallClock.now()) / 1e9 }

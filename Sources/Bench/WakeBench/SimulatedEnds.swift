@@ -3,6 +3,7 @@ import WakeDevices
 import WakeLocation
 import WakeModel
 import WakePorts
+import WakeVoIP
 
 /// The simulated ends of a run, for the steps that act on devices and places; nil where the run has a real one.
 struct SimulatedEnds {
@@ -10,6 +11,7 @@ struct SimulatedEnds {
     let radio: SimulatedBluetooth?
     let phones: SimulatedPeripheralRole?
     let positions: SimulatedLocation?
+    let calls: SimulatedVoIP?
 
     /// Carries out a step that acts on a device, the radio or the phone's place; any other is nothing to it.
     ///
@@ -51,6 +53,9 @@ struct SimulatedEnds {
                 departure: departs ? time : nil
             )
             try positions(departs ? "depart" : "arrive").simulateVisit(visit, origin: origin, at: now)
+        case .call(let devices, let act):
+            let calls = try calls("voip")
+            for device in devices { try calls.simulate(act, device: name(device), at: now) }
         case .user, .terminate, .uninstall, .phone, .authorize, .note: break
         }
     }
@@ -58,7 +63,7 @@ struct SimulatedEnds {
     private func disconnect(_ device: Int, _ origin: NameID, at now: Instant) throws(SourceFailure) {
         switch scenario.devices[device].form {
         case .central: try phones("disconnect").simulateDisconnect(device: name(device), at: now)
-        case .peripheral, .beacon, .track:
+        case .peripheral, .beacon, .track, .callServer:
             try radio("disconnect").simulateDisconnect(device: name(device), origin: origin, at: now)
         }
     }
@@ -67,7 +72,7 @@ struct SimulatedEnds {
         let step = inRange ? "in-range" : "out-of-range"
         switch scenario.devices[device].form {
         case .central: try phones(step).simulateRange(device: name(device), inRange: inRange, at: now)
-        case .peripheral, .beacon, .track:
+        case .peripheral, .beacon, .track, .callServer:
             try radio(step).simulateRange(device: name(device), inRange: inRange, at: now)
         }
     }
@@ -75,6 +80,7 @@ struct SimulatedEnds {
     private func arm(_ fault: String, _ device: Int, at now: Instant) throws(SourceFailure) {
         switch scenario.devices[device].form {
         case .central: try phones("arm").arm(fault: fault, device: name(device), at: now)
+        case .callServer: try calls("arm").arm(fault: fault, device: name(device), at: now)
         case .track: try positions("arm").arm(fault: fault, device: name(device), at: now)
         case .peripheral, .beacon: try radio("arm").arm(fault: fault, device: name(device), at: now)
         }
@@ -95,6 +101,11 @@ struct SimulatedEnds {
     private func positions(_ step: String) throws(SourceFailure) -> SimulatedLocation {
         guard let positions else { throw Self.real(step, "location", "the receiver itself decides") }
         return positions
+    }
+
+    private func calls(_ step: String) throws(SourceFailure) -> SimulatedVoIP {
+        guard let calls else { throw Self.real(step, "voip", "the peer itself decides") }
+        return calls
     }
 
     private static func real(_ step: String, _ source: String, _ decides: String) -> SourceFailure {

@@ -46,6 +46,9 @@ extension WireTranslation {
         case .authorizationChanged: "locationManagerDidChangeAuthorization"
         case .locationFailed: "didFailWithError"
         case .beaconSighted, .beaconsRanged: "didRange"
+        case .voipData, .voipClosed: "stream"
+        case .voipKeepAlive: "keepAliveHandler"
+        case .voipAfterBoot, .voipAfterExit: "didFinishLaunching"
         }
     }
 }

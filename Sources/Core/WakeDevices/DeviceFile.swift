@@ -10,8 +10,12 @@ package enum DeviceFile: Hashable, Sendable {
     case central(BluetoothCentral)
     /// `device: location-track`
     case track(LocationTrack)
+    /// `device: call-server`
+    case callServer(CallServer)
 
-    private static let kinds = ["bluetooth-peripheral", "bluetooth-central", "ibeacon", LocationTrack.kind]
+    private static let kinds = [
+        "bluetooth-peripheral", "bluetooth-central", "ibeacon", LocationTrack.kind, CallServer.kind,
+    ]
 
     /// Reads a device file of any kind.
     ///
@@ -34,6 +38,7 @@ package enum DeviceFile: Hashable, Sendable {
         case "bluetooth-central": return .central(try BluetoothCentral(root))
         case "ibeacon": return .beacon(try Beacon(root))
         case LocationTrack.kind: return .track(try LocationTrack(root))
+        case CallServer.kind: return .callServer(try CallServer(root))
         default: return .peripheral(try BluetoothPeripheral(root))
         }
     }
@@ -45,6 +50,7 @@ package enum DeviceFile: Hashable, Sendable {
         case .beacon(let beacon): .beacon(beacon.copy(number))
         case .central(let central): .central(central.copy(number))
         case .track: self
+        case .callServer: self
         }
     }
 
@@ -55,6 +61,7 @@ package enum DeviceFile: Hashable, Sendable {
         case .beacon(let beacon): beacon.file
         case .central(let central): central.file
         case .track(let track): track.file
+        case .callServer(let server): server.file
         }
     }
 
@@ -65,6 +72,12 @@ package enum DeviceFile: Hashable, Sendable {
         case .beacon(let beacon): beacon.faults.map(\.name)
         case .central(let central): central.faults.map(\.name)
         case .track(let track): track.faults.map(\.name)
+        case .callServer(let server): server.faults.map(\.name)
         }
+    }
+
+    /// The call server that it is; nil for a device of another kind.
+    package var callServer: CallServer? {
+        if case .callServer(let server) = self { server } else { nil }
     }
 }

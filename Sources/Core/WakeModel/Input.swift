@@ -66,6 +66,7 @@ package enum AppRequest: Hashable, Sendable {
     case peripheralManager(ManagerNumber, PeripheralManagerRequest)
     /// The number of the location manager that asks, unique in its process and not 0.
     case location(ManagerNumber, LocationRequest)
+    case voip(VoIPRequest)
 }
 
 /// What the process host says of an app's process.

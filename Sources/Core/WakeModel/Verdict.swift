@@ -77,6 +77,10 @@ package enum Reason: UInt8, CaseIterable, Sendable {
     case crossingBegan
     case beaconKnown
     case ledToEvents
+    case legacySocketsOff
+    case launchedAfterBoot
+    case launchedAfterExit
+    case voipWakeLimit
 
     /// The word used in records, scenarios and `wakebench rules --reasons`.
     package var word: String {
@@ -118,6 +122,10 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .crossingBegan: "CrossingBegan"
         case .beaconKnown: "BeaconKnown"
         case .ledToEvents: "LedToEvents"
+        case .legacySocketsOff: "LegacySocketsOff"
+        case .launchedAfterBoot: "LaunchedAfterBoot"
+        case .launchedAfterExit: "LaunchedAfterExit"
+        case .voipWakeLimit: "VoIPWakeLimit"
         }
     }
 
@@ -164,6 +172,10 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .crossingBegan: .reg2
         case .beaconKnown: .bcn1
         case .ledToEvents: .sys4
+        case .legacySocketsOff: .voip1
+        case .launchedAfterBoot: .voip4
+        case .launchedAfterExit: .voip5
+        case .voipWakeLimit: .voip6
         }
     }
 }
@@ -188,6 +200,9 @@ package enum Check: UInt8, CaseIterable, Sendable {
     case sideWanted
     case beaconIsNew
     case rangesWhileRunning
+    case socketsWatched
+    case voipModePresent
+    case voipWakesLeft
     case budgetLeft
     case scanNamesServices
     case notDuplicate
@@ -221,6 +236,9 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .sideWanted: .reg4
         case .beaconIsNew: .bcn1
         case .rangesWhileRunning: .bcn4
+        case .socketsWatched: .voip1
+        case .voipModePresent: .voip2
+        case .voipWakesLeft: .voip6
         case .budgetLeft: .btc1
         case .scanNamesServices: .btc3
         case .notDuplicate: .btc4
@@ -256,6 +274,9 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .sideWanted: "notifyOnEntry or notifyOnExit is set for this side"
         case .beaconIsNew: "no region had seen the beacon inside"
         case .rangesWhileRunning: "ranging app runs"
+        case .socketsWatched: "the phone watches VoIP sockets"
+        case .voipModePresent: "UIBackgroundModes has voip"
+        case .voipWakesLeft: "fewer VoIP wakes than the limit within its window"
         case .budgetLeft: "wake budget left"
         case .scanNamesServices: "background scan names services"
         case .notDuplicate: "first sighting of this peripheral in this scan"
@@ -292,23 +313,23 @@ package enum CheckResult: UInt8, CaseIterable, Sendable {
 /// The results of all checks of one decision, two bits each.
 package struct CheckResults: Hashable, Sendable {
     /// Two bits a check, lowest first in the order of ``Check``.
-    package var bits: UInt64
+    package var bits: UInt128
 
     @inlinable
-    package init(bits: UInt64 = 0) { self.bits = bits }
+    package init(bits: UInt128 = 0) { self.bits = bits }
 
     @inlinable
     package subscript(check: Check) -> CheckResult {
-        get { CheckResult(rawValue: UInt8(truncatingIfNeeded: bits >> (UInt64(check.rawValue) &* 2)) & 3)! }
+        get { CheckResult(rawValue: UInt8(truncatingIfNeeded: bits >> (UInt128(check.rawValue) &* 2)) & 3)! }
         set {
-            let shift = UInt64(check.rawValue) &* 2
-            bits = bits & ~(3 << shift) | UInt64(newValue.rawValue) << shift
+            let shift = UInt128(check.rawValue) &* 2
+            bits = bits & ~(3 << shift) | UInt128(newValue.rawValue) << shift
         }
     }
 
     /// The failing checks as a mask of two bits each: both bits set where a check failed.
     @inlinable
-    package var failingMask: UInt64 { bits & (bits >> 1) & 0x5555_5555_5555_5555 }
+    package var failingMask: UInt128 { bits & (bits >> 1) & 0x5555_5555_5555_5555_5555_5555_5555_5555 }
 
     /// The first failing check in the order of the rulebook.
     @inlinable

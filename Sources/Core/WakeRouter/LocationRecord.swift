@@ -152,6 +152,7 @@ extension Router {
                 return nil
             }
             return apps[app].location.managers[slot - 1].number
+        case .voip: return apps[app].hasProcess ? 0 : nil
         default: return apps[app].managers[slot].attached ? apps[app].managers[slot].number : nil
         }
     }
@@ -160,6 +161,7 @@ extension Router {
     func expectsManager(_ slot: Int, _ via: Registration, of app: Int) -> Bool {
         switch via.source {
         case .location: slot == 0
+        case .voip: false
         default: apps[app].managers[slot].inUse
         }
     }

@@ -67,6 +67,7 @@ extension Router {
         if event.kind == .peripheralDiscovered { noteSighting(of: event.peripheral, by: interest, verdict) }
         carryOut(verdict, of: event, decision: decision, in: role, for: interest, into: &output)
         if event.kind == .positionFixed, verdict.delivers { noteUpdate(event, for: interest, into: &output) }
+        if case .voip = role { noteCall(event, verdict, reason, of: interest.client.app, into: &output) }
     }
 
     /// The role in which an app hears of an event.
@@ -74,6 +75,7 @@ extension Router {
         case central
         case peripheral(EventKind)
         case location(LocationQuestion)
+        case voip(VoIPQuestion)
     }
 
     /// Puts the questions of the source. Leaves in the interest the managers that the event counts for.
@@ -90,6 +92,13 @@ extension Router {
             face.filterChord = question.filterChord
             face.movedSquare = question.movedSquare
             return (face, LocationRules.evaluate(question, of: face, by: profile), .location(question))
+        }
+        if interest.via.source == .voip {
+            let question = question(of: interest, event)
+            var face = observe(interest)
+            face.voipWakes = question.wakes
+            face.voipWakeLimitLifted = profile.voipWakeLimit == nil
+            return (face, VoIPRules.evaluate(question, of: face, by: profile), .voip(question))
         }
         if apps[index].managers[Int(interest.client.slot)].local != nil {
             let face = observe(interest)
@@ -122,12 +131,16 @@ extension Router {
             case .central: BluetoothRules.refusal(decisive, in: results, state: state)
             case .peripheral(let kind): PeripheralRules.refusal(decisive, in: results, of: kind, state: state)
             case .location: LocationRules.refusal(decisive, in: results, state: state)
+            case .voip: VoIPRules.refusal(decisive)
             }
         }
         var launching = false
         if case .launching = apps[index].phase { launching = true }
         if case .location = role {
             return LocationRules.acceptance(in: state, launching: launching, results: results)
+        }
+        if case .voip(let question) = role {
+            return VoIPRules.acceptance(of: question, in: state, launching: launching)
         }
         return BluetoothRules.acceptance(in: state, launching: launching)
     }
@@ -354,6 +367,7 @@ extension Router {
         case .central: modes.contains(.bluetoothCentral)
         case .peripheral: modes.contains(.bluetoothPeripheral) && PeripheralRules.isRequest(event.kind)
         case .location(let question): LocationRules.keepsRunning(question, modes: modes)
+        case .voip: profile.legacyVoIP && modes.contains(.voip)
         }
     }
 
@@ -361,6 +375,7 @@ extension Router {
     private func wakeWindow(of source: Source) -> Instant.Span {
         switch source {
         case .location: profile.locationWindow
+        case .voip: profile.voipWindow
         default: profile.bluetoothWindow
         }
     }

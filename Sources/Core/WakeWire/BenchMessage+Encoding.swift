@@ -213,6 +213,7 @@ extension WireReply {
         }
         writer.field("state", state?.rawValue)
         writer.field("taken", taken)
+        writer.field("granted", granted)
         if let location {
             writer.key("location")
             writer.locationStatus(location)
@@ -246,6 +247,7 @@ extension WireDeliveryBody {
         case .peripheral(_, let event): event.kind
         case .peripheralManager(let event): event.kind
         case .location(let event): event.kind
+        case .voip(let event): event.kind
         case .channelData: "channel.data"
         }
     }
@@ -281,6 +283,8 @@ extension WireDeliveryBody {
             writer.field("name", name)
             writer.field("connected", isConnected)
         case .peripheralManager(let event):
+            event.write(to: &writer)
+        case .voip(let event):
             event.write(to: &writer)
         case .channelData:
             break

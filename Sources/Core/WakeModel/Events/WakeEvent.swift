@@ -46,6 +46,11 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
     case locationFailed
     case beaconSighted
     case beaconsRanged
+    case voipData
+    case voipClosed
+    case voipKeepAlive
+    case voipAfterBoot
+    case voipAfterExit
 
     /// The word used in records and scenarios.
     package var word: String {
@@ -96,6 +101,11 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
         case .locationFailed: "location-failed"
         case .beaconSighted: "beacon-sighted"
         case .beaconsRanged: "beacons-ranged"
+        case .voipData: "voip-data"
+        case .voipClosed: "voip-closed"
+        case .voipKeepAlive: "voip-keep-alive"
+        case .voipAfterBoot: "voip-after-boot"
+        case .voipAfterExit: "voip-after-exit"
         }
     }
 
@@ -120,6 +130,7 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
             .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
             .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
             .location
+        case .voipData, .voipClosed, .voipKeepAlive, .voipAfterBoot, .voipAfterExit: .voip
         }
     }
 }
@@ -158,7 +169,8 @@ package struct WakeEvent: Hashable, Sendable {
     package var attribute: AttributeHandle
     /// In the peripheral role the number of the service (`serviceAdded`), of the characteristic (subscriptions, reads and
     /// writes: the first one's), or the PSM (`channelPublished`, `channelUnpublished`); for `channelOpened` and
-    /// `channelDataAvailable` the number of the channel, in either role. 0 when about none.
+    /// `channelDataAvailable` the number of the channel, in either role; for `voipData` and `voipClosed` the number of the
+    /// socket. 0 when about none.
     package var local: UInt32
     /// The number of a read or write that wants an answer, minted by the source and not used twice by it; 0 for none.
     package var request: UInt32
