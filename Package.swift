@@ -171,6 +171,12 @@ let package = Package(
             swiftSettings: house
         ),
         .executableTarget(
+            name: "CallApp",
+            dependencies: ["UIKit", "WakeDevices"],
+            path: "Tests/Support/CallApp",
+            swiftSettings: house
+        ),
+        .executableTarget(
             name: "BluetoothApp",
             dependencies: ["CoreBluetooth"],
             path: "Tests/Support/BluetoothApp",
@@ -218,7 +224,8 @@ let package = Package(
         tests(
             "WakeBenchTests",
             uses: [
-                "ChildProcess", "Fences", "Logger", "MisbehavingApp", "SIPPhone", "ThermometerPeripheral", "WakeBench",
+                "CallApp", "ChildProcess", "Fences", "Logger", "MisbehavingApp", "SIPPhone", "ThermometerPeripheral",
+                "WakeBench",
                 "WakeDevices", "WakeJournal", "WakeModel", "WakePorts", "WakeProcesses", "WakeReports", "WakeRouter",
                 "WakeWire", "wakebench",
             ]
