@@ -43,6 +43,12 @@ enum FloorPlan {
             imports: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev"]
         ),
 
+        Room(
+            name: "WakeExternalAccessory",
+            floor: "EventSources",
+            imports: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev", "WakeBus", "WakeBlueZ"]
+        ),
+
         // Reports need the catalogue of rules, which is the router's.
         Room(name: "WakeReports", floor: "Bench", imports: ["WakeModel", "WakeRouter"], foundation: true),
         Room(
@@ -50,7 +56,8 @@ enum FloorPlan {
             floor: "Bench",
             imports: [
                 "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
-                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeReports",
+                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeExternalAccessory",
+                "WakeReports",
             ]
         ),
 
@@ -68,6 +75,7 @@ enum FloorPlan {
         Room(name: "UIKit", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
         Room(name: "CoreBluetooth", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
         Room(name: "CoreLocation", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
+        Room(name: "ExternalAccessory", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
         Room(name: "os", floor: "SDK", imports: [], foundation: true),
         Room(name: "OSLog", floor: "SDK", imports: ["os"]),
     ]
