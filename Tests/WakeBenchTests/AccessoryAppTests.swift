@@ -99,15 +99,8 @@ struct AccessoryAppTests {
         )
         #expect(run.code == 0, "\(run.errors)")
         var sum = Checksum()
-        let timetable = Timetable(
-            entries: [
-                .init(
-                    after: .zero,
-                    every: .zero,
-                    values: .pattern(Timetable.Pattern(bytes: 100 << 20, block: 1 << 16))
-                )
-            ]
-        )
+        let file = stage.bench.folder.appending(path: "bulk.yaml").path
+        let timetable = try ExternalAccessory.load(file: file).protocols[0].script.timetable
         var place = Timetable.Position()
         while let value = timetable.take(&place) { sum.add(value[...]) }
         let told = try stage.log("reader").last { $0.hasPrefix("sum") }
