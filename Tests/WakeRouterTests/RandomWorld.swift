@@ -120,10 +120,19 @@ struct RandomWorld {
         (0..<Self.appCount).lazy.map { AppID(UInt32($0)) }.first { router.state(of: $0) == .inactive }
     }
 
+    /// The app in the state that lasts shortest meets an event of any kind.
+    private mutating func meet(_ app: AppID) {
+        if let place = lost.firstIndex(where: { $0.app == app }), chance.once(in: 2) {
+            lost.swapAt(0, place)
+            return redeliver()
+        }
+        if chance.once(in: 8) { anyCall(app) } else { anyEvent(for: app) }
+    }
+
     private mutating func step() {
         if chance.once(in: 6_000) { return flood() }
         if chance.once(in: 4), let app = inactiveApp {
-            return chance.once(in: 4) ? plug() : anyEvent(for: app)
+            return chance.once(in: 4) ? plug() : meet(app)
         }
         switch chance.below(1_000) {
         case ..<350: answerSomething()
