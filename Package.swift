@@ -49,6 +49,7 @@ let package = Package(
         .library(name: "UIKit", targets: ["UIKit"]),
         .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
         .library(name: "CoreLocation", targets: ["CoreLocation"]),
+        .library(name: "ExternalAccessory", targets: ["ExternalAccessory"]),
         .library(name: "os", targets: ["os"]),
         .library(name: "OSLog", targets: ["OSLog"]),
     ],
@@ -90,6 +91,12 @@ let package = Package(
         ),
 
         room(
+            "WakeExternalAccessory",
+            on: "EventSources",
+            uses: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev", "WakeBus", "WakeBlueZ"]
+        ),
+
+        room(
             "WakeVoIP",
             on: "EventSources",
             uses: ["CWakeShims", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]
@@ -102,7 +109,8 @@ let package = Package(
             on: "Bench",
             uses: [
                 "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
-                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeVoIP", "WakeReports",
+                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeExternalAccessory", "WakeReports",
+                "WakeVoIP",
             ]
         ),
 
@@ -118,6 +126,7 @@ let package = Package(
         room("UIKit", on: "SDK", uses: ["WakeClient", "WakeWire"]),
         room("CoreBluetooth", on: "SDK", uses: ["WakeClient", "WakeWire"]),
         room("CoreLocation", on: "SDK", uses: ["WakeClient", "WakeWire"]),
+        room("ExternalAccessory", on: "SDK", uses: ["WakeClient", "WakeWire"]),
         room("os", on: "SDK"),
         room("OSLog", on: "SDK", uses: ["os"]),
 
@@ -132,6 +141,7 @@ let package = Package(
         program("Logger", on: "Examples", uses: ["UIKit", "CoreBluetooth"], exclude: ["Info.plist"]),
         program("SIPPhone", on: "Examples", uses: ["UIKit"], exclude: ["Info.plist"]),
         program("Fences", on: "Examples", uses: ["UIKit", "CoreLocation"], exclude: ["Info.plist"]),
+        program("AccessoryLogger", on: "Examples", uses: ["UIKit", "ExternalAccessory"], exclude: ["Info.plist"]),
 
         // Benchmarks
         program("RouterBenchmark", on: "Benchmarks", uses: ["WakeModel", "WakeRouter"]),
@@ -163,6 +173,12 @@ let package = Package(
             name: "BenchLike",
             dependencies: ["WakeProcesses", "WakeSystem"],
             path: "Tests/Support/BenchLike",
+            swiftSettings: house
+        ),
+        .executableTarget(
+            name: "AccessoryApp",
+            dependencies: ["ExternalAccessory"],
+            path: "Tests/Support/AccessoryApp",
             swiftSettings: house
         ),
         .executableTarget(
@@ -220,13 +236,18 @@ let package = Package(
             "WakeLocationTests",
             uses: ["ChildProcess", "WakeLocation", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev"]
         ),
+        tests(
+            "WakeExternalAccessoryTests",
+            uses: ["WakeExternalAccessory", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]
+        ),
         tests("WakeVoIPTests", uses: ["WakeVoIP", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]),
         tests("WakeReportsTests", uses: ["WakeReports", "WakeModel", "WakeRouter"]),
         tests(
             "WakeBenchTests",
             uses: [
-                "CallApp", "ChildProcess", "Fences", "Logger", "MisbehavingApp", "SIPPhone", "ThermometerPeripheral",
-                "WakeBench",
+                "AccessoryApp", "AccessoryLogger", "CallApp", "ChildProcess", "Fences", "Logger", "MisbehavingApp",
+                "SIPPhone",
+                "ThermometerPeripheral", "WakeBench",
                 "WakeDevices", "WakeJournal", "WakeModel", "WakePorts", "WakeProcesses", "WakeReports", "WakeRouter",
                 "WakeWire", "wakebench",
             ]

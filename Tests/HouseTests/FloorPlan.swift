@@ -44,6 +44,12 @@ enum FloorPlan {
         ),
 
         Room(
+            name: "WakeExternalAccessory",
+            floor: "EventSources",
+            imports: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev", "WakeBus", "WakeBlueZ"]
+        ),
+
+        Room(
             name: "WakeVoIP",
             floor: "EventSources",
             imports: ["CWakeShims", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]
@@ -56,7 +62,8 @@ enum FloorPlan {
             floor: "Bench",
             imports: [
                 "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
-                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeVoIP", "WakeReports",
+                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeExternalAccessory",
+                "WakeReports", "WakeVoIP",
             ]
         ),
 
@@ -74,6 +81,7 @@ enum FloorPlan {
         Room(name: "UIKit", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
         Room(name: "CoreBluetooth", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
         Room(name: "CoreLocation", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
+        Room(name: "ExternalAccessory", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
         Room(name: "os", floor: "SDK", imports: [], foundation: true),
         Room(name: "OSLog", floor: "SDK", imports: ["os"]),
     ]

@@ -127,13 +127,14 @@ extension SeededGenerator {
             bundle: name(),
             modes: BackgroundModes(rawValue: number()),
             exitsOnSuspend: flag(),
-            bluetoothAuthorization: any()
+            bluetoothAuthorization: any(),
+            accessoryProtocols: names()
         )
     }
 
     mutating func request() -> AppRequest {
-        switch below(14) {
-        case 12: .voip(voipRequest())
+        switch below(15) {
+        case 13: .voip(voipRequest())
         case 0: .beginTask(token: number())
         case 1: .endTask(token: number())
         case 2: .done
@@ -146,6 +147,7 @@ extension SeededGenerator {
         case 11: .watchConnections(number(), peripherals: names(), services: names())
         case 9: .peripheralManager(number(), peripheralManagerRequest())
         case 10: .location(number(), locationRequest())
+        case 12: .accessory(number(), accessoryRequest())
         default: .operate(number(), peripheral: name(), operation())
         }
     }
@@ -212,7 +214,7 @@ extension SeededGenerator {
     }
 
     mutating func payload() -> EventPayload {
-        switch below(22) {
+        switch below(24) {
         case 0: .none
         case 1: .value(data())
         case 2: .advertisement(advertisement())
@@ -249,8 +251,32 @@ extension SeededGenerator {
         case 17: .regionState(any())
         case 18: .locationFailure(code: signed(), message: text())
         case 19: .visit(visit())
+        case 20: .accessory(accessory())
+        case 21: .accessoryFailure(AccessoryFailure(code: signed(), message: text()))
         default: .failure(BluetoothFailure(domain: flag() ? .core : .att, code: signed(), message: text()))
         }
+    }
+
+    mutating func accessoryRequest() -> AccessoryRequest {
+        switch below(4) {
+        case 0: .register
+        case 1: .unregister
+        case 2: .open(number(), accessory: number(), protocolName: name())
+        default: .close(number())
+        }
+    }
+
+    mutating func accessory() -> Accessory {
+        Accessory(
+            connection: number(),
+            name: text(),
+            manufacturer: text(),
+            model: text(),
+            serialNumber: text(),
+            firmwareRevision: text(),
+            hardwareRevision: text(),
+            protocols: list { $0.text() }
+        )
     }
 
     mutating func advertisement() -> Advertisement {

@@ -30,6 +30,10 @@ struct RandomWorld {
     /// Requests of centrals that apps have, newest last.
     private(set) var asked: [(app: AppID, request: UInt32)] = []
     var lastRequest: UInt32 = 0
+    /// What apps asked of accessories, newest last.
+    private(set) var accessoryCommands: [AccessoryCommand] = []
+    var lastConnection: AccessoryConnection = 0
+    var lastSessionManager: ManagerNumber = 1_000
 
     private struct Delivery {
         var app: AppID
@@ -131,13 +135,14 @@ struct RandomWorld {
 
     private mutating func step() {
         if chance.once(in: 6_000) { return flood() }
-        if chance.once(in: 4), let app = app(in: .inactive) { return meet(app) }
+        if chance.once(in: 4), let app = app(in: .inactive) { return chance.once(in: 4) ? plug() : meet(app) }
         if chance.once(in: 30), let app = app(in: .active) { return meet(app) }
         switch chance.below(1_000) {
         case ..<350: answerSomething()
         case ..<560: radio()
         case ..<590: whereabouts()
         case ..<600: calls()
+        case ..<630: plug()
         case ..<770: request(chance.below(Self.appCount))
         case ..<840: user()
         case ..<930: pass()
@@ -231,6 +236,9 @@ struct RandomWorld {
         case .peripheralRole(let command):
             airCommands.append(command)
             if airCommands.count > 48 { airCommands.removeFirst(16) }
+        case .accessory(let command):
+            accessoryCommands.append(command)
+            if accessoryCommands.count > 48 { accessoryCommands.removeFirst(16) }
         case .kill, .expireTasks, .keep, .discard, .managerState, .restore, .restorePeripheral,
             .alert, .refused, .moved, .locationAuthorization, .location, .voip, .raise:
             break
@@ -253,6 +261,7 @@ struct RandomWorld {
             if chance.once(in: 2) { subscribe(index) }
             if chance.once(in: 3) { publish(index) }
             if !chance.once(in: 3) { locate(index) }
+            if !chance.once(in: 3) { useAccessories(index) }
             if chance.once(in: 2) { call(index) }
             guard processes[index].launching else { return }
             processes[index].launching = false
@@ -283,6 +292,7 @@ struct RandomWorld {
         if index % 4 != 3 { modes.insert(BackgroundModes([.bluetoothCentral])) }
         if index % 3 != 1 { modes.insert(BackgroundModes([.bluetoothPeripheral])) }
         if index % 2 == 0 { modes.insert(BackgroundModes([.location])) }
+        if index % 3 != 2 { modes.insert(BackgroundModes([.externalAccessory])) }
         if index % 5 < 3 { modes.insert(BackgroundModes([.voip])) }
         let bluetooth: BluetoothAuthorization = chance.once(in: 12) ? .denied : .allowed
         installed[index] = true
@@ -293,7 +303,8 @@ struct RandomWorld {
                     bundle: NameID(UInt32(index + 1)),
                     modes: modes,
                     exitsOnSuspend: index == 6,
-                    bluetoothAuthorization: bluetooth
+                    bluetoothAuthorization: bluetooth,
+                    accessoryProtocols: Self.protocols(of: index)
                 )
             ),
             isEvent: true
@@ -357,6 +368,7 @@ struct RandomWorld {
         let peripheral = anyPeripheral()
         if chance.once(in: 4) { return anyPeripheralRequest(index) }
         if chance.once(in: 4) { return anyLocationRequest(index) }
+        if chance.once(in: 5) { return anyAccessoryRequest() }
         if chance.once(in: 5) { return anyVoIPRequest() }
         switch chance.below(18) {
         case 0:

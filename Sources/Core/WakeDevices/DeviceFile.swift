@@ -10,11 +10,14 @@ package enum DeviceFile: Hashable, Sendable {
     case central(BluetoothCentral)
     /// `device: location-track`
     case track(LocationTrack)
+    /// `device: external-accessory`
+    case accessory(ExternalAccessory)
     /// `device: call-server`
     case callServer(CallServer)
 
     private static let kinds = [
         "bluetooth-peripheral", "bluetooth-central", "ibeacon", LocationTrack.kind, CallServer.kind,
+        ExternalAccessory.kind,
     ]
 
     /// Reads a device file of any kind.
@@ -38,6 +41,7 @@ package enum DeviceFile: Hashable, Sendable {
         case "bluetooth-central": return .central(try BluetoothCentral(root))
         case "ibeacon": return .beacon(try Beacon(root))
         case LocationTrack.kind: return .track(try LocationTrack(root))
+        case ExternalAccessory.kind: return .accessory(try ExternalAccessory(root))
         case CallServer.kind: return .callServer(try CallServer(root))
         default: return .peripheral(try BluetoothPeripheral(root))
         }
@@ -50,6 +54,7 @@ package enum DeviceFile: Hashable, Sendable {
         case .beacon(let beacon): .beacon(beacon.copy(number))
         case .central(let central): .central(central.copy(number))
         case .track: self
+        case .accessory(let accessory): .accessory(accessory.copy(number))
         case .callServer: self
         }
     }
@@ -61,6 +66,7 @@ package enum DeviceFile: Hashable, Sendable {
         case .beacon(let beacon): beacon.file
         case .central(let central): central.file
         case .track(let track): track.file
+        case .accessory(let accessory): accessory.file
         case .callServer(let server): server.file
         }
     }
@@ -72,6 +78,7 @@ package enum DeviceFile: Hashable, Sendable {
         case .beacon(let beacon): beacon.faults.map(\.name)
         case .central(let central): central.faults.map(\.name)
         case .track(let track): track.faults.map(\.name)
+        case .accessory(let accessory): accessory.faults.map(\.name)
         case .callServer(let server): server.faults.map(\.name)
         }
     }

@@ -49,8 +49,9 @@ package struct BackendChoice: Hashable, Sendable {
         switch source {
         case .bluetooth: ["simulated", "bluez"]
         case .location: ["simulated", "gpsd", "nmea"]
+        case .accessory: ["simulated", "udev", "rfcomm"]
         case .voip: ["simulated", "socket"]
-        case .accessory, .audio, .push, .transfer, .task, .system: ["simulated"]
+        case .audio, .push, .transfer, .task, .system: ["simulated"]
         }
     }
 }
@@ -108,6 +109,8 @@ package struct ScriptedApp: Hashable, Sendable {
     package var reactions: [Reaction]
     /// What it asks of Core Location at launch.
     package var location: LocationUse?
+    /// What it asks of External Accessory at launch.
+    package var accessory: AccessoryUse?
     /// What it does as a peripheral itself; nil when it is none.
     package var peripheral: ScriptedPeripheral?
     /// What it does for its calls at launch.
@@ -222,6 +225,11 @@ package struct ScenarioDevice: Hashable, Sendable {
     package var track: LocationTrack? {
         if case .track(let track) = form { track } else { nil }
     }
+
+    /// The accessory that it is; nil for a device of another kind.
+    package var accessory: ExternalAccessory? {
+        if case .accessory(let accessory) = form { accessory } else { nil }
+    }
 }
 
 /// Something that happens in a run.
@@ -275,6 +283,10 @@ package enum Verb: Hashable, Sendable {
     case play(device: Int)
     /// A stay at a place begins, or ends.
     case visit(Coordinate, departs: Bool)
+    /// The accessory is plugged in or pulled, in range or out of it.
+    case attach(devices: [Int], Bool)
+    /// The accessory sends bytes beside its script, over the sessions of one protocol or of any.
+    case send(devices: [Int], protocolName: String?, value: [UInt8])
     /// The user decides what the apps may know of the position.
     case authorize(apps: [Int], LocationAuthorization)
     /// The call servers do something beside their plan, on each connection that they have.

@@ -30,6 +30,7 @@ package enum Action: Hashable, Sendable {
     /// Tell a location manager what the app may know.
     case locationAuthorization(AppID, ManagerNumber, LocationAuthorization)
     case location(LocationCommand)
+    case accessory(AccessoryCommand)
     case voip(VoIPCommand)
     /// The router found something: take it as the next input, in the same transaction, with the payload given, or with
     /// that of the input at hand when none is given and it is the event's parent. A replay has it in its inputs already.
@@ -90,6 +91,11 @@ package enum RequestFault: UInt8, CaseIterable, Sendable {
     case unknownRegion
     case locationModeMissing
     case unavailable
+    /// UISupportedExternalAccessoryProtocols does not list the protocol (EA-3).
+    case protocolNotListed
+    /// The accessory's protocol has a session (EA-5).
+    case sessionTaken
+    case unknownSession
     /// An unknown number of a VoIP socket, or one that stands for another socket.
     case unknownSocket
     case duplicateSocket
@@ -116,6 +122,9 @@ package enum RequestFault: UInt8, CaseIterable, Sendable {
         case .unknownRegion: "unknown-region"
         case .locationModeMissing: "location-mode-missing"
         case .unavailable: "unavailable"
+        case .protocolNotListed: "protocol-not-listed"
+        case .sessionTaken: "session-taken"
+        case .unknownSession: "unknown-session"
         case .unknownSocket: "unknown-socket"
         case .duplicateSocket: "duplicate-socket"
         case .keepAliveTooShort: "keep-alive-too-short"

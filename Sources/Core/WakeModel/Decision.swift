@@ -122,6 +122,8 @@ package enum Registration: UInt8, CaseIterable, Sendable {
     case beaconRegion
     case ranging
     case answer
+    case accessoryNotifications
+    case accessorySession
     case voipSocket
     case keepAlive
     /// The voip mode alone (VOIP-4, VOIP-5).
@@ -146,6 +148,8 @@ package enum Registration: UInt8, CaseIterable, Sendable {
         case .beaconRegion: "beacon-region"
         case .ranging: "ranging"
         case .answer: "answer"
+        case .accessoryNotifications: "accessory-notifications"
+        case .accessorySession: "accessory-session"
         case .voipSocket: "voip-socket"
         case .keepAlive: "keep-alive"
         case .voipMode: "voip-mode"
@@ -160,6 +164,7 @@ package enum Registration: UInt8, CaseIterable, Sendable {
             .watchedConnection:
             .bluetooth
         case .standardUpdates, .significantChange, .visits, .region, .beaconRegion, .ranging, .answer: .location
+        case .accessoryNotifications, .accessorySession: .accessory
         case .voipSocket, .keepAlive, .voipMode: .voip
         }
     }

@@ -77,6 +77,12 @@ package enum Reason: UInt8, CaseIterable, Sendable {
     case crossingBegan
     case beaconKnown
     case ledToEvents
+    case accessoryModeMissing
+    case protocolNotListed
+    case notificationsNotAsked
+    case notRelaunchedByAccessory
+    case accessoryBytesLost
+    case accessoryFollowsForeground
     case legacySocketsOff
     case launchedAfterBoot
     case launchedAfterExit
@@ -122,6 +128,12 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .crossingBegan: "CrossingBegan"
         case .beaconKnown: "BeaconKnown"
         case .ledToEvents: "LedToEvents"
+        case .accessoryModeMissing: "AccessoryModeMissing"
+        case .protocolNotListed: "ProtocolNotListed"
+        case .notificationsNotAsked: "NotificationsNotAsked"
+        case .notRelaunchedByAccessory: "NotRelaunchedByAccessory"
+        case .accessoryBytesLost: "AccessoryBytesLost"
+        case .accessoryFollowsForeground: "AccessoryFollowsForeground"
         case .legacySocketsOff: "LegacySocketsOff"
         case .launchedAfterBoot: "LaunchedAfterBoot"
         case .launchedAfterExit: "LaunchedAfterExit"
@@ -172,6 +184,11 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .crossingBegan: .reg2
         case .beaconKnown: .bcn1
         case .ledToEvents: .sys4
+        case .accessoryModeMissing, .accessoryFollowsForeground: .ea1
+        case .protocolNotListed: .ea3
+        case .notificationsNotAsked: .ea4
+        case .accessoryBytesLost: .ea5
+        case .notRelaunchedByAccessory: .ea6
         case .legacySocketsOff: .voip1
         case .launchedAfterBoot: .voip4
         case .launchedAfterExit: .voip5
@@ -203,6 +220,11 @@ package enum Check: UInt8, CaseIterable, Sendable {
     case socketsWatched
     case voipModePresent
     case voipWakesLeft
+    case accessoryModePresent
+    case accessoryBudgetLeft
+    case protocolListed
+    case notificationsAsked
+    case relaunchedByAccessory
     case budgetLeft
     case scanNamesServices
     case notDuplicate
@@ -236,6 +258,11 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .sideWanted: .reg4
         case .beaconIsNew: .bcn1
         case .rangesWhileRunning: .bcn4
+        case .accessoryModePresent: .ea1
+        case .accessoryBudgetLeft: .ea2
+        case .protocolListed: .ea3
+        case .notificationsAsked: .ea4
+        case .relaunchedByAccessory: .ea6
         case .socketsWatched: .voip1
         case .voipModePresent: .voip2
         case .voipWakesLeft: .voip6
@@ -274,6 +301,11 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .sideWanted: "notifyOnEntry or notifyOnExit is set for this side"
         case .beaconIsNew: "no region had seen the beacon inside"
         case .rangesWhileRunning: "ranging app runs"
+        case .accessoryModePresent: "in the background, UIBackgroundModes has external-accessory"
+        case .accessoryBudgetLeft: "wake budget left"
+        case .protocolListed: "UISupportedExternalAccessoryProtocols has a protocol of the accessory"
+        case .notificationsAsked: "the app called registerForLocalNotifications, or holds a session with the accessory"
+        case .relaunchedByAccessory: "accessories relaunch a terminated app"
         case .socketsWatched: "the phone watches VoIP sockets"
         case .voipModePresent: "UIBackgroundModes has voip"
         case .voipWakesLeft: "fewer VoIP wakes than the limit within its window"

@@ -75,6 +75,7 @@ extension Router {
         case central
         case peripheral(EventKind)
         case location(LocationQuestion)
+        case accessory(AccessoryQuestion)
         case voip(VoIPQuestion)
     }
 
@@ -92,6 +93,11 @@ extension Router {
             face.filterChord = question.filterChord
             face.movedSquare = question.movedSquare
             return (face, LocationRules.evaluate(question, of: face, by: profile), .location(question))
+        }
+        if interest.via.source == .accessory {
+            let question = accessoryQuestion(of: interest, event)
+            let face = observe(interest)
+            return (face, AccessoryRules.evaluate(question, of: face, by: profile), .accessory(question))
         }
         if interest.via.source == .voip {
             let question = question(of: interest, event)
@@ -131,6 +137,7 @@ extension Router {
             case .central: BluetoothRules.refusal(decisive, in: results, state: state)
             case .peripheral(let kind): PeripheralRules.refusal(decisive, in: results, of: kind, state: state)
             case .location: LocationRules.refusal(decisive, in: results, state: state)
+            case .accessory: AccessoryRules.refusal(decisive, state: state)
             case .voip: VoIPRules.refusal(decisive)
             }
         }
@@ -139,6 +146,7 @@ extension Router {
         if case .location = role {
             return LocationRules.acceptance(in: state, launching: launching, results: results)
         }
+        if case .accessory(let question) = role { return AccessoryRules.acceptance(question, launching: launching) }
         if case .voip(let question) = role {
             return VoIPRules.acceptance(of: question, in: state, launching: launching)
         }
@@ -367,6 +375,7 @@ extension Router {
         case .central: modes.contains(.bluetoothCentral)
         case .peripheral: modes.contains(.bluetoothPeripheral) && PeripheralRules.isRequest(event.kind)
         case .location(let question): LocationRules.keepsRunning(question, modes: modes)
+        case .accessory(let question): modes.contains(.externalAccessory) && AccessoryRules.wakes(question.kind)
         case .voip: profile.legacyVoIP && modes.contains(.voip)
         }
     }
@@ -375,6 +384,7 @@ extension Router {
     private func wakeWindow(of source: Source) -> Instant.Span {
         switch source {
         case .location: profile.locationWindow
+        case .accessory: profile.accessoryWindow
         case .voip: profile.voipWindow
         default: profile.bluetoothWindow
         }
@@ -401,6 +411,7 @@ extension Router {
                 delivered = true
                 noteDelivery(of: event)
                 output.actions.append(.deliver(app, manager: number, event.id, decision))
+                noteSessionDelivery(of: event, to: app)
             } else if expectsManager(slot, interest.via, of: index) {
                 absent.slots.insert(UInt16(slot))
             }

@@ -19,6 +19,8 @@ extension Router {
         writer.write(optional: lastPosition)
         writer.write(apps)
         writer.write(peripherals)
+        writer.write(accessories)
+        writer.write(lastSession)
     }
 
     /// Reads a router that goes on where the written one stood.
@@ -39,6 +41,8 @@ extension Router {
         lastPosition = try reader.readOptional()
         apps = try reader.readArray()
         peripherals = try reader.readArray()
+        accessories = try reader.readArray()
+        lastSession = try reader.readUInt32()
         guard isConsistent else { throw EncodingFault(.unknownValue, at: start) }
         for index in apps.indices {
             let app = AppID(UInt32(index))
@@ -95,6 +99,7 @@ extension AppRecord: ByteCoded {
         writer.write(leftForeground)
         writer.write(managers)
         writer.write(location)
+        writer.write(accessory)
         writer.write(voip)
         writer.write(waiting)
         writer.write(held)
@@ -116,6 +121,7 @@ extension AppRecord: ByteCoded {
         managers = try reader.readArray()
         guard managers.count <= Router.managersLimit else { throw EncodingFault(.unknownValue, at: start) }
         location = try reader.read()
+        accessory = try reader.read()
         voip = try reader.read()
         waiting = try reader.readArray()
         held = try reader.readArray()

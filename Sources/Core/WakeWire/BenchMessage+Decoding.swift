@@ -159,6 +159,9 @@ extension WireReply {
             location: try fields.optionalObject("location").map { (fields) throws(WireError) in
                 try WireLocationStatus(fields)
             },
+            accessories: try fields.optionalList("accessories") { (fields) throws(WireError) in
+                try WireAccessory(fields)
+            },
             granted: try fields.optionalBool("granted")
         )
     }
@@ -219,6 +222,10 @@ extension WireDeliveryBody {
         default:
             if let event = try WireLocationEvent(kind: kind, fields: fields) {
                 self = .location(event)
+                return
+            }
+            if let event = try WireAccessoryEvent(kind: kind, fields: fields) {
+                self = .accessory(event)
                 return
             }
             if let event = try WireVoIPEvent(kind: kind, fields: fields) {

@@ -108,6 +108,8 @@ package struct WireReply: Equatable, Sendable {
     package var taken: Bool?
     /// What a fresh location manager is told.
     package var location: WireLocationStatus?
+    /// The accessories that the app may see, at most ``WireLimits/accessories``.
+    package var accessories: [WireAccessory]?
     /// Whether a VoIP socket is watched, or a keep-alive handler will be called.
     package var granted: Bool?
 
@@ -119,6 +121,7 @@ package struct WireReply: Equatable, Sendable {
         state: WireRadioState? = nil,
         taken: Bool? = nil,
         location: WireLocationStatus? = nil,
+        accessories: [WireAccessory]? = nil,
         granted: Bool? = nil
     ) {
         self.failure = failure
@@ -127,6 +130,7 @@ package struct WireReply: Equatable, Sendable {
         self.state = state
         self.taken = taken
         self.location = location
+        self.accessories = accessories
         self.granted = granted
     }
 }
@@ -208,6 +212,8 @@ package enum WireDeliveryBody: Equatable, Sendable {
     case peripheralManager(WirePeripheralManagerEvent)
     /// Something happened to a location manager.
     case location(WireLocationEvent)
+    /// Something happened to an accessory, or to a session with one.
+    case accessory(WireAccessoryEvent)
     /// Something happened to an app's calls.
     case voip(WireVoIPEvent)
     /// A channel of the manager has something to read, or its end; the app finds it on the channel's own socket.
