@@ -160,11 +160,9 @@ struct WireTranslation {
             .peripheralConnected, .peripheralConnectionFailed, .peripheralDisconnected, .serviceAdded,
             .advertisingStarted, .centralSubscribed, .centralUnsubscribed, .readRequested, .writeRequested,
             .readyToUpdate, .channelPublished, .channelUnpublished, .channelDataAvailable,
-            .connectionEvent, .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered,
-            .regionExited,
-            .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
-            .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
+            .connectionEvent:
             return .value(attribute: attribute, value: value(delivery.payload), failure: failure)
+        default: preconditionFailure("\(delivery.event.kind.word) is no event of a peripheral")
         }
     }
 

@@ -141,13 +141,14 @@ package enum Registration: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// Whether it is one of Core Location's.
-    package var isLocation: Bool {
+    /// The source whose events it makes an app hear of; of none, Bluetooth.
+    @inlinable
+    package var source: Source {
         switch self {
         case .none, .manager, .scan, .pendingConnect, .connection, .subscription, .operation, .publishedService,
             .watchedConnection:
-            false
-        case .standardUpdates, .significantChange, .visits, .region, .beaconRegion, .ranging, .answer: true
+            .bluetooth
+        case .standardUpdates, .significantChange, .visits, .region, .beaconRegion, .ranging, .answer: .location
         }
     }
 }

@@ -145,18 +145,22 @@ struct LocationRecord: Equatable {
 extension Router {
     /// The number by which an app's process knows the manager behind a slot of an interest; nil when it has not made it.
     func managerNumber(_ slot: Int, _ via: Registration, of app: Int) -> ManagerNumber? {
-        guard via.isLocation else {
-            return apps[app].managers[slot].attached ? apps[app].managers[slot].number : nil
+        switch via.source {
+        case .location:
+            if slot == 0 { return apps[app].location.hasManager ? 0 : nil }
+            guard slot <= apps[app].location.managers.count, apps[app].location.managers[slot - 1].attached else {
+                return nil
+            }
+            return apps[app].location.managers[slot - 1].number
+        default: return apps[app].managers[slot].attached ? apps[app].managers[slot].number : nil
         }
-        if slot == 0 { return apps[app].location.hasManager ? 0 : nil }
-        guard slot <= apps[app].location.managers.count, apps[app].location.managers[slot - 1].attached else {
-            return nil
-        }
-        return apps[app].location.managers[slot - 1].number
     }
 
     /// Whether an app's process may still make the manager behind a slot.
     func expectsManager(_ slot: Int, _ via: Registration, of app: Int) -> Bool {
-        via.isLocation ? slot == 0 : apps[app].managers[slot].inUse
+        switch via.source {
+        case .location: slot == 0
+        default: apps[app].managers[slot].inUse
+        }
     }
 }

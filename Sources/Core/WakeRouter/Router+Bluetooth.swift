@@ -187,7 +187,7 @@ extension Router {
         for peripheral in apps[index].managers[slot].peripherals { removeLink(of: client, to: peripheral) }
         scanners.removeAll { $0 == client }
         dropHeld(of: app, slot: slot, into: &output) { _ in true }
-        dropWaiting(of: app, slot: slot, location: false, into: &output)
+        dropWaiting(of: app, slot: slot, source: .bluetooth, into: &output)
         if apps[index].managers[slot].local == nil {
             output.actions.append(.bluetooth(.release(client)))
         } else {

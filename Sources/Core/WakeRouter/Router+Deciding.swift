@@ -61,7 +61,7 @@ extension Router {
             snapshot: face,
             into: &output
         )
-        if face.state == .suspended, !interest.via.isLocation {
+        if face.state == .suspended, interest.via.source == .bluetooth {
             showAlert(of: event, to: interest, into: &output)
         }
         if event.kind == .peripheralDiscovered { noteSighting(of: event.peripheral, by: interest, verdict) }
@@ -83,7 +83,7 @@ extension Router {
         restarted: Bool
     ) -> (AppSnapshot, CheckResults, Role) {
         let index = Int(interest.client.app.number)
-        if interest.via.isLocation {
+        if interest.via.source == .location {
             let question = question(of: &interest, event)
             var face = observe(interest)
             face.beganInForeground = question.beganInForeground
@@ -139,10 +139,10 @@ extension Router {
         observePhone(&face)
         face.via = interest.via
         face.registeredAt = interest.since
-        if !interest.via.isLocation {
+        if interest.via.source == .bluetooth {
             face.restoreIdentifier = apps[index].managers[Int(interest.client.slot)].restoreIdentifier
         }
-        let limit = interest.via.isLocation ? profile.locationWindow : profile.bluetoothWindow
+        let limit = wakeWindow(of: interest.via.source)
         switch face.state {
         case .active, .inactive: break
         case .background:
@@ -319,7 +319,7 @@ extension Router {
     ) {
         let app = interest.client.app
         let index = Int(app.number)
-        let window = interest.via.isLocation ? profile.locationWindow : profile.bluetoothWindow
+        let window = wakeWindow(of: interest.via.source)
         switch verdict {
         case .coalesce, .drop, .deny:
             refuseRequest(of: event, AttributeError.unlikely, into: &output)
@@ -354,6 +354,14 @@ extension Router {
         case .central: modes.contains(.bluetoothCentral)
         case .peripheral: modes.contains(.bluetoothPeripheral) && PeripheralRules.isRequest(event.kind)
         case .location(let question): LocationRules.keepsRunning(question, modes: modes)
+        }
+    }
+
+    /// How long an event of a source lets an app run.
+    private func wakeWindow(of source: Source) -> Instant.Span {
+        switch source {
+        case .location: profile.locationWindow
+        default: profile.bluetoothWindow
         }
     }
 

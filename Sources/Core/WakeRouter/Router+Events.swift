@@ -47,14 +47,8 @@ extension Router {
             .descriptorsDiscovered, .valueRead, .valueWritten, .notificationStateChanged, .descriptorRead,
             .descriptorWritten, .signalStrengthRead, .nameChanged, .servicesModified, .readyToWrite:
             fanOutToLinks(event, connected: true, via: .connection, into: &output)
-        case .serviceAdded, .advertisingStarted, .centralSubscribed, .centralUnsubscribed, .readRequested,
-            .writeRequested, .readyToUpdate, .channelPublished, .channelUnpublished, .channelOpened,
-            .channelDataAvailable, .connectionEvent:
-            // Each is addressed to one client.
-            break
-        case .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered, .regionExited,
-            .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
-            .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
+        default:
+            // Each is addressed to one client, or is no event of Bluetooth's.
             break
         }
     }
@@ -201,9 +195,6 @@ extension Router {
                 since: link(of: client, to: event.peripheral)?.since ?? manager.createdAt,
                 wanted: manager.attached
             )
-        case .serviceAdded, .advertisingStarted, .centralSubscribed, .centralUnsubscribed, .readRequested,
-            .writeRequested, .readyToUpdate, .channelPublished, .channelUnpublished:
-            return nil
         case .channelOpened:
             return link(of: client, to: event.peripheral).map {
                 Interest(client, via: .operation, since: $0.since, wanted: manager.attached)
@@ -212,9 +203,7 @@ extension Router {
             return link(of: client, to: event.peripheral).map { Interest(client, via: .connection, since: $0.since) }
         case .connectionEvent:
             return manager.watch.map { Interest(client, via: .watchedConnection, since: $0.since) }
-        case .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered, .regionExited,
-            .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
-            .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
+        default:
             return nil
         }
     }
@@ -243,16 +232,7 @@ extension Router {
         case .bluetoothPoweredOff:
             forgetRadio()
             pauseAir()
-        case .bluetoothPoweredOn, .peripheralDiscovered, .characteristicNotified, .servicesDiscovered,
-            .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered, .valueRead,
-            .valueWritten, .descriptorRead, .descriptorWritten, .signalStrengthRead, .nameChanged,
-            .servicesModified, .readyToWrite, .serviceAdded, .advertisingStarted, .centralSubscribed,
-            .centralUnsubscribed, .readRequested, .writeRequested, .readyToUpdate, .channelPublished,
-            .channelUnpublished, .channelOpened, .channelDataAvailable, .connectionEvent, .positionFixed,
-            .significantChange, .visitBegan,
-            .visitEnded, .regionEntered, .regionExited, .regionStateDetermined, .monitoringStarted, .monitoringFailed,
-            .locationUpdatesPaused, .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
-            break
+        default: break
         }
     }
 

@@ -83,7 +83,7 @@ extension Router {
         let index = Int(asker.app.number)
         apps[index].location.managers[asker.slot - 1] = .init()
         removeUpdater(asker.app, asker.slot)
-        dropWaiting(of: asker.app, slot: asker.slot, location: true, into: &output)
+        dropWaiting(of: asker.app, slot: asker.slot, source: .location, into: &output)
         settleNeeds(of: asker.app, into: &output)
     }
 

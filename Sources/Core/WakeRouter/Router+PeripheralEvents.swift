@@ -18,16 +18,7 @@ extension Router {
             return Interest(client, via: .publishedService, since: manager.createdAt)
         case .serviceAdded, .advertisingStarted, .readyToUpdate, .channelPublished, .channelUnpublished:
             return Interest(client, via: .operation, since: manager.createdAt, wanted: manager.attached)
-        case .bluetoothPoweredOn, .bluetoothPoweredOff, .peripheralDiscovered, .peripheralConnected,
-            .peripheralConnectionFailed, .peripheralDisconnected, .characteristicNotified, .servicesDiscovered,
-            .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered, .valueRead,
-            .valueWritten, .notificationStateChanged, .descriptorRead, .descriptorWritten, .signalStrengthRead,
-            .nameChanged, .servicesModified, .readyToWrite, .connectionEvent, .positionFixed, .significantChange,
-            .visitBegan,
-            .visitEnded, .regionEntered, .regionExited, .regionStateDetermined, .monitoringStarted,
-            .monitoringFailed, .locationUpdatesPaused, .authorizationChanged, .locationFailed, .beaconSighted,
-            .beaconsRanged:
-            return nil
+        default: return nil
         }
     }
 

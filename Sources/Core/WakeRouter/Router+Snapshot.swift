@@ -59,7 +59,7 @@ extension Router {
         func isConsistent(_ interest: Interest, _ index: Int) -> Bool {
             guard Int(interest.client.app.number) == index, !interest.slots.isEmpty else { return false }
             // What an app wants of location is looked up by number, and may be gone.
-            if interest.via.isLocation { return true }
+            if interest.via.source == .location { return true }
             let count = apps[index].managers.count
             let slots = count == 64 ? UInt64.max : (1 << UInt64(count)) - 1
             return isKnown(interest.client) && interest.slots.bits & ~slots == 0

@@ -64,11 +64,11 @@ extension Router {
     }
 
     /// The app released one manager: nothing that waits for it is wanted any more (BT-1).
-    mutating func dropWaiting(of app: AppID, slot: Int, location: Bool, into output: inout RouterOutput) {
+    mutating func dropWaiting(of app: AppID, slot: Int, source: Source, into output: inout RouterOutput) {
         let index = Int(app.number)
         var position = 0
         while position < apps[index].waiting.count {
-            guard apps[index].waiting[position].interest.via.isLocation == location else {
+            guard apps[index].waiting[position].interest.via.source == source else {
                 position += 1
                 continue
             }
@@ -192,8 +192,8 @@ extension Router {
         let index = Int(app.number)
         var position = 0
         while position < apps[index].held.count {
-            let isLocation = apps[index].held[position].interest.via.isLocation
-            if !isLocation, matches(apps[index].held[position].event) {
+            let source = apps[index].held[position].interest.via.source
+            if source == .bluetooth, matches(apps[index].held[position].event) {
                 apps[index].held[position].interest.slots.remove(slot)
             }
             if apps[index].held[position].interest.slots.isEmpty {
@@ -213,7 +213,7 @@ extension Router {
         while undecided > 0, !apps[index].held.isEmpty {
             undecided -= 1
             var item = apps[index].held.removeFirst()
-            if item.interest.via.isLocation {
+            if item.interest.via.source == .location {
                 decideLocationAgain(
                     item.event,
                     of: app,
@@ -244,7 +244,7 @@ extension Router {
     /// has reached one of its managers, is not: the bench knows of the deliveries and brings them itself.
     mutating func decideWaitingAgain(_ waiting: [AppRecord.Waiting], of app: AppID, into output: inout RouterOutput) {
         for item in waiting {
-            if !item.deferred, item.undelivered, item.interest.via.isLocation {
+            if !item.deferred, item.undelivered, item.interest.via.source == .location {
                 decideLocationAgain(
                     item.event,
                     of: app,
