@@ -202,7 +202,7 @@ extension SeededGenerator {
     }
 
     mutating func payload() -> EventPayload {
-        switch below(22) {
+        switch below(24) {
         case 0: .none
         case 1: .value(data())
         case 2: .advertisement(advertisement())
@@ -239,8 +239,23 @@ extension SeededGenerator {
         case 17: .regionState(any())
         case 18: .locationFailure(code: signed(), message: text())
         case 19: .visit(visit())
+        case 20: .accessory(accessory())
+        case 21: .accessoryFailure(AccessoryFailure(code: signed(), message: text()))
         default: .failure(BluetoothFailure(domain: flag() ? .core : .att, code: signed(), message: text()))
         }
+    }
+
+    mutating func accessory() -> Accessory {
+        Accessory(
+            connection: number(),
+            name: text(),
+            manufacturer: text(),
+            model: text(),
+            serialNumber: text(),
+            firmwareRevision: text(),
+            hardwareRevision: text(),
+            protocols: list { $0.text() }
+        )
     }
 
     mutating func advertisement() -> Advertisement {

@@ -75,7 +75,7 @@ extension Run {
             case .peripheral:
                 try? simulated.radio?.simulateDisconnect(device: device.name, origin: origin, at: bench.now)
             case .central: try? simulated.phones?.simulateDisconnect(device: device.name, at: bench.now)
-            case .beacon, .track: break
+            case .beacon, .track, .accessory: break
             }
         }
     }

@@ -58,7 +58,7 @@ struct SimulatedEnds {
     private func disconnect(_ device: Int, _ origin: NameID, at now: Instant) throws(SourceFailure) {
         switch scenario.devices[device].form {
         case .central: try phones("disconnect").simulateDisconnect(device: name(device), at: now)
-        case .peripheral, .beacon, .track:
+        case .peripheral, .beacon, .track, .accessory:
             try radio("disconnect").simulateDisconnect(device: name(device), origin: origin, at: now)
         }
     }
@@ -67,7 +67,7 @@ struct SimulatedEnds {
         let step = inRange ? "in-range" : "out-of-range"
         switch scenario.devices[device].form {
         case .central: try phones(step).simulateRange(device: name(device), inRange: inRange, at: now)
-        case .peripheral, .beacon, .track:
+        case .peripheral, .beacon, .track, .accessory:
             try radio(step).simulateRange(device: name(device), inRange: inRange, at: now)
         }
     }
@@ -76,7 +76,7 @@ struct SimulatedEnds {
         switch scenario.devices[device].form {
         case .central: try phones("arm").arm(fault: fault, device: name(device), at: now)
         case .track: try positions("arm").arm(fault: fault, device: name(device), at: now)
-        case .peripheral, .beacon: try radio("arm").arm(fault: fault, device: name(device), at: now)
+        case .peripheral, .beacon, .accessory: try radio("arm").arm(fault: fault, device: name(device), at: now)
         }
     }
 

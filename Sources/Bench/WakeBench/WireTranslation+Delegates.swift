@@ -46,6 +46,10 @@ extension WireTranslation {
         case .authorizationChanged: "locationManagerDidChangeAuthorization"
         case .locationFailed: "didFailWithError"
         case .beaconSighted, .beaconsRanged: "didRange"
+        case .accessoryConnected: "EAAccessoryDidConnect"
+        case .accessoryDisconnected: "EAAccessoryDidDisconnect"
+        case .accessorySessionOpened: "init(accessory:forProtocol:)"
+        case .accessoryDataAvailable, .accessorySessionEnded: "stream"
         }
     }
 }

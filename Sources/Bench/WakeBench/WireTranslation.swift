@@ -121,6 +121,9 @@ struct WireTranslation {
             .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
             .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
             return locationEvent(delivery, wallSeconds: wallSeconds).map { .location($0) }
+        case .accessoryConnected, .accessoryDisconnected, .accessorySessionOpened, .accessoryDataAvailable,
+            .accessorySessionEnded:
+            return nil
         }
     }
 

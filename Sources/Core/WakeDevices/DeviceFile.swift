@@ -10,8 +10,12 @@ package enum DeviceFile: Hashable, Sendable {
     case central(BluetoothCentral)
     /// `device: location-track`
     case track(LocationTrack)
+    /// `device: external-accessory`
+    case accessory(ExternalAccessory)
 
-    private static let kinds = ["bluetooth-peripheral", "bluetooth-central", "ibeacon", LocationTrack.kind]
+    private static let kinds = [
+        "bluetooth-peripheral", "bluetooth-central", "ibeacon", LocationTrack.kind, ExternalAccessory.kind,
+    ]
 
     /// Reads a device file of any kind.
     ///
@@ -34,6 +38,7 @@ package enum DeviceFile: Hashable, Sendable {
         case "bluetooth-central": return .central(try BluetoothCentral(root))
         case "ibeacon": return .beacon(try Beacon(root))
         case LocationTrack.kind: return .track(try LocationTrack(root))
+        case ExternalAccessory.kind: return .accessory(try ExternalAccessory(root))
         default: return .peripheral(try BluetoothPeripheral(root))
         }
     }
@@ -45,6 +50,7 @@ package enum DeviceFile: Hashable, Sendable {
         case .beacon(let beacon): .beacon(beacon.copy(number))
         case .central(let central): .central(central.copy(number))
         case .track: self
+        case .accessory(let accessory): .accessory(accessory.copy(number))
         }
     }
 
@@ -55,6 +61,7 @@ package enum DeviceFile: Hashable, Sendable {
         case .beacon(let beacon): beacon.file
         case .central(let central): central.file
         case .track(let track): track.file
+        case .accessory(let accessory): accessory.file
         }
     }
 
@@ -65,6 +72,7 @@ package enum DeviceFile: Hashable, Sendable {
         case .beacon(let beacon): beacon.faults.map(\.name)
         case .central(let central): central.faults.map(\.name)
         case .track(let track): track.faults.map(\.name)
+        case .accessory(let accessory): accessory.faults.map(\.name)
         }
     }
 }

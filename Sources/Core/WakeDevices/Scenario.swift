@@ -208,6 +208,11 @@ package struct ScenarioDevice: Hashable, Sendable {
     package var track: LocationTrack? {
         if case .track(let track) = form { track } else { nil }
     }
+
+    /// The accessory that it is; nil for a device of another kind.
+    package var accessory: ExternalAccessory? {
+        if case .accessory(let accessory) = form { accessory } else { nil }
+    }
 }
 
 /// Something that happens in a run.

@@ -146,6 +146,12 @@ extension EventPayload: ByteCoded {
         case .visit(let visit):
             writer.write(byte: 20)
             writer.write(visit)
+        case .accessory(let accessory):
+            writer.write(byte: 30)
+            writer.write(accessory)
+        case .accessoryFailure(let failure):
+            writer.write(byte: 31)
+            writer.write(failure)
         }
     }
 
@@ -174,6 +180,8 @@ extension EventPayload: ByteCoded {
         case 18: self = .regionState(try reader.read())
         case 19: self = .locationFailure(code: try reader.readInt32(), message: try reader.readString())
         case 20: self = .visit(try reader.read())
+        case 30: self = .accessory(try reader.read())
+        case 31: self = .accessoryFailure(try reader.read())
         default: throw EncodingFault(.unknownValue, at: start)
         }
     }

@@ -100,6 +100,8 @@ package enum EventPayload: Hashable, Sendable {
     /// In the codes of ``LocationFailureCode``.
     case locationFailure(code: Int32, message: String)
     case visit(Visit)
+    case accessory(Accessory)
+    case accessoryFailure(AccessoryFailure)
 }
 
 /// What a peripheral says of itself on the air.

@@ -46,6 +46,11 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
     case locationFailed
     case beaconSighted
     case beaconsRanged
+    case accessoryConnected
+    case accessoryDisconnected
+    case accessorySessionOpened
+    case accessoryDataAvailable
+    case accessorySessionEnded
 
     /// The word used in records and scenarios.
     package var word: String {
@@ -96,6 +101,11 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
         case .locationFailed: "location-failed"
         case .beaconSighted: "beacon-sighted"
         case .beaconsRanged: "beacons-ranged"
+        case .accessoryConnected: "accessory-connected"
+        case .accessoryDisconnected: "accessory-disconnected"
+        case .accessorySessionOpened: "accessory-session-opened"
+        case .accessoryDataAvailable: "accessory-data"
+        case .accessorySessionEnded: "accessory-session-ended"
         }
     }
 
@@ -120,6 +130,9 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
             .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
             .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
             .location
+        case .accessoryConnected, .accessoryDisconnected, .accessorySessionOpened, .accessoryDataAvailable,
+            .accessorySessionEnded:
+            .accessory
         }
     }
 }
@@ -158,7 +171,8 @@ package struct WakeEvent: Hashable, Sendable {
     package var attribute: AttributeHandle
     /// In the peripheral role the number of the service (`serviceAdded`), of the characteristic (subscriptions, reads and
     /// writes: the first one's), or the PSM (`channelPublished`, `channelUnpublished`); for `channelOpened` and
-    /// `channelDataAvailable` the number of the channel, in either role. 0 when about none.
+    /// `channelDataAvailable` the number of the channel, in either role. Of an accessory the number of its connection, and of a
+    /// session the number of the session. 0 when about none.
     package var local: UInt32
     /// The number of a read or write that wants an answer, minted by the source and not used twice by it; 0 for none.
     package var request: UInt32
@@ -166,12 +180,13 @@ package struct WakeEvent: Hashable, Sendable {
     package var failed: Bool
     /// The one client it answers; nil when it is for everyone interested.
     package var client: BluetoothClient?
-    /// The interned name of the peripheral, or of the central in the peripheral role, the same on both backends; none
+    /// The interned name of the peripheral, of the central in the peripheral role, or of the accessory, the same on all backends; none
     /// for the state of the adapter.
     package var peripheral: NameID
     /// What records call the subject, such as `heart-rate-belt/2A37`.
     package var subject: NameID
-    /// The services in an advertisement, as interned canonical UUIDs.
+    /// The services in an advertisement, as interned canonical UUIDs; the interned protocols of an accessory, or the one of
+    /// a session.
     package var services: [NameID]
     /// Where the phone is, in a ``EventKind/positionFixed``.
     package var fix: Fix?
