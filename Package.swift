@@ -89,6 +89,14 @@ let package = Package(
             uses: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev"]
         ),
 
+        room(
+            "WakeExternalAccessory",
+            on: "EventSources",
+            uses: [
+                "WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeBus", "WakeBlueZ", "WakeUdev",
+            ]
+        ),
+
         // Bench
         room("WakeReports", on: "Bench", uses: ["WakeModel", "WakeRouter"]),
         room(

@@ -43,6 +43,12 @@ enum FloorPlan {
             imports: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev"]
         ),
 
+        Room(
+            name: "WakeExternalAccessory",
+            floor: "EventSources",
+            imports: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeBus", "WakeBlueZ", "WakeUdev"]
+        ),
+
         // Reports need the catalogue of rules, which is the router's.
         Room(name: "WakeReports", floor: "Bench", imports: ["WakeModel", "WakeRouter"], foundation: true),
         Room(

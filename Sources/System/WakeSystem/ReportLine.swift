@@ -50,23 +50,6 @@ package struct HIDReports: Hashable, Sendable {
     /// Whether each report begins with its number.
     package var areNumbered: Bool { (inputs + outputs).contains { $0.number != 0 } }
 
-    /// The size of the longest report that is read, with its number.
-    package var longestInput: Int { (inputs.map(\.size).max() ?? 0) + (areNumbered ? 1 : 0) }
-
-    /// The first report of bytes that are to be written, filled up with zeros.
-    ///
-    /// Where reports are numbered, the first byte is the number. The kernel wants one in any case.
-    ///
-    /// - Returns: the report and how many of the bytes it holds; nil when there is no such report.
-    package func frame(_ bytes: [UInt8]) -> (report: [UInt8], taken: Int)? {
-        guard let first = bytes.first,
-            let report = outputs.first(where: { $0.number == (areNumbered ? first : 0) })
-        else { return nil }
-        let body = bytes.dropFirst(areNumbered ? 1 : 0).prefix(report.size)
-        let padding = [UInt8](repeating: 0, count: report.size - body.count)
-        return ([report.number] + body + padding, body.count + (areNumbered ? 1 : 0))
-    }
-
     /// Goes through the items and adds up the bits of each report.
     private struct Parser {
         private struct Globals {
@@ -129,54 +112,69 @@ package struct HIDReports: Hashable, Sendable {
     }
 }
 
-/// An open hidraw file: each read is one report, and each write becomes one.
+/// An open hidraw file, of which the reports of one number are used: each read is the data of one report, and each write
+/// becomes one.
 ///
 /// The kernel keeps 64 reports for a reader and drops further ones without a word, so it is read all the time. A write
 /// waits in the kernel until the device has taken the report, at most 5 s.
 package final class ReportLine {
     package let path: String
-    package let reports: HIDReports
+    /// The reports that are written, and those that are read when they are numbered.
+    package let report: HIDReports.Report
     private let descriptor: Descriptor
+    private var buffer: [UInt8]
 
     /// The descriptor, valid while this lives.
     package var number: Int32 { descriptor.number }
 
     /// Opens a hidraw file.
-    package convenience init(path: String, reports: HIDReports) throws(SystemError) {
-        try self.init(Descriptor.open(path, O_RDWR | O_NONBLOCK), path: path, reports: reports)
+    package convenience init(path: String, report: HIDReports.Report) throws(SystemError) {
+        try self.init(Descriptor.open(path, O_RDWR | O_NONBLOCK), path: path, report: report)
     }
 
     /// Takes over an open, non-blocking descriptor that keeps the bounds of messages.
-    package init(_ opened: consuming Descriptor, path: String, reports: HIDReports) {
+    package init(_ opened: consuming Descriptor, path: String, report: HIDReports.Report) {
         self.path = path
-        self.reports = reports
+        self.report = report
         descriptor = opened
+        // One more byte tells a longer report from one that fits.
+        buffer = [UInt8](repeating: 0, count: report.size + 2)
     }
 
-    /// Reads one report; of one that is longer than the buffer the rest is lost.
+    /// Reads the data of one report, without its number; those of other numbers are passed over.
     ///
-    /// - Returns: the number of bytes, 0 when the device has gone, nil when no report is there yet.
-    package func read(into buffer: inout [UInt8]) throws(SystemError) -> Int? {
-        do throws(SystemError) {
-            return try descriptor.read(into: &buffer)
-        } catch  where error.code == EIO || error.code == ENODEV {
-            return 0
+    /// - Returns: the data, empty when the device has gone, nil when no report is there yet.
+    /// - Throws: ``SystemError``: EMSGSIZE for a report that is longer than its size.
+    package func read() throws(SystemError) -> ArraySlice<UInt8>? {
+        while true {
+            let count: Int
+            do throws(SystemError) {
+                guard let read = try descriptor.read(into: &buffer) else { return nil }
+                count = read
+            } catch  where error.code == EIO || error.code == ENODEV || error.code == ENXIO {
+                return []
+            }
+            guard count > 0 else { return [] }
+            if report.number != 0, buffer[0] != report.number { continue }
+            let data = buffer[(report.number == 0 ? 0 : 1)..<count]
+            guard data.count <= report.size else { throw SystemError("read", code: EMSGSIZE, subject: path) }
+            if !data.isEmpty { return data }
         }
     }
 
     /// Writes the first report of the bytes, filled up with zeros.
     ///
-    /// - Returns: how many of the bytes it held.
-    /// - Throws: ``SystemError``: EINVAL when the device has no such report, ENODEV or EIO when it has gone.
-    package func write(_ bytes: [UInt8]) throws(SystemError) -> Int? {
-        guard !bytes.isEmpty else { return 0 }
-        guard let (report, taken) = reports.frame(bytes) else {
-            throw SystemError("write", code: EINVAL, subject: "\(path): a report that the device does not have")
-        }
-        return try descriptor.write(report) == nil ? nil : taken
+    /// - Returns: how many of the bytes it holds, nil when nothing fits now.
+    /// - Throws: ``SystemError``: ENODEV or EIO when the device has gone, ETIMEDOUT when it takes nothing.
+    package func write(_ bytes: some Collection<UInt8>) throws(SystemError) -> Int? {
+        let body = bytes.prefix(report.size)
+        guard !body.isEmpty else { return 0 }
+        // The kernel wants a number in any case.
+        let padding = [UInt8](repeating: 0, count: report.size - body.count)
+        return try descriptor.write([report.number] + body + padding) == nil ? nil : body.count
     }
 
-    /// The report descriptor of a device below /sys/class/hidraw.
+    /// The reports of a device below /sys/class/hidraw.
     ///
     /// - Parameter systemPath: the device's, such as `/sys/devices/…/hidraw/hidraw0`.
     /// - Throws: ``SystemError``: EINVAL for a descriptor that is none.

@@ -111,6 +111,12 @@ package final class TerminalLine {
         finish(on: loop, before: end, pause: 1, done)
     }
 
+    /// Waits no more: what has not left is dropped. The line is to be let go after that.
+    package func drop() {
+        finishing = nil
+        tcflush(number, TCIOFLUSH)
+    }
+
     private func finish(on loop: EventLoop, before end: Int64, pause: Int64, _ done: @escaping () -> Void) {
         let now = MonotonicClock.now()
         let isDone = unsent == 0 || now >= end
