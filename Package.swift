@@ -183,6 +183,12 @@ let package = Package(
             path: "Tests/Support/PeripheralEnd",
             swiftSettings: house
         ),
+        .executableTarget(
+            name: "AccessoryEnd",
+            dependencies: ["WakeDevices", "WakeExternalAccessory", "WakeModel", "WakePorts", "WakeSystem"],
+            path: "Tests/Support/AccessoryEnd",
+            swiftSettings: house
+        ),
         .target(name: "ChildProcess", path: "Tests/Support/ChildProcess", swiftSettings: house),
         tests("HouseTests", uses: []),
         tests("WakeModelTests", uses: ["WakeModel"]),
@@ -213,6 +219,14 @@ let package = Package(
         tests(
             "WakeLocationTests",
             uses: ["ChildProcess", "WakeLocation", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev"]
+        ),
+        tests(
+            "WakeExternalAccessoryTests",
+            uses: [
+                "AccessoryEnd", "BlueZStandIn", "ChildProcess", "WakeExternalAccessory", "WakeModel", "WakePorts",
+                "WakeDevices", "WakeSystem", "WakeBus", "WakeBlueZ",
+            ],
+            resources: [.copy("Plugging")]
         ),
         tests("WakeReportsTests", uses: ["WakeReports", "WakeModel", "WakeRouter"]),
         tests(
