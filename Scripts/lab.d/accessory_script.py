@@ -5,6 +5,7 @@ the timetable of an answer when its bytes have arrived, and an armed fault does 
 """
 
 import asyncio
+import os
 
 import yaml
 from device_format import octets, say, seconds, spelled_out
@@ -170,3 +171,19 @@ class Session:
             say("sent", value.hex())
         if self.faults.sent():
             self.pull()
+
+
+def follow(path, heard):
+    """Hears the lines written to a named pipe, by one writer after the other."""
+    descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+    rest = bytearray()
+
+    def readable():
+        rest.extend(os.read(descriptor, 4096))
+        while b"\n" in rest:
+            line, _, after = bytes(rest).partition(b"\n")
+            rest[:] = after
+            if line.strip():
+                heard(line.decode().split())
+
+    asyncio.get_running_loop().add_reader(descriptor, readable)

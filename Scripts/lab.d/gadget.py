@@ -23,7 +23,7 @@ import struct
 import termios
 import tty
 
-from accessory_script import Faults, Session, load
+from accessory_script import Faults, Session, follow, load
 from device_format import say, seconds
 
 GADGETS = "/sys/kernel/config/usb_gadget"
@@ -330,22 +330,6 @@ class Accessory:
         await ended.wait()
         self.detach()
         say("ended")
-
-
-def follow(path, heard):
-    """Hears the lines written to a named pipe, by one writer after the other."""
-    descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK)
-    rest = bytearray()
-
-    def readable():
-        rest.extend(os.read(descriptor, 4096))
-        while b"\n" in rest:
-            line, _, after = bytes(rest).partition(b"\n")
-            rest[:] = after
-            if line.strip():
-                heard(line.decode().split())
-
-    asyncio.get_running_loop().add_reader(descriptor, readable)
 
 
 async def main():

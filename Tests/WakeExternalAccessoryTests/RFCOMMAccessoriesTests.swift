@@ -13,6 +13,22 @@ private let address = "F0:11:22:33:90:00"
 private let serialPort = "00001101-0000-1000-8000-00805f9b34fb"
 private let settings = "00000000-deca-fade-deca-deafdecacafe"
 
+/// An open session as its app has it.
+private final class AppEnd {
+    let number: AccessorySession
+    let socket: Descriptor
+
+    init(_ number: AccessorySession, _ socket: Int32) {
+        self.number = number
+        self.socket = Descriptor(owning: socket)
+    }
+
+    func write(_ bytes: [UInt8]) throws -> Int? { try socket.write(bytes) }
+
+    /// One byte, or what a read without one says.
+    func read(_ byte: inout [UInt8]) -> Int? { (try? socket.read(into: &byte)) ?? nil }
+}
+
 /// A stand-in bluetoothd with a printer in reach, and the real end that looks for it.
 private final class Stage {
     let bus: PrivateBus
@@ -68,10 +84,10 @@ private final class Stage {
     }
 
     /// The app's end of a new session.
-    func session(_ word: String = "com.example.printer.raw") throws -> (number: AccessorySession, app: Descriptor) {
+    func session(_ word: String = "com.example.printer.raw") throws -> AppEnd {
         let number = open(word)
         try wait(for: "accessory-session-opened printer/\(word) \(number)")
-        return (number, Descriptor(owning: try #require(port.takeSession(number))))
+        return AppEnd(number, try #require(port.takeSession(number)))
     }
 
     func connect() throws {
@@ -106,13 +122,13 @@ struct RFCOMMAccessoriesTests {
         let stage = try Stage()
         try stage.connect()
         #expect(stage.port.accessories.map(\.name) == ["Receipt Printer"])
-        let (_, app) = try stage.session()
+        let app = try stage.session()
         _ = try app.write([0x10, 0x04, 0x01])
         #expect(try stage.printerHears() == [0x10, 0x04, 0x01])
         let printer = try #require(stage.bluez.registeredProfiles.connections.first).device
         #expect(unsafe send(printer, [0x12], 1, 0) == 1)
         var buffer: [UInt8] = [0]
-        try stage.bus.wait(for: "the answer") { (try? app.read(into: &buffer)) == 1 }
+        try stage.bus.wait(for: "the answer") { app.read(&buffer) == 1 }
         #expect(buffer == [0x12])
     }
 
@@ -120,12 +136,12 @@ struct RFCOMMAccessoriesTests {
     func hangsUp() throws {
         let stage = try Stage()
         try stage.connect()
-        let (_, app) = try stage.session()
+        let app = try stage.session()
         stage.bluez.endProfile(address, serialPort)
         try stage.wait(for: "accessory-disconnected printer 1")
         #expect(!stage.told.contains { $0.hasPrefix("accessory-session-ended") })
         var buffer: [UInt8] = [0]
-        try stage.bus.wait(for: "the end") { (try? app.read(into: &buffer)) == 0 }
+        try stage.bus.wait(for: "the end") { app.read(&buffer) == 0 }
         try stage.wait(for: "accessory-connected printer 2")
     }
 
@@ -142,10 +158,10 @@ struct RFCOMMAccessoriesTests {
     func again() throws {
         let stage = try Stage()
         try stage.connect()
-        let (number, first) = try stage.session()
+        let first = try stage.session()
         _ = try first.write([1])
         #expect(try stage.printerHears() == [1])
-        stage.port.perform(.close(number), at: .zero)
+        stage.port.perform(.close(first.number), at: .zero)
         // The stand-in does not see by itself that the other end hung up.
         try stage.bus.wait(for: "the end of the channel") {
             var byte: UInt8 = 0
@@ -153,7 +169,7 @@ struct RFCOMMAccessoriesTests {
             return unsafe recv(end.device, &byte, 1, 0) == 0
         }
         stage.bluez.endProfile(address, serialPort)
-        let (_, second) = try stage.session()
+        let second = try stage.session()
         _ = try second.write([2])
         #expect(try stage.printerHears() == [2])
         #expect(!stage.told.contains { $0.hasPrefix("accessory-disconnected") })
@@ -163,8 +179,8 @@ struct RFCOMMAccessoriesTests {
     func twoProtocols() throws {
         let stage = try Stage(protocols: 2)
         try stage.connect()
-        let (_, raw) = try stage.session()
-        let (_, other) = try stage.session("com.example.printer.settings")
+        let raw = try stage.session()
+        let other = try stage.session("com.example.printer.settings")
         _ = try raw.write([1])
         _ = try other.write([2])
         #expect(try stage.printerHears() == [1])

@@ -71,19 +71,15 @@ final class SessionPump {
 
     /// The session is over: what the app wrote is brought out while that goes on within ``patience``; nothing more arrives.
     func close() {
-        guard !isClosing else { return }
+        guard !isClosing, !isFinishing else { return }
         isClosing = true
         ended = nil
         inbound = ByteQueue()
         guard link != nil else { return finish() }
-        readSocket()
-        writeLink()
-        guard link != nil else { return }
-        closeSocket()
-        guard !outbound.isEmpty else { return finish() }
         let timer = try? loop.timer(on: .monotonic) { [weak self] in self?.drop() }
         timer?.arm(at: MonotonicClock.now() + Self.patience * 1_000_000)
         deadline = timer
+        readSocket()
         adjust()
     }
 
@@ -169,9 +165,9 @@ final class SessionPump {
             guard hasRoomForAccessory else { return }
             let read: Int?
             do throws(SystemError) { read = try socket.read(into: &buffer) } catch { read = 0 }
-            guard let count = read else { return }
-            guard count > 0 else {
-                appIsDone = true
+            guard let count = read, count > 0 else {
+                // Of a session that is closed, what there is is all there will be.
+                if read != nil || isClosing { appIsDone = true }
                 return
             }
             // What is written to an accessory that has gone is lost, as on a cable that hangs in the air.
@@ -189,7 +185,6 @@ final class SessionPump {
                 return linkEnded(error.meansGone ? .gone : .failed(error))
             }
         }
-        if isClosing { finish() }
     }
 
     /// The link is over; what has arrived is for the app to read, however late.
@@ -214,13 +209,15 @@ final class SessionPump {
         isFinishing = true
         linkWatch?.cancel()
         linkWatch = nil
+        closeSocket()
         guard let link else { return drop() }
         link.finish(on: loop) { [self] in drop() }
     }
 
     /// Waits for what can go on, and for nothing else.
     private func adjust() {
-        if link == nil, inbound.isEmpty, !isFinishing { return finish() }
+        let isCarriedOut = isClosing ? appIsDone && outbound.isEmpty : link == nil && inbound.isEmpty
+        if isCarriedOut { return finish() }
         if let linkWatch {
             var interests: Readiness = outbound.isEmpty ? [] : .writable
             if !isClosing, link?.canWait == false || hasRoomForApp { interests.insert(.readable) }

@@ -118,11 +118,12 @@ package final class TerminalLine {
 
     private func finish(on loop: EventLoop, before end: Int64, pause: Int64, _ done: @escaping () -> Void) {
         let now = MonotonicClock.now()
-        let isDone = unsent == 0 || now >= end
+        let hasLeft = unsent == 0
+        let isDone = hasLeft || now >= end
         let timer = try? loop.timer(on: .monotonic) { [self] in
             finishing = nil
             if isDone {
-                tcflush(number, TCOFLUSH)
+                if !hasLeft { tcflush(number, TCOFLUSH) }
                 done()
             } else {
                 finish(on: loop, before: end, pause: min(pause * 2, Self.longestPause), done)

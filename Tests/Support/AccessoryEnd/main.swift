@@ -97,7 +97,13 @@ final class Holder {
     private func pour() {
         while let range = toPour, !range.isEmpty {
             let piece = range.prefix(4_096)
-            guard let count = try? socket?.write(piece.map { Timetable.Pattern.byte($0) }) ?? nil else { return }
+            let count: Int?
+            do { count = try socket?.write(piece.map { Timetable.Pattern.byte($0) }) } catch {
+                say("pouring failed after \(range.lowerBound)")
+                toPour = nil
+                return adjust()
+            }
+            guard let count else { return }
             toPour = (range.lowerBound + count)..<range.upperBound
         }
         if let range = toPour { say("poured \(range.upperBound)") }
@@ -164,6 +170,8 @@ final class Holder {
 }
 
 do {
+    // Writing into a session that has ended is an error, and no signal.
+    signal(SIGPIPE, SIG_IGN)
     let arguments = CommandLine.arguments
     guard arguments.count == 3, ["udev", "rfcomm"].contains(arguments[1]) else {
         throw SourceFailure(.unsupported, "usage: AccessoryEnd udev|rfcomm DEVICE.yaml")
