@@ -97,7 +97,7 @@ struct ExternalAccessoryTests {
         "What makes no sense is refused with the line and what was expected",
         arguments: [
             ("tty: {interface: 2}", "rfcomm: {}", "rfcomm on USB"),
-            ("vendor: \"1d6b\"", "vendor: 7531", "four hexadecimal digits"),
+            ("vendor: \"1d6b\"", "vendor: 0x1d6b", "four hexadecimal digits"),
             ("com.example.keys", "com.example.log", "a second protocol"),
             ("{detach: 1m}", "{attach: 1m}", "'attach' twice"),
             ("stall: 4s}", "stall: 4s, back-after: 1s}", "'back-after' beside 'stall'"),

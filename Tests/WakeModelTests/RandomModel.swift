@@ -127,12 +127,13 @@ extension SeededGenerator {
             bundle: name(),
             modes: BackgroundModes(rawValue: number()),
             exitsOnSuspend: flag(),
-            bluetoothAuthorization: any()
+            bluetoothAuthorization: any(),
+            accessoryProtocols: names()
         )
     }
 
     mutating func request() -> AppRequest {
-        switch below(13) {
+        switch below(14) {
         case 0: .beginTask(token: number())
         case 1: .endTask(token: number())
         case 2: .done
@@ -145,6 +146,7 @@ extension SeededGenerator {
         case 11: .watchConnections(number(), peripherals: names(), services: names())
         case 9: .peripheralManager(number(), peripheralManagerRequest())
         case 10: .location(number(), locationRequest())
+        case 12: .accessory(number(), accessoryRequest())
         default: .operate(number(), peripheral: name(), operation())
         }
     }
@@ -242,6 +244,15 @@ extension SeededGenerator {
         case 20: .accessory(accessory())
         case 21: .accessoryFailure(AccessoryFailure(code: signed(), message: text()))
         default: .failure(BluetoothFailure(domain: flag() ? .core : .att, code: signed(), message: text()))
+        }
+    }
+
+    mutating func accessoryRequest() -> AccessoryRequest {
+        switch below(4) {
+        case 0: .register
+        case 1: .unregister
+        case 2: .open(number(), accessory: number(), protocolName: name())
+        default: .close(number())
         }
     }
 

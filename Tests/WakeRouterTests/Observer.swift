@@ -68,6 +68,7 @@ struct Observer {
     private var unlockedSinceBoot = true
     private var now = Instant.zero
     private var centrals = CentralsObserver()
+    private var accessories = AccessoriesObserver()
 
     init(profile: Profile) {
         self.profile = profile
@@ -87,6 +88,7 @@ struct Observer {
         while UInt64(recordCounts.count) <= id.number { recordCounts.append(0) }
         if case .event = input {} else { recordCounts[Int(id.number)] = 1 }
         centrals.willHear(input, at: self.now)
+        accessories.willHear(input)
         count(input)
     }
 
@@ -141,10 +143,13 @@ struct Observer {
         case .peripheralManager(let number, .release):
             if RandomWorld.peripheralManagers.contains(number) { apps[index].managers.remove(number) }
         case .location(let number, .create): apps[index].managers.insert(number)
+        case .accessory(let number, .register): apps[index].managers.insert(number)
+        case .accessory(let number, .open(let session, _, _)):
+            apps[index].managers.formUnion([number, session])
         case .location(let number, .release):
             if number >= RandomWorld.locationManagers[0] { apps[index].managers.remove(number) }
         case .scan, .stopScan, .connect, .cancelConnection, .operate, .watchConnections, .peripheralManager,
-            .location:
+            .location, .accessory:
             break
         }
     }
@@ -197,6 +202,7 @@ struct Observer {
         hasher.combine(decision)
         if decision.id.number != UInt64(records.count + 1) { fail("\(decision.id) does not follow \(records.count)") }
         records.append(Record(event: decision.event, app: decision.app, verdict: decision.verdict))
+        accessories.observe(decision, fail: &violation)
         tally.verdicts[Int(decision.verdict.rawValue)] += 1
         tally.reasons[Int(decision.reason.rawValue)] += 1
         let event = Int(decision.event.number)
@@ -274,6 +280,8 @@ struct Observer {
         case .standardUpdates:
             decision.snapshot.modes.contains(.location) && decision.checks[.updatesInBackground] == .pass
         case .answer, .ranging: false
+        case .accessoryNotifications, .accessorySession:
+            decision.snapshot.modes.contains(.externalAccessory) && decision.kind != .accessorySessionOpened
         default: CentralsObserver.opensWindow(decision, of: app)
         }
     }
@@ -334,6 +342,7 @@ struct Observer {
                 fail("a manager that is not there hears of its state")
             }
         case .bluetooth, .alert, .location, .locationAuthorization, .raise: break
+        case .accessory(let command): accessories.observe(command, fail: &violation)
         case .peripheralRole(let command): centrals.observe(command)
         case .refused(_, let fault): tally.faults[Int(fault.rawValue)] += 1
         case .exited(let record): exited(record)

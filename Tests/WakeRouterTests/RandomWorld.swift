@@ -30,6 +30,10 @@ struct RandomWorld {
     /// Requests of centrals that apps have, newest last.
     private(set) var asked: [(app: AppID, request: UInt32)] = []
     var lastRequest: UInt32 = 0
+    /// What apps asked of accessories, newest last.
+    private(set) var accessoryCommands: [AccessoryCommand] = []
+    var lastConnection: AccessoryConnection = 0
+    var lastSessionManager: ManagerNumber = 1_000
 
     private struct Delivery {
         var app: AppID
@@ -121,6 +125,7 @@ struct RandomWorld {
         case ..<350: answerSomething()
         case ..<560: radio()
         case ..<600: whereabouts()
+        case ..<630: plug()
         case ..<770: request(chance.below(Self.appCount))
         case ..<840: user()
         case ..<930: pass()
@@ -214,6 +219,9 @@ struct RandomWorld {
         case .peripheralRole(let command):
             airCommands.append(command)
             if airCommands.count > 48 { airCommands.removeFirst(16) }
+        case .accessory(let command):
+            accessoryCommands.append(command)
+            if accessoryCommands.count > 48 { accessoryCommands.removeFirst(16) }
         case .kill, .expireTasks, .keep, .discard, .managerState, .restore, .restorePeripheral,
             .alert, .refused, .moved, .locationAuthorization, .location, .raise:
             break
@@ -236,6 +244,7 @@ struct RandomWorld {
             if chance.once(in: 2) { subscribe(index) }
             if chance.once(in: 3) { publish(index) }
             if !chance.once(in: 3) { locate(index) }
+            if !chance.once(in: 3) { useAccessories(index) }
             guard processes[index].launching else { return }
             processes[index].launching = false
             hear(.process(app, .launched))
@@ -265,6 +274,7 @@ struct RandomWorld {
         if index % 4 != 3 { modes.insert(BackgroundModes([.bluetoothCentral])) }
         if index % 3 != 1 { modes.insert(BackgroundModes([.bluetoothPeripheral])) }
         if index % 2 == 0 { modes.insert(BackgroundModes([.location])) }
+        if index % 3 != 2 { modes.insert(BackgroundModes([.externalAccessory])) }
         let bluetooth: BluetoothAuthorization = chance.once(in: 12) ? .denied : .allowed
         installed[index] = true
         hear(
@@ -274,7 +284,8 @@ struct RandomWorld {
                     bundle: NameID(UInt32(index + 1)),
                     modes: modes,
                     exitsOnSuspend: index == 6,
-                    bluetoothAuthorization: bluetooth
+                    bluetoothAuthorization: bluetooth,
+                    accessoryProtocols: Self.protocols(of: index)
                 )
             ),
             isEvent: true
@@ -338,6 +349,7 @@ struct RandomWorld {
         let peripheral = anyPeripheral()
         if chance.once(in: 4) { return anyPeripheralRequest(index) }
         if chance.once(in: 4) { return anyLocationRequest(index) }
+        if chance.once(in: 5) { return anyAccessoryRequest() }
         switch chance.below(18) {
         case 0:
             processes[index].lastToken += chance.once(in: 10) ? 0 : 1

@@ -10,6 +10,7 @@ struct Tally {
         + [
             "beginTask", "endTask", "done", "createManager", "releaseManager", "scan", "stopScan", "connect",
             "cancelConnection", "operate", "peripheralManager", "watchConnections", "location",
+            "accessory",
         ]
         + ["launched", "returned", "suspended", "suspensionRefused", "exited", "launchFailed"]
 
@@ -44,7 +45,7 @@ struct Tally {
         let phone = 6
         let user = phone + PhoneChange.allCases.count
         let request = user + UserAction.allCases.count
-        let report = request + 13
+        let report = request + 14
         switch input {
         case .timeReached: return 0
         case .install: return 1
@@ -67,6 +68,7 @@ struct Tally {
         case .request(_, .peripheralManager): return request + 10
         case .request(_, .watchConnections): return request + 11
         case .request(_, .location): return request + 12
+        case .request(_, .accessory): return request + 13
         case .process(_, .launched): return report
         case .process(_, .returned): return report + 1
         case .process(_, .suspended): return report + 2
@@ -110,6 +112,8 @@ struct Tally {
     private static func isLegal(_ kind: EventKind, in state: AppState) -> Bool {
         switch kind {
         case .bluetoothPoweredOn, .bluetoothPoweredOff: state != .notRunning
+        // The sessions of a process go with it (EA-6).
+        case .accessorySessionOpened, .accessoryDataAvailable, .accessorySessionEnded: state != .notRunning
         // A process that is gone neither ranges nor has updates to pause.
         case .beaconsRanged: state != .notRunning
         // A beacon concerns regions, and those have events of their own.

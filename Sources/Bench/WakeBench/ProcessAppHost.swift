@@ -16,6 +16,8 @@ protocol ProcessAppSurroundings: AnyObject {
     func isFreezing(_ app: AppID) -> Bool
     /// What a fresh location manager of the app is told.
     func locationFacts(of app: AppID) -> LocationFacts
+    /// The accessories that the app may see now.
+    func accessories(of app: AppID) -> [Accessory]
     /// The wall clock for packets that carry a time, in seconds since 1970.
     var wallSeconds: Double { get }
     var radio: any BluetoothCentralPort { get }
@@ -492,6 +494,7 @@ final class ProcessAppHost: AppHost {
             reply(id, WireReply(), process, app)
             ask(message, app)
         case .location(let manager, let request): heard(request, manager: manager, from: app)
+        case .accessory(let manager, let request): heard(request, manager: manager, from: app)
         case .peripheralManager(let manager, let request): heard(request, manager: manager, from: app)
         case .central, .peripheral, .done, .beginTask, .endTask: ask(message, app)
         }

@@ -2,6 +2,7 @@ import Glibc
 import WakeBluetooth
 import WakeBundles
 import WakeDevices
+import WakeExternalAccessory
 import WakeJournal
 import WakeLocation
 import WakeModel
@@ -25,6 +26,7 @@ package final class Run {
     let bluetooth: any BluetoothCentralPort
     let peripheralRole: any BluetoothPeripheralPort
     let location: any LocationPort
+    let accessory: any AccessoryPort
     let scripted: ScriptedAppHost
     let journal: RunJournal
     let recorder: RunRecorder
@@ -66,7 +68,8 @@ package final class Run {
         do { loop = try EventLoop() } catch { throw CommandFailure(.internal, error.description) }
         let backend = Run.backend(of: .bluetooth, options, scenario)
         let positions = Run.backend(of: .location, options, scenario)
-        realTime = try Run.clock(options, backends: [backend, positions])
+        let accessories = Run.backend(of: .accessory, options, scenario)
+        realTime = try Run.clock(options, backends: [backend, positions, accessories])
         let names = self.names
         devices = scenario.devices.map { names.intern($0.name) }
         let radio = try Run.bluetooth(backend, scenario, names: names, seed: seed, loop: loop, adapter: options.adapter)
@@ -75,6 +78,7 @@ package final class Run {
         }
         peripheralRole = try Run.peripheralRole(beside: radio, scenario, names: names, seed: seed, loop: loop)
         location = try Run.location(positions, scenario, options, names: names, seed: seed, loop: loop)
+        accessory = try Run.accessory(accessories, scenario, names: names, seed: seed, loop: loop)
         let bundles = try RealApps.read(scenario)
         notes += bundles.flatMap(\.bundle.warnings)
         if !bundles.isEmpty { try RealApps.check(options.freezer) }
@@ -82,6 +86,7 @@ package final class Run {
             try bluetooth.start(at: .zero)
             try peripheralRole.start(at: .zero)
             try location.start(at: .zero)
+            try accessory.start(at: .zero)
         } catch {
             throw CommandFailure(error.exitCode, error.message)
         }
@@ -109,7 +114,7 @@ package final class Run {
             seed: seed,
             profile: profile.name,
             determinism: realTime || real != nil ? "replay" : "router",
-            settings: ["bluetooth": backend, "location": positions, "scenario": scenario.name]
+            settings: Run.settings(backend, positions, accessories, scenario)
         )
         recorder = try Run.recorder(folder, header, names: names, goesOn: journal.recovery != nil)
         bench = Bench(
@@ -144,6 +149,20 @@ package final class Run {
             }
             notes += real.notes
         }
+        connectAccessories()
+    }
+
+    /// The settings that the log begins with; those of sources that the scenario does not use are left away.
+    private static func settings(
+        _ bluetooth: String,
+        _ location: String,
+        _ accessory: String,
+        _ scenario: Scenario
+    ) -> [String: String] {
+        var settings = ["bluetooth": bluetooth, "location": location, "scenario": scenario.name]
+        let usesAccessories = scenario.devices.contains { $0.accessory != nil }
+        if usesAccessories || accessory != "simulated" { settings["accessory"] = accessory }
+        return settings
     }
 
     private static func recorder(
@@ -247,7 +266,8 @@ package final class Run {
             scenario: scenario,
             radio: bluetooth as? SimulatedBluetooth,
             phones: peripheralRole as? SimulatedPeripheralRole,
-            positions: location as? SimulatedLocation
+            positions: location as? SimulatedLocation,
+            accessories: accessory as? SimulatedAccessories
         )
     }
 
@@ -269,10 +289,12 @@ package final class Run {
     /// - Throws: ``CommandFailure``; what was accepted before is in the run folder.
     package func execute() throws(CommandFailure) {
         defer {
+            accessory.stop()
             location.stop()
             peripheralRole.stop()
             bluetooth.stop()
             bench.keeper?.stop()
+            bench.sessionKeeper?.stop()
             scripted.stop()
             processes?.host.stop()
         }
@@ -310,6 +332,7 @@ package final class Run {
     /// How everything is at the start.
     func begin() {
         installApps()
+        accessory.connect(at: .zero)
         if !scenario.phone.bluetooth { bluetooth.setPower(false, at: .zero) }
         if !scenario.phone.unlocked { bench.submit(.phone(.reboot), origin: names.intern("start")) }
     }
@@ -346,7 +369,8 @@ package final class Run {
                     AppManifest(
                         bundle: names.intern(script.identifier),
                         modes: script.modes,
-                        exitsOnSuspend: script.exitsOnSuspend
+                        exitsOnSuspend: script.exitsOnSuspend,
+                        accessoryProtocols: (script.accessory?.protocols ?? []).map(names.intern)
                     )
                 case .bundle: processes!.bundle(at: number)!.manifest(names)
                 }
@@ -457,6 +481,7 @@ package final class Run {
         if let other = bluetooth.nextDeadline { next = min(next, other) }
         if let other = peripheralRole.nextDeadline { next = min(next, other) }
         if let other = location.nextDeadline { next = min(next, other) }
+        if let other = accessory.nextDeadline { next = min(next, other) }
         if let other = scripted.nextDeadline { next = min(next, other) }
         if let other = driver.nextDeadline { next = min(next, other) }
         return next
@@ -467,6 +492,7 @@ package final class Run {
         bluetooth.timeReached(now)
         peripheralRole.timeReached(now)
         location.timeReached(now)
+        accessory.timeReached(now)
         scripted.timeReached(now)
         try carryOutSteps(at: now)
     }
@@ -475,6 +501,8 @@ package final class Run {
         bluetooth.lookAtChannels(at: now)
         peripheralRole.lookAtChannels(at: now)
         bench.keeper?.look()
+        accessory.lookAtSessions(at: now)
+        bench.sessionKeeper?.look()
     }
 
     func carryOutSteps(at now: Instant) throws(SourceFailure) {

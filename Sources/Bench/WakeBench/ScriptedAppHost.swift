@@ -28,6 +28,9 @@ package final class ScriptedAppHost: AppHost {
         let publication: Publication
         var isPublished = false
         var values: [UInt32: [UInt8]] = [:]
+        /// The number of its next session, and what it writes to those that are being opened.
+        var nextSession: ManagerNumber = 0
+        var writes: [ManagerNumber: [UInt8]] = [:]
 
         init(script: ScriptedApp, devices: [NameID]) {
             self.script = script
@@ -40,6 +43,8 @@ package final class ScriptedAppHost: AppHost {
     private static let manager: ManagerNumber = 1
 
     package var hear: ((AppID, AppWord) -> Void)?
+    /// The accessories that an app may see.
+    var visibleAccessories: ((AppID) -> [Accessory])?
     let names: NameTable
     let profile: Profile
     var apps: [AppID: App] = [:]
@@ -79,6 +84,7 @@ package final class ScriptedAppHost: AppHost {
         }
         if let use = script.location { useLocation(use, of: app) }
         if let peripheral = script.peripheral { createPeripheralManager(peripheral, of: app) }
+        if let use = script.accessory { useAccessories(use, of: app) }
         hear?(app, .report(.launched))
         if let reaction = script.reactions.first(where: { $0.trigger == .launch }) { begin(reaction, of: app, at: now) }
     }
@@ -121,7 +127,9 @@ package final class ScriptedAppHost: AppHost {
 
     package func deliver(_ delivery: AppDelivery, to app: AppID, at now: Instant) {
         guard apps[app]!.running else { return }
-        if delivery.manager == Self.peripheralManager {
+        if delivery.event.kind.source == .accessory {
+            followAccessory(delivery, of: app)
+        } else if delivery.manager == Self.peripheralManager {
             serve(delivery, of: app)
         } else {
             follow(delivery, of: app)

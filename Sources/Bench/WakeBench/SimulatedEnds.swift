@@ -1,5 +1,6 @@
 import WakeBluetooth
 import WakeDevices
+import WakeExternalAccessory
 import WakeLocation
 import WakeModel
 import WakePorts
@@ -10,6 +11,7 @@ struct SimulatedEnds {
     let radio: SimulatedBluetooth?
     let phones: SimulatedPeripheralRole?
     let positions: SimulatedLocation?
+    let accessories: SimulatedAccessories?
 
     /// Carries out a step that acts on a device, the radio or the phone's place; any other is nothing to it.
     ///
@@ -51,6 +53,17 @@ struct SimulatedEnds {
                 departure: departs ? time : nil
             )
             try positions(departs ? "depart" : "arrive").simulateVisit(visit, origin: origin, at: now)
+        case .attach(let devices, let attached):
+            for device in devices { try plug(device, attached, origin, at: now) }
+        case .send(let devices, let protocolName, let value):
+            for device in devices {
+                try accessories("send").simulateSend(
+                    device: name(device),
+                    protocolName: protocolName,
+                    value: value,
+                    at: now
+                )
+            }
         case .user, .terminate, .uninstall, .phone, .authorize, .note: break
         }
     }
@@ -58,7 +71,8 @@ struct SimulatedEnds {
     private func disconnect(_ device: Int, _ origin: NameID, at now: Instant) throws(SourceFailure) {
         switch scenario.devices[device].form {
         case .central: try phones("disconnect").simulateDisconnect(device: name(device), at: now)
-        case .peripheral, .beacon, .track, .accessory:
+        case .accessory: try plug(device, false, origin, at: now)
+        case .peripheral, .beacon, .track:
             try radio("disconnect").simulateDisconnect(device: name(device), origin: origin, at: now)
         }
     }
@@ -67,7 +81,8 @@ struct SimulatedEnds {
         let step = inRange ? "in-range" : "out-of-range"
         switch scenario.devices[device].form {
         case .central: try phones(step).simulateRange(device: name(device), inRange: inRange, at: now)
-        case .peripheral, .beacon, .track, .accessory:
+        case .accessory: try plug(device, inRange, .none, at: now)
+        case .peripheral, .beacon, .track:
             try radio(step).simulateRange(device: name(device), inRange: inRange, at: now)
         }
     }
@@ -76,7 +91,8 @@ struct SimulatedEnds {
         switch scenario.devices[device].form {
         case .central: try phones("arm").arm(fault: fault, device: name(device), at: now)
         case .track: try positions("arm").arm(fault: fault, device: name(device), at: now)
-        case .peripheral, .beacon, .accessory: try radio("arm").arm(fault: fault, device: name(device), at: now)
+        case .accessory: try accessories("arm").arm(fault: fault, device: name(device), at: now)
+        case .peripheral, .beacon: try radio("arm").arm(fault: fault, device: name(device), at: now)
         }
     }
 
@@ -95,6 +111,19 @@ struct SimulatedEnds {
     private func positions(_ step: String) throws(SourceFailure) -> SimulatedLocation {
         guard let positions else { throw Self.real(step, "location", "the receiver itself decides") }
         return positions
+    }
+
+    private func accessories(_ step: String) throws(SourceFailure) -> SimulatedAccessories {
+        guard let accessories else { throw Self.real(step, "accessory", "the accessory itself decides") }
+        return accessories
+    }
+
+    private func plug(_ device: Int, _ attached: Bool, _ origin: NameID, at now: Instant) throws(SourceFailure) {
+        if attached {
+            try accessories("attach").simulateAttach(device: name(device), origin: origin, at: now)
+        } else {
+            try accessories("detach").simulateDetach(device: name(device), origin: origin, at: now)
+        }
     }
 
     private static func real(_ step: String, _ source: String, _ decides: String) -> SourceFailure {

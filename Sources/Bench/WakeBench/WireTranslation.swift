@@ -25,7 +25,7 @@ struct WireTranslation {
         case .peripheralManager(let manager, let request):
             peripheralManager(request).map { .peripheralManager(manager, $0) }
         case .location(let manager, let request): location(request).map { .location(manager, $0) }
-        case .hello, .launched, .acknowledge, .timeRemaining: nil
+        case .hello, .launched, .acknowledge, .timeRemaining, .accessory: nil
         }
     }
 
@@ -123,7 +123,7 @@ struct WireTranslation {
             return locationEvent(delivery, wallSeconds: wallSeconds).map { .location($0) }
         case .accessoryConnected, .accessoryDisconnected, .accessorySessionOpened, .accessoryDataAvailable,
             .accessorySessionEnded:
-            return nil
+            return accessoryEvent(delivery).map { .accessory($0) }
         }
     }
 

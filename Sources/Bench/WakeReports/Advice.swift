@@ -14,6 +14,8 @@ enum Advice {
         case (.location, .modeMissing): "Add location to UIBackgroundModes in Info.plist"
         case (.location, .noRegistration):
             "Let an app start updates, significant changes or visits, or monitor a region, before it happens"
+        case (.accessory, .noRegistration):
+            "List the accessory's protocol in UISupportedExternalAccessoryProtocols in Info.plist"
         case (.location, .managerNotCreated): "Create a CLLocationManager in didFinishLaunching, and set its delegate"
         default: fix(reason)
         }
@@ -47,9 +49,15 @@ enum Advice {
         case .notPreserved:
             "Give the peripheral manager CBPeripheralManagerOptionRestoreIdentifierKey, and the same on every launch"
         case .bluetoothNotAuthorized: "Let the app use Bluetooth: `authorizations: {bluetooth: allowed}`"
+        case .accessoryModeMissing: "Add external-accessory to UIBackgroundModes in Info.plist"
+        case .protocolNotListed:
+            "List the accessory's protocol in UISupportedExternalAccessoryProtocols in Info.plist"
+        case .notificationsNotAsked: "Call registerForLocalNotifications of EAAccessoryManager at launch"
+        case .notRelaunchedByAccessory: "Launch the app by hand: no accessory brings a terminated app back"
+        case .accessoryBytesLost: "Read the stream faster than the accessory sends"
         case .inForeground, .alreadyRunning, .resumed, .relaunched, .launching, .deliveredLater,
             .registrationEnded, .appEnded, .benchRestarted, .notARequest, .relaunchedAfterForceQuit, .answerWaits,
-            .nothingCrossed, .crossingBegan, .beaconKnown, .ledToEvents:
+            .nothingCrossed, .crossingBegan, .beaconKnown, .ledToEvents, .accessoryFollowsForeground:
             nil
         }
     }

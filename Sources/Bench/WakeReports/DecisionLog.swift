@@ -277,7 +277,7 @@ package final class DecisionLog {
         into line: inout LineBuffer
     ) {
         switch check {
-        case .terminatedBySystem, .updatesReachProcess, .rangesWhileRunning:
+        case .terminatedBySystem, .updatesReachProcess, .rangesWhileRunning, .relaunchedByAccessory:
             line.append(",\"observed\":\"")
             line.append(raw: snapshot.state.word(hasExited: snapshot.lastExit != 0))
             line.append("\",\"since\":")
@@ -312,7 +312,7 @@ package final class DecisionLog {
             line.append(",\"observed\":\"")
             line.append(raw: snapshot.via.word)
             line.append("\"")
-        case .modePresent:
+        case .modePresent, .accessoryModePresent:
             line.append(",\"observed\":")
             line.append(fragments.modes(snapshot.modes))
         case .authorized:
@@ -325,7 +325,7 @@ package final class DecisionLog {
             guard snapshot.via == .standardUpdates else { break }
             line.append(",\"began_in_foreground\":")
             line.append(snapshot.beganInForeground)
-        case .budgetLeft, .locationBudgetLeft:
+        case .budgetLeft, .locationBudgetLeft, .accessoryBudgetLeft:
             let left = max(.zero, snapshot.budgetLimit - snapshot.budgetUsed)
             line.append(",\"observed\":{\"limit_ms\":")
             line.append(snapshot.budgetLimit.milliseconds)
@@ -368,7 +368,7 @@ package final class DecisionLog {
                 line.append("null")
             }
             line.append("}")
-        case .updatesInBackground, .sideWanted, .crossesBoundary, .beaconIsNew:
+        case .updatesInBackground, .sideWanted, .crossesBoundary, .beaconIsNew, .protocolListed, .notificationsAsked:
             // A yes or no is all that there was to see.
             line.append(",\"observed\":")
             line.append(result == .pass)

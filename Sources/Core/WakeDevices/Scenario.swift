@@ -48,7 +48,8 @@ package struct BackendChoice: Hashable, Sendable {
         switch source {
         case .bluetooth: ["simulated", "bluez"]
         case .location: ["simulated", "gpsd", "nmea"]
-        case .accessory, .audio, .voip, .push, .transfer, .task, .system: ["simulated"]
+        case .accessory: ["simulated", "udev", "rfcomm"]
+        case .audio, .voip, .push, .transfer, .task, .system: ["simulated"]
         }
     }
 }
@@ -96,6 +97,8 @@ package struct ScriptedApp: Hashable, Sendable {
     package var reactions: [Reaction]
     /// What it asks of Core Location at launch.
     package var location: LocationUse?
+    /// What it asks of External Accessory at launch.
+    package var accessory: AccessoryUse?
     /// What it does as a peripheral itself; nil when it is none.
     package var peripheral: ScriptedPeripheral?
 
@@ -266,6 +269,10 @@ package enum Verb: Hashable, Sendable {
     case play(device: Int)
     /// A stay at a place begins, or ends.
     case visit(Coordinate, departs: Bool)
+    /// The accessory is plugged in or pulled, in range or out of it.
+    case attach(devices: [Int], Bool)
+    /// The accessory sends bytes beside its script, over the sessions of one protocol or of any.
+    case send(devices: [Int], protocolName: String?, value: [UInt8])
     /// The user decides what the apps may know of the position.
     case authorize(apps: [Int], LocationAuthorization)
     /// A line for the timeline.

@@ -30,6 +30,7 @@ package enum Action: Hashable, Sendable {
     /// Tell a location manager what the app may know.
     case locationAuthorization(AppID, ManagerNumber, LocationAuthorization)
     case location(LocationCommand)
+    case accessory(AccessoryCommand)
     /// The router found something: take it as the next input, in the same transaction, with the payload given, or with
     /// that of the input at hand when none is given and it is the event's parent. A replay has it in its inputs already.
     case raise(WakeEvent, EventPayload)
@@ -89,6 +90,11 @@ package enum RequestFault: UInt8, CaseIterable, Sendable {
     case unknownRegion
     case locationModeMissing
     case unavailable
+    /// UISupportedExternalAccessoryProtocols does not list the protocol (EA-3).
+    case protocolNotListed
+    /// The accessory's protocol has a session (EA-5).
+    case sessionTaken
+    case unknownSession
 
     /// The word used in records.
     package var word: String {
@@ -109,6 +115,9 @@ package enum RequestFault: UInt8, CaseIterable, Sendable {
         case .unknownRegion: "unknown-region"
         case .locationModeMissing: "location-mode-missing"
         case .unavailable: "unavailable"
+        case .protocolNotListed: "protocol-not-listed"
+        case .sessionTaken: "session-taken"
+        case .unknownSession: "unknown-session"
         }
     }
 }

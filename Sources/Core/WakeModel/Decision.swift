@@ -118,6 +118,8 @@ package enum Registration: UInt8, CaseIterable, Sendable {
     case beaconRegion
     case ranging
     case answer
+    case accessoryNotifications
+    case accessorySession
 
     /// The word used in records.
     package var word: String {
@@ -138,6 +140,8 @@ package enum Registration: UInt8, CaseIterable, Sendable {
         case .beaconRegion: "beacon-region"
         case .ranging: "ranging"
         case .answer: "answer"
+        case .accessoryNotifications: "accessory-notifications"
+        case .accessorySession: "accessory-session"
         }
     }
 
@@ -149,6 +153,7 @@ package enum Registration: UInt8, CaseIterable, Sendable {
             .watchedConnection:
             .bluetooth
         case .standardUpdates, .significantChange, .visits, .region, .beaconRegion, .ranging, .answer: .location
+        case .accessoryNotifications, .accessorySession: .accessory
         }
     }
 }

@@ -66,6 +66,8 @@ package enum AppRequest: Hashable, Sendable {
     case peripheralManager(ManagerNumber, PeripheralManagerRequest)
     /// The number of the location manager that asks, unique in its process and not 0.
     case location(ManagerNumber, LocationRequest)
+    /// The number of the accessory manager that asks, from the same counter as those of other managers, and not 0.
+    case accessory(ManagerNumber, AccessoryRequest)
 }
 
 /// What the process host says of an app's process.

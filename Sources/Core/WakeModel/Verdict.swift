@@ -77,6 +77,12 @@ package enum Reason: UInt8, CaseIterable, Sendable {
     case crossingBegan
     case beaconKnown
     case ledToEvents
+    case accessoryModeMissing
+    case protocolNotListed
+    case notificationsNotAsked
+    case notRelaunchedByAccessory
+    case accessoryBytesLost
+    case accessoryFollowsForeground
 
     /// The word used in records, scenarios and `wakebench rules --reasons`.
     package var word: String {
@@ -118,6 +124,12 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .crossingBegan: "CrossingBegan"
         case .beaconKnown: "BeaconKnown"
         case .ledToEvents: "LedToEvents"
+        case .accessoryModeMissing: "AccessoryModeMissing"
+        case .protocolNotListed: "ProtocolNotListed"
+        case .notificationsNotAsked: "NotificationsNotAsked"
+        case .notRelaunchedByAccessory: "NotRelaunchedByAccessory"
+        case .accessoryBytesLost: "AccessoryBytesLost"
+        case .accessoryFollowsForeground: "AccessoryFollowsForeground"
         }
     }
 
@@ -164,6 +176,11 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .crossingBegan: .reg2
         case .beaconKnown: .bcn1
         case .ledToEvents: .sys4
+        case .accessoryModeMissing, .accessoryFollowsForeground: .ea1
+        case .protocolNotListed: .ea3
+        case .notificationsNotAsked: .ea4
+        case .accessoryBytesLost: .ea5
+        case .notRelaunchedByAccessory: .ea6
         }
     }
 }
@@ -188,6 +205,11 @@ package enum Check: UInt8, CaseIterable, Sendable {
     case sideWanted
     case beaconIsNew
     case rangesWhileRunning
+    case accessoryModePresent
+    case accessoryBudgetLeft
+    case protocolListed
+    case notificationsAsked
+    case relaunchedByAccessory
     case budgetLeft
     case scanNamesServices
     case notDuplicate
@@ -221,6 +243,11 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .sideWanted: .reg4
         case .beaconIsNew: .bcn1
         case .rangesWhileRunning: .bcn4
+        case .accessoryModePresent: .ea1
+        case .accessoryBudgetLeft: .ea2
+        case .protocolListed: .ea3
+        case .notificationsAsked: .ea4
+        case .relaunchedByAccessory: .ea6
         case .budgetLeft: .btc1
         case .scanNamesServices: .btc3
         case .notDuplicate: .btc4
@@ -256,6 +283,11 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .sideWanted: "notifyOnEntry or notifyOnExit is set for this side"
         case .beaconIsNew: "no region had seen the beacon inside"
         case .rangesWhileRunning: "ranging app runs"
+        case .accessoryModePresent: "in the background, UIBackgroundModes has external-accessory"
+        case .accessoryBudgetLeft: "wake budget left"
+        case .protocolListed: "UISupportedExternalAccessoryProtocols has a protocol of the accessory"
+        case .notificationsAsked: "the app called registerForLocalNotifications, or holds a session with the accessory"
+        case .relaunchedByAccessory: "accessories relaunch a terminated app"
         case .budgetLeft: "wake budget left"
         case .scanNamesServices: "background scan names services"
         case .notDuplicate: "first sighting of this peripheral in this scan"
@@ -292,23 +324,23 @@ package enum CheckResult: UInt8, CaseIterable, Sendable {
 /// The results of all checks of one decision, two bits each.
 package struct CheckResults: Hashable, Sendable {
     /// Two bits a check, lowest first in the order of ``Check``.
-    package var bits: UInt64
+    package var bits: UInt128
 
     @inlinable
-    package init(bits: UInt64 = 0) { self.bits = bits }
+    package init(bits: UInt128 = 0) { self.bits = bits }
 
     @inlinable
     package subscript(check: Check) -> CheckResult {
-        get { CheckResult(rawValue: UInt8(truncatingIfNeeded: bits >> (UInt64(check.rawValue) &* 2)) & 3)! }
+        get { CheckResult(rawValue: UInt8(truncatingIfNeeded: bits >> (UInt128(check.rawValue) &* 2)) & 3)! }
         set {
-            let shift = UInt64(check.rawValue) &* 2
-            bits = bits & ~(3 << shift) | UInt64(newValue.rawValue) << shift
+            let shift = UInt128(check.rawValue) &* 2
+            bits = bits & ~(3 << shift) | UInt128(newValue.rawValue) << shift
         }
     }
 
     /// The failing checks as a mask of two bits each: both bits set where a check failed.
     @inlinable
-    package var failingMask: UInt64 { bits & (bits >> 1) & 0x5555_5555_5555_5555 }
+    package var failingMask: UInt128 { bits & (bits >> 1) & 0x5555_5555_5555_5555_5555_5555_5555_5555 }
 
     /// The first failing check in the order of the rulebook.
     @inlinable

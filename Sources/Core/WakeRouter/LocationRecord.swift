@@ -152,6 +152,10 @@ extension Router {
                 return nil
             }
             return apps[app].location.managers[slot - 1].number
+        case .accessory:
+            if slot == 0 { return apps[app].accessory.manager == 0 ? nil : apps[app].accessory.manager }
+            guard slot <= apps[app].accessory.sessions.count else { return nil }
+            return apps[app].accessory.sessions[slot - 1]?.manager
         default: return apps[app].managers[slot].attached ? apps[app].managers[slot].number : nil
         }
     }
@@ -160,6 +164,7 @@ extension Router {
     func expectsManager(_ slot: Int, _ via: Registration, of app: Int) -> Bool {
         switch via.source {
         case .location: slot == 0
+        case .accessory: false
         default: apps[app].managers[slot].inUse
         }
     }

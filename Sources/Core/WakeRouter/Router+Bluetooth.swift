@@ -45,6 +45,7 @@ extension Router {
         case .peripheralManager(let number, let request):
             peripheralManager(request, number, from: app, into: &output)
         case .location(let number, let request): location(request, manager: number, from: app, into: &output)
+        case .accessory(let number, let request): accessory(request, manager: number, from: app, into: &output)
         }
     }
 

@@ -74,6 +74,7 @@ extension Router {
         case central
         case peripheral(EventKind)
         case location(LocationQuestion)
+        case accessory(AccessoryQuestion)
     }
 
     /// Puts the questions of the source. Leaves in the interest the managers that the event counts for.
@@ -90,6 +91,11 @@ extension Router {
             face.filterChord = question.filterChord
             face.movedSquare = question.movedSquare
             return (face, LocationRules.evaluate(question, of: face, by: profile), .location(question))
+        }
+        if interest.via.source == .accessory {
+            let question = accessoryQuestion(of: interest, event)
+            let face = observe(interest)
+            return (face, AccessoryRules.evaluate(question, of: face, by: profile), .accessory(question))
         }
         if apps[index].managers[Int(interest.client.slot)].local != nil {
             let face = observe(interest)
@@ -122,6 +128,7 @@ extension Router {
             case .central: BluetoothRules.refusal(decisive, in: results, state: state)
             case .peripheral(let kind): PeripheralRules.refusal(decisive, in: results, of: kind, state: state)
             case .location: LocationRules.refusal(decisive, in: results, state: state)
+            case .accessory: AccessoryRules.refusal(decisive, state: state)
             }
         }
         var launching = false
@@ -129,6 +136,7 @@ extension Router {
         if case .location = role {
             return LocationRules.acceptance(in: state, launching: launching, results: results)
         }
+        if case .accessory(let question) = role { return AccessoryRules.acceptance(question, launching: launching) }
         return BluetoothRules.acceptance(in: state, launching: launching)
     }
 
@@ -354,6 +362,7 @@ extension Router {
         case .central: modes.contains(.bluetoothCentral)
         case .peripheral: modes.contains(.bluetoothPeripheral) && PeripheralRules.isRequest(event.kind)
         case .location(let question): LocationRules.keepsRunning(question, modes: modes)
+        case .accessory(let question): modes.contains(.externalAccessory) && AccessoryRules.wakes(question.kind)
         }
     }
 
@@ -361,6 +370,7 @@ extension Router {
     private func wakeWindow(of source: Source) -> Instant.Span {
         switch source {
         case .location: profile.locationWindow
+        case .accessory: profile.accessoryWindow
         default: profile.bluetoothWindow
         }
     }
@@ -386,6 +396,7 @@ extension Router {
                 delivered = true
                 noteDelivery(of: event)
                 output.actions.append(.deliver(app, manager: number, event.id, decision))
+                noteSessionDelivery(of: event, to: app)
             } else if expectsManager(slot, interest.via, of: index) {
                 absent.slots.insert(UInt16(slot))
             }

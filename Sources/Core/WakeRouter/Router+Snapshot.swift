@@ -3,7 +3,7 @@ import WakeModel
 /// The whole state of the router as bytes, from which another goes on with the same output.
 extension Router {
     /// Changes whenever the layout does; bytes of another version are refused.
-    private static let snapshotVersion: UInt8 = 2
+    private static let snapshotVersion: UInt8 = 3
 
     /// Writes all that the router knows; equal states give equal bytes.
     package func encode(into writer: inout ByteWriter) {
@@ -19,6 +19,8 @@ extension Router {
         writer.write(optional: lastPosition)
         writer.write(apps)
         writer.write(peripherals)
+        writer.write(accessories)
+        writer.write(lastSession)
     }
 
     /// Reads a router that goes on where the written one stood.
@@ -39,6 +41,8 @@ extension Router {
         lastPosition = try reader.readOptional()
         apps = try reader.readArray()
         peripherals = try reader.readArray()
+        accessories = try reader.readArray()
+        lastSession = try reader.readUInt32()
         guard isConsistent else { throw EncodingFault(.unknownValue, at: start) }
         for index in apps.indices {
             let app = AppID(UInt32(index))
@@ -59,7 +63,7 @@ extension Router {
         func isConsistent(_ interest: Interest, _ index: Int) -> Bool {
             guard Int(interest.client.app.number) == index, !interest.slots.isEmpty else { return false }
             // What an app wants of location is looked up by number, and may be gone.
-            if interest.via.source == .location { return true }
+            if interest.via.source == .location || interest.via.source == .accessory { return true }
             let count = apps[index].managers.count
             let slots = count == 64 ? UInt64.max : (1 << UInt64(count)) - 1
             return isKnown(interest.client) && interest.slots.bits & ~slots == 0
@@ -95,6 +99,7 @@ extension AppRecord: ByteCoded {
         writer.write(leftForeground)
         writer.write(managers)
         writer.write(location)
+        writer.write(accessory)
         writer.write(waiting)
         writer.write(held)
     }
@@ -115,6 +120,7 @@ extension AppRecord: ByteCoded {
         managers = try reader.readArray()
         guard managers.count <= Router.managersLimit else { throw EncodingFault(.unknownValue, at: start) }
         location = try reader.read()
+        accessory = try reader.read()
         waiting = try reader.readArray()
         held = try reader.readArray()
     }

@@ -145,6 +145,7 @@ extension Router {
         for slot in item.interest.slots {
             guard let number = managerNumber(slot, item.interest.via, of: index) else { continue }
             output.actions.append(.deliver(app, manager: number, item.event.id, item.decision))
+            noteSessionDelivery(of: item.event, to: app)
             apps[index].waiting[position].interest.slots.remove(slot)
             apps[index].waiting[position].undelivered = false
             noteDelivery(of: item.event)
@@ -213,8 +214,8 @@ extension Router {
         while undecided > 0, !apps[index].held.isEmpty {
             undecided -= 1
             var item = apps[index].held.removeFirst()
-            if item.interest.via.source == .location {
-                decideLocationAgain(
+            if item.interest.via.source != .bluetooth {
+                decideAnew(
                     item.event,
                     of: app,
                     supersedes: item.supersedes,
@@ -244,8 +245,8 @@ extension Router {
     /// has reached one of its managers, is not: the bench knows of the deliveries and brings them itself.
     mutating func decideWaitingAgain(_ waiting: [AppRecord.Waiting], of app: AppID, into output: inout RouterOutput) {
         for item in waiting {
-            if !item.deferred, item.undelivered, item.interest.via.source == .location {
-                decideLocationAgain(
+            if !item.deferred, item.undelivered, item.interest.via.source != .bluetooth {
+                decideAnew(
                     item.event,
                     of: app,
                     supersedes: item.decision,
@@ -262,15 +263,15 @@ extension Router {
         }
     }
 
-    /// Decides an event of location by what the app wants of it now.
-    private mutating func decideLocationAgain(
+    /// Decides an event of another source than Bluetooth by what the app wants of it now.
+    private mutating func decideAnew(
         _ event: WakeEvent,
         of app: AppID,
         supersedes: DecisionID,
         restarted: Bool,
         into output: inout RouterOutput
     ) {
-        guard let interest = locationInterest(of: app, in: event) else {
+        guard let interest = presentInterest(of: app, in: event) else {
             dropUndecided(
                 event,
                 of: app,
@@ -283,6 +284,13 @@ extension Router {
         decide(event, for: interest, supersedes: supersedes, restarted: restarted, into: &output)
     }
 
+    private func presentInterest(of app: AppID, in event: WakeEvent) -> Interest? {
+        switch event.kind.source {
+        case .accessory: accessoryInterest(of: app, in: event)
+        default: locationInterest(of: app, in: event)
+        }
+    }
+
     /// Decides an unacknowledged delivery again; what the rules do not allow now is dropped as lost in the restart.
     mutating func redeliver(
         _ event: WakeEvent,
@@ -290,8 +298,8 @@ extension Router {
         supersedes: DecisionID,
         into output: inout RouterOutput
     ) {
-        if event.kind.source == .location {
-            decideLocationAgain(event, of: app, supersedes: supersedes, restarted: true, into: &output)
+        if event.kind.source != .bluetooth {
+            decideAnew(event, of: app, supersedes: supersedes, restarted: true, into: &output)
             return
         }
         guard let interest = preservedInterest(of: app, in: event) else {

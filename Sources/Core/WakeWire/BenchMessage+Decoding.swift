@@ -158,6 +158,9 @@ extension WireReply {
             taken: try fields.optionalBool("taken"),
             location: try fields.optionalObject("location").map { (fields) throws(WireError) in
                 try WireLocationStatus(fields)
+            },
+            accessories: try fields.optionalList("accessories") { (fields) throws(WireError) in
+                try WireAccessory(fields)
             }
         )
     }
@@ -218,6 +221,10 @@ extension WireDeliveryBody {
         default:
             if let event = try WireLocationEvent(kind: kind, fields: fields) {
                 self = .location(event)
+                return
+            }
+            if let event = try WireAccessoryEvent(kind: kind, fields: fields) {
+                self = .accessory(event)
                 return
             }
             if let event = try WirePeripheralManagerEvent(kind: kind, fields: fields) {

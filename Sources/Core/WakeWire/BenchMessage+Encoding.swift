@@ -217,6 +217,9 @@ extension WireReply {
             writer.key("location")
             writer.locationStatus(location)
         }
+        if let accessories {
+            writer.list("accessories", accessories) { $0.accessory($1) }
+        }
     }
 }
 
@@ -246,6 +249,7 @@ extension WireDeliveryBody {
         case .peripheral(_, let event): event.kind
         case .peripheralManager(let event): event.kind
         case .location(let event): event.kind
+        case .accessory(let event): event.kind
         case .channelData: "channel.data"
         }
     }
@@ -275,6 +279,8 @@ extension WireDeliveryBody {
             writer.field("peripheral", peripheral)
             event.write(to: &writer)
         case .location(let event):
+            event.write(to: &writer)
+        case .accessory(let event):
             event.write(to: &writer)
         case .centralConnectionEvent(let peripheral, let name, let isConnected):
             writer.field("peripheral", peripheral)

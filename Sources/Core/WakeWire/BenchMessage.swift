@@ -108,6 +108,8 @@ package struct WireReply: Equatable, Sendable {
     package var taken: Bool?
     /// What a fresh location manager is told.
     package var location: WireLocationStatus?
+    /// The accessories that the app may see, at most ``WireLimits/accessories``.
+    package var accessories: [WireAccessory]?
 
     /// An answer; without arguments it only says that the request was heard.
     package init(
@@ -116,7 +118,8 @@ package struct WireReply: Equatable, Sendable {
         peripherals: [WirePeripheral]? = nil,
         state: WireRadioState? = nil,
         taken: Bool? = nil,
-        location: WireLocationStatus? = nil
+        location: WireLocationStatus? = nil,
+        accessories: [WireAccessory]? = nil
     ) {
         self.failure = failure
         self.seconds = seconds
@@ -124,6 +127,7 @@ package struct WireReply: Equatable, Sendable {
         self.state = state
         self.taken = taken
         self.location = location
+        self.accessories = accessories
     }
 }
 
@@ -204,6 +208,8 @@ package enum WireDeliveryBody: Equatable, Sendable {
     case peripheralManager(WirePeripheralManagerEvent)
     /// Something happened to a location manager.
     case location(WireLocationEvent)
+    /// Something happened to an accessory, or to a session with one.
+    case accessory(WireAccessoryEvent)
     /// A channel of the manager has something to read, or its end; the app finds it on the channel's own socket.
     case channelData
 }

@@ -13,29 +13,51 @@ final class LinkedSessions {
         var protocolName: String
     }
 
-    private struct Session {
-        var number: AccessorySession
-        var subject: Subject
-        var pump: SessionPump
-        /// The app's end until it is taken; -1 after.
-        var appEnd: Int32
-        /// The app's side of it is over; it brings out its last bytes.
+    /// How a session ends other than by its app.
+    enum End: Equatable {
+        /// The link's other end has gone.
+        case gone
+        /// A link that cannot wait brought more than the buffer holds.
+        case overflow
+        /// The kernel refused to read or write.
+        case failed(SystemError)
+    }
+
+    private final class Session {
+        let number: AccessorySession
+        let subject: Subject
+        let pump: SessionPump
+        /// Its app has closed it, and its last bytes go out.
         var isOver = false
+        /// Ends that in any case.
+        var deadline: Timer?
+
+        init(_ number: AccessorySession, _ subject: Subject, _ pump: SessionPump) {
+            self.number = number
+            self.subject = subject
+            self.pump = pump
+        }
     }
 
     /// The most sessions that are open or bring out their last bytes.
     static let limit = 1_024
+    /// The most sessions that have no link any more and hold bytes for their app; the oldest is let go for one more.
+    static let longestWake = 64
+    /// How long the last bytes of a session may take to leave, in milliseconds.
+    static let patience: Int64 = 2_000
 
     var report: ((SourceReport) -> Void)?
     /// The link of a session ended by itself, before anything is reported: the accessory may have gone. Returns whether the
     /// hearer takes it from here, by reporting the accessory's disconnection, or by ``reportEnd(_:_:)``.
-    var linkEnded: ((AccessorySession, Subject, SessionPump.End) -> Bool)?
+    var linkEnded: ((AccessorySession, Subject, End) -> Bool)?
 
     let names: NameTable
     let origin: NameID
     private let loop: EventLoop
     private let bound: Int
     private var sessions: [Session] = []
+    /// What still holds bytes for an app whose accessory has gone.
+    private var lingering: [Session] = []
 
     init(names: NameTable, origin: String, loop: EventLoop, bound: Int) {
         self.names = names
@@ -47,21 +69,15 @@ final class LinkedSessions {
     /// Opens a session over a link, and says so.
     func open(_ number: AccessorySession, _ subject: Subject, over link: any AccessoryLink) {
         do throws(SystemError) {
-            guard sessions.count < Self.limit else { throw SystemError("open", code: EMFILE) }
-            let (appEnd, ours) = try streamPair()
-            let pump: SessionPump
-            do throws(SystemError) {
-                pump = try SessionPump(link, socket: ours, loop: loop, limit: bound)
-            } catch {
-                Glibc.close(appEnd)
-                throw error
+            guard sessions.count < Self.limit else {
+                link.close()
+                throw SystemError("open", code: EMFILE)
             }
+            let pump = try SessionPump(link: link, limit: bound, loop: loop)
             pump.ended = { [weak self] in self?.ended(number, $0) }
-            pump.finished = { [weak self] in self?.finished(number) }
-            sessions.append(Session(number: number, subject: subject, pump: pump, appEnd: appEnd))
+            sessions.append(Session(number, subject, pump))
             report?(event(.accessorySessionOpened, number, subject))
         } catch {
-            link.drop()
             refuse(number, subject, AccessoryFailure(error))
         }
     }
@@ -91,39 +107,50 @@ final class LinkedSessions {
 
     /// The app's end, which the caller closes; nil when there is none, or it was taken.
     func take(_ number: AccessorySession) -> Int32? {
-        guard let index = sessions.firstIndex(where: { $0.number == number }), sessions[index].appEnd >= 0 else {
-            return nil
+        (sessions + lingering).first { $0.number == number }?.pump.socket.take()
+    }
+
+    /// Looks after what ends.
+    func look() {
+        for session in lingering where !session.pump.isHoldingBytes || session.pump.socket.isAppGone {
+            session.pump.close()
         }
-        defer { sessions[index].appEnd = -1 }
-        return sessions[index].appEnd
+        lingering.removeAll { !$0.pump.socket.isOpen }
     }
 
     /// The session is over for its app; its last bytes go out.
     func close(_ number: AccessorySession) {
+        if let index = lingering.firstIndex(where: { $0.number == number }) {
+            lingering.remove(at: index).pump.close()
+        }
+        guard let session = sessions.first(where: { $0.number == number }), !session.isOver else { return }
+        session.isOver = true
+        session.pump.finish { [weak self] in self?.sessions.removeAll { $0.number == number } }
+        guard sessions.contains(where: { $0 === session }) else { return }
+        let timer = try? loop.timer(on: .monotonic) { [weak self] in self?.drop(number) }
+        timer?.arm(at: MonotonicClock.now() + Self.patience * 1_000_000)
+        session.deadline = timer
+    }
+
+    private func drop(_ number: AccessorySession) {
         guard let index = sessions.firstIndex(where: { $0.number == number }) else { return }
-        sessions[index].isOver = true
-        closeAppEnd(index)
-        sessions[index].pump.close()
+        sessions.remove(at: index).pump.close()
     }
 
     /// Ends what still brings out its last bytes on a protocol, so that the next session can begin.
     func cutShort(_ subject: Subject) {
-        for session in sessions
-        where session.isOver && session.subject.accessory == subject.accessory
-            && session.subject.protocolName == subject.protocolName
-        {
-            session.pump.drop()
+        let same = sessions.filter { session in
+            session.isOver && session.subject.accessory == subject.accessory
+                && session.subject.protocolName == subject.protocolName
         }
-    }
-
-    /// Whether a session of a connection is open.
-    func hasSession(of connection: AccessoryConnection) -> Bool {
-        sessions.contains { $0.subject.connection == connection && !$0.isOver }
+        for session in same { drop(session.number) }
     }
 
     /// Says that a session ended without its app.
-    func reportEnd(_ number: AccessorySession, _ end: SessionPump.End) {
-        guard let session = sessions.first(where: { $0.number == number }), !session.isOver else { return }
+    func reportEnd(_ number: AccessorySession, _ end: End) {
+        guard let session = (sessions + lingering).first(where: { $0.number == number }), !session.isOver else {
+            return
+        }
         let failure: AccessoryFailure? =
             switch end {
             case .gone: nil
@@ -131,34 +158,41 @@ final class LinkedSessions {
             case .failed(let error): AccessoryFailure(error)
             }
         report?(event(.accessorySessionEnded, number, session.subject, failure))
+        linger(session)
     }
 
-    private func ended(_ number: AccessorySession, _ end: SessionPump.End) {
+    private func ended(_ number: AccessorySession, _ why: SessionPump.End) {
         guard let session = sessions.first(where: { $0.number == number }) else { return }
+        let end: End =
+            switch why {
+            case .overflow: .overflow
+            case .linkClosed(nil): .gone
+            case .linkClosed(let error?): error.meansGone ? .gone : .failed(error)
+            }
         if linkEnded?(number, session.subject, end) != true { reportEnd(number, end) }
     }
 
     /// The accessory has gone: its sessions have no link any more. What has arrived goes on to their apps.
     func accessoryLeft(_ connection: AccessoryConnection) {
-        for session in sessions where session.subject.connection == connection { session.pump.linkLeft() }
+        for session in sessions where session.subject.connection == connection {
+            session.pump.unlink()
+            linger(session)
+        }
     }
 
-    private func finished(_ number: AccessorySession) {
-        guard let index = sessions.firstIndex(where: { $0.number == number }) else { return }
-        closeAppEnd(index)
-        sessions.remove(at: index)
-    }
-
-    private func closeAppEnd(_ index: Int) {
-        if sessions[index].appEnd >= 0 { Glibc.close(sessions[index].appEnd) }
-        sessions[index].appEnd = -1
+    private func linger(_ session: Session) {
+        sessions.removeAll { $0 === session }
+        if session.isOver { return session.pump.close() }
+        if lingering.count >= Self.longestWake { lingering.removeFirst().pump.close() }
+        lingering.append(session)
     }
 
     /// Ends all.
     func stop() {
         report = nil
-        for session in sessions { session.pump.drop() }
+        for session in sessions + lingering { session.pump.close() }
         sessions.removeAll()
+        lingering.removeAll()
     }
 }
 

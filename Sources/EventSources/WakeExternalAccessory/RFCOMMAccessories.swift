@@ -138,7 +138,7 @@ package final class RFCOMMAccessories: AccessoryPort {
     }
 
     package func takeSession(_ number: AccessorySession) -> Int32? { sessions.take(number) }
-    package func lookAtSessions(at now: Instant) {}
+    package func lookAtSessions(at now: Instant) { sessions.look() }
     package var nextDeadline: Instant? { nil }
     package func timeReached(_ now: Instant) {}
 
@@ -176,7 +176,7 @@ package final class RFCOMMAccessories: AccessoryPort {
             let link = SocketLink(owning: descriptor)
             guard let place = places.first(where: { $0.device == device }),
                 let index = place.profiles.firstIndex(of: profile)
-            else { return link.drop() }
+            else { return link.close() }
             opened(link, place, index)
         case .failed: break
         case .closing(let device, _):
@@ -200,7 +200,7 @@ package final class RFCOMMAccessories: AccessoryPort {
             }
             if isTelling, place.connection == nil { join(place) }
         } else {
-            link.drop()
+            link.close()
         }
     }
 
@@ -299,7 +299,7 @@ package final class RFCOMMAccessories: AccessoryPort {
     }
 
     /// The last channel that ends takes the accessory along; one of several ends its session alone.
-    private func linkEnded(_ subject: LinkedSessions.Subject, _ end: SessionPump.End) -> Bool {
+    private func linkEnded(_ subject: LinkedSessions.Subject, _ end: LinkedSessions.End) -> Bool {
         guard end == .gone, let place = connected.first(where: { $0.connection == subject.connection }) else {
             return end == .gone
         }

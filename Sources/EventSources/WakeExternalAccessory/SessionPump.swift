@@ -1,274 +1,188 @@
-import Glibc
 import WakePorts
 import WakeSystem
 
-/// Carries the bytes of one session between the accessory's link and the app's socket, in order and without loss.
+/// Moves bytes between the link of an accessory and the session of an app, without waiting for either.
 ///
-/// It keeps a bounded number of bytes a direction. When that is full, what can wait is not read any more, so that the kernel
-/// holds the sender; of a link that cannot wait, more is an overflow (EA-5).
-final class SessionPump {
-    /// How a session ends other than by its app.
-    enum End: Equatable {
-        /// The link's other end has gone.
-        case gone
-        /// A link that cannot wait brought more than the buffer holds.
+/// In each direction it keeps at most so many bytes. When what is for the app is full it stops reading a link that holds its
+/// sender, so that the kernel does; of one that does not, more is an overflow (EA-5). When what is for the accessory is full
+/// it stops reading the app, whose stream then has no space. Each descriptor is watched only for what can move.
+package final class SessionPump {
+    /// Why the link is no more.
+    package enum End: Sendable {
+        /// Nothing comes any more; the error when it is one.
+        case linkClosed(SystemError?)
+        /// A link that does not hold its sender brought more than the buffer holds.
         case overflow
-        /// The kernel refused to read or write.
-        case failed(SystemError)
     }
 
-    /// The most bytes read at once.
-    static let piece = 16_384
-    /// How often a direction is served in a turn before others have theirs.
-    private static let turns = 4
-    /// How long the last bytes of a session may take to leave, in milliseconds.
-    static let patience: Int64 = 2_000
+    package let socket: SessionSocket
+    /// Called once, when the link has ended; what has arrived still goes to the app while the pump lives. Not called after
+    /// ``unlink()``, ``finish(_:)`` and ``close()``.
+    package var ended: ((End) -> Void)?
 
-    /// Called once, when the session ends by itself. What arrived goes on to the app.
-    var ended: ((End) -> Void)?
-    /// Called once, when nothing is left to be carried and both ends are let go of.
-    var finished: (() -> Void)?
-
-    private let loop: EventLoop
+    private let link: any AccessoryLink
     private let limit: Int
-    private var link: (any AccessoryLink)?
-    private var linkWatch: Watch?
-    /// The bench's end of the app's socket.
-    private var socket: SocketLink?
-    private var socketWatch: Watch?
-    /// From the accessory, for the app.
-    private var inbound = ByteQueue()
-    /// From the app, for the accessory.
-    private var outbound = ByteQueue()
-    /// The app writes no more.
-    private var appIsDone = false
-    /// The session was closed: what the app wrote is still brought out.
-    private var isClosing = false
-    private var isFinishing = false
-    private var deadline: Timer?
-    private var buffer = [UInt8](repeating: 0, count: SessionPump.piece)
+    /// The link is open.
+    package private(set) var isLinked = true
+    private var watch: Watch?
+    private var toLink = ByteQueue()
+    private var isMoving = false
+    private var finished: (() -> Void)?
 
-    /// Takes over a link and the bench's end of the app's socket, a non-blocking stream.
+    /// The most bytes that are read at a time.
+    private static let block = 16_384
+    /// The most bytes that move in one go, so that other sessions get their turn.
+    private static let longestTurn = 1 << 20
+
+    /// Takes over the link, and closes it.
     ///
-    /// - Throws: ``SystemError`` when the loop takes no more descriptors; the ends are closed then.
-    init(
-        _ link: any AccessoryLink,
-        socket descriptor: Int32,
-        loop: EventLoop,
-        limit: Int
-    ) throws(SystemError) {
-        self.loop = loop
-        self.limit = limit
+    /// - Parameter limit: The most bytes that wait in each direction, beside what the kernel holds.
+    package init(link: any AccessoryLink, limit: Int = 65_536, loop: EventLoop) throws(SystemError) {
+        do throws(SystemError) {
+            socket = try SessionSocket(limit: limit, loop: loop)
+        } catch {
+            link.close()
+            throw error
+        }
         self.link = link
-        let socket = SocketLink(owning: descriptor)
-        self.socket = socket
-        linkWatch = try loop.watch(link.number, for: .readable) { [weak self] in self?.linkReady($0) }
-        socketWatch = try loop.watch(descriptor, for: .readable) { [weak self] in self?.socketReady($0) }
-    }
-
-    /// How many bytes are on their way, to the app and to the accessory.
-    var waiting: (inbound: Int, outbound: Int) { (inbound.count, outbound.count) }
-
-    /// The session is over: what the app wrote is brought out while that goes on within ``patience``; nothing more arrives.
-    func close() {
-        guard !isClosing, !isFinishing else { return }
-        isClosing = true
-        ended = nil
-        inbound = ByteQueue()
-        guard link != nil else { return finish() }
-        let timer = try? loop.timer(on: .monotonic) { [weak self] in self?.drop() }
-        timer?.arm(at: MonotonicClock.now() + Self.patience * 1_000_000)
-        deadline = timer
-        readSocket()
-        adjust()
-    }
-
-    /// Lets go of both ends now.
-    func drop() {
-        ended = nil
-        closeSocket()
-        deadline = nil
-        linkWatch?.cancel()
-        linkWatch = nil
-        link?.drop()
-        link = nil
-        let finished = finished
-        self.finished = nil
-        finished?()
-    }
-
-    private func closeSocket() {
-        socketWatch?.cancel()
-        socketWatch = nil
-        socket?.drop()
-        socket = nil
-    }
-
-    // MARK: Carrying
-
-    private func linkReady(_ readiness: Readiness) {
-        // A link that is over says so to whoever reads it, after its last bytes, and to whoever writes.
-        if !readiness.isDisjoint(with: [.readable, .hangup, .failed]) { readLink() }
-        if !readiness.isDisjoint(with: [.writable, .hangup, .failed]) { writeLink() }
-        adjust()
-    }
-
-    private func socketReady(_ readiness: Readiness) {
-        if !readiness.isDisjoint(with: [.readable, .hangup, .failed]) { readSocket() }
-        if readiness.contains(.writable) { writeSocket() }
-        if readiness.contains(.hangup), appIsDone {
-            // The app has closed its end, or died.
-            inbound = ByteQueue()
-            closeSocket()
+        self.limit = limit
+        do throws(SystemError) {
+            watch = try loop.watch(link.number, for: .readable) { [unowned self] _ in move() }
+        } catch {
+            link.close()
+            throw error
         }
-        adjust()
+        socket.ready = { [unowned self] in move() }
+        watchWhatCanMove()
     }
 
-    /// The accessory has gone, as others say.
-    func linkLeft() {
-        ended = nil
-        readLink()
-        linkEnded(.gone)
-        adjust()
+    deinit { close() }
+
+    /// Whether bytes that arrived still wait for the app.
+    package var isHoldingBytes: Bool { socket.isHoldingBytes }
+
+    /// Moves what can be moved now.
+    package func move() {
+        guard !isMoving else { return }
+        isMoving = true
+        var budget = Self.longestTurn
+        var moved = true
+        while moved, budget > 0 {
+            moved = false
+            if let count = readLink() {
+                moved = true
+                budget -= count
+            }
+            if socket.flush() { moved = true }
+            if isLinked, let bytes = socket.receive(atMost: limit - toLink.count) {
+                toLink.append(bytes)
+                moved = true
+                budget -= bytes.count
+            }
+            if writeLink() { moved = true }
+        }
+        isMoving = false
+        if let done = finished, toLink.isEmpty || !isLinked {
+            close()
+            done()
+            return
+        }
+        watchWhatCanMove()
     }
 
-    private var hasRoomForApp: Bool { inbound.count <= limit - Self.piece }
-    private var hasRoomForAccessory: Bool { outbound.count <= limit - Self.piece }
+    /// Whether the link may be read now.
+    private var readsLink: Bool {
+        isLinked && finished == nil && !socket.isAppGone && (socket.room > 0 || !link.holdsSender)
+    }
 
-    private func readLink() {
-        for _ in 0..<Self.turns {
-            guard let link, !isClosing else { return }
-            if link.canWait, !hasRoomForApp { return }
+    /// Reads once from the link, where there is room or its sender cannot be held.
+    ///
+    /// - Returns: how many bytes came; nil when none did.
+    private func readLink() -> Int? {
+        guard readsLink else { return nil }
+        let size = link.holdsSender ? min(Self.block, socket.room) : Self.block
+        var buffer = [UInt8](repeating: 0, count: size)
+        do throws(SystemError) {
+            guard let count = try link.read(into: &buffer) else { return nil }
+            guard count > 0 else {
+                end(.linkClosed(nil))
+                return nil
+            }
+            if socket.offer(buffer[..<count]) < count, !socket.isAppGone { end(.overflow) }
+            return count
+        } catch {
+            end(.linkClosed(error))
+            return nil
+        }
+    }
+
+    /// Writes to the link what it takes.
+    private func writeLink() -> Bool {
+        var moved = false
+        while isLinked, !toLink.isEmpty {
             do throws(SystemError) {
-                guard let count = try link.read(into: &buffer) else { return }
-                if count == 0 { return linkEnded(.gone) }
-                guard socket != nil else { continue }
-                guard inbound.count + count <= limit else { return linkEnded(.overflow) }
-                inbound.append(buffer[..<count])
+                guard let count = try link.write(Array(toLink.prefix(Self.block))), count > 0 else { break }
+                toLink.removeFirst(count)
+                moved = true
             } catch {
-                return linkEnded(error.meansGone ? .gone : .failed(error))
-            }
-            writeSocket()
-        }
-    }
-
-    private func writeSocket() {
-        while let socket, !inbound.isEmpty {
-            guard let count = try? socket.write(inbound.next(Self.piece)) ?? 0, count > 0 else { return }
-            inbound.drop(count)
-        }
-    }
-
-    private func readSocket() {
-        for _ in 0..<Self.turns {
-            guard let socket, !appIsDone else { return }
-            guard hasRoomForAccessory else { return }
-            let read: Int?
-            do throws(SystemError) { read = try socket.read(into: &buffer) } catch { read = 0 }
-            guard let count = read, count > 0 else {
-                // Of a session that is closed, what there is is all there will be.
-                if read != nil || isClosing { appIsDone = true }
-                return
-            }
-            // What is written to an accessory that has gone is lost, as on a cable that hangs in the air.
-            if link != nil { outbound.append(buffer[..<count]) }
-            writeLink()
-        }
-    }
-
-    private func writeLink() {
-        while let link, !outbound.isEmpty {
-            do throws(SystemError) {
-                guard let count = try link.write(outbound.next(Self.piece)), count > 0 else { return }
-                outbound.drop(count)
-            } catch {
-                return linkEnded(error.meansGone ? .gone : .failed(error))
+                end(.linkClosed(error))
             }
         }
+        return moved
     }
 
-    /// The link is over; what has arrived is for the app to read, however late.
-    private func linkEnded(_ end: End) {
-        guard let link else { return }
-        linkWatch?.cancel()
-        linkWatch = nil
-        self.link = nil
-        link.drop()
-        outbound = ByteQueue()
-        if isClosing { return finish() }
+    private func end(_ why: End) {
+        guard isLinked else { return }
+        closeLink()
         let ended = ended
         self.ended = nil
-        ended?(end)
-        writeSocket()
-        if inbound.isEmpty { finish() } else { adjust() }
+        ended?(why)
     }
 
-    /// Nothing is left to be carried. The link is kept until the last byte has left.
-    private func finish() {
-        guard !isFinishing else { return }
-        isFinishing = true
-        linkWatch?.cancel()
-        linkWatch = nil
-        closeSocket()
-        guard let link else { return drop() }
-        link.finish(on: loop) { [self] in drop() }
+    private func closeLink() {
+        watch?.cancel()
+        watch = nil
+        if isLinked { link.close() }
+        isLinked = false
+        toLink.removeAll()
     }
 
-    /// Waits for what can go on, and for nothing else.
-    private func adjust() {
-        let isCarriedOut = isClosing ? appIsDone && outbound.isEmpty : link == nil && inbound.isEmpty
-        if isCarriedOut { return finish() }
-        if let linkWatch {
-            var interests: Readiness = outbound.isEmpty ? [] : .writable
-            if !isClosing, link?.canWait == false || hasRoomForApp { interests.insert(.readable) }
-            linkWatch.wait(for: interests)
-        }
-        if let socketWatch {
-            var interests: Readiness = inbound.isEmpty ? [] : .writable
-            if !appIsDone, hasRoomForAccessory { interests.insert(.readable) }
-            socketWatch.wait(for: interests)
+    private func watchWhatCanMove() {
+        socket.wantsBytes = isLinked && toLink.count < limit
+        guard let watch, isLinked else { return }
+        var interests: Readiness = []
+        if readsLink { interests.insert(.readable) }
+        if !toLink.isEmpty { interests.insert(.writable) }
+        if interests.isEmpty {
+            watch.disable()
+        } else {
+            watch.setInterests(interests)
+            watch.enable()
         }
     }
-}
 
-extension Watch {
-    /// Waits for some things, or for nothing at all: not even for a hang-up, which would be told again and again.
-    fileprivate func wait(for interests: Readiness) {
-        if interests.isEmpty { return disable() }
-        setInterests(interests)
-        enable()
+    /// The accessory is gone: what has arrived still goes to the app while the pump lives.
+    package func unlink() {
+        ended = nil
+        move()
+        closeLink()
+        watchWhatCanMove()
     }
-}
 
-/// Bytes in the order in which they came.
-struct ByteQueue {
-    private var bytes: [UInt8] = []
-    private var first = 0
-
-    var count: Int { bytes.count - first }
-    var isEmpty: Bool { count == 0 }
-
-    mutating func append(_ more: ArraySlice<UInt8>) { bytes.append(contentsOf: more) }
-
-    /// At most so many of the oldest.
-    func next(_ most: Int) -> ArraySlice<UInt8> { bytes[first..<min(bytes.count, first + most)] }
-
-    /// The oldest are done with.
-    mutating func drop(_ count: Int) {
-        first += count
-        if first == bytes.count {
-            bytes.removeAll(keepingCapacity: true)
-            first = 0
-        } else if first >= 32_768 {
-            bytes.removeSubrange(..<first)
-            first = 0
-        }
+    /// The app has ended the session: what it wrote goes to the link, and then both sides end.
+    ///
+    /// - Parameter done: called when that is so, possibly from inside the call.
+    package func finish(_ done: @escaping () -> Void) {
+        ended = nil
+        finished = done
+        move()
     }
-}
 
-extension SystemError {
-    /// The device or the link has gone, in the words of any driver.
-    var meansGone: Bool {
-        [EIO, ENODEV, ENXIO, EPIPE, ECONNRESET, ENOTCONN, ESHUTDOWN, ETIMEDOUT, EBADFD].contains(code)
+    /// Ends both sides at once.
+    package func close() {
+        ended = nil
+        finished = nil
+        closeLink()
+        socket.close()
     }
 }

@@ -51,10 +51,17 @@ final class USBPlace {
         }
     }
 
+    /// The ttys that were open last, which may still wait for their last bytes to leave.
+    private var lines: [Int: LastLine] = [:]
+
+    private struct LastLine {
+        weak var line: TerminalLine?
+    }
+
     /// Opens the file of a protocol.
     ///
     /// - Throws: ``SystemError``: EINVAL when a HID interface has no such reports as the device file says.
-    func link(_ index: Int, _ file: File) throws(SystemError) -> any AccessoryLink {
+    func link(_ index: Int, _ file: File, on loop: EventLoop) throws(SystemError) -> any AccessoryLink {
         switch description.protocols[index].link {
         case .hid(let hid):
             let report = HIDReports.Report(number: hid.report ?? 0, size: hid.size)
@@ -70,7 +77,10 @@ final class USBPlace {
             }
             return ReportLink(try ReportLine(path: file.node, report: report))
         case .tty, .rfcomm:
-            return TerminalLink(try TerminalLine(path: file.node, baud: 115_200, for: .talking))
+            lines[index]?.line?.drop()
+            let line = try TerminalLine(path: file.node, baud: 115_200, for: .talking)
+            lines[index] = LastLine(line: line)
+            return TerminalLink(line, loop: loop)
         }
     }
 

@@ -114,7 +114,7 @@ package final class UdevAccessories: AccessoryPort {
     }
 
     package func takeSession(_ number: AccessorySession) -> Int32? { sessions.take(number) }
-    package func lookAtSessions(at now: Instant) {}
+    package func lookAtSessions(at now: Instant) { sessions.look() }
     package var nextDeadline: Instant? { nil }
     package func timeReached(_ now: Instant) {}
 
@@ -226,7 +226,7 @@ package final class UdevAccessories: AccessoryPort {
         else { return sessions.refuse(number, subject, .gone) }
         sessions.cutShort(subject)
         do throws(SystemError) {
-            sessions.open(number, subject, over: try place.link(index, file))
+            sessions.open(number, subject, over: try place.link(index, file, on: loop))
         } catch {
             var failure = AccessoryFailure(error)
             if error.code == EACCES || error.code == EPERM {
@@ -240,7 +240,7 @@ package final class UdevAccessories: AccessoryPort {
     private func linkEnded(
         _ number: AccessorySession,
         _ subject: LinkedSessions.Subject,
-        _ end: SessionPump.End
+        _ end: LinkedSessions.End
     ) -> Bool {
         guard end == .gone else { return false }
         guard connected.contains(where: { $0.connection == subject.connection }) else { return true }

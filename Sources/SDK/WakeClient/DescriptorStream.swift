@@ -35,6 +35,8 @@ final class DescriptorStream: @unchecked Sendable {
     private var descriptor: Int32
     private var status = Stream.Status.notOpen
     private var error: NSError?
+    /// The end will be no end but this error: bytes were lost.
+    private var failureAtEnd: Int32?
     private var owed: Stream.Event = []
     private var watch: (number: Int, source: any DispatchSourceProtocol)?
     private var watches = 0
@@ -132,8 +134,15 @@ final class DescriptorStream: @unchecked Sendable {
         lock.withLock { status == .open ? descriptor : nil }
     }
 
+    /// Bytes were lost: what has come can still be read, and then the stream fails instead of ending.
+    func failAtEnd(_ code: Int32) {
+        lock.withLock { failureAtEnd = code }
+        arm()
+    }
+
     /// The other end is gone and nothing is left to read.
     func end() {
+        if let code = lock.withLock({ failureAtEnd }) { return fail(code) }
         let isNew = lock.withLock {
             guard status == .open else {
                 return false

@@ -93,8 +93,15 @@ extension BackgroundModes: ByteCoded {
 }
 
 extension CheckResults: ByteCoded {
-    package func encode(into writer: inout ByteWriter) { writer.write(bits) }
-    package init(from reader: inout ByteReader) throws(EncodingFault) { self.init(bits: try reader.readUInt64()) }
+    package func encode(into writer: inout ByteWriter) {
+        writer.write(UInt64(truncatingIfNeeded: bits))
+        writer.write(UInt64(truncatingIfNeeded: bits >> 64))
+    }
+
+    package init(from reader: inout ByteReader) throws(EncodingFault) {
+        let low = try reader.readUInt64()
+        self.init(bits: UInt128(try reader.readUInt64()) << 64 | UInt128(low))
+    }
 }
 
 extension AppManifest: ByteCoded {
@@ -103,6 +110,7 @@ extension AppManifest: ByteCoded {
         writer.write(modes)
         writer.write(exitsOnSuspend)
         writer.write(bluetoothAuthorization)
+        writer.write(accessoryProtocols)
     }
 
     package init(from reader: inout ByteReader) throws(EncodingFault) {
@@ -110,7 +118,8 @@ extension AppManifest: ByteCoded {
             bundle: try reader.read(),
             modes: try reader.read(),
             exitsOnSuspend: try reader.readBool(),
-            bluetoothAuthorization: try reader.read()
+            bluetoothAuthorization: try reader.read(),
+            accessoryProtocols: try reader.readArray()
         )
     }
 }

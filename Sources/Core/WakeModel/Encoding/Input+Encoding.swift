@@ -118,6 +118,10 @@ extension AppRequest: ByteCoded {
             writer.write(byte: 11)
             writer.write(manager)
             writer.write(request)
+        case .accessory(let manager, let request):
+            writer.write(byte: 30)
+            writer.write(manager)
+            writer.write(request)
         }
     }
 
@@ -152,6 +156,7 @@ extension AppRequest: ByteCoded {
                 services: try reader.readArray()
             )
         case 11: self = .location(try reader.readUInt32(), try reader.read())
+        case 30: self = .accessory(try reader.readUInt32(), try reader.read())
         default: throw EncodingFault(.unknownValue, at: start)
         }
     }

@@ -38,6 +38,16 @@ package struct Accessory: Hashable, Sendable {
     }
 }
 
+/// What an app asks of External Accessory. A session has a number of the app's own, from the same counter as its managers.
+package enum AccessoryRequest: Hashable, Sendable {
+    /// Hear when accessories connect and disconnect (EA-4).
+    case register
+    case unregister
+    /// Answered by one ``EventKind/accessorySessionOpened``.
+    case open(ManagerNumber, accessory: AccessoryConnection, protocolName: NameID)
+    case close(ManagerNumber)
+}
+
 /// What the router asks of the source of accessories. Each is answered by events, never by a return value.
 package enum AccessoryCommand: Hashable, Sendable {
     /// Answered by one ``EventKind/accessorySessionOpened`` with the session's number; `failed` when it cannot be opened.
@@ -60,6 +70,13 @@ package struct AccessoryFailure: Hashable, Sendable, Error {
 
     /// ENODEV: no such accessory is connected, or it offers no such protocol.
     package static let gone = AccessoryFailure(code: 19, message: "The accessory is not connected.")
+    /// EPERM: the app does not list the protocol (EA-3).
+    package static let notListed = AccessoryFailure(
+        code: 1,
+        message: "UISupportedExternalAccessoryProtocols does not list the protocol."
+    )
+    /// EBUSY: there is a session of the protocol (EA-5).
+    package static let taken = AccessoryFailure(code: 16, message: "The protocol has a session already.")
     /// ENOBUFS: a link that cannot wait brought more than the buffer holds (EA-5).
     package static let overflow = AccessoryFailure(
         code: 105,
