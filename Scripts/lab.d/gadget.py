@@ -37,6 +37,12 @@ def write(path, text):
         file.write(text if isinstance(text, bytes) else str(text).encode())
 
 
+def is_free(controller):
+    """Whether no gadget is bound to a device controller."""
+    with open(f"/sys/class/udc/{controller}/function", encoding="ascii") as file:
+        return not file.read().strip()
+
+
 class Serial:
     """An ACM function. Bytes in pieces of any size."""
 
@@ -231,7 +237,7 @@ class Accessory:
         ):
             write(f"{strings}/{name}", text)
         for number, function in enumerate(self.functions):
-            name = f"{function.line.kind}.usb{number}"
+            name = f"{function.line.kind}.{os.getpid()}-{number}"
             os.makedirs(f"{folder}/functions/{name}")
             function.line.configure(f"{folder}/functions/{name}")
             os.symlink(f"{folder}/functions/{name}", f"{folder}/configs/c.1/{name}")
@@ -242,7 +248,7 @@ class Accessory:
         if self.is_attached:
             return
         self.is_attached = True
-        write(self.folder + "/UDC", sorted(os.listdir("/sys/class/udc"))[0])
+        write(self.folder + "/UDC", next(name for name in sorted(os.listdir("/sys/class/udc")) if is_free(name)))
         for function in self.functions:
             function.attached()
         say("attached")

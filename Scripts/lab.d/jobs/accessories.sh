@@ -4,22 +4,19 @@
 source "$WAKEBENCH_LAB_PARTS/bluetooth.sh"
 source "$WAKEBENCH_LAB_PARTS/accessory.sh"
 status=0
-log=/out/end.log
 
 start_end() { # BACKEND DEVICE
-    mkfifo /run/end
-    .build/debug/AccessoryEnd "$1" "$2" >$log 2>&1 </run/end &
+    mkfifo "/run/end-$at"
+    .build/debug/AccessoryEnd "$1" "$2" >"$log" 2>&1 <"/run/end-$at" &
     end_id=$!
-    exec 6>/run/end
+    exec 6>"/run/end-$at"
     heard '^started'
 }
 
 stop_end() {
     exec 6>&-
     wait "$end_id" || { echo "FAILED: the end's status"; status=1; }
-    rm -f /run/end
-    cp $log "/out/end-$1.log"
-    cp /out/accessory.log "/out/accessory-$1.log"
+    rm -f "/run/end-$at"
 }
 
 tell() { # WORD...
@@ -27,9 +24,9 @@ tell() { # WORD...
 }
 
 heard() { # PATTERN [SECONDS]
-    if wait_for "${2:-60}" grep -qE "$1" $log; then grep -m 1 -E "$1" $log; else
+    if wait_for "${2:-60}" grep -qE "$1" "$log"; then grep -m 1 -E "$1" "$log"; else
         echo "FAILED: the end did not say '$1'"
-        cat $log /out/accessory.log
+        cat "$log" "/out/$at.log"
         status=1
     fi
 }
@@ -50,7 +47,7 @@ dock() {
     tell pour 1000000
     heard '^end of session'
     heard '^accessory-disconnected accessory 1'
-    grep -q '^accessory-session-ended' $log && { echo "FAILED: the session ended by itself"; status=1; }
+    grep -q '^accessory-session-ended' "$log" && { echo "FAILED: the session ended by itself"; status=1; }
     heard '^accessory-connected accessory 2'
     accessory_log '^found ttyACM1' || status=1
     tell open com.example.dock.log
@@ -64,12 +61,12 @@ dock() {
     for try in $(seq 60); do
         tell count
         sleep 1
-        grep -q '^read 1000000' $log && break
+        grep -q '^read 1000000' "$log" && break
     done
     heard '^read 1000000 as poured$'
     tell close
     heard '^closed'
-    stop_end dock
+    stop_end
     stop_accessory
 }
 
@@ -93,7 +90,7 @@ scanner() {
     heard '^end of session'
     accessory detach
     heard '^accessory-disconnected accessory 1'
-    stop_end scanner
+    stop_end
     stop_accessory
 }
 
@@ -102,19 +99,16 @@ printer() {
     start_classic || { echo "FAILED: no Bluetooth"; status=1; return; }
     start_rfcomm Devices/Accessory/rfcomm-printer.yaml || { echo "FAILED: no printer"; status=1; return; }
     local address device=/tmp/rfcomm-printer.yaml
-    address=$(sed -n 's/^ready //p' /out/accessory.log)
+    address=$(sed -n 's/^ready //p' /out/$at.log)
     # The lab's controllers have addresses of their own.
     sed "s/address: \"[^\"]*\"/address: \"$address\"/" Devices/Accessory/rfcomm-printer.yaml >$device
+    accessory attach
     start_end rfcomm $device
     heard '^accessory-connected accessory 1' 120
     tell open com.example.printer.raw
     heard '^accessory-session-opened accessory/com.example.printer.raw 1$'
     tell write 100401
     heard '^got 12'
-    echo "== bluetoothd is killed, and the session goes on =="
-    restart_bluetoothd || status=1
-    tell write 100401
-    wait_for 30 eval "[ \$(grep -c '^got 12' $log) -ge 2 ]" || { echo "FAILED: the session did not go on"; status=1; }
     echo "== out of range in the middle of a job, and back =="
     accessory fault out-of-range
     accessory_log '^armed' || status=1
@@ -122,10 +116,23 @@ printer() {
     heard '^accessory-disconnected accessory 1'
     accessory attach
     heard '^accessory-connected accessory 2' 180
-    stop_end printer
+    tell open com.example.printer.raw
+    heard '^accessory-session-opened accessory/com.example.printer.raw 2$'
+    echo "== bluetoothd is killed, and the session goes on =="
+    restart_bluetoothd || status=1
+    tell write 100401
+    wait_for 30 eval "[ \$(grep -c '^got 12' $log) -ge 2 ]" || { echo "FAILED: the session did not go on"; status=1; }
+    stop_end
     stop_accessory
 }
 
 start_usb || exit 1
-for part in "${@:-dock scanner printer}"; do for each in $part; do $each; done; done
+[ $# -gt 0 ] || set -- dock scanner printer
+ids=()
+for part in "$@"; do
+    (at=$part log=/out/end-$part.log; $part; exit $status) >"/out/part-$part.log" 2>&1 &
+    ids+=($!)
+done
+for id in "${ids[@]}"; do wait "$id" || status=1; done
+for part in "$@"; do cat "/out/part-$part.log"; done
 exit $status

@@ -78,7 +78,15 @@ package final class Run {
         }
         peripheralRole = try Run.peripheralRole(beside: radio, scenario, names: names, seed: seed, loop: loop)
         location = try Run.location(positions, scenario, options, names: names, seed: seed, loop: loop)
-        accessory = try Run.accessory(accessories, scenario, names: names, seed: seed, loop: loop)
+        accessory = try Run.accessory(
+            accessories,
+            scenario,
+            names: names,
+            seed: seed,
+            loop: loop,
+            beside: radio,
+            adapter: options.adapter
+        )
         let bundles = try RealApps.read(scenario)
         notes += bundles.flatMap(\.bundle.warnings)
         if !bundles.isEmpty { try RealApps.check(options.freezer) }

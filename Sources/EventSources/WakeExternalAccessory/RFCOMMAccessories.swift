@@ -86,6 +86,18 @@ package final class RFCOMMAccessories: AccessoryPort {
         profiles.heard = { [weak self] in self?.hear($0) }
     }
 
+    /// The same with the address of an adapter; nil for any.
+    package convenience init(
+        devices: [ScenarioDevice],
+        names: NameTable,
+        loop: EventLoop,
+        adapterAddress address: String?,
+        beside adapter: BlueZAdapter?
+    ) throws(SystemError) {
+        let choice = address.map { BlueZAdapterChoice.address($0) } ?? .any
+        try self.init(devices: devices, names: names, loop: loop, choice: choice, beside: adapter)
+    }
+
     // MARK: The port
 
     package func start(at now: Instant) throws(SourceFailure) {
@@ -162,6 +174,12 @@ package final class RFCOMMAccessories: AccessoryPort {
         soon.arm(at: 1)
     }
 
+    /// Tells now, after what was to be told before.
+    private func tell(_ told: SourceReport) {
+        tellPrepared()
+        report?(told)
+    }
+
     private func tellPrepared() {
         let told = prepared
         prepared.removeAll()
@@ -217,12 +235,12 @@ package final class RFCOMMAccessories: AccessoryPort {
         lastConnection += 1
         place.connection = lastConnection
         connected.append(place)
-        later(event(.accessoryConnected, place, lastConnection))
+        tell(event(.accessoryConnected, place, lastConnection))
     }
 
     /// The accessory has gone, and is looked for again.
     private func leave(_ place: RFCOMMPlace) {
-        if let connection = place.connection { later(event(.accessoryDisconnected, place, connection)) }
+        if let connection = place.connection { tell(event(.accessoryDisconnected, place, connection)) }
         place.carrier = nil
         forget(place)
         profiles.want(place.device, profile: place.profiles[0])

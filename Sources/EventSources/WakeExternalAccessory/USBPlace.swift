@@ -95,7 +95,8 @@ final class USBPlace {
             + "/etc/udev/rules.d/70-wakebench.rules, then run udevadm trigger"
     }
 
-    private static func hex(_ number: UInt16) -> String {
+    /// Four hexadecimal digits.
+    static func hex(_ number: UInt16) -> String {
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: 4 - digits.count) + digits
     }

@@ -134,6 +134,12 @@ package final class UdevAccessories: AccessoryPort {
         soon.arm(at: 1)
     }
 
+    /// Tells now, after what was to be told before.
+    private func tell(_ told: SourceReport) {
+        tellPrepared()
+        report?(told)
+    }
+
     private func tellPrepared() {
         let told = prepared
         prepared.removeAll()
@@ -185,12 +191,12 @@ package final class UdevAccessories: AccessoryPort {
         lastConnection += 1
         place.connection = lastConnection
         connected.append(place)
-        later(event(.accessoryConnected, place, lastConnection))
+        tell(event(.accessoryConnected, place, lastConnection))
     }
 
     private func leave(_ place: USBPlace) {
         guard let connection = place.connection else { return }
-        later(event(.accessoryDisconnected, place, connection))
+        tell(event(.accessoryDisconnected, place, connection))
         place.connection = nil
         connected.removeAll { $0 === place }
         sessions.accessoryLeft(connection)

@@ -19,6 +19,9 @@ import WakeSystem
         unsafe udev_unref(context)
     }
 
+    /// Whether udevd runs, which alone tells what comes and goes.
+    package static var isRunning: Bool { unsafe access("/run/udev/control", F_OK) == 0 }
+
     /// The devices of a subsystem that are there now, in the order of their paths.
     package func devices(of subsystem: String) throws(SystemError) -> [UdevDevice] {
         guard let list = unsafe udev_enumerate_new(context) else { throw SystemError(last: "udev_enumerate_new") }
