@@ -225,7 +225,7 @@ let package = Package(
             "WakeExternalAccessoryTests",
             uses: [
                 "AccessoryEnd", "BlueZStandIn", "ChildProcess", "WakeExternalAccessory", "WakeModel", "WakePorts",
-                "WakeDevices", "WakeSystem", "WakeBus", "WakeBlueZ",
+                "WakeDevices", "WakeSystem", "WakeBus", "WakeBlueZ", "WakeUdev",
             ],
             resources: [.copy("Plugging")]
         ),

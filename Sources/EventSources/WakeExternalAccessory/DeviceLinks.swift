@@ -16,7 +16,10 @@ final class TerminalLink: AccessoryLink {
 
     var holdsSender: Bool { true }
 
-    func read(into buffer: inout [UInt8]) throws(SystemError) -> Int? { try line?.read(into: &buffer) ?? 0 }
+    func read(into buffer: inout [UInt8]) throws(SystemError) -> Int? {
+        guard let line else { return 0 }
+        return try line.read(into: &buffer)
+    }
 
     func write(_ bytes: [UInt8]) throws(SystemError) -> Int? { try line?.write(bytes) }
 

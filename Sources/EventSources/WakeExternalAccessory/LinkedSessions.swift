@@ -46,6 +46,9 @@ final class LinkedSessions {
     /// How long the last bytes of a session may take to leave, in milliseconds.
     static let patience: Int64 = 2_000
 
+    /// Where the answers to ``open(_:_:over:)`` and ``refuse(_:_:_:)`` go.
+    var answer: ((SourceReport) -> Void)?
+    /// Where ends go that nobody asked for.
     var report: ((SourceReport) -> Void)?
     /// The link of a session ended by itself, before anything is reported: the accessory may have gone. Returns whether the
     /// hearer takes it from here, by reporting the accessory's disconnection, or by ``reportEnd(_:_:)``.
@@ -76,7 +79,7 @@ final class LinkedSessions {
             let pump = try SessionPump(link: link, limit: bound, loop: loop)
             pump.ended = { [weak self] in self?.ended(number, $0) }
             sessions.append(Session(number, subject, pump))
-            report?(event(.accessorySessionOpened, number, subject))
+            answer?(event(.accessorySessionOpened, number, subject))
         } catch {
             refuse(number, subject, AccessoryFailure(error))
         }
@@ -84,7 +87,7 @@ final class LinkedSessions {
 
     /// Says that a session cannot be opened.
     func refuse(_ number: AccessorySession, _ subject: Subject, _ failure: AccessoryFailure) {
-        report?(event(.accessorySessionOpened, number, subject, failure))
+        answer?(event(.accessorySessionOpened, number, subject, failure))
     }
 
     private func event(
@@ -189,6 +192,7 @@ final class LinkedSessions {
 
     /// Ends all.
     func stop() {
+        answer = nil
         report = nil
         for session in sessions + lingering { session.pump.close() }
         sessions.removeAll()

@@ -16,9 +16,7 @@ package final class RFCOMMAccessories: AccessoryPort {
     package static let usualPatience: Int64 = 20_000
 
     package let backend = "rfcomm"
-    package var report: ((SourceReport) -> Void)? {
-        didSet { sessions.report = report == nil ? nil : { [weak self] in self?.later($0) } }
-    }
+    package var report: ((SourceReport) -> Void)?
 
     private let places: [RFCOMMPlace]
     private let others: [String]
@@ -82,6 +80,8 @@ package final class RFCOMMAccessories: AccessoryPort {
             }
         }
         ring = { [weak self] in self?.tellPrepared() }
+        sessions.answer = { [weak self] in self?.later($0) }
+        sessions.report = { [weak self] in self?.tell($0) }
         sessions.linkEnded = { [weak self] in self?.linkEnded($1, $2) ?? false }
         profiles.heard = { [weak self] in self?.hear($0) }
     }

@@ -16,9 +16,7 @@ package final class UdevAccessories: AccessoryPort {
     static let subsystems = ["tty", "hidraw"]
 
     package let backend = "udev"
-    package var report: ((SourceReport) -> Void)? {
-        didSet { sessions.report = report == nil ? nil : { [weak self] in self?.later($0) } }
-    }
+    package var report: ((SourceReport) -> Void)?
 
     private let places: [USBPlace]
     private let names: NameTable
@@ -50,6 +48,8 @@ package final class UdevAccessories: AccessoryPort {
         var ring: () -> Void = {}
         soon = try loop.timer(on: .monotonic) { ring() }
         ring = { [weak self] in self?.tellPrepared() }
+        sessions.answer = { [weak self] in self?.later($0) }
+        sessions.report = { [weak self] in self?.tell($0) }
         sessions.linkEnded = { [weak self] in self?.linkEnded($0, $1, $2) ?? false }
     }
 
