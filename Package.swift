@@ -96,6 +96,12 @@ let package = Package(
             uses: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev", "WakeBus", "WakeBlueZ"]
         ),
 
+        room(
+            "WakeVoIP",
+            on: "EventSources",
+            uses: ["CWakeShims", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]
+        ),
+
         // Bench
         room("WakeReports", on: "Bench", uses: ["WakeModel", "WakeRouter"]),
         room(
@@ -104,6 +110,7 @@ let package = Package(
             uses: [
                 "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
                 "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeExternalAccessory", "WakeReports",
+                "WakeVoIP",
             ]
         ),
 
@@ -132,6 +139,7 @@ let package = Package(
             exclude: ["Info.plist"]
         ),
         program("Logger", on: "Examples", uses: ["UIKit", "CoreBluetooth"], exclude: ["Info.plist"]),
+        program("SIPPhone", on: "Examples", uses: ["UIKit"], exclude: ["Info.plist"]),
         program("Fences", on: "Examples", uses: ["UIKit", "CoreLocation"], exclude: ["Info.plist"]),
         program("AccessoryLogger", on: "Examples", uses: ["UIKit", "ExternalAccessory"], exclude: ["Info.plist"]),
 
@@ -164,6 +172,12 @@ let package = Package(
             name: "BenchLike",
             dependencies: ["WakeProcesses", "WakeSystem"],
             path: "Tests/Support/BenchLike",
+            swiftSettings: house
+        ),
+        .executableTarget(
+            name: "AccessoryApp",
+            dependencies: ["ExternalAccessory"],
+            path: "Tests/Support/AccessoryApp",
             swiftSettings: house
         ),
         .executableTarget(
@@ -229,12 +243,14 @@ let package = Package(
             ],
             resources: [.copy("Plugging")]
         ),
+        tests("WakeVoIPTests", uses: ["WakeVoIP", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]),
         tests("WakeReportsTests", uses: ["WakeReports", "WakeModel", "WakeRouter"]),
         tests(
             "WakeBenchTests",
             uses: [
-                "AccessoryLogger", "ChildProcess", "Fences", "Logger", "MisbehavingApp", "ThermometerPeripheral",
-                "WakeBench",
+                "AccessoryApp", "AccessoryLogger", "ChildProcess", "Fences", "Logger", "MisbehavingApp",
+                "ThermometerPeripheral",
+                "WakeBench", "SIPPhone",
                 "WakeDevices", "WakeJournal", "WakeModel", "WakePorts", "WakeProcesses", "WakeReports", "WakeRouter",
                 "WakeWire", "wakebench",
             ]

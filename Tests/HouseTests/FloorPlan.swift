@@ -49,6 +49,12 @@ enum FloorPlan {
             imports: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev", "WakeBus", "WakeBlueZ"]
         ),
 
+        Room(
+            name: "WakeVoIP",
+            floor: "EventSources",
+            imports: ["CWakeShims", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]
+        ),
+
         // Reports need the catalogue of rules, which is the router's.
         Room(name: "WakeReports", floor: "Bench", imports: ["WakeModel", "WakeRouter"], foundation: true),
         Room(
@@ -57,7 +63,7 @@ enum FloorPlan {
             imports: [
                 "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
                 "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeExternalAccessory",
-                "WakeReports",
+                "WakeReports", "WakeVoIP",
             ]
         ),
 

@@ -7,7 +7,7 @@ import WakeModel
 private func files() -> ScenarioFiles {
     var files = ScenarioFiles()
     files.isFolder = { path in
-        ["Fences.app", "HeartRate.app", "HeartRatePython.app", "Logger.app", "ThermometerPeripheral.app"]
+        ["Fences.app", "HeartRate.app", "HeartRatePython.app", "Logger.app", "SIPPhone.app", "ThermometerPeripheral.app"]
             .contains { path.hasSuffix($0) }
     }
     return files

@@ -62,6 +62,8 @@ struct RandomWorld {
         chance = Chance(seed: seed)
         var profile = Profile.all[Int(seed % UInt64(Profile.all.count))]
         if seed % 7 == 6 { profile.multitasking = false }
+        if seed % 5 == 4 { profile.legacyVoIP = false }
+        if seed % 7 == 3 { profile.voipWakeLimit = nil }
         router = Router(profile: profile, passcode: true)
         observer = Observer(profile: profile)
         processes = Array(repeating: Process(), count: Self.appCount)
@@ -118,13 +120,25 @@ struct RandomWorld {
         (0..<Self.appCount).lazy.map { AppID(UInt32($0)) }.first { router.state(of: $0) == .inactive }
     }
 
+    /// The app in the state that lasts shortest meets an event of any kind.
+    private mutating func meet(_ app: AppID) {
+        if let place = lost.firstIndex(where: { $0.app == app }), chance.once(in: 2) {
+            lost.swapAt(0, place)
+            return redeliver()
+        }
+        if chance.once(in: 8) { anyCall(app) } else { anyEvent(for: app) }
+    }
+
     private mutating func step() {
         if chance.once(in: 6_000) { return flood() }
-        if chance.once(in: 4), let app = inactiveApp { return anyEvent(for: app) }
+        if chance.once(in: 4), let app = inactiveApp {
+            return chance.once(in: 4) ? plug() : meet(app)
+        }
         switch chance.below(1_000) {
         case ..<350: answerSomething()
         case ..<560: radio()
-        case ..<600: whereabouts()
+        case ..<590: whereabouts()
+        case ..<600: calls()
         case ..<630: plug()
         case ..<770: request(chance.below(Self.appCount))
         case ..<840: user()
@@ -223,7 +237,7 @@ struct RandomWorld {
             accessoryCommands.append(command)
             if accessoryCommands.count > 48 { accessoryCommands.removeFirst(16) }
         case .kill, .expireTasks, .keep, .discard, .managerState, .restore, .restorePeripheral,
-            .alert, .refused, .moved, .locationAuthorization, .location, .raise:
+            .alert, .refused, .moved, .locationAuthorization, .location, .voip, .raise:
             break
         }
     }
@@ -245,6 +259,7 @@ struct RandomWorld {
             if chance.once(in: 3) { publish(index) }
             if !chance.once(in: 3) { locate(index) }
             if !chance.once(in: 3) { useAccessories(index) }
+            if chance.once(in: 2) { call(index) }
             guard processes[index].launching else { return }
             processes[index].launching = false
             hear(.process(app, .launched))
@@ -275,6 +290,7 @@ struct RandomWorld {
         if index % 3 != 1 { modes.insert(BackgroundModes([.bluetoothPeripheral])) }
         if index % 2 == 0 { modes.insert(BackgroundModes([.location])) }
         if index % 3 != 2 { modes.insert(BackgroundModes([.externalAccessory])) }
+        if index % 5 < 3 { modes.insert(BackgroundModes([.voip])) }
         let bluetooth: BluetoothAuthorization = chance.once(in: 12) ? .denied : .allowed
         installed[index] = true
         hear(
@@ -350,6 +366,7 @@ struct RandomWorld {
         if chance.once(in: 4) { return anyPeripheralRequest(index) }
         if chance.once(in: 4) { return anyLocationRequest(index) }
         if chance.once(in: 5) { return anyAccessoryRequest() }
+        if chance.once(in: 5) { return anyVoIPRequest() }
         switch chance.below(18) {
         case 0:
             processes[index].lastToken += chance.once(in: 10) ? 0 : 1

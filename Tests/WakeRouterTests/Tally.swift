@@ -10,7 +10,7 @@ struct Tally {
         + [
             "beginTask", "endTask", "done", "createManager", "releaseManager", "scan", "stopScan", "connect",
             "cancelConnection", "operate", "peripheralManager", "watchConnections", "location",
-            "accessory",
+            "accessory", "voip",
         ]
         + ["launched", "returned", "suspended", "suspensionRefused", "exited", "launchFailed"]
 
@@ -45,7 +45,7 @@ struct Tally {
         let phone = 6
         let user = phone + PhoneChange.allCases.count
         let request = user + UserAction.allCases.count
-        let report = request + 14
+        let report = request + 15
         switch input {
         case .timeReached: return 0
         case .install: return 1
@@ -69,6 +69,7 @@ struct Tally {
         case .request(_, .watchConnections): return request + 11
         case .request(_, .location): return request + 12
         case .request(_, .accessory): return request + 13
+        case .request(_, .voip): return request + 14
         case .process(_, .launched): return report
         case .process(_, .returned): return report + 1
         case .process(_, .suspended): return report + 2
@@ -116,6 +117,8 @@ struct Tally {
         case .accessorySessionOpened, .accessoryDataAvailable, .accessorySessionEnded: state != .notRunning
         // A process that is gone neither ranges nor has updates to pause.
         case .beaconsRanged: state != .notRunning
+        // Sockets and handlers go with their process.
+        case .voipData, .voipClosed, .voipKeepAlive: state != .notRunning
         // A beacon concerns regions, and those have events of their own.
         case .beaconSighted: false
         default: true

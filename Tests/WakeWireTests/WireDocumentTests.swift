@@ -66,9 +66,10 @@ struct WireDocumentTests {
     func everyWordHasAnExample() throws {
         let requests = [
             "AppMessage+Decoding.swift", "PeripheralManagerRequest+Coding.swift", "LocationRequest.swift",
+            "VoIPRequest.swift",
         ]
         let app = try Self.words(Self.word, in: requests)
-        #expect(app.count == 55)
+        #expect(app.count == 59)
         let appExamples = try Self.examples(under: "From the app to the bench").joined()
         for word in app {
             #expect(appExamples.contains("\"type\":\"\(word)\""), "no example of '\(word)'")
@@ -76,6 +77,7 @@ struct WireDocumentTests {
         let benchExamples = try Self.examples(under: "From the bench to the app").joined()
         let deliveries = [
             "BenchMessage+Decoding.swift", "PeripheralManagerEvent+Coding.swift", "LocationDelivery+Coding.swift",
+            "VoIPDelivery.swift",
         ]
         for word in try Self.words(Self.word, in: deliveries) {
             let isThere = ["type", "kind"].contains { benchExamples.contains("\"\($0)\":\"\(word)\"") }

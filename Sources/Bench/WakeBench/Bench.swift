@@ -62,6 +62,10 @@ package final class Bench {
     package var sessionKeeper: ChannelKeeper? {
         didSet { if let sessionKeeper { add(sessionKeeper) } }
     }
+    /// Watches the sockets of VoIP apps; nil when there are none.
+    package var voip: (any VoIPPort)? {
+        didSet { voip?.report = { [unowned self] in submit($0) } }
+    }
     /// Gives apps the sockets of their L2CAP channels.
     package var keeper: ChannelKeeper? {
         didSet { if let keeper { add(keeper) } }
@@ -397,6 +401,9 @@ package final class Bench {
             case .accessory:
                 if let accessory, accessory.backend != "simulated" { leaves = true }
                 pending.append(.action(action, event: nil, payload: .none))
+            case .voip:
+                if let voip, voip.backend != "simulated" { leaves = true }
+                pending.append(.action(action, event: nil, payload: .none))
             case .raise(let event, let payload):
                 // A replay finds it among its inputs.
                 if !replaying { raise(event, payload, by: item) }
@@ -458,6 +465,8 @@ package final class Bench {
         radio?.timeReached(now)
         positions?.timeReached(now)
         if accessory?.backend == "simulated" { accessory?.timeReached(now) }
+        let calls = voip?.backend == "simulated" ? voip : nil
+        calls?.timeReached(now)
         peripheralRole?.timeReached(now)
         if let event = journaled.input.reported {
             let accepted = unheard.firstIndex {
@@ -495,6 +504,7 @@ package final class Bench {
                 positions?.perform(command, at: now)
             case .action(.accessory(let command), _, _):
                 if accessory?.backend == "simulated" { accessory?.perform(command, at: now) }
+            case .action(.voip(let command), _, _): calls?.perform(command, at: now)
             case .action: break
             }
         }
@@ -638,6 +648,7 @@ package final class Bench {
             if case .watchBeacons(let beacons) = command { bluetooth.watchBeacons(beacons, at: now) }
             location?.perform(command, at: now)
         case .accessory(let command): accessory?.perform(command, at: now)
+        case .voip(let command): voip?.perform(command, at: now)
         case .keep, .discard, .exited, .refused, .moved, .alert, .raise: break
         }
     }

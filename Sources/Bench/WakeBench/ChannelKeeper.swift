@@ -128,7 +128,7 @@ package final class ChannelKeeper: BenchObserver {
         for channel in channels {
             let state = Self.state(channel.descriptor)
             if suspended.contains(channel.app) {
-                if !channel.told, state != 0 { tell(channel) }
+                if !channel.told, state != 0 { tell(channel, state) }
                 channel.written = false
                 continue
             }
@@ -150,9 +150,11 @@ package final class ChannelKeeper: BenchObserver {
         if !ended.isEmpty { channels.removeAll { channel in ended.contains { $0 === channel } } }
     }
 
-    private func tell(_ channel: Channel) {
+    private func tell(_ channel: Channel, _ state: Int16) {
         channel.told = true
         channel.watch = nil
+        // Of the end of a session its source speaks itself.
+        if kind == .accessoryDataAvailable, state & Int16(POLLHUP | POLLERR) != 0 { return }
         let opened = channel.opened
         report(
             SourceReport(

@@ -54,6 +54,7 @@ extension Run {
             simulated.phones?.timeReached(next)
             simulated.positions?.timeReached(next)
             simulated.accessories?.timeReached(next)
+            simulated.calls?.timeReached(next)
             carryOutReplayed(at: next, &steps)
         }
         replayedTo = max(replayedTo, end)
@@ -79,7 +80,7 @@ extension Run {
             case .peripheral:
                 try? simulated.radio?.simulateDisconnect(device: device.name, origin: origin, at: bench.now)
             case .central: try? simulated.phones?.simulateDisconnect(device: device.name, at: bench.now)
-            case .beacon, .track, .accessory: break
+            case .beacon, .track, .accessory, .callServer: break
             }
         }
     }
@@ -115,7 +116,7 @@ struct ReplayedSteps {
             open.append((verb, origin, apps.count))
         case .phone: open.append((verb, origin, 1))
         case .bluetooth, .notify, .disconnect, .range, .arm, .cross, .position, .play, .visit, .attach, .send,
-            .authorize, .note:
+            .authorize, .note, .call:
             break
         }
     }

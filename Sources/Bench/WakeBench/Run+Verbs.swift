@@ -15,7 +15,7 @@ extension Run {
             for app in apps { bench.submit(.uninstall(AppID(UInt32(app))), origin: origin) }
         case .phone(let change): bench.submit(.phone(change), origin: origin)
         case .bluetooth(let on): bluetooth.setPower(on, at: now)
-        case .notify, .disconnect, .range, .arm, .cross, .position, .play, .visit, .attach, .send:
+        case .notify, .disconnect, .range, .arm, .cross, .position, .play, .visit, .attach, .send, .call:
             try simulated.perform(verb, origin, at: now)
         case .authorize(let apps, let authorization):
             for app in apps {

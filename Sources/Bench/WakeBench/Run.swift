@@ -10,6 +10,7 @@ import WakePorts
 import WakeReports
 import WakeRouter
 import WakeSystem
+import WakeVoIP
 import WakeWire
 
 /// One run of a scenario, from its file to its judgements.
@@ -27,6 +28,7 @@ package final class Run {
     let peripheralRole: any BluetoothPeripheralPort
     let location: any LocationPort
     let accessory: any AccessoryPort
+    let voip: any VoIPPort
     let scripted: ScriptedAppHost
     let journal: RunJournal
     let recorder: RunRecorder
@@ -63,13 +65,14 @@ package final class Run {
         } catch {
             throw CommandFailure(.invalidFile, error.description)
         }
-        profile = options.profile ?? scenario.profile ?? .ios17
+        profile = Run.profile(options.profile ?? scenario.profile ?? .ios17, scenario.voip)
         seed = options.seed ?? scenario.seed ?? 1
         do { loop = try EventLoop() } catch { throw CommandFailure(.internal, error.description) }
         let backend = Run.backend(of: .bluetooth, options, scenario)
         let positions = Run.backend(of: .location, options, scenario)
         let accessories = Run.backend(of: .accessory, options, scenario)
-        realTime = try Run.clock(options, backends: [backend, positions, accessories])
+        let calls = Run.backend(of: .voip, options, scenario)
+        realTime = try Run.clock(options, backends: [backend, positions, accessories, calls])
         let names = self.names
         devices = scenario.devices.map { names.intern($0.name) }
         let radio = try Run.bluetooth(backend, scenario, names: names, seed: seed, loop: loop, adapter: options.adapter)
@@ -88,6 +91,7 @@ package final class Run {
             adapter: options.adapter
         )
         let bundles = try RealApps.read(scenario)
+        voip = Run.voip(calls, scenario, names: names, seed: seed, loop: loop, hasProcesses: !bundles.isEmpty)
         notes += bundles.flatMap(\.bundle.warnings)
         if !bundles.isEmpty { try RealApps.check(options.freezer) }
         do throws(SourceFailure) {
@@ -95,6 +99,7 @@ package final class Run {
             try peripheralRole.start(at: .zero)
             try location.start(at: .zero)
             try accessory.start(at: .zero)
+            try voip.start(at: .zero)
         } catch {
             throw CommandFailure(error.exitCode, error.message)
         }
@@ -114,7 +119,8 @@ package final class Run {
                 profile: profile,
                 loop: loop,
                 names: names,
-                run: journal.runName
+                run: journal.runName,
+                servers: (voip as? SimulatedVoIP)?.environment ?? []
             )
         let header = LogHeader(
             version: wakebenchVersion,
@@ -122,7 +128,7 @@ package final class Run {
             seed: seed,
             profile: profile.name,
             determinism: realTime || real != nil ? "replay" : "router",
-            settings: Run.settings(backend, positions, accessories, scenario)
+            settings: Run.settings(backend, positions, accessories, calls, scenario)
         )
         recorder = try Run.recorder(folder, header, names: names, goesOn: journal.recovery != nil)
         bench = Bench(
@@ -139,6 +145,7 @@ package final class Run {
         )
         bench.peripheralRole = peripheralRole
         bench.location = location
+        bench.voip = voip
         driver = ScenarioDriver(scenario, names: names)
         scripted = ScriptedAppHost(names: names, profile: profile)
         bench.listen(to: scripted)
@@ -154,6 +161,9 @@ package final class Run {
                     real.host.channelHoldsBytes(of: app, manager: manager)
                 }
                 (bluetooth as? SimulatedBluetooth)?.table.written = { [weak bench] in bench?.keeper?.wrote(to: $0) }
+                (voip as? SimulatedVoIP)?.tellRunning = { [unowned real] app, socket in
+                    real.host.socketHoldsBytes(of: app, socket: socket)
+                }
             }
             notes += real.notes
         }
@@ -165,9 +175,12 @@ package final class Run {
         _ bluetooth: String,
         _ location: String,
         _ accessory: String,
+        _ calls: String,
         _ scenario: Scenario
     ) -> [String: String] {
-        var settings = ["bluetooth": bluetooth, "location": location, "scenario": scenario.name]
+        var settings = [
+            "bluetooth": bluetooth, "location": location, "scenario": scenario.name, "voip": calls,
+        ]
         let usesAccessories = scenario.devices.contains { $0.accessory != nil }
         if usesAccessories || accessory != "simulated" { settings["accessory"] = accessory }
         return settings
@@ -275,7 +288,8 @@ package final class Run {
             radio: bluetooth as? SimulatedBluetooth,
             phones: peripheralRole as? SimulatedPeripheralRole,
             positions: location as? SimulatedLocation,
-            accessories: accessory as? SimulatedAccessories
+            accessories: accessory as? SimulatedAccessories,
+            calls: voip as? SimulatedVoIP
         )
     }
 
@@ -299,6 +313,7 @@ package final class Run {
         defer {
             accessory.stop()
             location.stop()
+            voip.stop()
             peripheralRole.stop()
             bluetooth.stop()
             bench.keeper?.stop()
@@ -490,6 +505,7 @@ package final class Run {
         if let other = peripheralRole.nextDeadline { next = min(next, other) }
         if let other = location.nextDeadline { next = min(next, other) }
         if let other = accessory.nextDeadline { next = min(next, other) }
+        if let other = voip.nextDeadline { next = min(next, other) }
         if let other = scripted.nextDeadline { next = min(next, other) }
         if let other = driver.nextDeadline { next = min(next, other) }
         return next
@@ -501,6 +517,7 @@ package final class Run {
         peripheralRole.timeReached(now)
         location.timeReached(now)
         accessory.timeReached(now)
+        voip.timeReached(now)
         scripted.timeReached(now)
         try carryOutSteps(at: now)
     }
@@ -511,6 +528,7 @@ package final class Run {
         bench.keeper?.look()
         accessory.lookAtSessions(at: now)
         bench.sessionKeeper?.look()
+        (voip as? SimulatedVoIP)?.look(at: now)
     }
 
     func carryOutSteps(at now: Instant) throws(SourceFailure) {
@@ -552,6 +570,10 @@ extension Run: ProcessAppSurroundings {
             circles: regions.circles,
             beacons: regions.beacons
         )
+    }
+
+    func grantsKeepAlive(of app: AppID, period: Instant.Span) -> Bool {
+        bench.router.grantsKeepAlive(of: app, period: period)
     }
 
     var wallSeconds: Double { Double(WallClock.now()) / 1e9 }

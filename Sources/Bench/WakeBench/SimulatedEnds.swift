@@ -4,6 +4,7 @@ import WakeExternalAccessory
 import WakeLocation
 import WakeModel
 import WakePorts
+import WakeVoIP
 
 /// The simulated ends of a run, for the steps that act on devices and places; nil where the run has a real one.
 struct SimulatedEnds {
@@ -12,6 +13,7 @@ struct SimulatedEnds {
     let phones: SimulatedPeripheralRole?
     let positions: SimulatedLocation?
     let accessories: SimulatedAccessories?
+    let calls: SimulatedVoIP?
 
     /// Carries out a step that acts on a device, the radio or the phone's place; any other is nothing to it.
     ///
@@ -64,6 +66,9 @@ struct SimulatedEnds {
                     at: now
                 )
             }
+        case .call(let devices, let act):
+            let calls = try calls("voip")
+            for device in devices { try calls.simulate(act, device: name(device), at: now) }
         case .user, .terminate, .uninstall, .phone, .authorize, .note: break
         }
     }
@@ -72,7 +77,7 @@ struct SimulatedEnds {
         switch scenario.devices[device].form {
         case .central: try phones("disconnect").simulateDisconnect(device: name(device), at: now)
         case .accessory: try plug(device, false, origin, at: now)
-        case .peripheral, .beacon, .track:
+        case .peripheral, .beacon, .track, .callServer:
             try radio("disconnect").simulateDisconnect(device: name(device), origin: origin, at: now)
         }
     }
@@ -82,7 +87,7 @@ struct SimulatedEnds {
         switch scenario.devices[device].form {
         case .central: try phones(step).simulateRange(device: name(device), inRange: inRange, at: now)
         case .accessory: try plug(device, inRange, .none, at: now)
-        case .peripheral, .beacon, .track:
+        case .peripheral, .beacon, .track, .callServer:
             try radio(step).simulateRange(device: name(device), inRange: inRange, at: now)
         }
     }
@@ -90,6 +95,7 @@ struct SimulatedEnds {
     private func arm(_ fault: String, _ device: Int, at now: Instant) throws(SourceFailure) {
         switch scenario.devices[device].form {
         case .central: try phones("arm").arm(fault: fault, device: name(device), at: now)
+        case .callServer: try calls("arm").arm(fault: fault, device: name(device), at: now)
         case .track: try positions("arm").arm(fault: fault, device: name(device), at: now)
         case .accessory: try accessories("arm").arm(fault: fault, device: name(device), at: now)
         case .peripheral, .beacon: try radio("arm").arm(fault: fault, device: name(device), at: now)
@@ -124,6 +130,11 @@ struct SimulatedEnds {
         } else {
             try accessories("detach").simulateDetach(device: name(device), origin: origin, at: now)
         }
+    }
+
+    private func calls(_ step: String) throws(SourceFailure) -> SimulatedVoIP {
+        guard let calls else { throw Self.real(step, "voip", "the peer itself decides") }
+        return calls
     }
 
     private static func real(_ step: String, _ source: String, _ decides: String) -> SourceFailure {

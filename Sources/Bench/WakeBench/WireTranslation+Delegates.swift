@@ -50,6 +50,9 @@ extension WireTranslation {
         case .accessoryDisconnected: "EAAccessoryDidDisconnect"
         case .accessorySessionOpened: "init(accessory:forProtocol:)"
         case .accessoryDataAvailable, .accessorySessionEnded: "stream"
+        case .voipData, .voipClosed: "stream"
+        case .voipKeepAlive: "keepAliveHandler"
+        case .voipAfterBoot, .voipAfterExit: "didFinishLaunching"
         }
     }
 }

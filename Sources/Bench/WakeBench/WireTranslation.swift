@@ -25,6 +25,7 @@ struct WireTranslation {
         case .peripheralManager(let manager, let request):
             peripheralManager(request).map { .peripheralManager(manager, $0) }
         case .location(let manager, let request): location(request).map { .location(manager, $0) }
+        case .voip(let request): Self.voip(request).map { .voip($0) }
         case .hello, .launched, .acknowledge, .timeRemaining, .accessory: nil
         }
     }
@@ -124,6 +125,10 @@ struct WireTranslation {
         case .accessoryConnected, .accessoryDisconnected, .accessorySessionOpened, .accessoryDataAvailable,
             .accessorySessionEnded:
             return accessoryEvent(delivery).map { .accessory($0) }
+        case .voipData: return .voip(.data(socket: event.local))
+        case .voipClosed: return .voip(.closed(socket: event.local))
+        case .voipKeepAlive: return .voip(.keepAlive)
+        case .voipAfterBoot, .voipAfterExit: return .voip(.started)
         }
     }
 

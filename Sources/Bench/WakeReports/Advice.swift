@@ -17,6 +17,8 @@ enum Advice {
         case (.accessory, .noRegistration):
             "List the accessory's protocol in UISupportedExternalAccessoryProtocols in Info.plist"
         case (.location, .managerNotCreated): "Create a CLLocationManager in didFinishLaunching, and set its delegate"
+        case (.voip, .modeMissing): "Add voip to UIBackgroundModes in Info.plist"
+        case (.voip, .noRegistration): "Mark the socket for VoIP while the app runs"
         default: fix(reason)
         }
     }
@@ -55,9 +57,13 @@ enum Advice {
         case .notificationsNotAsked: "Call registerForLocalNotifications of EAAccessoryManager at launch"
         case .notRelaunchedByAccessory: "Launch the app by hand: no accessory brings a terminated app back"
         case .accessoryBytesLost: "Read the stream faster than the accessory sends"
+        case .legacySocketsOff: "Let the phone watch VoIP sockets: `voip: {legacySockets: on}`"
+        case .voipWakeLimit:
+            "Let the server send less often, or lift the limit for a test: `voip: {wakeLimit: off}`"
         case .inForeground, .alreadyRunning, .resumed, .relaunched, .launching, .deliveredLater,
             .registrationEnded, .appEnded, .benchRestarted, .notARequest, .relaunchedAfterForceQuit, .answerWaits,
-            .nothingCrossed, .crossingBegan, .beaconKnown, .ledToEvents, .accessoryFollowsForeground:
+            .nothingCrossed, .crossingBegan, .beaconKnown, .ledToEvents, .accessoryFollowsForeground,
+            .launchedAfterBoot, .launchedAfterExit:
             nil
         }
     }

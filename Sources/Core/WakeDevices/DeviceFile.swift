@@ -12,9 +12,12 @@ package enum DeviceFile: Hashable, Sendable {
     case track(LocationTrack)
     /// `device: external-accessory`
     case accessory(ExternalAccessory)
+    /// `device: call-server`
+    case callServer(CallServer)
 
     private static let kinds = [
-        "bluetooth-peripheral", "bluetooth-central", "ibeacon", LocationTrack.kind, ExternalAccessory.kind,
+        "bluetooth-peripheral", "bluetooth-central", "ibeacon", LocationTrack.kind, CallServer.kind,
+        ExternalAccessory.kind,
     ]
 
     /// Reads a device file of any kind.
@@ -39,6 +42,7 @@ package enum DeviceFile: Hashable, Sendable {
         case "ibeacon": return .beacon(try Beacon(root))
         case LocationTrack.kind: return .track(try LocationTrack(root))
         case ExternalAccessory.kind: return .accessory(try ExternalAccessory(root))
+        case CallServer.kind: return .callServer(try CallServer(root))
         default: return .peripheral(try BluetoothPeripheral(root))
         }
     }
@@ -51,6 +55,7 @@ package enum DeviceFile: Hashable, Sendable {
         case .central(let central): .central(central.copy(number))
         case .track: self
         case .accessory(let accessory): .accessory(accessory.copy(number))
+        case .callServer: self
         }
     }
 
@@ -62,6 +67,7 @@ package enum DeviceFile: Hashable, Sendable {
         case .central(let central): central.file
         case .track(let track): track.file
         case .accessory(let accessory): accessory.file
+        case .callServer(let server): server.file
         }
     }
 
@@ -73,6 +79,12 @@ package enum DeviceFile: Hashable, Sendable {
         case .central(let central): central.faults.map(\.name)
         case .track(let track): track.faults.map(\.name)
         case .accessory(let accessory): accessory.faults.map(\.name)
+        case .callServer(let server): server.faults.map(\.name)
         }
+    }
+
+    /// The call server that it is; nil for a device of another kind.
+    package var callServer: CallServer? {
+        if case .callServer(let server) = self { server } else { nil }
     }
 }

@@ -93,7 +93,8 @@ private struct ScenarioReading {
             root,
             of: "a scenario",
             keys: [
-                "scenario", "profile", "seed", "backends", "phone", "apps", "devices", "steps", "expect", "until",
+                "scenario", "profile", "seed", "backends", "phone", "voip", "apps", "devices", "steps", "expect",
+                "until",
             ]
         )
         let name = try fields.required("scenario").text(expecting: "a name")
@@ -108,6 +109,7 @@ private struct ScenarioReading {
             seed: try fields["seed"].map { (node) throws(FileError) in UInt64(try node.integer(in: 0...Int.max)) },
             backends: try backends(fields["backends"]),
             phone: try phone(fields["phone"]),
+            voip: try VoIPSettings(fields["voip"]),
             apps: apps,
             devices: devices,
             steps: try steps(fields["steps"]),
@@ -181,7 +183,7 @@ private struct ScenarioReading {
     private mutating func addApps(_ node: YAMLNode) throws(FileError) {
         let keys = [
             "bundle", "scripted", "name", "authorizations", "count", "peripheral", "modes", "restore-identifier",
-            "exits-on-suspend", "uses", "scan", "location", "accessory", "on",
+            "exits-on-suspend", "uses", "scan", "location", "accessory", "on", "voip",
         ]
         let fields = try Fields(node, of: "an app", keys: keys)
         let (form, value) = try fields.one(of: ["bundle", "scripted"], called: "a kind")
@@ -217,7 +219,8 @@ private struct ScenarioReading {
                     reactions: script.reactions,
                     location: script.location,
                     accessory: script.accessory,
-                    peripheral: script.acting
+                    peripheral: script.acting,
+                    voip: try script.voip(forMember: index + 1, &deviceNames)
                 )
                 let group = count == nil ? name : String(name.prefix { $0 != "." })
                 apps.append(
@@ -268,7 +271,7 @@ private struct ScenarioReading {
         "launch", "foreground", "home", "force-quit", "interrupt", "resume-active", "terminate", "uninstall", "phone",
         "bluetooth", "notify", "disconnect", "out-of-range", "in-range", "arm", "enter", "exit", "position", "play",
         "arrive", "depart", "authorize", "note",
-        "attach", "detach", "send",
+        "attach", "detach", "send", "voip",
     ]
 
     /// What some of them need beside.
@@ -276,6 +279,7 @@ private struct ScenarioReading {
         (verb: "terminate", value: ["cause"]), (verb: "notify", value: ["characteristic", "value"]),
         (verb: "arm", value: ["fault"]), (verb: "authorize", value: ["location"]),
         (verb: "send", value: ["protocol", "text", "hex"]),
+        (verb: "voip", value: CallAct.keys),
     ]
 
     private mutating func step(_ node: YAMLNode) throws(FileError) -> Step {
@@ -422,6 +426,14 @@ private struct ScenarioReading {
             for device in devices { _ = try accessory(self.devices[device], value) }
             return .attach(devices: devices, key == "attach")
         case "send": return try send(devices, value, fields)
+        case "voip":
+            for device in devices where self.devices[device].form.callServer == nil {
+                throw value.error(
+                    found: "'\(self.devices[device].name)', which takes no calls",
+                    expected: "a device of kind \(CallServer.kind)"
+                )
+            }
+            return .call(devices: devices, try CallAct(fields))
         case "out-of-range": return .range(devices: devices, inRange: false)
         case "in-range": return .range(devices: devices, inRange: true)
         case "arm":
@@ -538,6 +550,7 @@ private struct ScriptReading {
     let location: ScriptedApp.LocationUse?
     let acting: ScriptedPeripheral?
     let accessory: ScriptedApp.AccessoryUse?
+    private let voip: YAMLNode?
     private let uses: [YAMLNode]
     private let devices: [ScenarioDevice]
 
@@ -564,7 +577,15 @@ private struct ScriptReading {
         accessory = try fields["accessory"].map { (node) throws(FileError) in
             try ScriptedApp.AccessoryUse(node)
         }
+        voip = fields["voip"]
         uses = try fields["uses"]?.list(expecting: "uses", limit: memberLimit) ?? []
+    }
+
+    func voip(forMember number: Int, _ names: inout ScenarioRoster) throws(FileError) -> ScriptedApp.VoIPUse? {
+        guard let voip else { return nil }
+        return try ScriptedApp.VoIPUse(voip, devices: devices) { (node) throws(FileError) in
+            try names.resolve(node, forMember: number)
+        }
     }
 
     func uses(forMember number: Int, _ names: inout ScenarioRoster) throws(FileError) -> [ScriptedApp.Use] {

@@ -14,6 +14,7 @@ package struct Scenario: Hashable, Sendable {
     /// In the order of the file, each source once.
     package var backends: [BackendChoice]
     package var phone: PhoneStart
+    package var voip = VoIPSettings()
     package var apps: [ScenarioApp]
     package var devices: [ScenarioDevice]
     package var steps: [Step]
@@ -49,7 +50,8 @@ package struct BackendChoice: Hashable, Sendable {
         case .bluetooth: ["simulated", "bluez"]
         case .location: ["simulated", "gpsd", "nmea"]
         case .accessory: ["simulated", "udev", "rfcomm"]
-        case .audio, .voip, .push, .transfer, .task, .system: ["simulated"]
+        case .voip: ["simulated", "socket"]
+        case .audio, .push, .transfer, .task, .system: ["simulated"]
         }
     }
 }
@@ -59,6 +61,16 @@ package struct PhoneStart: Hashable, Sendable {
     package var passcode = true
     package var unlocked = true
     package var bluetooth = true
+
+    package init() {}
+}
+
+/// What a scenario changes of the profile's rules of VoIP; nil leaves what the profile has.
+package struct VoIPSettings: Hashable, Sendable {
+    /// Whether sockets marked for VoIP are watched (VOIP-1).
+    package var legacySockets: Bool?
+    /// False lifts the limit of VOIP-6.
+    package var wakeLimit: Bool?
 
     package init() {}
 }
@@ -101,6 +113,8 @@ package struct ScriptedApp: Hashable, Sendable {
     package var accessory: AccessoryUse?
     /// What it does as a peripheral itself; nil when it is none.
     package var peripheral: ScriptedPeripheral?
+    /// What it does for its calls at launch.
+    package var voip: VoIPUse?
 
     /// A peripheral that the app connects to.
     package struct Use: Hashable, Sendable {
@@ -275,6 +289,8 @@ package enum Verb: Hashable, Sendable {
     case send(devices: [Int], protocolName: String?, value: [UInt8])
     /// The user decides what the apps may know of the position.
     case authorize(apps: [Int], LocationAuthorization)
+    /// The call servers do something beside their plan, on each connection that they have.
+    case call(devices: [Int], CallAct)
     /// A line for the timeline.
     case note(String)
 }

@@ -60,8 +60,20 @@ package struct Timetable: Hashable, Sendable {
 
         func value(_ index: Int) -> [UInt8] {
             let start = index * block
-            return (start..<min(start + block, bytes)).map { Self.byte($0) }
+            let end = min(start + block, bytes)
+            guard start % 256 == 0 else { return (start..<end).map { Self.byte($0) } }
+            // Of 256 bytes from a place that 256 divides, all differ from those at 0 by the same bits.
+            var value: [UInt8] = []
+            value.reserveCapacity(end - start)
+            for place in stride(from: start, to: end, by: 256) {
+                value += Self.rows[Int(Self.byte(place))]
+            }
+            value.removeLast(value.count - (end - start))
+            return value
         }
+
+        /// 256 bytes in order, each changed by the same bits.
+        private static let rows: [[UInt8]] = (0..<256).map { bits in (0..<256).map { UInt8($0 ^ bits) } }
 
         /// The byte at a place.
         package static func byte(_ place: Int) -> UInt8 {

@@ -31,6 +31,7 @@ package enum Action: Hashable, Sendable {
     case locationAuthorization(AppID, ManagerNumber, LocationAuthorization)
     case location(LocationCommand)
     case accessory(AccessoryCommand)
+    case voip(VoIPCommand)
     /// The router found something: take it as the next input, in the same transaction, with the payload given, or with
     /// that of the input at hand when none is given and it is the event's parent. A replay has it in its inputs already.
     case raise(WakeEvent, EventPayload)
@@ -95,6 +96,12 @@ package enum RequestFault: UInt8, CaseIterable, Sendable {
     /// The accessory's protocol has a session (EA-5).
     case sessionTaken
     case unknownSession
+    /// An unknown number of a VoIP socket, or one that stands for another socket.
+    case unknownSocket
+    case duplicateSocket
+    /// A keep-alive period under the minimum (VOIP-3).
+    case keepAliveTooShort
+    case voipModeMissing
 
     /// The word used in records.
     package var word: String {
@@ -118,6 +125,10 @@ package enum RequestFault: UInt8, CaseIterable, Sendable {
         case .protocolNotListed: "protocol-not-listed"
         case .sessionTaken: "session-taken"
         case .unknownSession: "unknown-session"
+        case .unknownSocket: "unknown-socket"
+        case .duplicateSocket: "duplicate-socket"
+        case .keepAliveTooShort: "keep-alive-too-short"
+        case .voipModeMissing: "voip-mode-missing"
         }
     }
 }

@@ -68,6 +68,7 @@ package enum AppRequest: Hashable, Sendable {
     case location(ManagerNumber, LocationRequest)
     /// The number of the accessory manager that asks, from the same counter as those of other managers, and not 0.
     case accessory(ManagerNumber, AccessoryRequest)
+    case voip(VoIPRequest)
 }
 
 /// What the process host says of an app's process.

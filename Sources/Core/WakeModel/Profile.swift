@@ -60,6 +60,15 @@ package struct Profile: Hashable, Sendable {
     package var beaconRegions: Bool
     /// Whether there are visits.
     package var visits: Bool
+    /// Whether sockets marked for VoIP are watched at all (VOIP-1), with all that belongs to it.
+    package var legacyVoIP: Bool
+    /// The window of a VoIP wake, and of a keep-alive handler (VOIP-3).
+    package var voipWindow: Instant.Span
+    /// The shortest keep-alive period (VOIP-3).
+    package var keepAliveMinimum: Instant.Span
+    /// How many VoIP wakes there may be within ``voipWakeWindow`` (VOIP-6); nil for any number.
+    package var voipWakeLimit: UInt32?
+    package var voipWakeWindow: Instant.Span
 
     private static func generation(
         _ name: String,
@@ -106,7 +115,12 @@ package struct Profile: Hashable, Sendable {
             locationLevels: locationLevels,
             locationBackgroundFlag: locationBackgroundFlag,
             beaconRegions: beaconRegions,
-            visits: visits
+            visits: visits,
+            legacyVoIP: true,
+            voipWindow: .seconds(10),
+            keepAliveMinimum: .seconds(600),
+            voipWakeLimit: 15,
+            voipWakeWindow: .seconds(300)
         )
     }
 

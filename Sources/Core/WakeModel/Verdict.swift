@@ -83,6 +83,10 @@ package enum Reason: UInt8, CaseIterable, Sendable {
     case notRelaunchedByAccessory
     case accessoryBytesLost
     case accessoryFollowsForeground
+    case legacySocketsOff
+    case launchedAfterBoot
+    case launchedAfterExit
+    case voipWakeLimit
 
     /// The word used in records, scenarios and `wakebench rules --reasons`.
     package var word: String {
@@ -130,6 +134,10 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .notRelaunchedByAccessory: "NotRelaunchedByAccessory"
         case .accessoryBytesLost: "AccessoryBytesLost"
         case .accessoryFollowsForeground: "AccessoryFollowsForeground"
+        case .legacySocketsOff: "LegacySocketsOff"
+        case .launchedAfterBoot: "LaunchedAfterBoot"
+        case .launchedAfterExit: "LaunchedAfterExit"
+        case .voipWakeLimit: "VoIPWakeLimit"
         }
     }
 
@@ -181,6 +189,10 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .notificationsNotAsked: .ea4
         case .accessoryBytesLost: .ea5
         case .notRelaunchedByAccessory: .ea6
+        case .legacySocketsOff: .voip1
+        case .launchedAfterBoot: .voip4
+        case .launchedAfterExit: .voip5
+        case .voipWakeLimit: .voip6
         }
     }
 }
@@ -205,6 +217,9 @@ package enum Check: UInt8, CaseIterable, Sendable {
     case sideWanted
     case beaconIsNew
     case rangesWhileRunning
+    case socketsWatched
+    case voipModePresent
+    case voipWakesLeft
     case accessoryModePresent
     case accessoryBudgetLeft
     case protocolListed
@@ -248,6 +263,9 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .protocolListed: .ea3
         case .notificationsAsked: .ea4
         case .relaunchedByAccessory: .ea6
+        case .socketsWatched: .voip1
+        case .voipModePresent: .voip2
+        case .voipWakesLeft: .voip6
         case .budgetLeft: .btc1
         case .scanNamesServices: .btc3
         case .notDuplicate: .btc4
@@ -288,6 +306,9 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .protocolListed: "UISupportedExternalAccessoryProtocols has a protocol of the accessory"
         case .notificationsAsked: "the app called registerForLocalNotifications, or holds a session with the accessory"
         case .relaunchedByAccessory: "accessories relaunch a terminated app"
+        case .socketsWatched: "the phone watches VoIP sockets"
+        case .voipModePresent: "UIBackgroundModes has voip"
+        case .voipWakesLeft: "fewer VoIP wakes than the limit within its window"
         case .budgetLeft: "wake budget left"
         case .scanNamesServices: "background scan names services"
         case .notDuplicate: "first sighting of this peripheral in this scan"

@@ -156,6 +156,7 @@ extension Router {
             if slot == 0 { return apps[app].accessory.manager == 0 ? nil : apps[app].accessory.manager }
             guard slot <= apps[app].accessory.sessions.count else { return nil }
             return apps[app].accessory.sessions[slot - 1]?.manager
+        case .voip: return apps[app].hasProcess ? 0 : nil
         default: return apps[app].managers[slot].attached ? apps[app].managers[slot].number : nil
         }
     }
@@ -165,6 +166,7 @@ extension Router {
         switch via.source {
         case .location: slot == 0
         case .accessory: false
+        case .voip: false
         default: apps[app].managers[slot].inUse
         }
     }

@@ -46,6 +46,7 @@ extension Router {
             peripheralManager(request, number, from: app, into: &output)
         case .location(let number, let request): location(request, manager: number, from: app, into: &output)
         case .accessory(let number, let request): accessory(request, manager: number, from: app, into: &output)
+        case .voip(let request): voip(request, from: app, into: &output)
         }
     }
 

@@ -287,6 +287,7 @@ extension Router {
     private func presentInterest(of app: AppID, in event: WakeEvent) -> Interest? {
         switch event.kind.source {
         case .accessory: accessoryInterest(of: app, in: event)
+        case .voip: voipInterest(of: app, in: event)
         default: locationInterest(of: app, in: event)
         }
     }

@@ -185,7 +185,11 @@ package struct Router {
 
     /// The next instant at which something about an app is due.
     private func nextDeadline(of index: Int) -> Instant? {
-        let due = min(apps[index].location.due, apps[index].requestDeadline ?? .distantFuture)
+        let due = min(
+            apps[index].location.due,
+            apps[index].requestDeadline ?? .distantFuture,
+            apps[index].voip.keepAlive?.due ?? .distantFuture
+        )
         let ofProcess = nextProcessDeadline(of: index)
         return due == .distantFuture ? ofProcess : ofProcess.map { min($0, due) } ?? due
     }
@@ -268,6 +272,7 @@ package struct Router {
     private mutating func firstUnlock(into output: inout RouterOutput) {
         unlockedAt = now
         unlockedSinceBoot = true
+        if profile.firstUnlockGates { launchVoIPAfterBoot(into: &output) }
         for client in scanners { repeatMissedScan(client, into: &output) }
         updateAir(into: &output)
     }
@@ -286,6 +291,7 @@ package struct Router {
         takeOffAir(into: &output)
         takeUpRadio(into: &output)
         takeUpLocation(into: &output)
+        if unlockedSinceBoot || !profile.firstUnlockGates { launchVoIPAfterBoot(into: &output) }
     }
 
     /// Ends an app with all that it waits for, so that nothing brings it back at once.
@@ -326,6 +332,7 @@ package struct Router {
         output.actions.append(.moved(app, from: from, to: state))
         if !apps[index].location.managers.isEmpty { accountReceiver(of: app) }
         followState(of: app, from: from, to: state, into: &output)
+        if !apps[index].voip.sockets.isEmpty { watchSockets(of: app, from: from, into: &output) }
         // The end of a process lets go of its managers first.
         if state != .notRunning { updateAir(of: app, into: &output) }
     }
@@ -370,9 +377,11 @@ package struct Router {
         detachManagers(of: app, into: &output)
         detachLocation(of: app, into: &output)
         detachAccessories(of: app, into: &output)
+        closeSockets(of: app, into: &output)
         updateAir(of: app, into: &output)
         dropWaiting(of: app, reason: .appEnded, into: &output)
         decideHeld(of: app, into: &output)
         launchAfterEnd(app, into: &output)
+        launchVoIPAfterExit(app, cause, code, into: &output)
     }
 }

@@ -161,7 +161,8 @@ extension WireReply {
             },
             accessories: try fields.optionalList("accessories") { (fields) throws(WireError) in
                 try WireAccessory(fields)
-            }
+            },
+            granted: try fields.optionalBool("granted")
         )
     }
 }
@@ -225,6 +226,10 @@ extension WireDeliveryBody {
             }
             if let event = try WireAccessoryEvent(kind: kind, fields: fields) {
                 self = .accessory(event)
+                return
+            }
+            if let event = try WireVoIPEvent(kind: kind, fields: fields) {
+                self = .voip(event)
                 return
             }
             if let event = try WirePeripheralManagerEvent(kind: kind, fields: fields) {

@@ -110,6 +110,8 @@ package struct WireReply: Equatable, Sendable {
     package var location: WireLocationStatus?
     /// The accessories that the app may see, at most ``WireLimits/accessories``.
     package var accessories: [WireAccessory]?
+    /// Whether a VoIP socket is watched, or a keep-alive handler will be called.
+    package var granted: Bool?
 
     /// An answer; without arguments it only says that the request was heard.
     package init(
@@ -119,7 +121,8 @@ package struct WireReply: Equatable, Sendable {
         state: WireRadioState? = nil,
         taken: Bool? = nil,
         location: WireLocationStatus? = nil,
-        accessories: [WireAccessory]? = nil
+        accessories: [WireAccessory]? = nil,
+        granted: Bool? = nil
     ) {
         self.failure = failure
         self.seconds = seconds
@@ -128,6 +131,7 @@ package struct WireReply: Equatable, Sendable {
         self.taken = taken
         self.location = location
         self.accessories = accessories
+        self.granted = granted
     }
 }
 
@@ -210,6 +214,8 @@ package enum WireDeliveryBody: Equatable, Sendable {
     case location(WireLocationEvent)
     /// Something happened to an accessory, or to a session with one.
     case accessory(WireAccessoryEvent)
+    /// Something happened to an app's calls.
+    case voip(WireVoIPEvent)
     /// A channel of the manager has something to read, or its end; the app finds it on the channel's own socket.
     case channelData
 }

@@ -38,6 +38,7 @@ extension WireDeliveryBody {
     package var source: String {
         switch self {
         case .location: "location"
+        case .voip: "voip"
         case .accessory: "accessory"
         default: "bluetooth"
         }

@@ -260,8 +260,9 @@ package final class SimulatedAccessories: AccessoryPort {
         if left <= 1 { pull(index, at: now) }
     }
 
-    private func push(_ bytes: [UInt8], over session: SimulatedSession) {
+    private func push(_ value: [UInt8], over session: SimulatedSession) {
         guard session.socket.isOpen, !session.socket.isAppGone else { return }
+        let bytes = session.framed(value)
         let taken = session.backlog.isEmpty ? session.socket.offer(bytes[...]) : 0
         if taken > 0 { written?(session.number) }
         guard taken < bytes.count, !session.socket.isAppGone else { return }

@@ -51,7 +51,7 @@ final class SimulatedSession {
     /// A position among its protocols.
     let place: Int
     let socket: SessionSocket
-    let canWait: Bool
+    let link: ExternalAccessory.Link
     let script: ExternalAccessory.Script
     /// The script's own timetable, then those of its answers.
     var players: [Player]
@@ -85,10 +85,18 @@ final class SimulatedSession {
         self.device = device
         self.place = place
         self.socket = socket
-        canWait = description.link.canWait
+        link = description.link
         script = description.script
         players = ([script.timetable] + script.answers.map(\.timetable)).map { Player(timetable: $0) }
         players[0].start(at: now)
+    }
+
+    var canWait: Bool { link.canWait }
+
+    /// Bytes as the link carries them: in reports of one size where it has reports, filled with zeros.
+    func framed(_ bytes: [UInt8]) -> [UInt8] {
+        guard case .hid(let reports) = link else { return bytes }
+        return bytes + [UInt8](repeating: 0, count: (reports.size - bytes.count % reports.size) % reports.size)
     }
 
     /// The next instant at which a value is due. While something has no room yet the script stands still.

@@ -286,7 +286,7 @@ open class CBCentralManager: CBManager {
                     for: peripheral
                 )
             }
-        case .peripheralManager, .location, .accessory, .channelData:
+        case .peripheralManager, .location, .accessory, .channelData, .voip:
             break
         }
     }

@@ -68,7 +68,9 @@ package final class BenchClient: Sendable {
     /// Sends a request and waits for its answer, which the reader thread brings; the main queue is not needed for it.
     ///
     /// A bench that does not answer within 30 s is reported on stderr, and the answer is a failure.
-    package func request(_ make: (UInt64) -> AppMessage) -> WireReply {
+    ///
+    /// - Parameter descriptor: What goes with the packet as a duplicate.
+    package func request(with descriptor: Int32? = nil, _ make: (UInt64) -> AppMessage) -> WireReply {
         let answer = Answer()
         let id = state.withLock { state in
             let id = state.nextNumber
@@ -77,7 +79,9 @@ package final class BenchClient: Sendable {
             return id
         }
         let message = make(id)
-        send(message)
+        if !socket.send(message, with: descriptor) {
+            endWithBench()
+        }
         if let reply = answer.wait(seconds: 30) {
             return reply
         }
@@ -228,10 +232,10 @@ package final class BenchClient: Sendable {
                 handle(messages[place])
                 continue
             }
-            let goesOn = run?.takes(delivery, at: place, receivers: { receivers(of: delivery.manager) }) ?? false
+            let goesOn = run?.takes(delivery, at: place, receivers: { receivers(of: delivery) }) ?? false
             if !goesOn {
                 hand(over: &run, of: messages, descriptor)
-                run = DeliveryRun(delivery, at: place, receivers(of: delivery.manager))
+                run = DeliveryRun(delivery, at: place, receivers(of: delivery))
             }
         }
         hand(over: &run, of: messages, descriptor)
@@ -298,6 +302,19 @@ package final class BenchClient: Sendable {
             }
         }
     }
+
+    /// What is for the app's calls has no manager.
+    private func receivers(of delivery: WireDelivery) -> [Manager] {
+        if case .voip = delivery.body { return [Self.calls] }
+        return receivers(of: delivery.manager)
+    }
+
+    private static let calls = Manager(
+        queue: .main,
+        queueNumber: 0,
+        hearsOfAll: false,
+        receiver: { body, _ in VoIPHandlers.receive(body) }
+    )
 
     /// The manager that a delivery names, or all that hear of what is for all, oldest first.
     private func receivers(of manager: UInt32) -> [Manager] {

@@ -153,3 +153,17 @@ int wake_channel_send_size(int number);
 // Two connected stream sockets, close-on-exec and non-blocking; socketpair(2)'s flags have a type that Swift does not
 // combine.
 int wake_stream_pair(int ends[2]);
+
+// TCP sockets: what Glibc's own header of them leaves out, and ioctl, which has variable arguments.
+struct wake_tcp_counts {
+    uint64_t sent;     // bytes given to the other end, each once
+    uint64_t received; // bytes that came
+    uint32_t not_sent; // bytes that wait for the other end to have room
+};
+
+int wake_tcp_counts(int number, struct wake_tcp_counts *counts);
+// How many bytes there are to read; -1 when it is no socket that says so.
+int wake_readable_bytes(int number);
+// accept4, which Glibc hides from Swift: the connection is close-on-exec and does not wait.
+int wake_accept(int listener);
+

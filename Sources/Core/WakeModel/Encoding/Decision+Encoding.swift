@@ -58,6 +58,10 @@ extension AppSnapshot: ByteCoded {
         writer.write(budgetLimit)
         writer.write(budgetUsed)
         writer.write(locationAuthorization)
+        if via.source == .voip {
+            writer.write(voipWakes)
+            writer.write(voipWakeLimitLifted)
+        }
         guard via == .standardUpdates else { return }
         writer.write(filterChord)
         writer.write(movedSquare)
@@ -83,6 +87,10 @@ extension AppSnapshot: ByteCoded {
         budgetLimit = try reader.read()
         budgetUsed = try reader.read()
         locationAuthorization = try reader.read()
+        if via.source == .voip {
+            voipWakes = try reader.readUInt32()
+            voipWakeLimitLifted = try reader.readBool()
+        }
         guard via == .standardUpdates else { return }
         filterChord = try reader.readDouble()
         movedSquare = try reader.readDouble()
@@ -164,6 +172,11 @@ extension Profile: ByteCoded {
         writer.write(locationBackgroundFlag)
         writer.write(beaconRegions)
         writer.write(visits)
+        writer.write(legacyVoIP)
+        writer.write(voipWindow)
+        writer.write(keepAliveMinimum)
+        writer.write(optional: voipWakeLimit) { $0.write($1) }
+        writer.write(voipWakeWindow)
     }
 
     package init(from reader: inout ByteReader) throws(EncodingFault) {
@@ -197,7 +210,12 @@ extension Profile: ByteCoded {
             locationLevels: try reader.readBool(),
             locationBackgroundFlag: try reader.readBool(),
             beaconRegions: try reader.readBool(),
-            visits: try reader.readBool()
+            visits: try reader.readBool(),
+            legacyVoIP: try reader.readBool(),
+            voipWindow: try reader.read(),
+            keepAliveMinimum: try reader.read(),
+            voipWakeLimit: try reader.readOptional { (reader) throws(EncodingFault) in try reader.readUInt32() },
+            voipWakeWindow: try reader.read()
         )
     }
 }

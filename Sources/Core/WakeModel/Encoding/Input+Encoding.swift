@@ -122,6 +122,9 @@ extension AppRequest: ByteCoded {
             writer.write(byte: 30)
             writer.write(manager)
             writer.write(request)
+        case .voip(let request):
+            writer.write(byte: 13)
+            writer.write(request)
         }
     }
 
@@ -157,6 +160,7 @@ extension AppRequest: ByteCoded {
             )
         case 11: self = .location(try reader.readUInt32(), try reader.read())
         case 30: self = .accessory(try reader.readUInt32(), try reader.read())
+        case 13: self = .voip(try reader.read())
         default: throw EncodingFault(.unknownValue, at: start)
         }
     }

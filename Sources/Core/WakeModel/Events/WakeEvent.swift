@@ -51,6 +51,11 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
     case accessorySessionOpened
     case accessoryDataAvailable
     case accessorySessionEnded
+    case voipData
+    case voipClosed
+    case voipKeepAlive
+    case voipAfterBoot
+    case voipAfterExit
 
     /// The word used in records and scenarios.
     package var word: String {
@@ -106,6 +111,11 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
         case .accessorySessionOpened: "accessory-session-opened"
         case .accessoryDataAvailable: "accessory-data"
         case .accessorySessionEnded: "accessory-session-ended"
+        case .voipData: "voip-data"
+        case .voipClosed: "voip-closed"
+        case .voipKeepAlive: "voip-keep-alive"
+        case .voipAfterBoot: "voip-after-boot"
+        case .voipAfterExit: "voip-after-exit"
         }
     }
 
@@ -133,6 +143,7 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
         case .accessoryConnected, .accessoryDisconnected, .accessorySessionOpened, .accessoryDataAvailable,
             .accessorySessionEnded:
             .accessory
+        case .voipData, .voipClosed, .voipKeepAlive, .voipAfterBoot, .voipAfterExit: .voip
         }
     }
 }
@@ -171,8 +182,8 @@ package struct WakeEvent: Hashable, Sendable {
     package var attribute: AttributeHandle
     /// In the peripheral role the number of the service (`serviceAdded`), of the characteristic (subscriptions, reads and
     /// writes: the first one's), or the PSM (`channelPublished`, `channelUnpublished`); for `channelOpened` and
-    /// `channelDataAvailable` the number of the channel, in either role. Of an accessory the number of its connection, and of a
-    /// session the number of the session. 0 when about none.
+    /// `channelDataAvailable` the number of the channel, in either role; for `voipData` and `voipClosed` the number of the
+    /// socket. Of an accessory the number of its connection, and of a session the number of the session. 0 when about none.
     package var local: UInt32
     /// The number of a read or write that wants an answer, minted by the source and not used twice by it; 0 for none.
     package var request: UInt32

@@ -81,7 +81,8 @@ enum BluetoothRules {
             .updatesReachProcess, .beyondDistanceFilter, .authorized, .notPaused, .locationBudgetLeft, .sideWanted,
             .rangesWhileRunning, .crossesBoundary, .dwellOver, .beaconIsNew, .accessoryModePresent,
             .accessoryBudgetLeft,
-            .protocolListed, .notificationsAsked, .relaunchedByAccessory:
+            .protocolListed, .notificationsAsked, .relaunchedByAccessory, .socketsWatched, .voipModePresent,
+            .voipWakesLeft:
             preconditionFailure("\(decisive) never fails for one app")
         case .notForceQuit: (.deny, .forceQuit)
         case .unlockedSinceBoot: (.deny, .beforeFirstUnlock)
