@@ -187,6 +187,12 @@ let package = Package(
             swiftSettings: house
         ),
         .executableTarget(
+            name: "CallApp",
+            dependencies: ["UIKit", "WakeDevices"],
+            path: "Tests/Support/CallApp",
+            swiftSettings: house
+        ),
+        .executableTarget(
             name: "BluetoothApp",
             dependencies: ["CoreBluetooth"],
             path: "Tests/Support/BluetoothApp",
@@ -248,9 +254,9 @@ let package = Package(
         tests(
             "WakeBenchTests",
             uses: [
-                "AccessoryApp", "AccessoryLogger", "ChildProcess", "Fences", "Logger", "MisbehavingApp",
-                "ThermometerPeripheral",
-                "WakeBench", "SIPPhone",
+                "AccessoryApp", "AccessoryLogger", "CallApp", "ChildProcess", "Fences", "Logger", "MisbehavingApp",
+                "SIPPhone",
+                "ThermometerPeripheral", "WakeBench",
                 "WakeDevices", "WakeJournal", "WakeModel", "WakePorts", "WakeProcesses", "WakeReports", "WakeRouter",
                 "WakeWire", "wakebench",
             ]

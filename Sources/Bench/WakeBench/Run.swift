@@ -67,7 +67,11 @@ package final class Run {
         }
         profile = Run.profile(options.profile ?? scenario.profile ?? .ios17, scenario.voip)
         seed = options.seed ?? scenario.seed ?? 1
-        do { loop = try EventLoop() } catch { throw CommandFailure(.internal, error.description) }
+        do {
+            // Each watched socket of an app is a descriptor of the bench.
+            try raiseDescriptorLimit()
+            loop = try EventLoop()
+        } catch { throw CommandFailure(.internal, error.description) }
         let backend = Run.backend(of: .bluetooth, options, scenario)
         let positions = Run.backend(of: .location, options, scenario)
         let accessories = Run.backend(of: .accessory, options, scenario)

@@ -25,8 +25,9 @@ final class CallConnection {
     /// When a pause or stall is over.
     private(set) var due: Instant?
     private var stalls = false
-    private var random: PouredBytes
-    private var poured: PouredBytes
+    private let seed: UInt64
+    private lazy var random = PouredBytes(seed: ~seed)
+    private lazy var poured = PouredBytes(seed: seed)
     private var toPour = 0
     private var outgoing: [UInt8] = []
     private(set) var received: UInt64 = 0
@@ -52,8 +53,7 @@ final class CallConnection {
         self.scripted = scripted
         appEnd = descriptor >= 0 ? .peer(descriptor) : nil
         messages = CallMessages(description.framing)
-        random = PouredBytes(seed: seed ^ 0x6761_7262_6167_65)
-        poured = PouredBytes(seed: seed)
+        self.seed = seed
     }
 
     deinit { end() }

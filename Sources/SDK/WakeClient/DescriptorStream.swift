@@ -290,6 +290,11 @@ final class DescriptorStream: @unchecked Sendable {
         }
         let state = readiness(of: descriptor, waiting: false)
         let isHungUp = state & Int16(POLLHUP | POLLERR) != 0
+        if direction == .input, isHungUp, let code = failure(descriptor) {
+            fail(code)
+            lock.withLock { twin }?.otherEndIsGone()
+            return
+        }
         if direction == .output ? isHungUp : isAtEnd(descriptor, isHungUp: isHungUp) {
             end()
             if isHungUp {
@@ -333,6 +338,15 @@ final class DescriptorStream: @unchecked Sendable {
         } else if !isOwed {
             handler()
         }
+    }
+
+    /// The error of a socket that failed and has nothing left to read; nil for another.
+    private func failure(_ descriptor: Int32) -> Int32? {
+        var byte: UInt8 = 0
+        guard isSocket, unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) < 0 else {
+            return nil
+        }
+        return errno == EAGAIN || errno == EINTR ? nil : errno
     }
 
     /// Whether a ready descriptor is ready only to say that nothing comes any more.

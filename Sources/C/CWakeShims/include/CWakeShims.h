@@ -154,6 +154,10 @@ int wake_channel_send_size(int number);
 // combine.
 int wake_stream_pair(int ends[2]);
 
+// Lets this process have as many descriptors as it may ever have: how many that is, or -1. Those that it spawns have as many
+// as it had before.
+long wake_raise_descriptors(void);
+
 // TCP sockets: what Glibc's own header of them leaves out, and ioctl, which has variable arguments.
 struct wake_tcp_counts {
     uint64_t sent;     // bytes given to the other end, each once
