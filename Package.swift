@@ -205,6 +205,12 @@ let package = Package(
             path: "Tests/Support/PeripheralEnd",
             swiftSettings: house
         ),
+        .executableTarget(
+            name: "AccessoryEnd",
+            dependencies: ["WakeDevices", "WakeExternalAccessory", "WakeModel", "WakePorts", "WakeSystem"],
+            path: "Tests/Support/AccessoryEnd",
+            swiftSettings: house
+        ),
         .target(name: "ChildProcess", path: "Tests/Support/ChildProcess", swiftSettings: house),
         tests("HouseTests", uses: []),
         tests("WakeModelTests", uses: ["WakeModel"]),
@@ -238,7 +244,11 @@ let package = Package(
         ),
         tests(
             "WakeExternalAccessoryTests",
-            uses: ["WakeExternalAccessory", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]
+            uses: [
+                "AccessoryEnd", "BlueZStandIn", "ChildProcess", "WakeExternalAccessory", "WakeModel", "WakePorts",
+                "WakeDevices", "WakeSystem", "WakeBus", "WakeBlueZ", "WakeUdev",
+            ],
+            resources: [.copy("Plugging")]
         ),
         tests("WakeVoIPTests", uses: ["WakeVoIP", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]),
         tests("WakeReportsTests", uses: ["WakeReports", "WakeModel", "WakeRouter"]),

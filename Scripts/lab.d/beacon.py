@@ -17,7 +17,7 @@ import sys
 import uuid
 
 import yaml
-from belt import say, seconds
+from device_format import say, seconds
 from bumble.core import AdvertisingData
 from bumble.device import AdvertisingType, Device
 from bumble.hci import Address

@@ -54,16 +54,18 @@ radios_are_set_up() { # COUNT
     for ((index = 0; index < $1; index++)); do radio_is_set_up "$index" || return; done
 }
 
-start_radio() { # COUNT
-    local attempt module
+start_radio() { # COUNT [dual]
+    local attempt module kind=-L
+    # LE only: the belt has no use for the rest.
+    [ "${2:-}" = dual ] && kind=
     # Loaded beforehand: the kernel waits 2 s for a new controller's first answer, and btvirt answers nothing while the
     # modules it needs itself are being loaded.
     for module in bluetooth hci_vhci af_alg algif_hash algif_skcipher cmac ecb aes_generic; do
         modprobe "$module" || [ "$module" = aes_generic ] || return
     done
     for attempt in 1 2 3; do
-        # LE only: the belt has no use for the rest. The controllers of one process hear each other.
-        btvirt -L "-l$1" >/out/btvirt.log 2>&1 &
+        # The controllers of one process hear each other.
+        btvirt $kind "-l$1" >/out/btvirt.log 2>&1 &
         radio_id=$!
         wait_for 20 radios_are_set_up "$1" && return
         kill "$radio_id"

@@ -18,7 +18,7 @@ import signal
 import sys
 
 import yaml
-from belt import octets, say, seconds
+from device_format import octets, say, seconds
 from bumble.att import ATT_Error
 from bumble.core import UUID, AdvertisingData, BaseBumbleError
 from bumble.device import ConnectionParametersPreferences, Device, Peer

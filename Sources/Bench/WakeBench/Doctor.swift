@@ -1,6 +1,7 @@
 import Glibc
 import WakeBluetooth
 import WakeDevices
+import WakeExternalAccessory
 import WakeJournal
 import WakeProcesses
 import WakeSystem
@@ -16,7 +17,7 @@ package enum Doctor {
     }
 
     package static func examine() -> [Line] {
-        freezers() + bluetooth(.examine()) + [runs()] + libraries()
+        freezers() + bluetooth(.examine()) + accessories(.examine()) + [runs()] + libraries()
     }
 
     private static func freezers() -> [Line] {
@@ -64,6 +65,32 @@ package enum Doctor {
             good: !words.isEmpty,
             finding: words.isEmpty ? missing : words.joined(separator: "; ")
         )
+    }
+
+    /// The lines of `--backend udev` and `--backend rfcomm`.
+    static func accessories(_ found: AccessoryPresence) -> [Line] {
+        let udev = Line(
+            what: "udev",
+            good: found.hasUdev,
+            finding: found.hasUdev
+                ? "udevd runs"
+                : "udevd does not run; start systemd-udevd.service, or accessories that are plugged in are not noticed"
+        )
+        let closed = found.files.filter { !$0.mayOpen }
+        let open = found.files.map { "\($0.node) \($0.device)" }
+        let rights = Line(
+            what: "USB accessories",
+            good: closed.isEmpty && !open.isEmpty,
+            finding: closed.first.map {
+                "\($0.node) \($0.device): permission denied; add a udev rule with TAG+=\"uaccess\" for it"
+            } ?? (open.isEmpty ? "no USB serial port or HID device is plugged in" : open.joined(separator: "; "))
+        )
+        let rfcomm = Line(
+            what: "RFCOMM",
+            good: found.rfcommFailure == nil,
+            finding: found.rfcommFailure.map { "\($0); load the kernel's module rfcomm" } ?? "in the kernel"
+        )
+        return [udev, rights, rfcomm]
     }
 
     /// Whether a run can be written to the folder where runs go by default.

@@ -1,3 +1,4 @@
+import WakeBluetooth
 import WakeDevices
 import WakeExternalAccessory
 import WakeModel
@@ -6,19 +7,31 @@ import WakeSystem
 
 /// The accessories of a run.
 extension Run {
-    /// The end that the backend names.
+    /// The end that the backend names; one over Bluetooth shares the radio's adapter.
     static func accessory(
         _ backend: String,
         _ scenario: Scenario,
         names: NameTable,
         seed: UInt64,
-        loop: EventLoop
+        loop: EventLoop,
+        beside radio: any BluetoothCentralPort,
+        adapter: String?
     ) throws(CommandFailure) -> any AccessoryPort {
-        switch backend {
-        case "simulated":
-            return SimulatedAccessories(devices: scenario.devices, names: names, seed: seed, loop: loop)
-        default:
-            throw CommandFailure(.usage, "accessory=\(backend) is not built in; use accessory=simulated")
+        do throws(SystemError) {
+            switch backend {
+            case "udev": return try UdevAccessories(devices: scenario.devices, names: names, loop: loop)
+            case "rfcomm":
+                return try RFCOMMAccessories(
+                    devices: scenario.devices,
+                    names: names,
+                    loop: loop,
+                    adapterAddress: adapter,
+                    beside: (radio as? BlueZBluetooth)?.adapter
+                )
+            default: return SimulatedAccessories(devices: scenario.devices, names: names, seed: seed, loop: loop)
+            }
+        } catch {
+            throw CommandFailure(.internal, error.description)
         }
     }
 

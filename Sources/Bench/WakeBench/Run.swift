@@ -85,7 +85,15 @@ package final class Run {
         }
         peripheralRole = try Run.peripheralRole(beside: radio, scenario, names: names, seed: seed, loop: loop)
         location = try Run.location(positions, scenario, options, names: names, seed: seed, loop: loop)
-        accessory = try Run.accessory(accessories, scenario, names: names, seed: seed, loop: loop)
+        accessory = try Run.accessory(
+            accessories,
+            scenario,
+            names: names,
+            seed: seed,
+            loop: loop,
+            beside: radio,
+            adapter: options.adapter
+        )
         let bundles = try RealApps.read(scenario)
         voip = Run.voip(calls, scenario, names: names, seed: seed, loop: loop, hasProcesses: !bundles.isEmpty)
         notes += bundles.flatMap(\.bundle.warnings)

@@ -35,7 +35,8 @@ package final class BlueZBluetooth: BluetoothCentralPort {
 
     let names: NameTable
     let origin: NameID
-    let adapter: BlueZAdapter
+    /// The adapter, which other sources may use, too.
+    package let adapter: BlueZAdapter
     private let choice: BlueZAdapterChoice
     let bus: BusAddress
     private let grace: Int64

@@ -83,7 +83,7 @@ package final class NMEALocation: LocationPort {
     // MARK: The port
 
     package func start(at now: Instant) throws(SourceFailure) {
-        guard SerialLine.speeds.contains(where: { $0.baud == baud }) else {
+        guard TerminalLine.speeds.contains(where: { $0.baud == baud }) else {
             throw SourceFailure(.unsupported, "location=nmea: no tty has a speed of \(baud) baud; name 9600 or 115200")
         }
         do throws(SystemError) {

@@ -3,44 +3,50 @@ import WakeSystem
 
 /// An open tty or FIFO that a receiver speaks on; reading never waits.
 final class SerialLine {
-    /// The speeds that a tty can have, in baud.
-    static let speeds: [(baud: Int, code: speed_t)] = [
-        (4_800, speed_t(B4800)), (9_600, speed_t(B9600)), (19_200, speed_t(B19200)), (38_400, speed_t(B38400)),
-        (57_600, speed_t(B57600)), (115_200, speed_t(B115200)), (230_400, speed_t(B230400)),
-        (460_800, speed_t(B460800)), (921_600, speed_t(B921600)),
-    ]
+    private enum File {
+        case terminal(TerminalLine)
+        case pipe(Pipe)
+    }
 
-    private let descriptor: Descriptor
+    /// A FIFO.
+    private final class Pipe {
+        let descriptor: Descriptor
 
-    var number: Int32 { descriptor.number }
+        init(path: String) throws(SystemError) {
+            // Open for writing as well, it does not end when its last writer goes.
+            descriptor = try Descriptor.open(path, O_RDWR | O_NONBLOCK)
+        }
+    }
+
+    private let file: File
+
+    var number: Int32 {
+        switch file {
+        case .terminal(let line): line.number
+        case .pipe(let pipe): pipe.descriptor.number
+        }
+    }
 
     /// Opens a tty raw at a speed, or a FIFO, where the speed means nothing.
     ///
     /// - Throws: ``SystemError``: ENOTTY for a file of another kind.
     init(path: String, baud: Int) throws(SystemError) {
-        let opened = try Descriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
         var status = stat()
-        guard unsafe fstat(opened.number, &status) == 0 else { throw SystemError(last: "fstat", subject: path) }
+        guard unsafe stat(path, &status) == 0 else { throw SystemError(last: "open", subject: path) }
         if status.st_mode & S_IFMT == S_IFIFO {
-            // Open for writing as well, it does not end when its last writer goes.
-            descriptor = try Descriptor.open(path, O_RDWR | O_NONBLOCK)
-            return
+            file = .pipe(try Pipe(path: path))
+        } else {
+            file = .terminal(try TerminalLine(path: path, baud: baud, for: .listening))
         }
-        var settings = termios()
-        guard unsafe tcgetattr(opened.number, &settings) == 0 else {
-            throw SystemError(last: "tcgetattr", subject: path)
-        }
-        unsafe cfmakeraw(&settings)
-        settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
-        if let speed = Self.speeds.first(where: { $0.baud == baud }) { unsafe cfsetspeed(&settings, speed.code) }
-        guard unsafe tcsetattr(opened.number, TCSANOW, &settings) == 0 else {
-            throw SystemError(last: "tcsetattr", subject: path)
-        }
-        // What came before belongs to nobody's fix.
-        tcflush(opened.number, TCIFLUSH)
-        descriptor = opened
     }
 
-    /// Reads what is there; see ``Descriptor/read(into:)``.
-    func read(into buffer: inout [UInt8]) throws(SystemError) -> Int? { try descriptor.read(into: &buffer) }
+    /// Reads what is there.
+    ///
+    /// - Returns: the number of bytes, 0 when the receiver has gone, nil when nothing is there yet.
+    func read(into buffer: inout [UInt8]) throws(SystemError) -> Int? {
+        switch file {
+        case .terminal(let line): try line.read(into: &buffer)
+        case .pipe(let pipe): try pipe.descriptor.read(into: &buffer)
+        }
+    }
 }

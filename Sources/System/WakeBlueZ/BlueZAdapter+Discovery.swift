@@ -6,10 +6,20 @@ package struct BlueZScan: Hashable, Sendable {
     package var services: [String]
     /// Every advertisement is wanted, and not each device once.
     package var duplicates: Bool
+    /// Where devices are looked for.
+    package var radio: Radio
 
-    package init(services: [String], duplicates: Bool) {
+    /// The kinds of radio, in BlueZ's words.
+    package enum Radio: String, Sendable {
+        case lowEnergy = "le"
+        case classic = "bredr"
+        case both = "auto"
+    }
+
+    package init(services: [String], duplicates: Bool, radio: Radio = .lowEnergy) {
         self.services = services.sorted()
         self.duplicates = duplicates
+        self.radio = radio
     }
 }
 
@@ -44,10 +54,13 @@ extension BlueZAdapter {
 
     /// A device that is wanted and that bluetoothd has no object of can only be found by looking for it.
     private var wantedDiscovery: BlueZScan? {
-        if restsDiscoveryToConnect, nextWish != nil || wishes.contains(where: \.isConnecting) { return nil }
+        let isConnecting = nextWish != nil || wishes.contains(where: \.isConnecting) || profiles?.isConnecting == true
+        if restsDiscoveryToConnect, isConnecting { return nil }
         let seeking = wishes.contains { path(of: $0.device) == nil }
-        guard seeking else { return discovery.wanted }
-        return BlueZScan(services: [], duplicates: discovery.wanted?.duplicates ?? false)
+        let inquiring = profiles?.isSeeking == true
+        guard seeking || inquiring else { return discovery.wanted }
+        let radio: BlueZScan.Radio = !inquiring ? .lowEnergy : seeking || discovery.wanted != nil ? .both : .classic
+        return BlueZScan(services: [], duplicates: discovery.wanted?.duplicates ?? false, radio: radio)
     }
 
     func adjustDiscovery() {
@@ -66,7 +79,7 @@ extension BlueZAdapter {
         // Without a filter of one's own some versions find no LE devices at all, and a filter with a Pattern or an RSSI
         // is merged with other programs' in ways that help nobody.
         var filter: [(String, BusValue)] = [
-            ("Transport", .string("le")), ("DuplicateData", .bool(wanted.duplicates)),
+            ("Transport", .string(wanted.radio.rawValue)), ("DuplicateData", .bool(wanted.duplicates)),
         ]
         if !wanted.services.isEmpty { filter.append(("UUIDs", .strings(wanted.services))) }
         change(path, "SetDiscoveryFilter", [.properties(filter)], to: discovery.running) { [weak self] in
@@ -105,6 +118,7 @@ extension BlueZAdapter {
                     self?.adjustDiscovery()
                 }
                 pursueLinks()
+                profiles?.proceed()
             }
         }
     }
@@ -113,6 +127,7 @@ extension BlueZAdapter {
         discovery.isChanging = false
         adjustDiscovery()
         pursueLinks()
+        profiles?.proceed()
     }
 
     /// An object left from before would hide that its device is heard again, or that it is not: bluetoothd announces new
@@ -136,6 +151,7 @@ extension BlueZAdapter {
         settleConnected(device, path)
         adjustDiscovery()
         pursueLinks()
+        profiles?.proceed()
     }
 
     /// Discoveries of all programs are merged, and every one of them hears all that is found: the sightings are ours to

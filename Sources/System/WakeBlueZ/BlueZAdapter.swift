@@ -97,6 +97,8 @@ package final class BlueZAdapter {
     var valueBuffer = [UInt8](repeating: 0, count: 1_024)
     /// What this machine offers as a peripheral, for as long as somebody holds it.
     weak var server: BlueZServer?
+    /// The profiles over RFCOMM, for as long as somebody holds them.
+    weak var profiles: BlueZProfiles?
 
     package init(_ choice: BlueZAdapterChoice = .any, bus address: BusAddress = .system, on loop: EventLoop) {
         self.choice = choice
@@ -129,6 +131,7 @@ package final class BlueZAdapter {
             try bus.watchOwner(of: BlueZName.daemon) { [weak self] owner in self?.ownerChanged(owner) }
         )
         server?.busOpened(bus)
+        profiles?.busOpened(bus)
     }
 
     private func subscribe(
@@ -166,6 +169,7 @@ package final class BlueZAdapter {
     private func busEnded() {
         ownerChanged(nil)
         server?.busEnded()
+        profiles?.busEnded()
         subscriptions.removeAll()
         bus = nil
         reopen(after: 500)
@@ -314,6 +318,7 @@ package final class BlueZAdapter {
             isReady = false
             leaveLinks()
             server?.adapterOff()
+            profiles?.adapterLeft()
             heard?(.off)
         }
     }
@@ -332,6 +337,7 @@ package final class BlueZAdapter {
         }
         heard?(.ready)
         server?.adapterReady()
+        profiles?.adapterReady()
         adoptLinks()
         adjustDiscovery()
         pursueLinks()
@@ -344,6 +350,7 @@ package final class BlueZAdapter {
         leaveLinks()
         path = nil
         server?.adapterLeft()
+        profiles?.adapterLeft()
         heard?(.gone)
     }
 

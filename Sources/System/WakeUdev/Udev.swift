@@ -19,6 +19,9 @@ import WakeSystem
         unsafe udev_unref(context)
     }
 
+    /// Whether udevd runs, which alone tells what comes and goes.
+    package static var isRunning: Bool { unsafe access("/run/udev/control", F_OK) == 0 }
+
     /// The devices of a subsystem that are there now, in the order of their paths.
     package func devices(of subsystem: String) throws(SystemError) -> [UdevDevice] {
         guard let list = unsafe udev_enumerate_new(context) else { throw SystemError(last: "udev_enumerate_new") }
@@ -48,13 +51,33 @@ import WakeSystem
         on loop: EventLoop,
         handler: @escaping (UdevChange) -> Void
     ) throws(SystemError) -> UdevWatch {
+        try follow([subsystem], on: loop, handler: handler)
+    }
+
+    /// Calls the handler for each change of a device of the subsystems, in order, until the watch is released.
+    ///
+    /// - Parameter overflowed: more happened at once than the kernel keeps for a reader, and some of it will not be
+    ///   told: what is there must be listed anew.
+    /// - Throws: ``SystemError`` when the kernel refuses the socket.
+    package func follow(
+        _ subsystems: [String],
+        on loop: EventLoop,
+        overflowed: @escaping () -> Void = {},
+        handler: @escaping (UdevChange) -> Void
+    ) throws(SystemError) -> UdevWatch {
         guard let monitor = unsafe udev_monitor_new_from_netlink(context, "udev") else {
             throw SystemError(last: "udev_monitor_new_from_netlink")
         }
-        let watch = unsafe UdevWatch(monitor, handler)
-        var code = unsafe udev_monitor_filter_add_match_subsystem_devtype(monitor, subsystem, nil)
+        let watch = unsafe UdevWatch(monitor, overflowed, handler)
+        var code: Int32 = 0
+        for subsystem in subsystems where code >= 0 {
+            code = unsafe udev_monitor_filter_add_match_subsystem_devtype(monitor, subsystem, nil)
+        }
         if code >= 0 { code = unsafe udev_monitor_enable_receiving(monitor) }
-        guard code >= 0 else { throw SystemError("udev_monitor_enable_receiving", code: -code, subject: subsystem) }
+        guard code >= 0 else {
+            let subject = subsystems.joined(separator: ", ")
+            throw SystemError("udev_monitor_enable_receiving", code: -code, subject: subject)
+        }
         try watch.begin(on: loop)
         return watch
     }
@@ -63,14 +86,20 @@ import WakeSystem
 /// Hears of devices. It ends when it is released.
 @safe package final class UdevWatch {
     private let monitor: OpaquePointer
+    private let overflowed: () -> Void
     private let handler: (UdevChange) -> Void
     private var watch: Watch?
     /// The most changes read in a turn.
     private static let mostInTurn = 64
 
     @unsafe
-    fileprivate init(_ monitor: OpaquePointer, _ handler: @escaping (UdevChange) -> Void) {
+    fileprivate init(
+        _ monitor: OpaquePointer,
+        _ overflowed: @escaping () -> Void,
+        _ handler: @escaping (UdevChange) -> Void
+    ) {
         unsafe self.monitor = monitor
+        self.overflowed = overflowed
         self.handler = handler
     }
 
@@ -87,7 +116,11 @@ import WakeSystem
 
     private func receive() {
         for _ in 0..<Self.mostInTurn {
-            guard let device = unsafe udev_monitor_receive_device(monitor) else { return }
+            errno = 0
+            guard let device = unsafe udev_monitor_receive_device(monitor) else {
+                if errno == ENOBUFS { overflowed() }
+                return
+            }
             let word = unsafe udev_device_get_action(device).map { unsafe String(cString: $0) }
             if let read = unsafe UdevDevice(device) {
                 handler(UdevChange(action: UdevChange.Action(word: word ?? ""), device: read))
@@ -145,5 +178,31 @@ extension UdevDevice {
         vendor = property("ID_VENDOR_FROM_DATABASE") ?? property("ID_VENDOR") ?? attribute("manufacturer")
         model = property("ID_MODEL_FROM_DATABASE") ?? property("ID_MODEL") ?? attribute("product")
         serial = property("ID_SERIAL_SHORT") ?? attribute("serial")
+        if let parent = unsafe parent { usb = unsafe UdevUSBDevice(parent, below: device) }
+    }
+}
+
+extension UdevUSBDevice {
+    /// - Parameter device: the device of another subsystem that belongs to it.
+    @unsafe
+    fileprivate init?(_ usb: OpaquePointer, below device: OpaquePointer) {
+        func attribute(_ name: String, of device: OpaquePointer) -> String? {
+            guard let value = unsafe udev_device_get_sysattr_value(device, name) else { return nil }
+            let text = unsafe String(cString: value)
+            return text.isEmpty ? nil : text
+        }
+        // Without these it has gone meanwhile.
+        guard let place = unsafe udev_device_get_sysname(usb),
+            let vendor = unsafe attribute("idVendor", of: usb).flatMap({ UInt16($0, radix: 16) }),
+            let product = unsafe attribute("idProduct", of: usb).flatMap({ UInt16($0, radix: 16) })
+        else { return nil }
+        self.init(port: unsafe String(cString: place), vendor: vendor, product: product)
+        serial = unsafe attribute("serial", of: usb)
+        manufacturer = unsafe attribute("manufacturer", of: usb)
+        name = unsafe attribute("product", of: usb)
+        release = unsafe attribute("bcdDevice", of: usb)
+        if let interface = unsafe udev_device_get_parent_with_subsystem_devtype(device, "usb", "usb_interface") {
+            self.interface = unsafe attribute("bInterfaceNumber", of: interface).flatMap { UInt8($0, radix: 16) }
+        }
     }
 }

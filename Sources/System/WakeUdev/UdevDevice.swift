@@ -17,12 +17,35 @@ package struct UdevDevice: Hashable, Sendable {
     /// What it is, as the device or udev's database says.
     package var model: String?
     package var serial: String?
+    /// The USB device that it belongs to; nil when there is none, or it has gone.
+    package var usb: UdevUSBDevice?
 
     package init(systemPath: String, subsystem: String, node: String? = nil, links: [String] = []) {
         self.systemPath = systemPath
         self.subsystem = subsystem
         self.node = node
         self.links = links
+    }
+}
+
+/// A USB device in its own words, read from the kernel: nothing of it is changed by udev's rules.
+package struct UdevUSBDevice: Hashable, Sendable {
+    /// Where it is plugged in, such as `1-1.2`: bus and ports.
+    package var port: String
+    package var vendor: UInt16
+    package var product: UInt16
+    package var serial: String?
+    package var manufacturer: String?
+    package var name: String?
+    /// The device's release in its own decimal digits, such as `0100`.
+    package var release: String?
+    /// The number of the interface that the file belongs to: a device may have several files.
+    package var interface: UInt8?
+
+    package init(port: String, vendor: UInt16, product: UInt16) {
+        self.port = port
+        self.vendor = vendor
+        self.product = product
     }
 }
 

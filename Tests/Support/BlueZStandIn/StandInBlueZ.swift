@@ -46,6 +46,8 @@ package final class StandInBlueZ {
     package private(set) var agent: (String, String)?
     /// What programs have registered, and the centrals that use it.
     var offers = Offers()
+    /// The profiles that programs have registered, and the connections over them.
+    var profiles = Profiles()
     private var valueChanges: BusSubscription?
 
     package enum Connects {
@@ -89,6 +91,7 @@ package final class StandInBlueZ {
         exported = nil
         valueChanges = nil
         offers = Offers(keeping: offers)
+        profiles.end()
         server?.close()
         server = nil
         isDiscovering = false
@@ -135,7 +138,8 @@ package final class StandInBlueZ {
             return
         }
         let properties: Properties = [
-            ("Address", .string(address)), ("AddressType", .string("random")), ("Connected", .bool(connected)),
+            ("Address", .string(address)),
+            ("AddressType", .string(device(address).isClassic ? "public" : "random")), ("Connected", .bool(connected)),
             ("ServicesResolved", .bool(false)), ("Paired", .bool(false)),
         ]
         add(path, [Self.deviceInterface: properties + device(address).advertisement])
@@ -148,6 +152,7 @@ package final class StandInBlueZ {
         for address in inReach {
             let path = devicePath(address)
             let known = objects[path] != nil
+            guard device(address).isClassic == false || filter?["Transport"]?.text != "le" else { continue }
             guard device(address).advertisesWhileConnected || !bool(path, Self.deviceInterface, "Connected") else {
                 continue
             }
@@ -333,6 +338,7 @@ package final class StandInBlueZ {
             agent = (call.sender, call.arguments[0].text ?? "")
             call.reply()
         case ("org.bluez.AgentManager1", _): call.reply()
+        case ("org.bluez.ProfileManager1", _): return profile(call)
         case (Self.adapterInterface, _): return adapter(call)
         case (Self.deviceInterface, _): return device(call)
         case (Self.characteristicInterface, _): return characteristic(call)
@@ -387,6 +393,7 @@ package final class StandInBlueZ {
             connects = .succeed
             change(call.path, Self.deviceInterface, [("Connected", .bool(true))])
             call.reply()
+        case ("ConnectProfile", _): connectProfile(call, address)
         case ("Pair", _): pair(call, address)
         case ("Disconnect", _):
             if bool(call.path, Self.deviceInterface, "Connected") { try? dropLink(address) }

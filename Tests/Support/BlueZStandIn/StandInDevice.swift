@@ -52,6 +52,10 @@ package struct StandInDevice {
     /// In dBm.
     package var signalStrength: Int16 = -60
     package var advertisesWhileConnected = false
+    /// It has no LE, and is only found by an inquiry.
+    package var isClassic = false
+    /// The UUIDs of its profiles over RFCOMM, in BlueZ's spelling.
+    package var profiles: [String] = []
     /// What bluetoothd asks the agent to pair with it; nil when pairing fails without a question.
     package var question: (member: String, arguments: [BusValue])?
     /// What the agent must answer.

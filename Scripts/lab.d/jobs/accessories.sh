@@ -1,0 +1,138 @@
+# Proves the real ends of accessories against true devices: the dock over USB serial with bytes both ways, pulled in the middle
+# of a write and back under another number, more bytes than anyone holds; the scanner's reports; the printer over RFCOMM.
+#   Scripts/lab run Scripts/lab.d/jobs/accessories.sh 400
+source "$WAKEBENCH_LAB_PARTS/bluetooth.sh"
+source "$WAKEBENCH_LAB_PARTS/accessory.sh"
+status=0
+
+start_end() { # BACKEND DEVICE
+    mkfifo "/run/end-$at"
+    .build/debug/AccessoryEnd "$1" "$2" >"$log" 2>&1 <"/run/end-$at" &
+    end_id=$!
+    exec 6>"/run/end-$at"
+    heard '^started'
+}
+
+stop_end() {
+    exec 6>&-
+    wait "$end_id" || { echo "FAILED: the end's status"; status=1; }
+    rm -f "/run/end-$at"
+}
+
+tell() { # WORD...
+    echo "$*" >&6
+}
+
+heard() { # PATTERN [SECONDS]
+    if wait_for "${2:-60}" grep -qE "$1" "$log"; then grep -m 1 -E "$1" "$log"; else
+        echo "FAILED: the end did not say '$1'"
+        cat "$log" "/out/$at.log"
+        status=1
+    fi
+}
+
+dock() {
+    echo "== dock over accessory=udev =="
+    start_gadget Devices/Accessory/serial-dock.yaml || return
+    start_end udev Devices/Accessory/serial-dock.yaml
+    heard '^accessory-connected accessory 1'
+    tell open com.example.dock.log
+    heard '^accessory-session-opened accessory/com.example.dock.log 1$'
+    accessory_log '^found ttyACM0' && accessory_log '^opened com.example.dock.log' || status=1
+    tell write 4c4f470a
+    heard '^got 57422d443120312e322e300a'
+    echo "== pulled in the middle of a write, and back under another number =="
+    accessory fault pulled-while-writing
+    accessory_log '^armed' || status=1
+    tell pour 1000000
+    heard '^end of session'
+    heard '^accessory-disconnected accessory 1'
+    grep -q '^accessory-session-ended' "$log" && { echo "FAILED: the session ended by itself"; status=1; }
+    heard '^accessory-connected accessory 2'
+    accessory_log '^found ttyACM1' || status=1
+    tell open com.example.dock.log
+    heard '^accessory-session-opened accessory/com.example.dock.log 2$'
+    echo "== more than anyone holds: the kernel holds the sender =="
+    accessory_log '^opened com.example.dock.log' || status=1
+    tell pause
+    accessory fault floods
+    sleep 2
+    tell resume
+    for try in $(seq 60); do
+        tell count
+        sleep 1
+        grep -q '^read 1000000' "$log" && break
+    done
+    heard '^read 1000000 as poured$'
+    tell close
+    heard '^closed'
+    stop_end
+    stop_accessory
+}
+
+scanner() {
+    echo "== scanner over accessory=udev =="
+    start_gadget Devices/Accessory/hid-scanner.yaml || return
+    start_end udev Devices/Accessory/hid-scanner.yaml
+    accessory attach
+    heard '^accessory-connected accessory 1'
+    tell open com.example.scanner.codes
+    heard '^accessory-session-opened accessory/com.example.scanner.codes 1$'
+    accessory_log '^opened com.example.scanner.codes' || status=1
+    tell write 0a0b0c
+    accessory_log '^got 3 0a0b0c' || status=1
+    heard '^got 343030363338313333333933310a0*$' 90
+    echo "== more than anyone holds: reports overflow =="
+    tell pause
+    accessory fault bursts
+    heard '^accessory-session-ended accessory/com.example.scanner.codes 1 failed 105'
+    tell resume
+    heard '^end of session'
+    accessory detach
+    heard '^accessory-disconnected accessory 1'
+    stop_end
+    stop_accessory
+}
+
+printer() {
+    echo "== printer over accessory=rfcomm =="
+    start_classic || { echo "FAILED: no Bluetooth"; status=1; return; }
+    start_rfcomm Devices/Accessory/rfcomm-printer.yaml || { echo "FAILED: no printer"; status=1; return; }
+    local address device=/tmp/rfcomm-printer.yaml
+    address=$(sed -n 's/^ready //p' /out/$at.log)
+    # The lab's controllers have addresses of their own.
+    sed "s/address: \"[^\"]*\"/address: \"$address\"/" Devices/Accessory/rfcomm-printer.yaml >$device
+    accessory attach
+    start_end rfcomm $device
+    heard '^accessory-connected accessory 1' 120
+    tell open com.example.printer.raw
+    heard '^accessory-session-opened accessory/com.example.printer.raw 1$'
+    tell write 100401
+    heard '^got 12'
+    echo "== out of range in the middle of a job, and back =="
+    accessory fault out-of-range
+    accessory_log '^armed' || status=1
+    tell pour 5000
+    heard '^accessory-disconnected accessory 1'
+    accessory attach
+    heard '^accessory-connected accessory 2' 180
+    tell open com.example.printer.raw
+    heard '^accessory-session-opened accessory/com.example.printer.raw 2$'
+    echo "== bluetoothd is killed, and the session goes on =="
+    restart_bluetoothd || status=1
+    tell write 100401
+    wait_for 30 eval "[ \$(grep -c '^got 12' $log) -ge 2 ]" || { echo "FAILED: the session did not go on"; status=1; }
+    stop_end
+    stop_accessory
+}
+
+start_usb || exit 1
+[ $# -gt 0 ] || set -- dock scanner printer
+ids=()
+for part in "$@"; do
+    (at=$part log=/out/end-$part.log; $part; exit $status) >"/out/part-$part.log" 2>&1 &
+    ids+=($!)
+done
+for id in "${ids[@]}"; do wait "$id" || status=1; done
+for part in "$@"; do cat "/out/part-$part.log"; done
+exit $status

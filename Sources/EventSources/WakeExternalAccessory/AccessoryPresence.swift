@@ -1,0 +1,50 @@
+import Glibc
+import WakeSystem
+import WakeUdev
+
+/// What this machine has for accessories, looked at without changing anything.
+package struct AccessoryPresence: Hashable, Sendable {
+    /// A file of a USB device that an accessory may be.
+    package struct File: Hashable, Sendable {
+        /// Such as `/dev/ttyACM0`.
+        package var node: String
+        /// The device in its own words, such as `Serial Dock D1-0001 (1d6b:0104)`.
+        package var device: String
+        /// Whether this user may read and write it.
+        package var mayOpen: Bool
+
+        package init(node: String, device: String, mayOpen: Bool) {
+            self.node = node
+            self.device = device
+            self.mayOpen = mayOpen
+        }
+    }
+
+    /// Whether udevd runs: without it nothing is heard of what is plugged in and pulled.
+    package var hasUdev = false
+    /// In order of their names.
+    package var files: [File] = []
+    /// Why the kernel has no RFCOMM; nil when it has.
+    package var rfcommFailure: String?
+
+    package init() {}
+
+    package static func examine() -> AccessoryPresence {
+        var presence = AccessoryPresence()
+        presence.hasUdev = Udev.isRunning
+        for subsystem in UdevAccessories.subsystems {
+            for device in (try? Udev().devices(of: subsystem)) ?? [] {
+                guard let node = device.node, let usb = device.usb else { continue }
+                let words = [usb.name, usb.serial].compactMap(\.self).joined(separator: " ")
+                let numbers = USBPlace.hex(usb.vendor) + ":" + USBPlace.hex(usb.product)
+                let mayOpen = unsafe access(node, R_OK | W_OK) == 0
+                let name = words.isEmpty ? numbers : "\(words) (\(numbers))"
+                presence.files.append(File(node: node, device: name, mayOpen: mayOpen))
+            }
+        }
+        // AF_BLUETOOTH and BTPROTO_RFCOMM, which no header of Glibc knows.
+        let socket = socket(31, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 3)
+        if socket < 0 { presence.rfcommFailure = SystemError(last: "socket").reason } else { close(socket) }
+        return presence
+    }
+}

@@ -1,0 +1,262 @@
+import Glibc
+import WakeDevices
+import WakeModel
+import WakePorts
+import WakeSystem
+import WakeUdev
+
+/// Accessories on this machine's USB: the serial ports and HID interfaces that udev knows.
+///
+/// An accessory of the scenario is there when a USB device with its vendor, product and serial number has a file for each of
+/// its protocols, whatever the files are called this time; it goes with the first of them.
+package final class UdevAccessories: AccessoryPort {
+    /// How long after the end of its link an accessory may be found to have gone, in milliseconds: the kernel hangs up a
+    /// tty before udev tells that it has gone.
+    static let farewell: Int64 = 5_000
+    static let subsystems = ["tty", "hidraw"]
+
+    package let backend = "udev"
+    package var report: ((SourceReport) -> Void)?
+
+    private let places: [USBPlace]
+    private let names: NameTable
+    private let origin: NameID
+    private let loop: EventLoop
+    private let sessions: LinkedSessions
+    private let soon: Timer
+    private var prepared: [SourceReport] = []
+    private var udev: Udev?
+    private var watch: UdevWatch?
+    private var isTelling = false
+    private var lastConnection: AccessoryConnection = 0
+    /// The places that are connected, in order of connection.
+    private var connected: [USBPlace] = []
+    private var farewells: [AccessorySession: Timer] = [:]
+
+    /// The accessories among the devices of a scenario, which must be on USB.
+    ///
+    /// - Throws: ``SystemError`` when the loop takes no more timers.
+    package init(devices: [ScenarioDevice], names: NameTable, loop: EventLoop) throws(SystemError) {
+        self.names = names
+        self.loop = loop
+        origin = names.intern("udev")
+        places = devices.compactMap { device in
+            guard case .accessory(let description) = device.form else { return nil }
+            return USBPlace(name: device.name, description)
+        }
+        sessions = LinkedSessions(names: names, origin: "udev", loop: loop, bound: Self.sessionBuffer)
+        var ring: () -> Void = {}
+        soon = try loop.timer(on: .monotonic) { ring() }
+        ring = { [weak self] in self?.tellPrepared() }
+        sessions.answer = { [weak self] in self?.later($0) }
+        sessions.report = { [weak self] in self?.tell($0) }
+        sessions.linkEnded = { [weak self] in self?.linkEnded($0, $1, $2) ?? false }
+    }
+
+    // MARK: The port
+
+    package func start(at now: Instant) throws(SourceFailure) {
+        for place in places where place.usb == nil {
+            throw SourceFailure(
+                .unsupported,
+                "accessory=udev: \(place.name) is not on USB; use accessory=rfcomm or accessory=simulated"
+            )
+        }
+        do throws(SystemError) {
+            let udev = try Udev()
+            self.udev = udev
+            // Followed before they are listed, so that none is missed.
+            watch = try udev.follow(Self.subsystems, on: loop, overflowed: { [weak self] in self?.list() }) {
+                [weak self] in self?.hear($0)
+            }
+            for subsystem in Self.subsystems {
+                for device in try udev.devices(of: subsystem) { found(device) }
+            }
+        } catch {
+            stop()
+            throw SourceFailure(.environment, "accessory=udev: \(error); is libudev's /sys mounted?")
+        }
+        for place in places {
+            for file in place.files.compactMap(\.self) {
+                guard unsafe access(file.node, R_OK | W_OK) != 0 else { continue }
+                let failure = SystemError(last: "open", subject: file.node)
+                stop()
+                throw SourceFailure(
+                    .environment,
+                    "accessory=udev: \(place.name): \(failure); \(place.remedy(for: file))"
+                )
+            }
+        }
+    }
+
+    package func connect(at now: Instant) {
+        isTelling = true
+        for place in connected {
+            if let connection = place.connection { sessions.accessoryLeft(connection) }
+            place.connection = nil
+        }
+        connected.removeAll()
+        for place in places where place.isComplete { join(place) }
+    }
+
+    package func perform(_ command: AccessoryCommand, at now: Instant) {
+        switch command {
+        case .open(let number, let connection, let protocolName):
+            open(number, connection, names.text(protocolName))
+        case .close(let number):
+            farewells[number] = nil
+            sessions.close(number)
+        }
+    }
+
+    package var accessories: [Accessory] {
+        connected.compactMap { place in place.connection.map { place.description.accessory($0) } }
+    }
+
+    package func takeSession(_ number: AccessorySession) -> Int32? { sessions.take(number) }
+    package func lookAtSessions(at now: Instant) { sessions.look() }
+    package var nextDeadline: Instant? { nil }
+    package func timeReached(_ now: Instant) {}
+
+    package func stop() {
+        report = nil
+        watch = nil
+        udev = nil
+        soon.disarm()
+        prepared.removeAll()
+        farewells.removeAll()
+        sessions.stop()
+    }
+
+    /// Tells after the call that it comes from.
+    private func later(_ told: SourceReport) {
+        prepared.append(told)
+        soon.arm(at: 1)
+    }
+
+    /// Tells now, after what was to be told before.
+    private func tell(_ told: SourceReport) {
+        tellPrepared()
+        report?(told)
+    }
+
+    private func tellPrepared() {
+        let told = prepared
+        prepared.removeAll()
+        for each in told { report?(each) }
+    }
+
+    // MARK: Plugging
+
+    private func hear(_ change: UdevChange) {
+        switch change.action {
+        case .add, .change, .bind: found(change.device)
+        case .remove, .unbind: lost(change.device.systemPath)
+        case .other: break
+        }
+    }
+
+    /// Some of what happened was not told.
+    private func list() {
+        guard let udev else { return }
+        var there: [UdevDevice] = []
+        for subsystem in Self.subsystems { there += (try? udev.devices(of: subsystem)) ?? [] }
+        let paths = Set(there.map(\.systemPath))
+        for file in places.flatMap({ $0.files.compactMap(\.self) }) where !paths.contains(file.systemPath) {
+            lost(file.systemPath)
+        }
+        for device in there { found(device) }
+    }
+
+    private func found(_ device: UdevDevice) {
+        for place in places {
+            guard let index = place.index(of: device), let node = device.node else { continue }
+            // One that came before the last one was missed in going.
+            if let known = place.files[index], known.systemPath != device.systemPath { lost(known.systemPath) }
+            place.files[index] = USBPlace.File(systemPath: device.systemPath, node: node)
+            if isTelling, place.isComplete, place.connection == nil { join(place) }
+            return
+        }
+    }
+
+    private func lost(_ systemPath: String) {
+        for place in places {
+            guard let index = place.files.firstIndex(where: { $0?.systemPath == systemPath }) else { continue }
+            place.files[index] = nil
+            leave(place)
+        }
+    }
+
+    private func join(_ place: USBPlace) {
+        lastConnection += 1
+        place.connection = lastConnection
+        connected.append(place)
+        tell(event(.accessoryConnected, place, lastConnection))
+    }
+
+    private func leave(_ place: USBPlace) {
+        guard let connection = place.connection else { return }
+        tell(event(.accessoryDisconnected, place, connection))
+        place.connection = nil
+        connected.removeAll { $0 === place }
+        sessions.accessoryLeft(connection)
+    }
+
+    private func event(_ kind: EventKind, _ place: USBPlace, _ connection: AccessoryConnection) -> SourceReport {
+        let accessory = place.description.accessory(connection)
+        let name = names.intern(place.name)
+        return SourceReport(
+            WakeEvent(
+                kind: kind,
+                peripheral: name,
+                local: connection,
+                subject: name,
+                services: accessory.protocols.map(names.intern),
+                origin: origin
+            ),
+            .accessory(accessory)
+        )
+    }
+
+    // MARK: Sessions
+
+    private func open(_ number: AccessorySession, _ connection: AccessoryConnection, _ word: String) {
+        let place = connected.first { $0.connection == connection }
+        let subject = LinkedSessions.Subject(
+            connection: connection,
+            accessory: place?.name ?? "",
+            protocolName: word
+        )
+        guard let place, let index = place.description.protocols.firstIndex(where: { $0.name == word }),
+            let file = place.files[index]
+        else { return sessions.refuse(number, subject, .gone) }
+        sessions.cutShort(subject)
+        do throws(SystemError) {
+            sessions.open(number, subject, over: try place.link(index, file, on: loop))
+        } catch {
+            var failure = AccessoryFailure(error)
+            if error.code == EACCES || error.code == EPERM {
+                failure.message = "\(error); \(place.remedy(for: file))."
+            }
+            sessions.refuse(number, subject, failure)
+        }
+    }
+
+    /// The end of a link is the first sign of its accessory's going; only when that does not follow has a session alone ended.
+    private func linkEnded(
+        _ number: AccessorySession,
+        _ subject: LinkedSessions.Subject,
+        _ end: LinkedSessions.End
+    ) -> Bool {
+        guard end == .gone else { return false }
+        guard connected.contains(where: { $0.connection == subject.connection }) else { return true }
+        let timer = try? loop.timer(on: .monotonic) { [weak self] in
+            self?.farewells[number] = nil
+            self?.sessions.reportEnd(number, end)
+        }
+        guard let timer else { return false }
+        farewells[number] = timer
+        timer.arm(at: MonotonicClock.now() + Self.farewell * 1_000_000)
+        return true
+    }
+}
