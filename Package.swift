@@ -89,6 +89,12 @@ let package = Package(
             uses: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev"]
         ),
 
+        room(
+            "WakeAudio",
+            on: "EventSources",
+            uses: ["WakeModel", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem"]
+        ),
+
         // Bench
         room("WakeReports", on: "Bench", uses: ["WakeModel", "WakeRouter"]),
         room(
@@ -96,7 +102,7 @@ let package = Package(
             on: "Bench",
             uses: [
                 "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
-                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeReports",
+                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio", "WakeReports",
             ]
         ),
 
@@ -205,6 +211,10 @@ let package = Package(
         tests(
             "WakeLocationTests",
             uses: ["ChildProcess", "WakeLocation", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev"]
+        ),
+        tests(
+            "WakeAudioTests",
+            uses: ["WakeAudio", "WakeModel", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem"]
         ),
         tests("WakeReportsTests", uses: ["WakeReports", "WakeModel", "WakeRouter"]),
         tests(

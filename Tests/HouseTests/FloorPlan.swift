@@ -43,6 +43,12 @@ enum FloorPlan {
             imports: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev"]
         ),
 
+        Room(
+            name: "WakeAudio",
+            floor: "EventSources",
+            imports: ["WakeModel", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem"]
+        ),
+
         // Reports need the catalogue of rules, which is the router's.
         Room(name: "WakeReports", floor: "Bench", imports: ["WakeModel", "WakeRouter"], foundation: true),
         Room(
@@ -50,7 +56,7 @@ enum FloorPlan {
             floor: "Bench",
             imports: [
                 "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
-                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeReports",
+                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio", "WakeReports",
             ]
         ),
 

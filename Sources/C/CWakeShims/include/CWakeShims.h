@@ -153,3 +153,10 @@ int wake_channel_send_size(int number);
 // Two connected stream sockets, close-on-exec and non-blocking; socketpair(2)'s flags have a type that Swift does not
 // combine.
 int wake_stream_pair(int ends[2]);
+
+// Memory to share with an app: sealed, so that the app can neither shrink it under the bench's feet nor grow it.
+// memfd_create(2) is a GNU extension and fcntl(2) takes variable arguments. Close-on-exec.
+int wake_shared_memory(const char *name, size_t bytes);
+// A counter that one process adds to and another waits for: eventfd(2), which no module of Glibc has. Close-on-exec and
+// non-blocking.
+int wake_doorbell(void);
