@@ -6,7 +6,7 @@ extension Router {
         let index = Int(app.number)
         guard apps[index].hasProcess, apps[index].state != .suspended else {
             output.actions.append(.refused(app, .notRunning))
-            refuseSound(request, of: app, into: &output)
+            if apps[index].hasProcess { refuseSound(request, of: app, into: &output) }
             return
         }
         switch request {
