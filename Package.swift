@@ -106,6 +106,12 @@ let package = Package(
             uses: ["WakeModel", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem"]
         ),
 
+        room(
+            "WakeVoIP",
+            on: "EventSources",
+            uses: ["CWakeShims", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]
+        ),
+
         // Bench
         room("WakeReports", on: "Bench", uses: ["WakeModel", "WakeRouter"]),
         room(
@@ -113,7 +119,8 @@ let package = Package(
             on: "Bench",
             uses: [
                 "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
-                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio", "WakeReports",
+                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeVoIP", "WakeAudio",
+                "WakeReports",
             ]
         ),
 
@@ -143,6 +150,7 @@ let package = Package(
             exclude: ["Info.plist"]
         ),
         program("Logger", on: "Examples", uses: ["UIKit", "CoreBluetooth"], exclude: ["Info.plist"]),
+        program("SIPPhone", on: "Examples", uses: ["UIKit"], exclude: ["Info.plist"]),
         program("Fences", on: "Examples", uses: ["UIKit", "CoreLocation"], exclude: ["Info.plist"]),
         program(
             "ToneRadio",
@@ -244,12 +252,13 @@ let package = Package(
             "WakeAudioTests",
             uses: ["WakeAudio", "WakeModel", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem"]
         ),
+        tests("WakeVoIPTests", uses: ["WakeVoIP", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]),
         tests("WakeReportsTests", uses: ["WakeReports", "WakeModel", "WakeRouter"]),
         tests(
             "WakeBenchTests",
             uses: [
-                "ChildProcess", "Fences", "Logger", "MisbehavingApp", "Recorder", "ThermometerPeripheral", "ToneRadio",
-                "WakeAudio", "WakeBench",
+                "ChildProcess", "Fences", "Logger", "MisbehavingApp", "Recorder", "SIPPhone", "ThermometerPeripheral",
+                "ToneRadio", "WakeAudio", "WakeBench",
                 "WakeDevices", "WakeJournal", "WakeModel", "WakePorts", "WakeProcesses", "WakeReports", "WakeRouter",
                 "WakeWire", "wakebench",
             ]
