@@ -7,8 +7,10 @@ import WakeModel
 private func files() -> ScenarioFiles {
     var files = ScenarioFiles()
     files.isFolder = { path in
-        ["Fences.app", "HeartRate.app", "HeartRatePython.app", "Logger.app", "ThermometerPeripheral.app"]
-            .contains { path.hasSuffix($0) }
+        [
+            "Fences.app", "HeartRate.app", "HeartRatePython.app", "Logger.app", "Recorder.app",
+            "ThermometerPeripheral.app", "ToneRadio.app",
+        ].contains { path.hasSuffix($0) }
     }
     return files
 }
@@ -296,7 +298,7 @@ struct ScenarioTests {
         let page = try String(contentsOfFile: packageFolder + "/Devices/README.md", encoding: .utf8)
         let blocks = page.components(separatedBy: "```yaml\n").dropFirst()
             .map { Array($0.components(separatedBy: "```")[0].utf8) }
-        try #require(blocks.count == 6)
+        try #require(blocks.count == 7)
         let belt = try BluetoothPeripheral.parse(blocks[0], file: "README.md")
         #expect(belt.characteristic("2A37")?.timetable.count == 2882)
         let beacon = try Beacon.parse(blocks[1], file: "README.md")
@@ -307,7 +309,8 @@ struct ScenarioTests {
         let track = try LocationTrack.parse(blocks[3], file: "README.md") { (_) throws(FileError) in places }
         #expect(track.faults.count == 1)
         #expect(try LocationTrack.parse(blocks[4], file: "README.md").length > .seconds(20))
-        let scenario = try Scenario.parse(blocks[5], file: file, files: files())
+        #expect(try AudioDevice.parse(blocks[5], file: "README.md").faults.count == 2)
+        let scenario = try Scenario.parse(blocks[6], file: file, files: files())
         #expect(scenario.apps.count == 101)
     }
 }

@@ -194,7 +194,9 @@ struct Observer {
     /// The router heard the input and produced this.
     mutating func observe(_ input: Input, _ output: RouterOutput) {
         hear(input)
-        for index in apps.indices { apps[index].isAwaited = false }
+        if case .event(let event) = input, let app = event.app, Int(app.number) < apps.count {
+            apps[Int(app.number)].isAwaited = false
+        }
         for decision in output.decisions { observe(decision) }
         for action in output.actions { observe(action, after: input) }
         for decision in output.decisions where decision.verdict.delivers { checkCarriedOut(decision) }
@@ -397,7 +399,6 @@ struct Observer {
         case .audio(let command): observe(command)
         case .audioAnswer(let app, _, _):
             if !apps[Int(app.number)].alive { fail("an app without process is answered") }
-        case .bluetooth, .alert, .location, .locationAuthorization, .raise: break
         case .voip(let command): observe(command)
         case .peripheralRole(let command): centrals.observe(command)
         case .refused(_, let fault): tally.faults[Int(fault.rawValue)] += 1
