@@ -60,6 +60,7 @@ let package = Package(
         .library(name: "CoreLocation", targets: ["CoreLocation"]),
         .library(name: "AVFAudio", targets: ["AVFAudio"]),
         .library(name: "AVFoundation", targets: ["AVFoundation"]),
+        .library(name: "ExternalAccessory", targets: ["ExternalAccessory"]),
         .library(name: "os", targets: ["os"]),
         .library(name: "OSLog", targets: ["OSLog"]),
     ],
@@ -107,6 +108,12 @@ let package = Package(
         ),
 
         room(
+            "WakeExternalAccessory",
+            on: "EventSources",
+            uses: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev", "WakeBus", "WakeBlueZ"]
+        ),
+
+        room(
             "WakeVoIP",
             on: "EventSources",
             uses: ["CWakeShims", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]
@@ -119,8 +126,8 @@ let package = Package(
             on: "Bench",
             uses: [
                 "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
-                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeVoIP", "WakeAudio",
-                "WakeReports",
+                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio", "WakeExternalAccessory",
+                "WakeReports", "WakeVoIP",
             ]
         ),
 
@@ -138,6 +145,7 @@ let package = Package(
         room("CoreLocation", on: "SDK", uses: ["WakeClient", "WakeWire"]),
         room("AVFAudio", on: "SDK", uses: ["WakeClient", "WakeWire"]),
         room("AVFoundation", on: "SDK", uses: ["AVFAudio"]),
+        room("ExternalAccessory", on: "SDK", uses: ["WakeClient", "WakeWire"]),
         room("os", on: "SDK"),
         room("OSLog", on: "SDK", uses: ["os"]),
 
@@ -166,6 +174,7 @@ let package = Package(
             exclude: ["Info.plist"],
             settings: phone
         ),
+        program("AccessoryLogger", on: "Examples", uses: ["UIKit", "ExternalAccessory"], exclude: ["Info.plist"]),
 
         // Benchmarks
         program("RouterBenchmark", on: "Benchmarks", uses: ["WakeModel", "WakeRouter"]),
@@ -200,9 +209,21 @@ let package = Package(
             swiftSettings: house
         ),
         .executableTarget(
+            name: "AccessoryApp",
+            dependencies: ["ExternalAccessory"],
+            path: "Tests/Support/AccessoryApp",
+            swiftSettings: house
+        ),
+        .executableTarget(
             name: "LocationApp",
             dependencies: ["CoreLocation"],
             path: "Tests/Support/LocationApp",
+            swiftSettings: house
+        ),
+        .executableTarget(
+            name: "CallApp",
+            dependencies: ["UIKit", "WakeDevices"],
+            path: "Tests/Support/CallApp",
             swiftSettings: house
         ),
         .executableTarget(
@@ -252,13 +273,17 @@ let package = Package(
             "WakeAudioTests",
             uses: ["WakeAudio", "WakeModel", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem"]
         ),
+        tests(
+            "WakeExternalAccessoryTests",
+            uses: ["WakeExternalAccessory", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]
+        ),
         tests("WakeVoIPTests", uses: ["WakeVoIP", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]),
         tests("WakeReportsTests", uses: ["WakeReports", "WakeModel", "WakeRouter"]),
         tests(
             "WakeBenchTests",
             uses: [
-                "ChildProcess", "Fences", "Logger", "MisbehavingApp", "Recorder", "SIPPhone", "ThermometerPeripheral",
-                "ToneRadio", "WakeAudio", "WakeBench",
+                "AccessoryApp", "AccessoryLogger", "CallApp", "ChildProcess", "Fences", "Logger", "MisbehavingApp",
+                "Recorder", "SIPPhone", "ThermometerPeripheral", "ToneRadio", "WakeAudio", "WakeBench",
                 "WakeDevices", "WakeJournal", "WakeModel", "WakePorts", "WakeProcesses", "WakeReports", "WakeRouter",
                 "WakeWire", "wakebench",
             ]

@@ -50,6 +50,12 @@ enum FloorPlan {
         ),
 
         Room(
+            name: "WakeExternalAccessory",
+            floor: "EventSources",
+            imports: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev", "WakeBus", "WakeBlueZ"]
+        ),
+
+        Room(
             name: "WakeVoIP",
             floor: "EventSources",
             imports: ["CWakeShims", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]
@@ -62,8 +68,8 @@ enum FloorPlan {
             floor: "Bench",
             imports: [
                 "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
-                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeVoIP", "WakeAudio",
-                "WakeReports",
+                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio", "WakeExternalAccessory",
+                "WakeReports", "WakeVoIP",
             ]
         ),
 
@@ -83,6 +89,7 @@ enum FloorPlan {
         Room(name: "CoreLocation", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
         Room(name: "AVFAudio", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
         Room(name: "AVFoundation", floor: "SDK", imports: ["AVFAudio"], foundation: true),
+        Room(name: "ExternalAccessory", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
         Room(name: "os", floor: "SDK", imports: [], foundation: true),
         Room(name: "OSLog", floor: "SDK", imports: ["os"]),
     ]

@@ -74,11 +74,16 @@ final class BenchProgram {
 
     // MARK: Processes
 
-    func start(_ arguments: [String], as prefix: [String] = []) throws -> ChildProcess {
+    func start(
+        _ arguments: [String],
+        as prefix: [String] = [],
+        environment: [String: String] = [:]
+    ) throws -> ChildProcess {
         let words = prefix + [try Self.built("wakebench")] + arguments
         let process = ChildProcess(words[0], Array(words.dropFirst()))
         process.folder = folder
         process.environment["WAKEBENCH_APP_TEST_MARK"] = mark
+        process.environment.merge(environment) { $1 }
         for file in ["stdout", "stderr"] {
             let path = folder.appending(path: file).path
             _ = FileManager.default.createFile(atPath: path, contents: nil)
@@ -90,8 +95,12 @@ final class BenchProgram {
     }
 
     /// Runs to the end.
-    func run(_ arguments: [String], as prefix: [String] = []) throws -> (code: Int32, errors: String) {
-        let process = try start(arguments, as: prefix)
+    func run(
+        _ arguments: [String],
+        as prefix: [String] = [],
+        environment: [String: String] = [:]
+    ) throws -> (code: Int32, errors: String) {
+        let process = try start(arguments, as: prefix, environment: environment)
         process.waitUntilExit()
         return (process.terminationStatus, try lines(of: "stderr").joined(separator: "\n"))
     }

@@ -64,7 +64,7 @@ struct CallServerTests {
     @Test(
         "A wrong server is one line with its place and what was expected",
         arguments: [
-            ("call-server", "toaster", "server.yaml:1: unknown kind of device 'toaster'; expected 'call-server'"),
+            ("call-server", "toaster", "server.yaml:1: unknown kind of device 'toaster'; expected one of call-server"),
             ("port: 5070", "port: 70000", "'70000'; expected a whole number from 0 to 65535"),
             ("messages: lines", "messages: words", "unknown way to tell messages apart 'words'"),
             ("await: HELLO", "wait: HELLO", "unknown key 'wait' in a step of a plan; expected 'await'"),

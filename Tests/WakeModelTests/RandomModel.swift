@@ -127,12 +127,13 @@ extension SeededGenerator {
             bundle: name(),
             modes: BackgroundModes(rawValue: number()),
             exitsOnSuspend: flag(),
-            bluetoothAuthorization: any()
+            bluetoothAuthorization: any(),
+            accessoryProtocols: names()
         )
     }
 
     mutating func request() -> AppRequest {
-        switch below(15) {
+        switch below(16) {
         case 13: .voip(voipRequest())
         case 0: .beginTask(token: number())
         case 1: .endTask(token: number())
@@ -146,7 +147,8 @@ extension SeededGenerator {
         case 11: .watchConnections(number(), peripherals: names(), services: names())
         case 9: .peripheralManager(number(), peripheralManagerRequest())
         case 10: .location(number(), locationRequest())
-        case 12: .audio(audioRequest())
+        case 14: .audio(audioRequest())
+        case 12: .accessory(number(), accessoryRequest())
         default: .operate(number(), peripheral: name(), operation())
         }
     }
@@ -213,7 +215,7 @@ extension SeededGenerator {
     }
 
     mutating func payload() -> EventPayload {
-        switch below(23) {
+        switch below(26) {
         case 0: .none
         case 1: .value(data())
         case 2: .advertisement(advertisement())
@@ -250,9 +252,33 @@ extension SeededGenerator {
         case 17: .regionState(any())
         case 18: .locationFailure(code: signed(), message: text())
         case 19: .visit(visit())
-        case 21: .audioRoute(audioRoute(), previous: audioRoute())
+        case 22: .audioRoute(audioRoute(), previous: audioRoute())
+        case 20: .accessory(accessory())
+        case 21: .accessoryFailure(AccessoryFailure(code: signed(), message: text()))
         default: .failure(BluetoothFailure(domain: flag() ? .core : .att, code: signed(), message: text()))
         }
+    }
+
+    mutating func accessoryRequest() -> AccessoryRequest {
+        switch below(4) {
+        case 0: .register
+        case 1: .unregister
+        case 2: .open(number(), accessory: number(), protocolName: name())
+        default: .close(number())
+        }
+    }
+
+    mutating func accessory() -> Accessory {
+        Accessory(
+            connection: number(),
+            name: text(),
+            manufacturer: text(),
+            model: text(),
+            serialNumber: text(),
+            firmwareRevision: text(),
+            hardwareRevision: text(),
+            protocols: list { $0.text() }
+        )
     }
 
     mutating func advertisement() -> Advertisement {

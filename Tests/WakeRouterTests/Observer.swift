@@ -79,6 +79,7 @@ struct Observer {
     private var unlockedSinceBoot = true
     private var now = Instant.zero
     private var centrals = CentralsObserver()
+    private var accessories = AccessoriesObserver()
 
     init(profile: Profile) {
         self.profile = profile
@@ -98,6 +99,7 @@ struct Observer {
         while UInt64(recordCounts.count) <= id.number { recordCounts.append(0) }
         if case .event = input {} else { recordCounts[Int(id.number)] = 1 }
         centrals.willHear(input, at: self.now)
+        accessories.willHear(input)
         count(input)
     }
 
@@ -154,10 +156,13 @@ struct Observer {
         case .peripheralManager(let number, .release):
             if RandomWorld.peripheralManagers.contains(number) { apps[index].managers.remove(number) }
         case .location(let number, .create): apps[index].managers.insert(number)
+        case .accessory(let number, .register): apps[index].managers.insert(number)
+        case .accessory(let number, .open(let session, _, _)):
+            apps[index].managers.formUnion([number, session])
         case .location(let number, .release):
             if number >= RandomWorld.locationManagers[0] { apps[index].managers.remove(number) }
         case .scan, .stopScan, .connect, .cancelConnection, .operate, .watchConnections, .peripheralManager,
-            .location, .voip:
+            .location, .accessory, .voip:
             break
         case .audio: apps[index].usesSound = true
         }
@@ -221,6 +226,7 @@ struct Observer {
                 via: decision.snapshot.via
             )
         )
+        accessories.observe(decision, fail: &violation)
         tally.verdicts[Int(decision.verdict.rawValue)] += 1
         tally.reasons[Int(decision.reason.rawValue)] += 1
         let event = Int(decision.event.number)
@@ -306,6 +312,8 @@ struct Observer {
         case .audioSession:
             decision.snapshot.modes.contains(.audio)
                 && (decision.kind == .audioInterrupted || decision.kind == .audioInterruptionEnded)
+        case .accessoryNotifications, .accessorySession:
+            decision.snapshot.modes.contains(.externalAccessory) && decision.kind != .accessorySessionOpened
         case .voipSocket, .keepAlive, .voipMode: profile.legacyVoIP && decision.snapshot.modes.contains(.voip)
         default: CentralsObserver.opensWindow(decision, of: app)
         }
@@ -399,6 +407,7 @@ struct Observer {
         case .audio(let command): observe(command)
         case .audioAnswer(let app, _, _):
             if !apps[Int(app.number)].alive { fail("an app without process is answered") }
+        case .accessory(let command): accessories.observe(command, fail: &violation)
         case .voip(let command): observe(command)
         case .peripheralRole(let command): centrals.observe(command)
         case .refused(_, let fault): tally.faults[Int(fault.rawValue)] += 1

@@ -33,7 +33,8 @@ extension RandomWorld {
         }
     }
 
-    private mutating func anyCall(_ app: AppID) {
+    /// Something comes over a socket of the app, or to it for its calls.
+    mutating func anyCall(_ app: AppID) {
         let kinds = EventKind.allCases.filter { $0.source == .voip }
         let kind = chance.once(in: 3) ? chance.pick(kinds) : .voipData
         hear(

@@ -30,6 +30,10 @@ struct RandomWorld {
     /// Requests of centrals that apps have, newest last.
     private(set) var asked: [(app: AppID, request: UInt32)] = []
     var lastRequest: UInt32 = 0
+    /// What apps asked of accessories, newest last.
+    private(set) var accessoryCommands: [AccessoryCommand] = []
+    var lastConnection: AccessoryConnection = 0
+    var lastSessionManager: ManagerNumber = 1_000
 
     private struct Delivery {
         var app: AppID
@@ -117,15 +121,27 @@ struct RandomWorld {
         (0..<Self.appCount).lazy.map { AppID(UInt32($0)) }.first { router.state(of: $0) == .inactive }
     }
 
+    /// The app in the state that lasts shortest meets an event of any kind.
+    private mutating func meet(_ app: AppID) {
+        if let place = lost.firstIndex(where: { $0.app == app }), chance.once(in: 2) {
+            lost.swapAt(0, place)
+            return redeliver()
+        }
+        if chance.once(in: 8) { anyCall(app) } else { anyEvent(for: app) }
+    }
+
     private mutating func step() {
         if chance.once(in: 6_000) { return flood() }
-        if chance.once(in: 4), let app = inactiveApp { return anyEvent(for: app) }
+        if chance.once(in: 4), let app = inactiveApp {
+            return chance.once(in: 4) ? plug() : meet(app)
+        }
         switch chance.below(1_000) {
         case ..<350: answerSomething()
         case ..<560: radio()
         case ..<585: whereabouts()
         case ..<595: calls()
         case ..<615: sound()
+        case ..<640: plug()
         case ..<770: request(chance.below(Self.appCount))
         case ..<840: user()
         case ..<930: pass()
@@ -219,6 +235,9 @@ struct RandomWorld {
         case .peripheralRole(let command):
             airCommands.append(command)
             if airCommands.count > 48 { airCommands.removeFirst(16) }
+        case .accessory(let command):
+            accessoryCommands.append(command)
+            if accessoryCommands.count > 48 { accessoryCommands.removeFirst(16) }
         case .kill, .expireTasks, .keep, .discard, .managerState, .restore, .restorePeripheral,
             .alert, .refused, .moved, .locationAuthorization, .location, .voip, .raise, .audio, .audioAnswer:
             break
@@ -242,6 +261,7 @@ struct RandomWorld {
             if chance.once(in: 3) { publish(index) }
             if !chance.once(in: 3) { locate(index) }
             if !chance.once(in: 3) { play(index) }
+            if !chance.once(in: 3) { useAccessories(index) }
             if chance.once(in: 2) { call(index) }
             guard processes[index].launching else { return }
             processes[index].launching = false
@@ -273,6 +293,7 @@ struct RandomWorld {
         if index % 3 != 1 { modes.insert(BackgroundModes([.bluetoothPeripheral])) }
         if index % 2 == 0 { modes.insert(BackgroundModes([.location])) }
         if index % 4 < 2 { modes.insert(BackgroundModes([.audio])) }
+        if index % 3 != 2 { modes.insert(BackgroundModes([.externalAccessory])) }
         if index % 5 < 3 { modes.insert(BackgroundModes([.voip])) }
         let bluetooth: BluetoothAuthorization = chance.once(in: 12) ? .denied : .allowed
         installed[index] = true
@@ -283,7 +304,8 @@ struct RandomWorld {
                     bundle: NameID(UInt32(index + 1)),
                     modes: modes,
                     exitsOnSuspend: index == 6,
-                    bluetoothAuthorization: bluetooth
+                    bluetoothAuthorization: bluetooth,
+                    accessoryProtocols: Self.protocols(of: index)
                 )
             ),
             isEvent: true
@@ -348,6 +370,7 @@ struct RandomWorld {
         if chance.once(in: 4) { return anyPeripheralRequest(index) }
         if chance.once(in: 4) { return anyLocationRequest(index) }
         if chance.once(in: 5) { return .audio(anySoundRequest()) }
+        if chance.once(in: 5) { return anyAccessoryRequest() }
         if chance.once(in: 5) { return anyVoIPRequest() }
         switch chance.below(18) {
         case 0:

@@ -9,7 +9,8 @@ struct Tally {
         + UserAction.allCases.map { "user.\($0)" }
         + [
             "beginTask", "endTask", "done", "createManager", "releaseManager", "scan", "stopScan", "connect",
-            "cancelConnection", "operate", "peripheralManager", "watchConnections", "location", "voip", "audio",
+            "cancelConnection", "operate", "peripheralManager", "watchConnections", "location",
+            "accessory", "voip", "audio",
         ]
         + ["launched", "returned", "suspended", "suspensionRefused", "exited", "launchFailed"]
 
@@ -44,7 +45,7 @@ struct Tally {
         let phone = 6
         let user = phone + PhoneChange.allCases.count
         let request = user + UserAction.allCases.count
-        let report = request + 15
+        let report = request + 16
         switch input {
         case .timeReached: return 0
         case .install: return 1
@@ -67,8 +68,9 @@ struct Tally {
         case .request(_, .peripheralManager): return request + 10
         case .request(_, .watchConnections): return request + 11
         case .request(_, .location): return request + 12
-        case .request(_, .voip): return request + 13
-        case .request(_, .audio): return request + 14
+        case .request(_, .accessory): return request + 13
+        case .request(_, .voip): return request + 14
+        case .request(_, .audio): return request + 15
         case .process(_, .launched): return report
         case .process(_, .returned): return report + 1
         case .process(_, .suspended): return report + 2
@@ -112,6 +114,8 @@ struct Tally {
     private static func isLegal(_ kind: EventKind, in state: AppState) -> Bool {
         switch kind {
         case .bluetoothPoweredOn, .bluetoothPoweredOff: state != .notRunning
+        // The sessions of a process go with it (EA-6).
+        case .accessorySessionOpened, .accessoryDataAvailable, .accessorySessionEnded: state != .notRunning
         // A process that is gone neither ranges nor has updates to pause.
         case .beaconsRanged: state != .notRunning
         // Sockets and handlers go with their process.

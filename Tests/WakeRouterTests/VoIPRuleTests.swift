@@ -125,6 +125,7 @@ struct VoIPRuleTests {
         let other = phone.install([])
         phone.open(app)
         phone.voip(app, .setKeepAlive(period: .seconds(599)))
+        phone.leave(app)
         phone.open(other)
         phone.voip(other, .setKeepAlive(period: .seconds(600)))
         #expect(phone.faults == [.keepAliveTooShort, .voipModeMissing])

@@ -58,6 +58,14 @@ package final class Bench {
     package var audio: (any AudioPort)? {
         didSet { audio?.report = { [unowned self] in submit($0) } }
     }
+    /// Where accessories are; nil when nobody needs any.
+    package var accessory: (any AccessoryPort)? {
+        didSet { accessory?.report = { [unowned self] in submit($0) } }
+    }
+    /// Gives apps the sockets of their sessions with accessories.
+    package var sessionKeeper: ChannelKeeper? {
+        didSet { if let sessionKeeper { add(sessionKeeper) } }
+    }
     /// Watches the sockets of VoIP apps; nil when there are none.
     package var voip: (any VoIPPort)? {
         didSet { voip?.report = { [unowned self] in submit($0) } }
@@ -397,6 +405,9 @@ package final class Bench {
             case .audio:
                 if let audio, audio.backend != "simulated" { leaves = true }
                 pending.append(.action(action, event: nil, payload: .none))
+            case .accessory:
+                if let accessory, accessory.backend != "simulated" { leaves = true }
+                pending.append(.action(action, event: nil, payload: .none))
             case .voip:
                 if let voip, voip.backend != "simulated" { leaves = true }
                 pending.append(.action(action, event: nil, payload: .none))
@@ -444,6 +455,9 @@ package final class Bench {
 
     // MARK: Going on after a crash
 
+    /// From now on inputs come from a journal, until ``goOn(unacknowledged:events:origin:)``.
+    package func beginReplay() { replaying = true }
+
     /// Takes an input that was accepted before the bench died through the router again. `radio` hears the commands that
     /// follow from it, when it can be brought back to where it was.
     package func replay(
@@ -457,6 +471,7 @@ package final class Bench {
         let positions = location?.backend == "simulated" ? location : nil
         radio?.timeReached(now)
         positions?.timeReached(now)
+        if accessory?.backend == "simulated" { accessory?.timeReached(now) }
         let calls = voip?.backend == "simulated" ? voip : nil
         calls?.timeReached(now)
         peripheralRole?.timeReached(now)
@@ -494,6 +509,8 @@ package final class Bench {
             case .action(.location(let command), _, _):
                 if case .watchBeacons(let beacons) = command { radio?.watchBeacons(beacons, at: now) }
                 positions?.perform(command, at: now)
+            case .action(.accessory(let command), _, _):
+                if accessory?.backend == "simulated" { accessory?.perform(command, at: now) }
             case .action(.voip(let command), _, _): calls?.perform(command, at: now)
             case .action: break
             }
@@ -603,6 +620,12 @@ package final class Bench {
             host(app).callback(callback, state: state, to: app, at: now)
         case .expireTasks(let app, let tokens): host(app).expireTasks(tokens, of: app, at: now)
         case .deliver(let app, let manager, _, let decision):
+            var payload = payload
+            if event?.kind == .accessoryConnected, payload == .none {
+                // The router found it, and has no words.
+                let found = accessory?.accessories.first { $0.connection == event?.local }
+                payload = found.map { .accessory($0) } ?? .none
+            }
             guard let event else {
                 preconditionFailure("decision \(decision.number) delivers an event that nobody kept")
             }
@@ -634,6 +657,7 @@ package final class Bench {
         case .audio(let command): audio?.perform(command, at: now)
         case .audioAnswer(let app, let request, let answer):
             host(app).audioAnswer(answer, request: request, stream: stream(of: app, answer), to: app, at: now)
+        case .accessory(let command): accessory?.perform(command, at: now)
         case .voip(let command): voip?.perform(command, at: now)
         case .keep, .discard, .exited, .refused, .moved, .alert, .raise: break
         }
@@ -645,9 +669,10 @@ package final class Bench {
         return try? audio?.share(with: app)
     }
 
-    /// The socket of a channel that was opened for an app.
+    /// The socket of a channel or a session that was opened for an app.
     private func channel(_ event: WakeEvent, for app: AppID, _ manager: ManagerNumber) -> Int32? {
-        guard event.kind == .channelOpened, !event.failed else { return nil }
+        guard event.kind == .channelOpened || event.kind == .accessorySessionOpened, !event.failed else { return nil }
+        let keeper = event.kind == .accessorySessionOpened ? sessionKeeper : keeper
         return keeper?.hold(event, for: app, manager: manager, isRead: !leavesTheBench[Int(app.number)])
     }
 

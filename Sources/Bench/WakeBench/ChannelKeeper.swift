@@ -4,8 +4,8 @@ import WakePorts
 import WakeRouter
 import WakeSystem
 
-/// The L2CAP channels that apps hold: it gives their sockets away and keeps duplicates, which it looks at while an app is
-/// suspended and cannot look itself (BTC-1).
+/// The L2CAP channels, or the sessions with accessories, that apps hold: it gives their sockets away and keeps duplicates,
+/// which it looks at while an app is suspended and cannot look itself (BTC-1, EA-2).
 ///
 /// It never reads what an app has. A scripted app has no process to read, so for it what comes is read and dropped.
 package final class ChannelKeeper: BenchObserver {
@@ -40,6 +40,7 @@ package final class ChannelKeeper: BenchObserver {
 
     private let loop: EventLoop
     private let origin: NameID
+    private let kind: EventKind
     private let takeFromPort: (UInt32) -> Int32?
     private let report: (SourceReport) -> Void
     private var channels: [Channel] = []
@@ -49,17 +50,20 @@ package final class ChannelKeeper: BenchObserver {
     package var tellRunning: ((AppID, ManagerNumber) -> Void)?
 
     /// - Parameter take: takes a descriptor from the port that opened its channel.
-    /// - Parameter report: where `channelDataAvailable` goes.
+    /// - Parameter kind: the event that says that bytes or the end wait for a suspended app.
+    /// - Parameter report: where those events go.
     package init(
         loop: EventLoop,
         names: NameTable,
+        kind: EventKind = .channelDataAvailable,
         take: @escaping (UInt32) -> Int32?,
         report: @escaping (SourceReport) -> Void
     ) {
         self.loop = loop
         self.report = report
         takeFromPort = take
-        origin = names.intern("channel")
+        self.kind = kind
+        origin = names.intern(kind == .accessoryDataAvailable ? "session" : "channel")
     }
 
     /// The socket of a channel that was opened for an app, to be sent to it; nil when there is none. It stays the
@@ -95,6 +99,8 @@ package final class ChannelKeeper: BenchObserver {
             case .exited(let record):
                 channels.removeAll { $0.app == record.app }
                 suspended.remove(record.app)
+            case .accessory(.close(let session)) where kind == .accessoryDataAvailable:
+                channels.removeAll { $0.opened.local == session }
             default: break
             }
         }
@@ -122,7 +128,7 @@ package final class ChannelKeeper: BenchObserver {
         for channel in channels {
             let state = Self.state(channel.descriptor)
             if suspended.contains(channel.app) {
-                if !channel.told, state != 0 { tell(channel) }
+                if !channel.told, state != 0 { tell(channel, state) }
                 channel.written = false
                 continue
             }
@@ -144,18 +150,21 @@ package final class ChannelKeeper: BenchObserver {
         if !ended.isEmpty { channels.removeAll { channel in ended.contains { $0 === channel } } }
     }
 
-    private func tell(_ channel: Channel) {
+    private func tell(_ channel: Channel, _ state: Int16) {
         channel.told = true
         channel.watch = nil
+        // Of the end of a session its source speaks itself.
+        if kind == .accessoryDataAvailable, state & Int16(POLLHUP | POLLERR) != 0 { return }
         let opened = channel.opened
         report(
             SourceReport(
                 WakeEvent(
-                    kind: .channelDataAvailable,
+                    kind: kind,
                     peripheral: opened.peripheral,
                     local: opened.local,
                     subject: opened.subject,
                     client: opened.client,
+                    services: opened.services,
                     origin: origin
                 )
             )

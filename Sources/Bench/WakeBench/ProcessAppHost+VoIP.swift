@@ -25,7 +25,8 @@ extension ProcessAppHost {
         guard let peer else {
             let why =
                 descriptors.isEmpty
-                ? "without its descriptor" : "that is no stream socket, has a number in use, or is one too many"
+                ? "without its descriptor, or the bench has as many as it may (ulimit -n)"
+                : "that is no stream socket, has a number in use, or is one too many"
             fault("asks to watch socket \(socket) \(why)", app)
             return
         }

@@ -18,6 +18,8 @@ protocol ProcessAppSurroundings: AnyObject {
     func locationFacts(of app: AppID) -> LocationFacts
     /// How sound stands for an app.
     func audioFacts(of app: AppID) -> AudioFacts
+    /// The accessories that the app may see now.
+    func accessories(of app: AppID) -> [Accessory]
     /// The wall clock for packets that carry a time, in seconds since 1970.
     var wallSeconds: Double { get }
     var radio: any BluetoothCentralPort { get }
@@ -499,6 +501,7 @@ final class ProcessAppHost: AppHost {
             reply(id, WireReply(), process, app)
             ask(message, app)
         case .location(let manager, let request): heard(request, manager: manager, from: app)
+        case .accessory(let manager, let request): heard(request, manager: manager, from: app)
         case .voip(let request): heard(request, with: &descriptors, from: app)
         case .peripheralManager(let manager, let request): heard(request, manager: manager, from: app)
         case .audio(let manager, let request): heard(request, manager: manager, from: app)

@@ -20,6 +20,8 @@ extension Run {
         var steps = ReplayedSteps()
         if !scenario.phone.bluetooth { simulated.radio?.setPower(false, at: .zero) }
         recorder.isReplaying = true
+        bench.beginReplay()
+        simulated.accessories?.connect(at: .zero)
         let complete = try journal.inputs { input in
             driveReplay(to: input.at, &steps)
             steps.accepted(input)
@@ -41,6 +43,7 @@ extension Run {
         for (verb, origin) in steps.lost { try perform(verb, origin, at: bench.now) }
         closeLinks(origin)
         if simulated.radio == nil { close(connected, origin) }
+        accessory.connect(at: bench.now)
     }
 
     /// Carries out, while a journal is read back, the steps up to an instant, each at its own.
@@ -50,6 +53,7 @@ extension Run {
             simulated.radio?.timeReached(next)
             simulated.phones?.timeReached(next)
             simulated.positions?.timeReached(next)
+            simulated.accessories?.timeReached(next)
             simulated.calls?.timeReached(next)
             carryOutReplayed(at: next, &steps)
         }
@@ -76,8 +80,7 @@ extension Run {
             case .peripheral:
                 try? simulated.radio?.simulateDisconnect(device: device.name, origin: origin, at: bench.now)
             case .central: try? simulated.phones?.simulateDisconnect(device: device.name, at: bench.now)
-            // The connections of apps ended with them.
-            case .beacon, .track, .callServer, .audio: break
+            case .beacon, .track, .accessory, .callServer, .audio: break
             }
         }
     }
@@ -112,8 +115,8 @@ struct ReplayedSteps {
         case .user(let apps, _), .terminate(let apps, _), .uninstall(let apps):
             open.append((verb, origin, apps.count))
         case .phone: open.append((verb, origin, 1))
-        case .bluetooth, .notify, .disconnect, .range, .arm, .cross, .position, .play, .visit, .authorize, .call,
-            .note, .microphone, .plug, .sound:
+        case .bluetooth, .notify, .disconnect, .range, .arm, .cross, .position, .play, .visit, .attach, .send,
+            .authorize, .note, .call, .microphone, .plug, .sound:
             break
         }
     }

@@ -3,6 +3,7 @@ import WakeAudio
 import WakeBluetooth
 import WakeBundles
 import WakeDevices
+import WakeExternalAccessory
 import WakeJournal
 import WakeLocation
 import WakeModel
@@ -28,6 +29,7 @@ package final class Run {
     let peripheralRole: any BluetoothPeripheralPort
     let location: any LocationPort
     let audio: any AudioPort
+    let accessory: any AccessoryPort
     let voip: any VoIPPort
     let scripted: ScriptedAppHost
     let journal: RunJournal
@@ -68,12 +70,17 @@ package final class Run {
         let base = Run.profile(options.profile ?? scenario.profile ?? .ios17, scenario.voip)
         profile = scenario.audio.applied(to: base)
         seed = options.seed ?? scenario.seed ?? 1
-        do { loop = try EventLoop() } catch { throw CommandFailure(.internal, error.description) }
+        do {
+            // Each watched socket of an app is a descriptor of the bench.
+            try raiseDescriptorLimit()
+            loop = try EventLoop()
+        } catch { throw CommandFailure(.internal, error.description) }
         let backend = Run.backend(of: .bluetooth, options, scenario)
         let positions = Run.backend(of: .location, options, scenario)
         let sound = Run.backend(of: .audio, options, scenario)
+        let accessories = Run.backend(of: .accessory, options, scenario)
         let calls = Run.backend(of: .voip, options, scenario)
-        realTime = try Run.clock(options, backends: [backend, positions, sound, calls])
+        realTime = try Run.clock(options, backends: [backend, positions, accessories, sound, calls])
         let names = self.names
         devices = scenario.devices.map { names.intern($0.name) }
         let radio = try Run.bluetooth(backend, scenario, names: names, seed: seed, loop: loop, adapter: options.adapter)
@@ -83,6 +90,7 @@ package final class Run {
         peripheralRole = try Run.peripheralRole(beside: radio, scenario, names: names, seed: seed, loop: loop)
         location = try Run.location(positions, scenario, options, names: names, seed: seed, loop: loop)
         audio = try Run.audio(sound, scenario, names: names, loop: loop)
+        accessory = try Run.accessory(accessories, scenario, names: names, seed: seed, loop: loop)
         let bundles = try RealApps.read(scenario)
         voip = Run.voip(calls, scenario, names: names, seed: seed, loop: loop, hasProcesses: !bundles.isEmpty)
         notes += bundles.flatMap(\.bundle.warnings)
@@ -92,6 +100,7 @@ package final class Run {
             try peripheralRole.start(at: .zero)
             try location.start(at: .zero)
             try audio.start(at: .zero)
+            try accessory.start(at: .zero)
             try voip.start(at: .zero)
         } catch {
             throw CommandFailure(error.exitCode, error.message)
@@ -121,9 +130,7 @@ package final class Run {
             seed: seed,
             profile: profile.name,
             determinism: realTime || real != nil ? "replay" : "router",
-            settings: [
-                "audio": sound, "bluetooth": backend, "location": positions, "scenario": scenario.name, "voip": calls,
-            ]
+            settings: Run.settings(backend, positions, accessories, sound, calls, scenario)
         )
         recorder = try Run.recorder(folder, header, names: names, goesOn: journal.recovery != nil)
         bench = Bench(
@@ -165,6 +172,26 @@ package final class Run {
             }
             notes += real.notes
         }
+        connectAccessories()
+    }
+
+    /// The settings that the log begins with; those of sources that the scenario does not use are left away.
+    private static func settings(
+        _ bluetooth: String,
+        _ location: String,
+        _ accessory: String,
+        _ sound: String,
+        _ calls: String,
+        _ scenario: Scenario
+    ) -> [String: String] {
+        var settings = [
+            "bluetooth": bluetooth, "location": location, "scenario": scenario.name, "voip": calls,
+        ]
+        let usesAccessories = scenario.devices.contains { $0.accessory != nil }
+        let usesSound = scenario.devices.contains { $0.audio != nil }
+        if usesSound || sound != "simulated" { settings["audio"] = sound }
+        if usesAccessories || accessory != "simulated" { settings["accessory"] = accessory }
+        return settings
     }
 
     private static func recorder(
@@ -282,6 +309,7 @@ package final class Run {
             phones: peripheralRole as? SimulatedPeripheralRole,
             positions: location as? SimulatedLocation,
             sound: audio as? SimulatedAudio,
+            accessories: accessory as? SimulatedAccessories,
             calls: voip as? SimulatedVoIP
         )
     }
@@ -305,11 +333,13 @@ package final class Run {
     package func execute() throws(CommandFailure) {
         defer {
             audio.stop()
+            accessory.stop()
             location.stop()
             voip.stop()
             peripheralRole.stop()
             bluetooth.stop()
             bench.keeper?.stop()
+            bench.sessionKeeper?.stop()
             scripted.stop()
             processes?.host.stop()
         }
@@ -347,6 +377,7 @@ package final class Run {
     /// How everything is at the start.
     func begin() {
         installApps()
+        accessory.connect(at: .zero)
         if !scenario.phone.bluetooth { bluetooth.setPower(false, at: .zero) }
         if !scenario.phone.unlocked { bench.submit(.phone(.reboot), origin: names.intern("start")) }
     }
@@ -383,7 +414,8 @@ package final class Run {
                     AppManifest(
                         bundle: names.intern(script.identifier),
                         modes: script.modes,
-                        exitsOnSuspend: script.exitsOnSuspend
+                        exitsOnSuspend: script.exitsOnSuspend,
+                        accessoryProtocols: (script.accessory?.protocols ?? []).map(names.intern)
                     )
                 case .bundle: processes!.bundle(at: number)!.manifest(names)
                 }
@@ -500,6 +532,7 @@ package final class Run {
         if let other = peripheralRole.nextDeadline { next = min(next, other) }
         if let other = location.nextDeadline { next = min(next, other) }
         if let other = audio.nextDeadline { next = min(next, other) }
+        if let other = accessory.nextDeadline { next = min(next, other) }
         if let other = voip.nextDeadline { next = min(next, other) }
         if let other = scripted.nextDeadline { next = min(next, other) }
         if let other = driver.nextDeadline { next = min(next, other) }
@@ -512,6 +545,7 @@ package final class Run {
         peripheralRole.timeReached(now)
         location.timeReached(now)
         audio.timeReached(now)
+        accessory.timeReached(now)
         voip.timeReached(now)
         scripted.timeReached(now)
         try carryOutSteps(at: now)
@@ -521,6 +555,8 @@ package final class Run {
         bluetooth.lookAtChannels(at: now)
         peripheralRole.lookAtChannels(at: now)
         bench.keeper?.look()
+        accessory.lookAtSessions(at: now)
+        bench.sessionKeeper?.look()
         (voip as? SimulatedVoIP)?.look(at: now)
     }
 

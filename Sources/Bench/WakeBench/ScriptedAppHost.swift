@@ -34,6 +34,9 @@ package final class ScriptedAppHost: AppHost {
         var isSilent = false
         /// The number of its last request about sound.
         var lastRequest: UInt32 = 0
+        /// The number of its next session, and what it writes to those that are being opened.
+        var nextSession: ManagerNumber = 0
+        var writes: [ManagerNumber: [UInt8]] = [:]
 
         init(script: ScriptedApp, devices: [NameID], servers: [NameID]) {
             self.script = script
@@ -49,6 +52,8 @@ package final class ScriptedAppHost: AppHost {
     package var hear: ((AppID, AppWord) -> Void)?
     /// Where what an app does with its sound goes, in place of buffers.
     package var pretend: ((PretendedSound, AppID, Instant) -> Void)?
+    /// The accessories that an app may see.
+    var visibleAccessories: ((AppID) -> [Accessory])?
     let names: NameTable
     let profile: Profile
     var apps: [AppID: App] = [:]
@@ -93,6 +98,7 @@ package final class ScriptedAppHost: AppHost {
         if let use = script.location { useLocation(use, of: app) }
         if let peripheral = script.peripheral { createPeripheralManager(peripheral, of: app) }
         if let use = script.audio { useSound(use, of: app) }
+        if let use = script.accessory { useAccessories(use, of: app) }
         if let use = script.voip { useSockets(use, of: app) }
         hear?(app, .report(.launched))
         if let reaction = script.reactions.first(where: { $0.trigger == .launch }) { begin(reaction, of: app, at: now) }
@@ -136,7 +142,9 @@ package final class ScriptedAppHost: AppHost {
 
     package func deliver(_ delivery: AppDelivery, to app: AppID, at now: Instant) {
         guard apps[app]!.running else { return }
-        if delivery.event.kind.source == .audio {
+        if delivery.event.kind.source == .accessory {
+            followAccessory(delivery, of: app)
+        } else if delivery.event.kind.source == .audio {
             followSound(delivery.event, of: app)
         } else if delivery.manager == Self.peripheralManager {
             serve(delivery, of: app)

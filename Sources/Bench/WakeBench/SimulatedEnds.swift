@@ -1,6 +1,7 @@
 import WakeAudio
 import WakeBluetooth
 import WakeDevices
+import WakeExternalAccessory
 import WakeLocation
 import WakeModel
 import WakePorts
@@ -13,6 +14,7 @@ struct SimulatedEnds {
     let phones: SimulatedPeripheralRole?
     let positions: SimulatedLocation?
     let sound: SimulatedAudio?
+    let accessories: SimulatedAccessories?
     let calls: SimulatedVoIP?
 
     /// Carries out a step that acts on a device, the radio or the phone's place; any other is nothing to it.
@@ -57,6 +59,17 @@ struct SimulatedEnds {
             try positions(departs ? "depart" : "arrive").simulateVisit(visit, origin: origin, at: now)
         case .plug(let devices, let plugged):
             for device in devices { try sound("plug").plug(name(device), plugged, at: now) }
+        case .attach(let devices, let attached):
+            for device in devices { try plug(device, attached, origin, at: now) }
+        case .send(let devices, let protocolName, let value):
+            for device in devices {
+                try accessories("send").simulateSend(
+                    device: name(device),
+                    protocolName: protocolName,
+                    value: value,
+                    at: now
+                )
+            }
         case .call(let devices, let act):
             let calls = try calls("voip")
             for device in devices { try calls.simulate(act, device: name(device), at: now) }
@@ -67,6 +80,7 @@ struct SimulatedEnds {
     private func disconnect(_ device: Int, _ origin: NameID, at now: Instant) throws(SourceFailure) {
         switch scenario.devices[device].form {
         case .central: try phones("disconnect").simulateDisconnect(device: name(device), at: now)
+        case .accessory: try plug(device, false, origin, at: now)
         case .peripheral, .beacon, .track, .callServer, .audio:
             try radio("disconnect").simulateDisconnect(device: name(device), origin: origin, at: now)
         }
@@ -76,6 +90,7 @@ struct SimulatedEnds {
         let step = inRange ? "in-range" : "out-of-range"
         switch scenario.devices[device].form {
         case .central: try phones(step).simulateRange(device: name(device), inRange: inRange, at: now)
+        case .accessory: try plug(device, inRange, .none, at: now)
         case .peripheral, .beacon, .track, .callServer, .audio:
             try radio(step).simulateRange(device: name(device), inRange: inRange, at: now)
         }
@@ -87,6 +102,7 @@ struct SimulatedEnds {
         case .callServer: try calls("arm").arm(fault: fault, device: name(device), at: now)
         case .track: try positions("arm").arm(fault: fault, device: name(device), at: now)
         case .audio: try sound("arm").arm(fault: fault, device: name(device), at: now)
+        case .accessory: try accessories("arm").arm(fault: fault, device: name(device), at: now)
         case .peripheral, .beacon: try radio("arm").arm(fault: fault, device: name(device), at: now)
         }
     }
@@ -111,6 +127,19 @@ struct SimulatedEnds {
     private func sound(_ step: String) throws(SourceFailure) -> SimulatedAudio {
         guard let sound else { throw Self.real(step, "audio", "the sound card itself decides") }
         return sound
+    }
+
+    private func accessories(_ step: String) throws(SourceFailure) -> SimulatedAccessories {
+        guard let accessories else { throw Self.real(step, "accessory", "the accessory itself decides") }
+        return accessories
+    }
+
+    private func plug(_ device: Int, _ attached: Bool, _ origin: NameID, at now: Instant) throws(SourceFailure) {
+        if attached {
+            try accessories("attach").simulateAttach(device: name(device), origin: origin, at: now)
+        } else {
+            try accessories("detach").simulateDetach(device: name(device), origin: origin, at: now)
+        }
     }
 
     private func calls(_ step: String) throws(SourceFailure) -> SimulatedVoIP {

@@ -26,7 +26,7 @@ struct WireTranslation {
             peripheralManager(request).map { .peripheralManager(manager, $0) }
         case .location(let manager, let request): location(request).map { .location(manager, $0) }
         case .voip(let request): Self.voip(request).map { .voip($0) }
-        case .hello, .launched, .acknowledge, .timeRemaining, .audio: nil
+        case .hello, .launched, .acknowledge, .timeRemaining, .accessory, .audio: nil
         }
     }
 
@@ -126,6 +126,9 @@ struct WireTranslation {
             .audioInterruptionEnded, .audioRouteChanged, .audioRanDry, .audioSilent, .audioAudible,
             .microphoneAnswered:
             return audioEvent(delivery).map { .audio($0) }
+        case .accessoryConnected, .accessoryDisconnected, .accessorySessionOpened, .accessoryDataAvailable,
+            .accessorySessionEnded:
+            return accessoryEvent(delivery).map { .accessory($0) }
         case .voipData: return .voip(.data(socket: event.local))
         case .voipClosed: return .voip(.closed(socket: event.local))
         case .voipKeepAlive: return .voip(.keepAlive)

@@ -279,7 +279,8 @@ package final class DecisionLog {
         into line: inout LineBuffer
     ) {
         switch check {
-        case .terminatedBySystem, .updatesReachProcess, .rangesWhileRunning, .relaunchedBySound:
+        case .terminatedBySystem, .updatesReachProcess, .rangesWhileRunning, .relaunchedByAccessory,
+            .relaunchedBySound:
             line.append(",\"observed\":\"")
             line.append(raw: snapshot.state.word(hasExited: snapshot.lastExit != 0))
             line.append("\",\"since\":")
@@ -317,7 +318,7 @@ package final class DecisionLog {
         case .voipWakesLeft:
             line.append(",\"observed\":")
             line.append(UInt64(snapshot.voipWakes))
-        case .modePresent, .voipModePresent, .soundModePresent:
+        case .modePresent, .voipModePresent, .accessoryModePresent, .soundModePresent:
             line.append(",\"observed\":")
             line.append(fragments.modes(snapshot.modes))
         case .authorized:
@@ -330,7 +331,7 @@ package final class DecisionLog {
             guard snapshot.via == .standardUpdates else { break }
             line.append(",\"began_in_foreground\":")
             line.append(snapshot.beganInForeground)
-        case .budgetLeft, .locationBudgetLeft:
+        case .budgetLeft, .locationBudgetLeft, .accessoryBudgetLeft:
             let left = max(.zero, snapshot.budgetLimit - snapshot.budgetUsed)
             line.append(",\"observed\":{\"limit_ms\":")
             line.append(snapshot.budgetLimit.milliseconds)
@@ -373,8 +374,8 @@ package final class DecisionLog {
                 line.append("null")
             }
             line.append("}")
-        case .updatesInBackground, .sideWanted, .crossesBoundary, .beaconIsNew, .socketsWatched, .audible, .noCall,
-            .categoryAllows, .interruptsNobody:
+        case .updatesInBackground, .sideWanted, .crossesBoundary, .beaconIsNew, .protocolListed, .notificationsAsked,
+            .socketsWatched, .audible, .noCall, .categoryAllows, .interruptsNobody:
             // A yes or no is all that there was to see.
             line.append(",\"observed\":")
             line.append(result == .pass)

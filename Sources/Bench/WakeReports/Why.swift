@@ -166,6 +166,16 @@ package struct Why {
         case .crossingBegan: return "the position is past a boundary, and the dwell is not over"
         case .beaconKnown: return "the beacon is in its regions already"
         case .ledToEvents: return "what follows from it are events of their own"
+        case .accessoryModeMissing:
+            return "UIBackgroundModes lacks external-accessory, and the app was \(decision.stateBefore)"
+        case .protocolNotListed:
+            return "UISupportedExternalAccessoryProtocols has no protocol of the accessory"
+        case .notificationsNotAsked: return "the app had not called registerForLocalNotifications"
+        case .notRelaunchedByAccessory: return "accessories do not bring an app back, and \(exit)"
+        case .accessoryBytesLost:
+            return "the accessory sent more than the session's buffer holds, and its link cannot wait"
+        case .accessoryFollowsForeground:
+            return "without external-accessory the app sees accessories only in the foreground"
         case .legacySocketsOff: return "the phone watches no sockets, and the app was \(decision.stateBefore)"
         case .launchedAfterBoot: return "the phone was restarted, and the app has the voip mode; \(window)"
         case .launchedAfterExit: return "\(exit), and the app has the voip mode; \(window)"

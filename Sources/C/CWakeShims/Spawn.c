@@ -47,6 +47,21 @@ struct kernel_action {
     unsigned long mask;
 };
 
+// What this process had before it raised its own limit; what it starts gets that back.
+static struct rlimit descriptors_before;
+static int descriptors_raised;
+
+long wake_raise_descriptors(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return -1;
+    if (limit.rlim_cur == limit.rlim_max) return (long)limit.rlim_cur;
+    struct rlimit wanted = {limit.rlim_max, limit.rlim_max};
+    if (setrlimit(RLIMIT_NOFILE, &wanted) != 0) return -1;
+    if (!descriptors_raised) descriptors_before = limit;
+    descriptors_raised = 1;
+    return (long)wanted.rlim_cur;
+}
+
 CHILD_SIDE static void fail(struct child *child, int stage) {
     child->code = errno;
     child->stage = stage;
@@ -96,6 +111,7 @@ CHILD_SIDE static int run_child(void *argument) {
     place(child, socket, 3);
     if (syscall(SYS_close_range, 4, ~0u, 0) < 0) fail(child, WAKE_STAGE_DESCRIPTORS);
 
+    if (descriptors_raised) syscall(SYS_setrlimit, RLIMIT_NOFILE, &descriptors_before);
     if (request->directory && syscall(SYS_chdir, request->directory) < 0) fail(child, WAKE_STAGE_DIRECTORY);
     syscall(SYS_execve, request->path, request->arguments, request->environment);
     fail(child, WAKE_STAGE_EXEC);

@@ -227,7 +227,6 @@ extension Timetable {
         let nodes = try fields[key]?.list(expecting: key) ?? []
         entries = try nodes.map { (node) throws(FileError) in try Entry(node) }
         repeats = try fields["repeat"]?.bool() ?? false
-        let takesTime = entries.contains { $0.after > .zero || ($0.every > .zero && $0.values.count > 1) }
         if repeats && !takesTime, let node = fields["repeat"] {
             throw node.error(found: "a repetition that takes no time", expected: "a pause in \(key)")
         }

@@ -69,15 +69,21 @@ package enum CallAct: Hashable, Sendable {
     static let keys = ["send", "act"]
 }
 
-/// Bytes that tell by their place what they must be: the same from the same seed, and all eight of a word others
-/// elsewhere.
+/// Bytes that tell by their place what they must be: the same from the same seed, in blocks that each begin with their
+/// own number.
 package struct PouredBytes: Sendable {
+    private static let blockBytes = 65_536
+
     private let seed: UInt64
+    private var block: [UInt8]
     /// How many were given.
     package private(set) var offset = 0
 
     package init(seed: UInt64) {
         self.seed = seed
+        block = []
+        block.reserveCapacity(Self.blockBytes)
+        for index in 0..<UInt64(Self.blockBytes / 8) { Self.append(Self.mixed(seed, index), to: &block) }
     }
 
     /// The next bytes.
@@ -85,18 +91,27 @@ package struct PouredBytes: Sendable {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count)
         while bytes.count < count {
-            var word = mixed(UInt64(offset / 8)) >> UInt64(offset % 8 * 8)
-            for _ in 0..<min(8 - offset % 8, count - bytes.count) {
-                bytes.append(UInt8(truncatingIfNeeded: word))
-                word >>= 8
-                offset += 1
-            }
+            let place = offset % Self.blockBytes
+            if place == 0 { stamp(UInt64(offset / Self.blockBytes)) }
+            let part = min(Self.blockBytes - place, count - bytes.count)
+            bytes.append(contentsOf: block[place..<place + part])
+            offset += part
         }
         return bytes
     }
 
+    private mutating func stamp(_ number: UInt64) {
+        var word: [UInt8] = []
+        Self.append(Self.mixed(~seed, number), to: &word)
+        block.replaceSubrange(0..<8, with: word)
+    }
+
+    private static func append(_ word: UInt64, to bytes: inout [UInt8]) {
+        for shift in stride(from: UInt64(0), to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: word >> shift)) }
+    }
+
     /// SplitMix64 of Steele, Lea and Flood (2014).
-    private func mixed(_ index: UInt64) -> UInt64 {
+    private static func mixed(_ seed: UInt64, _ index: UInt64) -> UInt64 {
         var word = seed &+ (index &+ 1) &* 0x9e37_79b9_7f4a_7c15
         word = (word ^ word >> 30) &* 0xbf58_476d_1ce4_e5b9
         word = (word ^ word >> 27) &* 0x94d0_49bb_1331_11eb

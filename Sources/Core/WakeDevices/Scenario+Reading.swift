@@ -184,7 +184,7 @@ private struct ScenarioReading {
     private mutating func addApps(_ node: YAMLNode) throws(FileError) {
         let keys = [
             "bundle", "scripted", "name", "authorizations", "count", "peripheral", "modes", "restore-identifier",
-            "exits-on-suspend", "uses", "scan", "location", "voip", "audio", "on",
+            "exits-on-suspend", "uses", "scan", "location", "accessory", "audio", "on", "voip",
         ]
         let fields = try Fields(node, of: "an app", keys: keys)
         let (form, value) = try fields.one(of: ["bundle", "scripted"], called: "a kind")
@@ -221,6 +221,7 @@ private struct ScenarioReading {
                     scan: script.scan,
                     reactions: script.reactions,
                     location: script.location,
+                    accessory: script.accessory,
                     peripheral: script.acting,
                     audio: script.audio,
                     voip: try script.voip(forMember: index + 1, &deviceNames)
@@ -274,13 +275,14 @@ private struct ScenarioReading {
     private static let subjects = [
         "launch", "foreground", "home", "force-quit", "interrupt", "resume-active", "terminate", "uninstall", "phone",
         "bluetooth", "notify", "disconnect", "out-of-range", "in-range", "arm", "enter", "exit", "position", "play",
-        "arrive", "depart", "authorize", "voip", "note", "call", "plug", "unplug", "sound",
+        "arrive", "depart", "authorize", "note", "attach", "detach", "send", "voip", "call", "plug", "unplug", "sound",
     ]
 
     /// What some of them need beside.
     private static let extras = [
         (verb: "terminate", value: ["cause"]), (verb: "notify", value: ["characteristic", "value"]),
         (verb: "arm", value: ["fault"]), (verb: "authorize", value: ["location", "microphone"]),
+        (verb: "send", value: ["protocol", "text", "hex"]),
         (verb: "voip", value: CallAct.keys), (verb: "sound", value: ["do", "for"]),
     ]
 
@@ -468,6 +470,10 @@ private struct ScenarioReading {
                 )
             }
             return .plug(devices: devices, plugged: key == "plug")
+        case "attach", "detach":
+            for device in devices { _ = try accessory(self.devices[device], value) }
+            return .attach(devices: devices, key == "attach")
+        case "send": return try send(devices, value, fields)
         case "voip":
             for device in devices where self.devices[device].form.callServer == nil {
                 throw value.error(
@@ -489,6 +495,35 @@ private struct ScenarioReading {
             for device in devices { try checkNotifying(uuid, of: self.devices[device], node) }
             return .notify(devices: devices, characteristic: uuid, value: try fields.required("value").hex())
         }
+    }
+
+    private func send(_ devices: [Int], _ node: YAMLNode, _ fields: Fields) throws(FileError) -> Verb {
+        let name = try fields["protocol"]?.accessoryProtocol()
+        for device in devices {
+            let accessory = try accessory(self.devices[device], node)
+            if let name, let node = fields["protocol"], !accessory.protocols.contains(where: { $0.name == name }) {
+                let known = accessory.protocols.map(\.name)
+                throw node.error(
+                    found: "unknown protocol '\(name)' of \(self.devices[device].name)",
+                    expected: suggestion(for: name, among: known)
+                )
+            }
+        }
+        guard let bytes = try fields.bytes() else {
+            throw fields.node.error(found: "a step without 'text' or 'hex'", expected: "one of the two")
+        }
+        return .send(devices: devices, protocolName: name, value: bytes)
+    }
+
+    /// The accessory that a device is.
+    private func accessory(_ device: ScenarioDevice, _ node: YAMLNode) throws(FileError) -> ExternalAccessory {
+        guard let accessory = device.accessory else {
+            throw node.error(
+                found: "'\(device.name)', which is no accessory",
+                expected: "a device of kind \(ExternalAccessory.kind)"
+            )
+        }
+        return accessory
     }
 
     private func check(_ fault: String, of device: ScenarioDevice, _ node: YAMLNode) throws(FileError) {
@@ -563,6 +598,7 @@ private struct ScriptReading {
     let location: ScriptedApp.LocationUse?
     let acting: ScriptedPeripheral?
     let audio: ScriptedApp.AudioUse?
+    let accessory: ScriptedApp.AccessoryUse?
     private let voip: YAMLNode?
     private let uses: [YAMLNode]
     private let devices: [ScenarioDevice]
@@ -588,6 +624,9 @@ private struct ScriptReading {
         let reactionNodes = try fields["on"]?.list(expecting: "reactions", limit: 64) ?? []
         reactions = try reactionNodes.map { (node) throws(FileError) in try ScriptedApp.Reaction(node) }
         acting = try fields["peripheral"].map { (node) throws(FileError) in try ScriptedPeripheral(node) }
+        accessory = try fields["accessory"].map { (node) throws(FileError) in
+            try ScriptedApp.AccessoryUse(node)
+        }
         voip = fields["voip"]
         uses = try fields["uses"]?.list(expecting: "uses", limit: memberLimit) ?? []
     }

@@ -50,9 +50,10 @@ package struct BackendChoice: Hashable, Sendable {
         switch source {
         case .bluetooth: ["simulated", "bluez"]
         case .location: ["simulated", "gpsd", "nmea"]
+        case .accessory: ["simulated", "udev", "rfcomm"]
         case .voip: ["simulated", "socket"]
         case .audio: ["simulated", "alsa"]
-        case .accessory, .push, .transfer, .task, .system: ["simulated"]
+        case .push, .transfer, .task, .system: ["simulated"]
         }
     }
 }
@@ -130,6 +131,8 @@ package struct ScriptedApp: Hashable, Sendable {
     package var reactions: [Reaction]
     /// What it asks of Core Location at launch.
     package var location: LocationUse?
+    /// What it asks of External Accessory at launch.
+    package var accessory: AccessoryUse?
     /// What it does as a peripheral itself; nil when it is none.
     package var peripheral: ScriptedPeripheral?
     /// How it uses sound; nil when it does not.
@@ -251,6 +254,11 @@ package struct ScenarioDevice: Hashable, Sendable {
     package var audio: AudioDevice? {
         if case .audio(let device) = form { device } else { nil }
     }
+
+    /// The accessory that it is; nil for a device of another kind.
+    package var accessory: ExternalAccessory? {
+        if case .accessory(let accessory) = form { accessory } else { nil }
+    }
 }
 
 /// Something that happens in a run.
@@ -304,6 +312,10 @@ package enum Verb: Hashable, Sendable {
     case play(device: Int)
     /// A stay at a place begins, or ends.
     case visit(Coordinate, departs: Bool)
+    /// The accessory is plugged in or pulled, in range or out of it.
+    case attach(devices: [Int], Bool)
+    /// The accessory sends bytes beside its script, over the sessions of one protocol or of any.
+    case send(devices: [Int], protocolName: String?, value: [UInt8])
     /// The user decides what the apps may know of the position.
     case authorize(apps: [Int], LocationAuthorization)
     /// The user decides whether the apps may hear the microphone.

@@ -15,11 +15,13 @@ package struct Timetable: Hashable, Sendable {
     package enum Values: Hashable, Sendable {
         case list([[UInt8]])
         case counter(Counter)
+        case pattern(Pattern)
 
         package var count: Int {
             switch self {
             case .list(let values): values.count
             case .counter(let counter): counter.count
+            case .pattern(let pattern): pattern.count
             }
         }
     }
@@ -38,6 +40,44 @@ package struct Timetable: Hashable, Sendable {
             bytes.reserveCapacity(prefix.count + width)
             for place in (0..<width).reversed() { bytes.append(UInt8(truncatingIfNeeded: number >> (place * 8))) }
             return bytes
+        }
+    }
+
+    /// Many bytes in blocks, the same each time, of which each says its place: the byte at place p is the exclusive or of the four
+    /// lowest bytes of p.
+    package struct Pattern: Hashable, Sendable {
+        /// In all.
+        package var bytes: Int
+        /// The bytes of a value; the last may have fewer.
+        package var block: Int
+
+        package init(bytes: Int, block: Int) {
+            self.bytes = bytes
+            self.block = block
+        }
+
+        var count: Int { (bytes + block - 1) / block }
+
+        func value(_ index: Int) -> [UInt8] {
+            let start = index * block
+            let end = min(start + block, bytes)
+            guard start % 256 == 0 else { return (start..<end).map { Self.byte($0) } }
+            // Of 256 bytes from a place that 256 divides, all differ from those at 0 by the same bits.
+            var value: [UInt8] = []
+            value.reserveCapacity(end - start)
+            for place in stride(from: start, to: end, by: 256) {
+                value += Self.rows[Int(Self.byte(place))]
+            }
+            value.removeLast(value.count - (end - start))
+            return value
+        }
+
+        /// 256 bytes in order, each changed by the same bits.
+        private static let rows: [[UInt8]] = (0..<256).map { bits in (0..<256).map { UInt8($0 ^ bits) } }
+
+        /// The byte at a place.
+        package static func byte(_ place: Int) -> UInt8 {
+            UInt8(truncatingIfNeeded: place ^ place >> 8 ^ place >> 16 ^ place >> 24)
         }
     }
 
@@ -73,6 +113,7 @@ package struct Timetable: Hashable, Sendable {
             switch values {
             case .list(let list): list[position.index]
             case .counter(let counter): counter.value(position.index)
+            case .pattern(let pattern): pattern.value(position.index)
             }
         position.index += 1
         if position.index == values.count {
@@ -81,6 +122,11 @@ package struct Timetable: Hashable, Sendable {
             if repeats && position.entry == entries.count { position.entry = 0 }
         }
         return value
+    }
+
+    /// Whether some time passes before it would begin again.
+    var takesTime: Bool {
+        entries.contains { $0.after > .zero || ($0.every > .zero && $0.values.count > 1) }
     }
 
     /// How many values there are before the end or the repetition.

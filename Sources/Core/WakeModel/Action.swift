@@ -33,6 +33,7 @@ package enum Action: Hashable, Sendable {
     case audio(AudioCommand)
     /// Answer a numbered request of the app's about sound; of a start, with the ends of its stream.
     case audioAnswer(AppID, request: UInt32, AudioAnswer)
+    case accessory(AccessoryCommand)
     case voip(VoIPCommand)
     /// The router found something: take it as the next input, in the same transaction, with the payload given, or with
     /// that of the input at hand when none is given and it is the event's parent. A replay has it in its inputs already.
@@ -93,6 +94,11 @@ package enum RequestFault: UInt8, CaseIterable, Sendable {
     case unknownRegion
     case locationModeMissing
     case unavailable
+    /// UISupportedExternalAccessoryProtocols does not list the protocol (EA-3).
+    case protocolNotListed
+    /// The accessory's protocol has a session (EA-5).
+    case sessionTaken
+    case unknownSession
     /// An unknown number of a VoIP socket, or one that stands for another socket.
     case unknownSocket
     case duplicateSocket
@@ -119,6 +125,9 @@ package enum RequestFault: UInt8, CaseIterable, Sendable {
         case .unknownRegion: "unknown-region"
         case .locationModeMissing: "location-mode-missing"
         case .unavailable: "unavailable"
+        case .protocolNotListed: "protocol-not-listed"
+        case .sessionTaken: "session-taken"
+        case .unknownSession: "unknown-session"
         case .unknownSocket: "unknown-socket"
         case .duplicateSocket: "duplicate-socket"
         case .keepAliveTooShort: "keep-alive-too-short"

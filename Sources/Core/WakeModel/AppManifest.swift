@@ -62,16 +62,20 @@ package struct AppManifest: Hashable, Sendable {
     package var exitsOnSuspend: Bool
     /// Whether the user lets the app use Bluetooth (BTP-5).
     package var bluetoothAuthorization: BluetoothAuthorization
+    /// The interned members of UISupportedExternalAccessoryProtocols (EA-3).
+    package var accessoryProtocols: [NameID]
 
     package init(
         bundle: NameID,
         modes: BackgroundModes,
         exitsOnSuspend: Bool = false,
-        bluetoothAuthorization: BluetoothAuthorization = .allowed
+        bluetoothAuthorization: BluetoothAuthorization = .allowed,
+        accessoryProtocols: [NameID] = []
     ) {
         self.bundle = bundle
         self.modes = modes
         self.exitsOnSuspend = exitsOnSuspend
         self.bluetoothAuthorization = bluetoothAuthorization
+        self.accessoryProtocols = accessoryProtocols
     }
 }

@@ -123,6 +123,8 @@ package enum Registration: UInt8, CaseIterable, Sendable {
     case ranging
     case answer
     case audioSession
+    case accessoryNotifications
+    case accessorySession
     case voipSocket
     case keepAlive
     /// The voip mode alone (VOIP-4, VOIP-5).
@@ -148,6 +150,8 @@ package enum Registration: UInt8, CaseIterable, Sendable {
         case .ranging: "ranging"
         case .answer: "answer"
         case .audioSession: "audio-session"
+        case .accessoryNotifications: "accessory-notifications"
+        case .accessorySession: "accessory-session"
         case .voipSocket: "voip-socket"
         case .keepAlive: "keep-alive"
         case .voipMode: "voip-mode"
@@ -163,6 +167,7 @@ package enum Registration: UInt8, CaseIterable, Sendable {
             .bluetooth
         case .standardUpdates, .significantChange, .visits, .region, .beaconRegion, .ranging, .answer: .location
         case .audioSession: .audio
+        case .accessoryNotifications, .accessorySession: .accessory
         case .voipSocket, .keepAlive, .voipMode: .voip
         }
     }

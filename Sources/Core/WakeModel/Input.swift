@@ -70,6 +70,8 @@ package enum AppRequest: Hashable, Sendable {
     /// The number of the location manager that asks, unique in its process and not 0.
     case location(ManagerNumber, LocationRequest)
     case audio(AudioRequest)
+    /// The number of the accessory manager that asks, from the same counter as those of other managers, and not 0.
+    case accessory(ManagerNumber, AccessoryRequest)
     case voip(VoIPRequest)
 }
 

@@ -30,6 +30,8 @@ package struct Profile: Hashable, Sendable {
     package var multitasking: Bool
     /// The window of a location wake (LOC-8).
     package var locationWindow: Instant.Span
+    /// The window of an accessory's wake (EA-2).
+    package var accessoryWindow: Instant.Span
     /// How far the phone moves between two significant changes, in metres (LOC-1).
     package var significantDistance: UInt32
     /// The least time between two significant changes (LOC-1).
@@ -105,6 +107,7 @@ package struct Profile: Hashable, Sendable {
             reconnects: reconnects,
             multitasking: true,
             locationWindow: .seconds(10),
+            accessoryWindow: .seconds(10),
             significantDistance: 500,
             significantInterval: .seconds(300),
             regionMargin: 200,

@@ -88,6 +88,12 @@ package enum Reason: UInt8, CaseIterable, Sendable {
     case ranDry
     case notRelaunchedBySound
     case interrupted
+    case accessoryModeMissing
+    case protocolNotListed
+    case notificationsNotAsked
+    case notRelaunchedByAccessory
+    case accessoryBytesLost
+    case accessoryFollowsForeground
     case legacySocketsOff
     case launchedAfterBoot
     case launchedAfterExit
@@ -144,6 +150,12 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .ranDry: "RanDry"
         case .notRelaunchedBySound: "NotRelaunchedByAudio"
         case .interrupted: "Interrupted"
+        case .accessoryModeMissing: "AccessoryModeMissing"
+        case .protocolNotListed: "ProtocolNotListed"
+        case .notificationsNotAsked: "NotificationsNotAsked"
+        case .notRelaunchedByAccessory: "NotRelaunchedByAccessory"
+        case .accessoryBytesLost: "AccessoryBytesLost"
+        case .accessoryFollowsForeground: "AccessoryFollowsForeground"
         case .legacySocketsOff: "LegacySocketsOff"
         case .launchedAfterBoot: "LaunchedAfterBoot"
         case .launchedAfterExit: "LaunchedAfterExit"
@@ -205,6 +217,11 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .ranDry: .aud11
         case .notRelaunchedBySound: .aud12
         case .interrupted: .aud5
+        case .accessoryModeMissing, .accessoryFollowsForeground: .ea1
+        case .protocolNotListed: .ea3
+        case .notificationsNotAsked: .ea4
+        case .accessoryBytesLost: .ea5
+        case .notRelaunchedByAccessory: .ea6
         case .legacySocketsOff: .voip1
         case .launchedAfterBoot: .voip4
         case .launchedAfterExit: .voip5
@@ -242,6 +259,11 @@ package enum Check: UInt8, CaseIterable, Sendable {
     case socketsWatched
     case voipModePresent
     case voipWakesLeft
+    case accessoryModePresent
+    case accessoryBudgetLeft
+    case protocolListed
+    case notificationsAsked
+    case relaunchedByAccessory
     case budgetLeft
     case scanNamesServices
     case notDuplicate
@@ -281,6 +303,11 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .categoryAllows: .aud7
         case .interruptsNobody: .aud8
         case .relaunchedBySound: .aud12
+        case .accessoryModePresent: .ea1
+        case .accessoryBudgetLeft: .ea2
+        case .protocolListed: .ea3
+        case .notificationsAsked: .ea4
+        case .relaunchedByAccessory: .ea6
         case .socketsWatched: .voip1
         case .voipModePresent: .voip2
         case .voipWakesLeft: .voip6
@@ -325,6 +352,11 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .categoryAllows: "the session's category lets it play or record here"
         case .interruptsNobody: "a non-mixable session from the background interrupts nobody who plays"
         case .relaunchedBySound: "sound relaunches a terminated app"
+        case .accessoryModePresent: "in the background, UIBackgroundModes has external-accessory"
+        case .accessoryBudgetLeft: "wake budget left"
+        case .protocolListed: "UISupportedExternalAccessoryProtocols has a protocol of the accessory"
+        case .notificationsAsked: "the app called registerForLocalNotifications, or holds a session with the accessory"
+        case .relaunchedByAccessory: "accessories relaunch a terminated app"
         case .socketsWatched: "the phone watches VoIP sockets"
         case .voipModePresent: "UIBackgroundModes has voip"
         case .voipWakesLeft: "fewer VoIP wakes than the limit within its window"

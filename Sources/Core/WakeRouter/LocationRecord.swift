@@ -153,6 +153,10 @@ extension Router {
             }
             return apps[app].location.managers[slot - 1].number
         case .audio: return apps[app].audio.attached ? 0 : nil
+        case .accessory:
+            if slot == 0 { return apps[app].accessory.manager == 0 ? nil : apps[app].accessory.manager }
+            guard slot <= apps[app].accessory.sessions.count else { return nil }
+            return apps[app].accessory.sessions[slot - 1]?.manager
         case .voip: return apps[app].hasProcess ? 0 : nil
         default: return apps[app].managers[slot].attached ? apps[app].managers[slot].number : nil
         }
@@ -162,6 +166,7 @@ extension Router {
     func expectsManager(_ slot: Int, _ via: Registration, of app: Int) -> Bool {
         switch via.source {
         case .location, .audio: slot == 0
+        case .accessory: false
         case .voip: false
         default: apps[app].managers[slot].inUse
         }

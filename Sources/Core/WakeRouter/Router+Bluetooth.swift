@@ -47,6 +47,7 @@ extension Router {
             peripheralManager(request, number, from: app, into: &output)
         case .location(let number, let request): location(request, manager: number, from: app, into: &output)
         case .audio(let request): audio(request, from: app, into: &output)
+        case .accessory(let number, let request): accessory(request, manager: number, from: app, into: &output)
         case .voip(let request): voip(request, from: app, into: &output)
         }
     }

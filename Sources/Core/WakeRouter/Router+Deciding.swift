@@ -76,6 +76,7 @@ extension Router {
         case peripheral(EventKind)
         case location(LocationQuestion)
         case audio(AudioQuestion)
+        case accessory(AccessoryQuestion)
         case voip(VoIPQuestion)
     }
 
@@ -98,6 +99,11 @@ extension Router {
             let face = observe(interest)
             let question = soundQuestion(of: interest.client.app, event)
             return (face, AudioRules.evaluate(question, of: face, by: profile), .audio(question))
+        }
+        if interest.via.source == .accessory {
+            let question = accessoryQuestion(of: interest, event)
+            let face = observe(interest)
+            return (face, AccessoryRules.evaluate(question, of: face, by: profile), .accessory(question))
         }
         if interest.via.source == .voip {
             let question = question(of: interest, event)
@@ -138,6 +144,7 @@ extension Router {
             case .peripheral(let kind): PeripheralRules.refusal(decisive, in: results, of: kind, state: state)
             case .location: LocationRules.refusal(decisive, in: results, state: state)
             case .audio: AudioRules.refusal(decisive, state: state)
+            case .accessory: AccessoryRules.refusal(decisive, state: state)
             case .voip: VoIPRules.refusal(decisive)
             }
         }
@@ -149,6 +156,7 @@ extension Router {
         if case .audio(let question) = role {
             return AudioRules.acceptance(of: question, launching: launching)
         }
+        if case .accessory(let question) = role { return AccessoryRules.acceptance(question, launching: launching) }
         if case .voip(let question) = role {
             return VoIPRules.acceptance(of: question, in: state, launching: launching)
         }
@@ -378,6 +386,7 @@ extension Router {
         case .peripheral: modes.contains(.bluetoothPeripheral) && PeripheralRules.isRequest(event.kind)
         case .location(let question): LocationRules.keepsRunning(question, modes: modes)
         case .audio(let question): AudioRules.keepsRunning(question, modes: modes)
+        case .accessory(let question): modes.contains(.externalAccessory) && AccessoryRules.wakes(question.kind)
         case .voip: profile.legacyVoIP && modes.contains(.voip)
         }
     }
@@ -387,6 +396,7 @@ extension Router {
         switch source {
         case .location: profile.locationWindow
         case .audio: profile.audioWindow
+        case .accessory: profile.accessoryWindow
         case .voip: profile.voipWindow
         default: profile.bluetoothWindow
         }
@@ -413,6 +423,7 @@ extension Router {
                 delivered = true
                 noteDelivery(of: event)
                 output.actions.append(.deliver(app, manager: number, event.id, decision))
+                noteSessionDelivery(of: event, to: app)
             } else if expectsManager(slot, interest.via, of: index) {
                 absent.slots.insert(UInt16(slot))
             }

@@ -15,6 +15,11 @@ extension Router {
             if !reached { nobody(event, into: &output) }
             return
         }
+        if event.kind.source == .accessory {
+            routeAccessory(event, into: &output)
+            if !reached { nobody(event, into: &output) }
+            return
+        }
         if event.kind.source == .voip {
             routeVoIP(event, into: &output)
             if !reached { nobody(event, into: &output) }

@@ -21,6 +21,8 @@ extension Router {
         writer.write(isLocked)
         writer.write(apps)
         writer.write(peripherals)
+        writer.write(accessories)
+        writer.write(lastSession)
     }
 
     /// Reads a router that goes on where the written one stood.
@@ -43,6 +45,8 @@ extension Router {
         isLocked = try reader.readBool()
         apps = try reader.readArray()
         peripherals = try reader.readArray()
+        accessories = try reader.readArray()
+        lastSession = try reader.readUInt32()
         guard isConsistent else { throw EncodingFault(.unknownValue, at: start) }
         for index in apps.indices {
             let app = AppID(UInt32(index))
@@ -101,6 +105,7 @@ extension AppRecord: ByteCoded {
         writer.write(managers)
         writer.write(location)
         writer.write(audio)
+        writer.write(accessory)
         writer.write(voip)
         writer.write(waiting)
         writer.write(held)
@@ -123,6 +128,7 @@ extension AppRecord: ByteCoded {
         guard managers.count <= Router.managersLimit else { throw EncodingFault(.unknownValue, at: start) }
         location = try reader.read()
         audio = try reader.read()
+        accessory = try reader.read()
         voip = try reader.read()
         waiting = try reader.readArray()
         held = try reader.readArray()

@@ -145,6 +145,7 @@ extension Router {
         for slot in item.interest.slots {
             guard let number = managerNumber(slot, item.interest.via, of: index) else { continue }
             output.actions.append(.deliver(app, manager: number, item.event.id, item.decision))
+            noteSessionDelivery(of: item.event, to: app)
             apps[index].waiting[position].interest.slots.remove(slot)
             apps[index].waiting[position].undelivered = false
             noteDelivery(of: item.event)
@@ -285,6 +286,7 @@ extension Router {
 
     private func presentInterest(of app: AppID, in event: WakeEvent) -> Interest? {
         switch event.kind.source {
+        case .accessory: accessoryInterest(of: app, in: event)
         case .voip: voipInterest(of: app, in: event)
         case .audio: soundInterest(of: app)
         default: locationInterest(of: app, in: event)

@@ -54,6 +54,9 @@ package struct Router {
     let significantSquare: Double
     let pauseSquare: Double
     let regionRadiusLimitChord: Double
+    /// In order of connection.
+    var accessories: [ConnectedAccessory] = []
+    var lastSession: AccessorySession = 0
     var deadlines = Deadlines()
     /// The app in the foreground, active or on its way (LIFE-9).
     var foreground: AppID?
@@ -237,6 +240,7 @@ package struct Router {
         apps[index].face.bundle = manifest.bundle
         apps[index].face.modes = manifest.modes
         apps[index].face.exitsOnSuspend = manifest.exitsOnSuspend
+        apps[index].accessory.protocols = manifest.accessoryProtocols
         let isAllowed = manifest.bluetoothAuthorization == .allowed
         if apps[index].face.bluetoothAllowed != isAllowed {
             apps[index].face.bluetoothAllowed = isAllowed
@@ -316,6 +320,7 @@ package struct Router {
     /// up end by events of their own.
     private mutating func benchRestarted(id: EventID, into output: inout RouterOutput) {
         takeOffAir(into: &output)
+        forgetAccessories(into: &output)
         for index in apps.indices where apps[index].installed && apps[index].hasProcess {
             let app = AppID(UInt32(index))
             let waiting = apps[index].waiting
@@ -342,6 +347,7 @@ package struct Router {
         output.actions.append(.moved(app, from: from, to: state))
         if !apps[index].location.managers.isEmpty { accountReceiver(of: app) }
         if apps[index].audio.attached { soundMoved(app, from: from, to: state, into: &output) }
+        followState(of: app, from: from, to: state, into: &output)
         if !apps[index].voip.sockets.isEmpty { watchSockets(of: app, from: from, into: &output) }
         // The end of a process lets go of its managers first.
         if state != .notRunning { updateAir(of: app, into: &output) }
@@ -387,6 +393,7 @@ package struct Router {
         detachManagers(of: app, into: &output)
         detachLocation(of: app, into: &output)
         detachSound(of: app, into: &output)
+        detachAccessories(of: app, into: &output)
         closeSockets(of: app, into: &output)
         updateAir(of: app, into: &output)
         dropWaiting(of: app, reason: .appEnded, into: &output)

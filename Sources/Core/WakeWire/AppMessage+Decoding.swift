@@ -60,6 +60,9 @@ extension AppMessage {
         if let request = try WireAudioRequest(type: type, fields: fields) {
             return .audio(manager: try fields.manager(), request)
         }
+        if let request = try WireAccessoryRequest(type: type, fields: fields) {
+            return .accessory(manager: try fields.manager(), request)
+        }
         if let request = try WirePeripheralManagerRequest(type: type, fields: fields) {
             return .peripheralManager(manager: try fields.manager(), request)
         }

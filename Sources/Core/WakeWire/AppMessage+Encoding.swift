@@ -58,6 +58,8 @@ extension AppMessage {
             request.write(manager: manager, to: &writer)
         case .audio(let manager, let request):
             request.write(manager: manager, to: &writer)
+        case .accessory(let manager, let request):
+            request.write(manager: manager, to: &writer)
         case .peripheralManager(let manager, let request):
             request.write(manager: manager, to: &writer)
         case .voip(let request):

@@ -159,6 +159,9 @@ extension WireReply {
             location: try fields.optionalObject("location").map { (fields) throws(WireError) in
                 try WireLocationStatus(fields)
             },
+            accessories: try fields.optionalList("accessories") { (fields) throws(WireError) in
+                try WireAccessory(fields)
+            },
             granted: try fields.optionalBool("granted"),
             audio: try fields.optionalObject("audio").map { (fields) throws(WireError) in try WireAudioStatus(fields) }
         )
@@ -224,6 +227,10 @@ extension WireDeliveryBody {
             }
             if let event = try WireAudioEvent(kind: kind, fields: fields) {
                 self = .audio(event)
+                return
+            }
+            if let event = try WireAccessoryEvent(kind: kind, fields: fields) {
+                self = .accessory(event)
                 return
             }
             if let event = try WireVoIPEvent(kind: kind, fields: fields) {

@@ -222,6 +222,9 @@ extension WireReply {
             writer.key("audio")
             audio.write(to: &writer)
         }
+        if let accessories {
+            writer.list("accessories", accessories) { $0.accessory($1) }
+        }
     }
 }
 
@@ -252,6 +255,7 @@ extension WireDeliveryBody {
         case .peripheralManager(let event): event.kind
         case .location(let event): event.kind
         case .audio(let event): event.kind
+        case .accessory(let event): event.kind
         case .voip(let event): event.kind
         case .channelData: "channel.data"
         }
@@ -284,6 +288,8 @@ extension WireDeliveryBody {
         case .location(let event):
             event.write(to: &writer)
         case .audio(let event):
+            event.write(to: &writer)
+        case .accessory(let event):
             event.write(to: &writer)
         case .centralConnectionEvent(let peripheral, let name, let isConnected):
             writer.field("peripheral", peripheral)

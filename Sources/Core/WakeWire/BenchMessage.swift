@@ -110,6 +110,8 @@ package struct WireReply: Equatable, Sendable {
     package var location: WireLocationStatus?
     /// How sound stands.
     package var audio: WireAudioStatus?
+    /// The accessories that the app may see, at most ``WireLimits/accessories``.
+    package var accessories: [WireAccessory]?
     /// Whether a VoIP socket is watched, or a keep-alive handler will be called.
     package var granted: Bool?
 
@@ -121,6 +123,7 @@ package struct WireReply: Equatable, Sendable {
         state: WireRadioState? = nil,
         taken: Bool? = nil,
         location: WireLocationStatus? = nil,
+        accessories: [WireAccessory]? = nil,
         granted: Bool? = nil,
         audio: WireAudioStatus? = nil
     ) {
@@ -131,6 +134,7 @@ package struct WireReply: Equatable, Sendable {
         self.taken = taken
         self.location = location
         self.audio = audio
+        self.accessories = accessories
         self.granted = granted
     }
 }
@@ -214,6 +218,8 @@ package enum WireDeliveryBody: Equatable, Sendable {
     case location(WireLocationEvent)
     /// Something happened to the app's sound.
     case audio(WireAudioEvent)
+    /// Something happened to an accessory, or to a session with one.
+    case accessory(WireAccessoryEvent)
     /// Something happened to an app's calls.
     case voip(WireVoIPEvent)
     /// A channel of the manager has something to read, or its end; the app finds it on the channel's own socket.

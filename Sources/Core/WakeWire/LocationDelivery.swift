@@ -39,6 +39,7 @@ extension WireDeliveryBody {
         switch self {
         case .location: "location"
         case .voip: "voip"
+        case .accessory: "accessory"
         default: "bluetooth"
         }
     }

@@ -25,8 +25,9 @@ final class CallConnection {
     /// When a pause or stall is over.
     private(set) var due: Instant?
     private var stalls = false
-    private var random: PouredBytes
-    private var poured: PouredBytes
+    private let seed: UInt64
+    private lazy var random = PouredBytes(seed: ~seed)
+    private lazy var poured = PouredBytes(seed: seed)
     private var toPour = 0
     private var outgoing: [UInt8] = []
     private(set) var received: UInt64 = 0
@@ -52,8 +53,7 @@ final class CallConnection {
         self.scripted = scripted
         appEnd = descriptor >= 0 ? .peer(descriptor) : nil
         messages = CallMessages(description.framing)
-        random = PouredBytes(seed: seed ^ 0x6761_7262_6167_65)
-        poured = PouredBytes(seed: seed)
+        self.seed = seed
     }
 
     deinit { end() }
@@ -195,6 +195,13 @@ final class CallConnection {
         }
     }
 
+    /// Tells the app's end at once that all was read: it may hold small packets back until then (RFC 9293, section 3.7.4).
+    func acknowledge() {
+        var on: Int32 = 1
+        let size = socklen_t(MemoryLayout<Int32>.size)
+        _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_QUICKACK, &on, size)
+    }
+
     /// Answers the messages that have come whole, and goes on with the plan.
     func answer(at now: Instant) -> Outcome {
         var outcome = advance(at: now)
@@ -221,8 +228,9 @@ final class CallConnection {
     /// How many bytes the app has sent that have not come; 0 when it is not known.
     func missing(from app: Int32) -> UInt64 {
         var counts = wake_tcp_counts()
-        guard !isRead, !stalls, unsafe wake_tcp_counts(app, &counts) == 0, counts.sent > received else { return 0 }
-        return counts.sent - received
+        guard !isRead, !isOver, !stalls, unsafe wake_tcp_counts(app, &counts) == 0 else { return 0 }
+        let given = counts.sent + UInt64(counts.not_sent)
+        return given > received ? given - received : 0
     }
 
     /// Whether all that was sent has come to the app, as far as it has room.

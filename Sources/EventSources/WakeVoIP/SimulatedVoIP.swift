@@ -265,10 +265,14 @@ package final class SimulatedVoIP: VoIPPort {
         accept()
         for connection in connections where connection.descriptor >= 0 {
             var wasRead = connection.read()
-            if let app = duplicate(of: connection), connection.missing(from: app.descriptor) > 0 {
+            if let app = duplicate(of: connection) {
                 // On its way through this machine.
-                wait(for: connection.descriptor)
-                wasRead = connection.read() || wasRead
+                while connection.missing(from: app.descriptor) > 0 {
+                    connection.acknowledge()
+                    wait(for: connection.descriptor)
+                    guard connection.read() else { break }
+                    wasRead = true
+                }
             }
             if wasRead || connection.isFull { settle(connection, connection.answer(at: now)) }
         }

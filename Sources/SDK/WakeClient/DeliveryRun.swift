@@ -71,6 +71,7 @@ extension WireDeliveryBody {
     fileprivate var isAboutChannel: Bool {
         switch self {
         case .channelData, .peripheral(_, .channelOpened), .peripheralManager(.channelOpened), .voip: true
+        case .accessory(.data), .accessory(.sessionEnded): true
         default: false
         }
     }

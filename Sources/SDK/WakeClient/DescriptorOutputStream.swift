@@ -170,6 +170,18 @@ package enum DescriptorStreams {
         return (input, output)
     }
 
+    /// What tells a pair that bytes were lost: its output fails at once, its input after what has come.
+    package static func failing(
+        _ streams: (input: DescriptorInputStream, output: DescriptorOutputStream)
+    ) -> @Sendable (Int32) -> Void {
+        let input = Reader(core: streams.input.core)
+        let output = Reader(core: streams.output.core)
+        return { code in
+            output.core?.fail(code)
+            input.core?.failAtEnd(code)
+        }
+    }
+
     private struct Reader {
         weak var core: DescriptorStream?
     }

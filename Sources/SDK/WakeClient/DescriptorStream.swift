@@ -35,6 +35,8 @@ final class DescriptorStream: @unchecked Sendable {
     private var descriptor: Int32
     private var status = Stream.Status.notOpen
     private var error: NSError?
+    /// The end will be no end but this error: bytes were lost.
+    private var failureAtEnd: Int32?
     private var owed: Stream.Event = []
     private var watch: (number: Int, source: any DispatchSourceProtocol)?
     private var watches = 0
@@ -179,8 +181,15 @@ final class DescriptorStream: @unchecked Sendable {
         lock.withLock { status == .open ? descriptor : nil }
     }
 
+    /// Bytes were lost: what has come can still be read, and then the stream fails instead of ending.
+    func failAtEnd(_ code: Int32) {
+        lock.withLock { failureAtEnd = code }
+        arm()
+    }
+
     /// The other end is gone and nothing is left to read.
     func end() {
+        if let code = lock.withLock({ failureAtEnd }) { return fail(code) }
         let isNew = lock.withLock {
             guard status == .open else {
                 return false
@@ -281,6 +290,11 @@ final class DescriptorStream: @unchecked Sendable {
         }
         let state = readiness(of: descriptor, waiting: false)
         let isHungUp = state & Int16(POLLHUP | POLLERR) != 0
+        if direction == .input, isHungUp, let code = failure(descriptor) {
+            fail(code)
+            lock.withLock { twin }?.otherEndIsGone()
+            return
+        }
         if direction == .output ? isHungUp : isAtEnd(descriptor, isHungUp: isHungUp) {
             end()
             if isHungUp {
@@ -324,6 +338,15 @@ final class DescriptorStream: @unchecked Sendable {
         } else if !isOwed {
             handler()
         }
+    }
+
+    /// The error of a socket that failed and has nothing left to read; nil for another.
+    private func failure(_ descriptor: Int32) -> Int32? {
+        var byte: UInt8 = 0
+        guard isSocket, unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) < 0 else {
+            return nil
+        }
+        return errno == EAGAIN || errno == EINTR ? nil : errno
     }
 
     /// Whether a ready descriptor is ready only to say that nothing comes any more.

@@ -15,12 +15,19 @@ package struct AppBundle: Hashable, Sendable {
     package var modes: BackgroundModes
     /// UIApplicationExitsOnSuspend (OPT-1).
     package var exitsOnSuspend: Bool
+    /// UISupportedExternalAccessoryProtocols (EA-3).
+    package var accessoryProtocols: [String] = []
     /// One line for each thing that is odd but harmless.
     package var warnings: [String]
 
     /// What the router must know.
     package func manifest(_ names: NameTable) -> AppManifest {
-        AppManifest(bundle: names.intern(identifier), modes: modes, exitsOnSuspend: exitsOnSuspend)
+        AppManifest(
+            bundle: names.intern(identifier),
+            modes: modes,
+            exitsOnSuspend: exitsOnSuspend,
+            accessoryProtocols: accessoryProtocols.map(names.intern)
+        )
     }
 
     /// Reads a bundle folder.
@@ -47,6 +54,7 @@ package struct AppBundle: Hashable, Sendable {
             executable: try executable(named: try plist.required("CFBundleExecutable"), in: folder, of: path),
             modes: modes,
             exitsOnSuspend: try plist.flag("UIApplicationExitsOnSuspend"),
+            accessoryProtocols: try plist.texts("UISupportedExternalAccessoryProtocols", atMost: 1_000),
             warnings: unknown.isEmpty ? [] : [warning(about: unknown, in: path)]
         )
     }
@@ -127,6 +135,21 @@ struct InfoPlist {
         guard let value = values[key] else { return false }
         guard let flag = value as? Bool else { throw error(key, describe(value), "true or false") }
         return flag
+    }
+
+    /// An array of texts; empty when there is none.
+    func texts(_ key: String, atMost limit: Int) throws(BundleError) -> [String] {
+        guard let value = values[key] else { return [] }
+        let expected = "an array of at most \(limit) texts"
+        guard let members = value as? [Any], members.count <= limit else {
+            throw error(key, describe(value), expected)
+        }
+        var texts: [String] = []
+        for member in members {
+            guard let text = member as? String, !text.isEmpty else { throw error(key, describe(member), expected) }
+            texts.append(text)
+        }
+        return texts
     }
 
     /// The known modes, and the values that are none, in the order of the file.

@@ -72,6 +72,16 @@ package struct Descriptor: ~Copyable {
     }
 }
 
+/// Lets this process have as many descriptors as it may; those that it spawns have as many as it had before.
+///
+/// - Returns: how many that is.
+@discardableResult
+package func raiseDescriptorLimit() throws(SystemError) -> Int {
+    let limit = wake_raise_descriptors()
+    guard limit >= 0 else { throw SystemError(last: "setrlimit", subject: "RLIMIT_NOFILE") }
+    return limit
+}
+
 /// Two connected stream sockets, close-on-exec and non-blocking; the caller closes both.
 package func streamPair() throws(SystemError) -> (Int32, Int32) {
     var ends: [Int32] = [-1, -1]

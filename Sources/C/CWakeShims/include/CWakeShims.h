@@ -161,6 +161,10 @@ int wake_shared_memory(const char *name, size_t bytes);
 // non-blocking.
 int wake_doorbell(void);
 
+// Lets this process have as many descriptors as it may ever have: how many that is, or -1. Those that it spawns have as many
+// as it had before.
+long wake_raise_descriptors(void);
+
 // TCP sockets: what Glibc's own header of them leaves out, and ioctl, which has variable arguments.
 struct wake_tcp_counts {
     uint64_t sent;     // bytes given to the other end, each once

@@ -150,6 +150,12 @@ extension EventPayload: ByteCoded {
             writer.write(byte: 22)
             writer.write(route)
             writer.write(previous)
+        case .accessory(let accessory):
+            writer.write(byte: 30)
+            writer.write(accessory)
+        case .accessoryFailure(let failure):
+            writer.write(byte: 31)
+            writer.write(failure)
         }
     }
 
@@ -179,6 +185,8 @@ extension EventPayload: ByteCoded {
         case 19: self = .locationFailure(code: try reader.readInt32(), message: try reader.readString())
         case 20: self = .visit(try reader.read())
         case 22: self = .audioRoute(try reader.read(), previous: try reader.read())
+        case 30: self = .accessory(try reader.read())
+        case 31: self = .accessoryFailure(try reader.read())
         default: throw EncodingFault(.unknownValue, at: start)
         }
     }

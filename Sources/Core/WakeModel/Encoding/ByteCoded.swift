@@ -110,6 +110,7 @@ extension AppManifest: ByteCoded {
         writer.write(modes)
         writer.write(exitsOnSuspend)
         writer.write(bluetoothAuthorization)
+        writer.write(accessoryProtocols)
     }
 
     package init(from reader: inout ByteReader) throws(EncodingFault) {
@@ -117,7 +118,8 @@ extension AppManifest: ByteCoded {
             bundle: try reader.read(),
             modes: try reader.read(),
             exitsOnSuspend: try reader.readBool(),
-            bluetoothAuthorization: try reader.read()
+            bluetoothAuthorization: try reader.read(),
+            accessoryProtocols: try reader.readArray()
         )
     }
 }

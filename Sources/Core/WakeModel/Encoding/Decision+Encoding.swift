@@ -157,6 +157,7 @@ extension Profile: ByteCoded {
         writer.write(reconnects)
         writer.write(multitasking)
         writer.write(locationWindow)
+        writer.write(accessoryWindow)
         writer.write(significantDistance)
         writer.write(significantInterval)
         writer.write(regionMargin)
@@ -198,6 +199,7 @@ extension Profile: ByteCoded {
             reconnects: try reader.readBool(),
             multitasking: try reader.readBool(),
             locationWindow: try reader.read(),
+            accessoryWindow: try reader.read(),
             significantDistance: try reader.readUInt32(),
             significantInterval: try reader.read(),
             regionMargin: try reader.readUInt32(),

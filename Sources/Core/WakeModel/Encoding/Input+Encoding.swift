@@ -121,6 +121,10 @@ extension AppRequest: ByteCoded {
         case .audio(let request):
             writer.write(byte: 14)
             writer.write(request)
+        case .accessory(let manager, let request):
+            writer.write(byte: 30)
+            writer.write(manager)
+            writer.write(request)
         case .voip(let request):
             writer.write(byte: 13)
             writer.write(request)
@@ -159,6 +163,7 @@ extension AppRequest: ByteCoded {
             )
         case 11: self = .location(try reader.readUInt32(), try reader.read())
         case 14: self = .audio(try reader.read())
+        case 30: self = .accessory(try reader.readUInt32(), try reader.read())
         case 13: self = .voip(try reader.read())
         default: throw EncodingFault(.unknownValue, at: start)
         }

@@ -102,6 +102,8 @@ package enum EventPayload: Hashable, Sendable {
     case visit(Visit)
     /// The way of sound from now on, and the way before.
     case audioRoute(AudioRoute, previous: AudioRoute)
+    case accessory(Accessory)
+    case accessoryFailure(AccessoryFailure)
 }
 
 /// What a peripheral says of itself on the air.

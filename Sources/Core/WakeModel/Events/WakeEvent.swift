@@ -65,6 +65,11 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
     case audioAudible
     /// The user said whether an app may hear the microphone.
     case microphoneAnswered
+    case accessoryConnected
+    case accessoryDisconnected
+    case accessorySessionOpened
+    case accessoryDataAvailable
+    case accessorySessionEnded
     case voipData
     case voipClosed
     case voipKeepAlive
@@ -131,6 +136,11 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
         case .audioSilent: "audio-silent"
         case .audioAudible: "audio-audible"
         case .microphoneAnswered: "microphone-answered"
+        case .accessoryConnected: "accessory-connected"
+        case .accessoryDisconnected: "accessory-disconnected"
+        case .accessorySessionOpened: "accessory-session-opened"
+        case .accessoryDataAvailable: "accessory-data"
+        case .accessorySessionEnded: "accessory-session-ended"
         case .voipData: "voip-data"
         case .voipClosed: "voip-closed"
         case .voipKeepAlive: "voip-keep-alive"
@@ -164,6 +174,9 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
             .audioInterruptionEnded, .audioRouteChanged, .audioRanDry, .audioSilent, .audioAudible,
             .microphoneAnswered:
             .audio
+        case .accessoryConnected, .accessoryDisconnected, .accessorySessionOpened, .accessoryDataAvailable,
+            .accessorySessionEnded:
+            .accessory
         case .voipData, .voipClosed, .voipKeepAlive, .voipAfterBoot, .voipAfterExit: .voip
         }
     }
@@ -204,8 +217,9 @@ package struct WakeEvent: Hashable, Sendable {
     /// In the peripheral role the number of the service (`serviceAdded`), of the characteristic (subscriptions, reads and
     /// writes: the first one's), or the PSM (`channelPublished`, `channelUnpublished`); for `channelOpened` and
     /// `channelDataAvailable` the number of the channel, in either role; for `voipData` and `voipClosed` the number of the
-    /// socket. Of sound: the number of the request that `audioActivated` and `audioStarted` answer, the reason of
-    /// `audioInterrupted` and `audioRouteChanged`, the late buffers of `audioRanDry`. 0 when about none.
+    /// socket. Of an accessory the number of its connection, and of a session the number of the session. Of sound: the number
+    /// of the request that `audioActivated` and `audioStarted` answer, the reason of `audioInterrupted` and
+    /// `audioRouteChanged`, the late buffers of `audioRanDry`. 0 when about none.
     package var local: UInt32
     /// The number of a read or write that wants an answer, minted by the source and not used twice by it; 0 for none.
     package var request: UInt32
@@ -214,12 +228,13 @@ package struct WakeEvent: Hashable, Sendable {
     package var failed: Bool
     /// The one client it answers; nil when it is for everyone interested.
     package var client: BluetoothClient?
-    /// The interned name of the peripheral, or of the central in the peripheral role, the same on both backends; none
+    /// The interned name of the peripheral, of the central in the peripheral role, or of the accessory, the same on all backends; none
     /// for the state of the adapter.
     package var peripheral: NameID
     /// What records call the subject, such as `heart-rate-belt/2A37`.
     package var subject: NameID
-    /// The services in an advertisement, as interned canonical UUIDs.
+    /// The services in an advertisement, as interned canonical UUIDs; the interned protocols of an accessory, or the one of
+    /// a session.
     package var services: [NameID]
     /// Where the phone is, in a ``EventKind/positionFixed``.
     package var fix: Fix?

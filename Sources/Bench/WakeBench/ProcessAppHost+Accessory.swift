@@ -1,0 +1,73 @@
+import WakeModel
+import WakePorts
+import WakeWire
+
+/// The accessory managers and sessions of real apps.
+extension ProcessAppHost {
+    /// A request about accessories; the list is answered here, without the router.
+    func heard(_ request: WireAccessoryRequest, manager: ManagerNumber, from app: AppID) {
+        let asked: AccessoryRequest
+        switch request {
+        case .register: asked = .register
+        case .unregister: asked = .unregister
+        case .open(let session, let accessory, let protocolName):
+            asked = .open(session, accessory: accessory, protocolName: translation.names.intern(protocolName))
+        case .close(let session): asked = .close(session)
+        case .list(let id):
+            let visible = surroundings?.accessories(of: app).prefix(WireLimits.accessories) ?? []
+            reply(id, WireReply(accessories: visible.map { WireAccessory($0) }), to: app)
+            return
+        }
+        hear?(app, .request(.accessory(manager, asked)))
+    }
+
+    /// Bytes came over a session of an app that runs, which nothing was to be decided about. The app answers when it has
+    /// read them, so that virtual time can wait for it.
+    func sessionHoldsBytes(of app: AppID, session: ManagerNumber) {
+        send(to: app, owing: .nothing(.none), named: "stream", decision: .none) { number in
+            .deliver(WireDelivery(delivery: number, manager: session, body: .accessory(.data)))
+        }
+    }
+}
+
+extension WireTranslation {
+    /// What an event of an accessory tells the app.
+    func accessoryEvent(_ delivery: AppDelivery) -> WireAccessoryEvent? {
+        switch delivery.event.kind {
+        case .accessoryConnected:
+            guard case .accessory(let accessory) = delivery.payload else { return nil }
+            return .connected(WireAccessory(accessory))
+        case .accessoryDisconnected: return .disconnected(delivery.event.local)
+        case .accessorySessionOpened:
+            let lost = WireFailure(
+                domain: "NSPOSIXErrorDomain",
+                code: 19,
+                message: "The session came without a socket."
+            )
+            return .sessionOpened(failure: posixFailure(delivery) ?? (delivery.channel == nil ? lost : nil))
+        case .accessoryDataAvailable: return .data
+        case .accessorySessionEnded: return .sessionEnded(failure: posixFailure(delivery))
+        default: return nil
+        }
+    }
+
+    private func posixFailure(_ delivery: AppDelivery) -> WireFailure? {
+        guard case .accessoryFailure(let failure) = delivery.payload else { return nil }
+        return WireFailure(domain: "NSPOSIXErrorDomain", code: Int(failure.code), message: failure.message)
+    }
+}
+
+extension WireAccessory {
+    init(_ accessory: Accessory) {
+        self.init(
+            connection: accessory.connection,
+            name: accessory.name,
+            manufacturer: accessory.manufacturer,
+            model: accessory.model,
+            serialNumber: accessory.serialNumber,
+            firmwareRevision: accessory.firmwareRevision,
+            hardwareRevision: accessory.hardwareRevision,
+            protocols: accessory.protocols
+        )
+    }
+}

@@ -1,0 +1,261 @@
+import WakeModel
+
+extension ExternalAccessory {
+    /// The kind of device that such a file names.
+    package static let kind = "external-accessory"
+
+    /// Reads a device file.
+    ///
+    /// - Throws: ``FileError`` with the line and what was expected.
+    package static func load(file: String) throws(FileError) -> ExternalAccessory {
+        try parse(try readFile(file), file: file)
+    }
+
+    /// Reads the text of a device file; `file` is for errors.
+    package static func parse(_ bytes: [UInt8], file: String) throws(FileError) -> ExternalAccessory {
+        try ExternalAccessory(try YAMLReader.read(bytes, file: file))
+    }
+
+    init(_ root: YAMLNode) throws(FileError) {
+        let kind = Self.kind
+        let fields = try Fields(
+            root,
+            of: "an accessory",
+            keys: [
+                "device", "name", "manufacturer", "model", "serial-number", "firmware", "hardware", "usb", "bluetooth",
+                "protocols", "presence", "faults",
+            ]
+        )
+        _ = try fields.required("device").word("kind of device", among: [kind]) { $0 == kind ? $0 : nil }
+        let nodes = try fields.required("protocols").list(expecting: "protocols", limit: 32)
+        let faults = try fields["faults"]?.list(expecting: "faults", limit: 256) ?? []
+        let presence = try fields["presence"]?.list(expecting: "changes", limit: 10_000) ?? []
+        self.init(
+            file: root.file,
+            name: try fields.required("name").label(),
+            manufacturer: try fields["manufacturer"]?.label() ?? "",
+            model: try fields["model"]?.label() ?? "",
+            serialNumber: try fields["serial-number"]?.label() ?? "",
+            firmwareRevision: try fields["firmware"]?.label() ?? "",
+            hardwareRevision: try fields["hardware"]?.label() ?? "",
+            transport: try Transport(fields),
+            protocols: try nodes.map { (node) throws(FileError) in try AccessoryProtocol(node) },
+            presence: try presence.map { (node) throws(FileError) in try Presence(node) },
+            faults: try faults.map { (node) throws(FileError) in try Fault(node) }
+        )
+        try check(fields, nodes, presence, faults)
+    }
+
+    private func check(
+        _ fields: Fields,
+        _ nodes: [YAMLNode],
+        _ changes: [YAMLNode],
+        _ faultNodes: [YAMLNode]
+    ) throws(FileError) {
+        if protocols.isEmpty {
+            throw try fields.required("protocols").error(found: "an empty list", expected: "at least one protocol")
+        }
+        for (index, one) in protocols.enumerated() {
+            if protocols[..<index].contains(where: { $0.name == one.name }) {
+                throw nodes[index].error(found: "a second protocol '\(one.name)'", expected: "another name")
+            }
+            switch (transport, one.link) {
+            case (.usb, .tty), (.usb, .hid), (.bluetooth, .rfcomm): break
+            case (.usb, .rfcomm): throw nodes[index].error(found: "rfcomm on USB", expected: "tty or hid")
+            case (.bluetooth, .tty), (.bluetooth, .hid):
+                throw nodes[index].error(found: "a USB link over Bluetooth", expected: "rfcomm")
+            }
+        }
+        for (index, change) in presence.enumerated() {
+            let before = index > 0 ? presence[index - 1].attached : !change.attached
+            if before == change.attached {
+                let word = change.attached ? "attach" : "detach"
+                throw changes[index].error(found: "'\(word)' twice", expected: "attach and detach in turn")
+            }
+        }
+        for (index, fault) in faults.enumerated() where faults[..<index].contains(where: { $0.name == fault.name }) {
+            throw faultNodes[index].error(found: "a second fault '\(fault.name)'", expected: "another name")
+        }
+    }
+}
+
+extension ExternalAccessory.Transport {
+    init(_ fields: Fields) throws(FileError) {
+        let (key, value) = try fields.one(of: ["usb", "bluetooth"], called: "a way to be found")
+        if key == "usb" {
+            let keys = try Fields(value, of: "a USB device", keys: ["vendor", "product", "serial-number"])
+            self = .usb(
+                ExternalAccessory.USB(
+                    vendor: try keys.required("vendor").usbNumber(),
+                    product: try keys.required("product").usbNumber(),
+                    serialNumber: try keys["serial-number"]?.label()
+                )
+            )
+        } else {
+            let keys = try Fields(value, of: "a Bluetooth device", keys: ["address"])
+            self = .bluetooth(address: try BluetoothPeripheral.address(try keys.required("address")))
+        }
+    }
+}
+
+extension ExternalAccessory.AccessoryProtocol {
+    init(_ node: YAMLNode) throws(FileError) {
+        let links = ["tty", "hid", "rfcomm"]
+        let fields = try Fields(
+            node,
+            of: "a protocol",
+            keys: ["protocol", "send", "repeat", "answers", "echo"] + links
+        )
+        name = try fields.required("protocol").accessoryProtocol()
+        line = node.line
+        let (key, value) = try fields.one(of: links, called: "a link")
+        switch key {
+        case "tty":
+            let keys = try Fields(value, of: "a serial port", keys: ["interface"])
+            link = .tty(interface: try keys["interface"]?.integer(in: 0...31) ?? 0)
+        case "hid":
+            let keys = try Fields(value, of: "reports", keys: ["interface", "report", "size"])
+            link = .hid(
+                ExternalAccessory.HID(
+                    interface: try keys["interface"]?.integer(in: 0...31) ?? 0,
+                    report: try keys["report"].map { (node) throws(FileError) in
+                        UInt8(try node.integer(in: 1...255))
+                    },
+                    size: try keys["size"]?.integer(in: 1...1024) ?? 64
+                )
+            )
+        default:
+            let keys = try Fields(value, of: "an RFCOMM service", keys: ["service", "channel"])
+            // Serial Port, of the Bluetooth Assigned Numbers.
+            link = .rfcomm(
+                service: try keys["service"]?.uuid() ?? "1101",
+                channel: try keys["channel"]?.integer(in: 1...30)
+            )
+        }
+        script = try ExternalAccessory.Script(fields)
+    }
+}
+
+extension ExternalAccessory.Script {
+    init(_ fields: Fields) throws(FileError) {
+        timetable = try Timetable(ofAccessory: fields)
+        let nodes = try fields["answers"]?.list(expecting: "answers", limit: 64) ?? []
+        answers = try nodes.map { (node) throws(FileError) in
+            let fields = try Fields(node, of: "an answer", keys: ["text", "hex", "send", "repeat"])
+            let (key, value) = try fields.one(of: ["text", "hex"], called: "what it answers")
+            let to = key == "text" ? Array(try value.text(expecting: "bytes").utf8) : try value.hex(limit: 256)
+            if !(1...256).contains(to.count) { throw value.error(expected: "1 to 256 bytes") }
+            return ExternalAccessory.Answer(to: to, timetable: try Timetable(ofAccessory: fields))
+        }
+        echo = try fields["echo"]?.bool() ?? false
+    }
+}
+
+extension ExternalAccessory.Presence {
+    init(_ node: YAMLNode) throws(FileError) {
+        let fields = try Fields(node, of: "a change", keys: ["attach", "detach"])
+        let (key, value) = try fields.one(of: ["attach", "detach"], called: "a change")
+        attached = key == "attach"
+        after = try value.duration()
+    }
+}
+
+extension ExternalAccessory.Fault {
+    init(_ node: YAMLNode) throws(FileError) {
+        let pulling = ["unplug-after-received", "unplug-after-sent"]
+        let effects = pulling + ["stall", "garbage", "flood"]
+        let fields = try Fields(node, of: "a fault", keys: ["name", "back-after"] + effects)
+        name = try fields.required("name").text(expecting: "a name")
+        let (key, value) = try fields.one(of: effects, called: "an effect")
+        let bytes = 1...100_000_000
+        switch key {
+        case "unplug-after-received": effect = .unplugAfterReceived(try value.integer(in: bytes))
+        case "unplug-after-sent": effect = .unplugAfterSent(try value.integer(in: bytes))
+        case "stall": effect = .stall(try value.interval())
+        case "garbage": effect = .garbage(try value.integer(in: 1...65_536))
+        default: effect = .flood(try value.integer(in: bytes))
+        }
+        if !pulling.contains(key) { try fields.refuse(["back-after"], beside: key) }
+        backAfter = try fields["back-after"]?.interval()
+    }
+}
+
+extension Timetable {
+    /// The keys `send` and `repeat` of what an accessory sends: values as text, as hexadecimal digits, as a counter or as a
+    /// long pattern.
+    init(ofAccessory fields: Fields) throws(FileError) {
+        let nodes = try fields["send"]?.list(expecting: "values") ?? []
+        entries = try nodes.map { (node) throws(FileError) in
+            let fields = try Fields(
+                node,
+                of: "values",
+                keys: ["after", "every", "text", "values", "counter", "pattern"]
+            )
+            let (key, value) = try fields.one(of: ["text", "values", "counter", "pattern"], called: "values")
+            switch key {
+            case "values", "counter": return try Entry(node)
+            case "text":
+                let list = try value.list(expecting: "texts").map { (node) throws(FileError) in
+                    Array(try node.text(expecting: "a text").utf8)
+                }
+                return try Entry(.list(list), fields, value)
+            default: return try Entry(.pattern(try Pattern(value)), fields, value)
+            }
+        }
+        repeats = try fields["repeat"]?.bool() ?? false
+        if repeats, !takesTime, let node = fields["repeat"] {
+            throw node.error(found: "a repetition that takes no time", expected: "a pause in send")
+        }
+    }
+}
+
+extension Timetable.Entry {
+    fileprivate init(_ values: Timetable.Values, _ fields: Fields, _ node: YAMLNode) throws(FileError) {
+        self.values = values
+        after = try fields["after"]?.duration() ?? .zero
+        every = try fields["every"]?.interval() ?? .zero
+        if values.count == 0 { throw node.error(found: "an empty list", expected: "at least one value") }
+        if values.count > 1, every == .zero {
+            throw fields.node.error(found: "several values without 'every'", expected: "the time between them")
+        }
+    }
+}
+
+extension Timetable.Pattern {
+    fileprivate init(_ node: YAMLNode) throws(FileError) {
+        let fields = try Fields(node, of: "a pattern", keys: ["bytes", "block"])
+        bytes = try fields.required("bytes").integer(in: 1...1_000_000_000)
+        block = try fields["block"]?.integer(in: 1...65_536) ?? 1024
+    }
+}
+
+extension YAMLNode {
+    /// A text of a descriptor: at most 126 characters, as USB's string descriptors have.
+    fileprivate func label() throws(FileError) -> String {
+        let expected = "a text of 1 to 126 characters, without control characters"
+        let text = try text(expecting: expected)
+        let plain = text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f }
+        guard plain, (1...126).contains(text.utf16.count) else { throw error(expected: expected) }
+        return text
+    }
+
+    /// A number of USB: four hexadecimal digits.
+    fileprivate func usbNumber() throws(FileError) -> UInt16 {
+        let expected = "four hexadecimal digits in quotes such as \"1d6b\""
+        let text = try text(expecting: expected)
+        guard text.utf8.count == 4, let number = UInt16(text, radix: 16) else { throw error(expected: expected) }
+        return number
+    }
+
+    /// The name of a protocol.
+    func accessoryProtocol() throws(FileError) -> String {
+        let expected = "a reverse-DNS name such as com.example.log"
+        let text = try text(expecting: expected)
+        let plain = text.unicodeScalars.allSatisfy { scalar in
+            scalar.isASCII
+                && (Character(scalar).isLetter || Character(scalar).isNumber || ".-_".unicodeScalars.contains(scalar))
+        }
+        guard plain, text.contains("."), (3...155).contains(text.utf8.count) else { throw error(expected: expected) }
+        return text
+    }
+}

@@ -1,0 +1,203 @@
+import WakeModel
+
+/// An external accessory as a device file describes it: who it says it is, the protocols that it offers, what each does, and how
+/// it can misbehave.
+package struct ExternalAccessory: Hashable, Sendable {
+    /// The path of the device file.
+    package var file: String
+    package var name: String
+    package var manufacturer: String
+    package var model: String
+    package var serialNumber: String
+    package var firmwareRevision: String
+    package var hardwareRevision: String
+    package var transport: Transport
+    /// At least one, each name once.
+    package var protocols: [AccessoryProtocol]
+    /// When it is plugged in and pulled, or in range and not; empty for one that is there from the beginning to the end.
+    package var presence: [Presence]
+    package var faults: [Fault]
+
+    /// How the accessory is found.
+    package enum Transport: Hashable, Sendable {
+        case usb(USB)
+        /// Six bytes, most significant first.
+        case bluetooth(address: [UInt8])
+    }
+
+    /// A USB device, by its descriptors.
+    package struct USB: Hashable, Sendable {
+        package var vendor: UInt16
+        package var product: UInt16
+        /// The serial number of its descriptor; nil when any will do.
+        package var serialNumber: String?
+
+        package init(vendor: UInt16, product: UInt16, serialNumber: String? = nil) {
+            self.vendor = vendor
+            self.product = product
+            self.serialNumber = serialNumber
+        }
+    }
+
+    /// A protocol that the accessory offers, and what stands behind it.
+    package struct AccessoryProtocol: Hashable, Sendable {
+        /// A reverse-DNS string, as in UISupportedExternalAccessoryProtocols.
+        package var name: String
+        package var link: Link
+        package var script: Script
+        package var line: Int
+
+        package init(name: String, link: Link, script: Script = Script(), line: Int = 0) {
+            self.name = name
+            self.link = link
+            self.script = script
+            self.line = line
+        }
+    }
+
+    /// What carries the bytes of a protocol.
+    package enum Link: Hashable, Sendable {
+        /// A serial port of a USB interface.
+        case tty(interface: Int)
+        /// The reports of a USB interface.
+        case hid(HID)
+        /// An RFCOMM channel of a service; of the service's record when it has no number.
+        case rfcomm(service: String, channel: Int?)
+
+        /// Whether its sender can be held, so that nothing is lost (EA-5).
+        package var canWait: Bool {
+            switch self {
+            case .tty, .rfcomm: true
+            case .hid: false
+            }
+        }
+    }
+
+    /// Reports in both directions: what arrives is a report's data; what is sent is cut into reports and filled with zeros.
+    package struct HID: Hashable, Sendable {
+        package var interface: Int
+        /// Nil when the interface's reports have no numbers.
+        package var report: UInt8?
+        /// The bytes of a report without its number, from 1 to 1 024.
+        package var size: Int
+
+        package init(interface: Int = 0, report: UInt8? = nil, size: Int = 64) {
+            self.interface = interface
+            self.report = report
+            self.size = size
+        }
+    }
+
+    /// What an accessory sends of itself, and answers, on one protocol; it begins anew with each session.
+    package struct Script: Hashable, Sendable {
+        /// From the moment the session is open.
+        package var timetable: Timetable
+        package var answers: [Answer]
+        /// Whether it sends back what it gets.
+        package var echo: Bool
+
+        package init(timetable: Timetable = Timetable(), answers: [Answer] = [], echo: Bool = false) {
+            self.timetable = timetable
+            self.answers = answers
+            self.echo = echo
+        }
+    }
+
+    /// What is sent when certain bytes have arrived.
+    package struct Answer: Hashable, Sendable {
+        /// What must be the last that arrived; 1 to 256 bytes.
+        package var to: [UInt8]
+        /// From the moment they have arrived. When it runs already it begins anew.
+        package var timetable: Timetable
+    }
+
+    /// One change between being there and not.
+    package struct Presence: Hashable, Sendable {
+        /// The pause before it.
+        package var after: Instant.Span
+        package var attached: Bool
+    }
+
+    /// A way in which the accessory can misbehave once armed.
+    package struct Fault: Hashable, Sendable {
+        package var name: String
+        package var effect: Effect
+        /// Of one that pulls the accessory: how long it stays away; nil for good. It comes back as a new connection, and on USB under
+        /// the next free number.
+        package var backAfter: Instant.Span?
+    }
+
+    /// What an armed fault does, once, over all sessions of the accessory.
+    package enum Effect: Hashable, Sendable {
+        /// It is pulled when it has taken so many more bytes: in the middle of a write.
+        case unplugAfterReceived(Int)
+        /// It is pulled when it has sent so many more values.
+        case unplugAfterSent(Int)
+        /// It neither takes nor sends anything for this long.
+        case stall(Instant.Span)
+        /// It sends so many bytes of nonsense before the next value.
+        case garbage(Int)
+        /// It sends so many bytes at once, as fast as they go.
+        case flood(Int)
+    }
+
+    package init(
+        file: String,
+        name: String,
+        manufacturer: String = "",
+        model: String = "",
+        serialNumber: String = "",
+        firmwareRevision: String = "",
+        hardwareRevision: String = "",
+        transport: Transport,
+        protocols: [AccessoryProtocol],
+        presence: [Presence] = [],
+        faults: [Fault] = []
+    ) {
+        self.file = file
+        self.name = name
+        self.manufacturer = manufacturer
+        self.model = model
+        self.serialNumber = serialNumber
+        self.firmwareRevision = firmwareRevision
+        self.hardwareRevision = hardwareRevision
+        self.transport = transport
+        self.protocols = protocols
+        self.presence = presence
+        self.faults = faults
+    }
+
+    /// What an app reads of it once it is connected.
+    package func accessory(_ connection: AccessoryConnection) -> Accessory {
+        Accessory(
+            connection: connection,
+            name: name,
+            manufacturer: manufacturer,
+            model: model,
+            serialNumber: serialNumber,
+            firmwareRevision: firmwareRevision,
+            hardwareRevision: hardwareRevision,
+            protocols: protocols.map(\.name)
+        )
+    }
+
+    /// The Bluetooth address in the usual spelling; nil for one on USB.
+    package var addressText: String? {
+        if case .bluetooth(let address) = transport { BluetoothAddress.text(address) } else { nil }
+    }
+
+    /// The accessory that a scenario's `count` makes of this one: another serial number, or address.
+    func copy(_ number: Int) -> ExternalAccessory {
+        guard number > 1 else { return self }
+        var copy = self
+        copy.serialNumber += "-\(number)"
+        switch transport {
+        case .usb(var usb):
+            usb.serialNumber = usb.serialNumber.map { "\($0)-\(number)" }
+            copy.transport = .usb(usb)
+        case .bluetooth(let address):
+            copy.transport = .bluetooth(address: BluetoothPeripheral.address(address, plus: number - 1))
+        }
+        return copy
+    }
+}

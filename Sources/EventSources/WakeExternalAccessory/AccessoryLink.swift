@@ -1,0 +1,48 @@
+import WakeSystem
+
+/// What carries the bytes of a session to and from an accessory: a tty, an RFCOMM socket, or the reports of a hidraw.
+package protocol AccessoryLink: AnyObject {
+    /// The descriptor to watch, non-blocking.
+    var number: Int32 { get }
+    /// Whether the kernel holds the sender while nobody reads: true for ttys and RFCOMM, false for hidraw (EA-5).
+    var holdsSender: Bool { get }
+
+    /// Reads what is there, at most the buffer's size.
+    ///
+    /// - Returns: the number of bytes, 0 at the end, nil when nothing is there now.
+    func read(into buffer: inout [UInt8]) throws(SystemError) -> Int?
+
+    /// Writes as much as goes in.
+    ///
+    /// - Returns: how many of the bytes went, nil when nothing fits now.
+    func write(_ bytes: [UInt8]) throws(SystemError) -> Int?
+
+    /// Lets go of the descriptor.
+    func close()
+}
+
+/// A link that is a plain descriptor.
+package final class DescriptorLink: AccessoryLink {
+    package let number: Int32
+    package let holdsSender: Bool
+    private var descriptor: Descriptor?
+
+    /// Takes over an open, non-blocking descriptor.
+    package init(owning number: Int32, holdsSender: Bool = true) {
+        self.number = number
+        self.holdsSender = holdsSender
+        descriptor = Descriptor(owning: number)
+    }
+
+    package func read(into buffer: inout [UInt8]) throws(SystemError) -> Int? {
+        guard descriptor != nil else { return 0 }
+        return try descriptor!.read(into: &buffer)
+    }
+
+    package func write(_ bytes: [UInt8]) throws(SystemError) -> Int? {
+        guard descriptor != nil else { return nil }
+        return try descriptor!.write(bytes)
+    }
+
+    package func close() { descriptor = nil }
+}

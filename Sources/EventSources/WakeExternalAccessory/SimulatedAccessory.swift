@@ -1,0 +1,141 @@
+import WakeDevices
+import WakeModel
+import WakePorts
+
+/// One accessory in memory: whether it is there, and what is wrong with it.
+struct SimulatedAccessory {
+    let description: ExternalAccessory
+    let name: String
+    /// The interned ``name``.
+    let nameID: NameID
+    let protocolIDs: [NameID]
+    /// The number of its connection; nil while it is away.
+    var connection: AccessoryConnection?
+    /// The next change of its presence, and when.
+    var nextPresence = 0
+    var presenceDue: Instant?
+    /// When it comes back after a fault pulled it.
+    var backAt: Instant?
+    var faults = Faults()
+    var random: SimulatedNoise
+
+    /// What armed faults have left to do.
+    struct Faults {
+        var bytesBeforeUnplug: Int?
+        var valuesBeforeUnplug: Int?
+        var backAfter: Instant.Span?
+        var stalledUntil: Instant?
+        var garbage = 0
+        var flood = 0
+    }
+
+    init(_ description: ExternalAccessory, named name: String, names: NameTable, seed: UInt64) {
+        self.description = description
+        self.name = name
+        nameID = names.intern(name)
+        protocolIDs = description.protocols.map { names.intern($0.name) }
+        random = SimulatedNoise(seed: seed, name: name)
+    }
+
+    /// When something of its own is due.
+    var due: Instant? {
+        [presenceDue, backAt, faults.stalledUntil].compactMap { $0 }.min()
+    }
+}
+
+/// One session with a simulated accessory: its script as it plays.
+final class SimulatedSession {
+    let number: AccessorySession
+    /// A position among the accessories.
+    let device: Int
+    /// A position among its protocols.
+    let place: Int
+    let socket: SessionSocket
+    let link: ExternalAccessory.Link
+    let script: ExternalAccessory.Script
+    /// The script's own timetable, then those of its answers.
+    var players: [Player]
+    /// The last bytes that arrived, as many as the longest answer wants.
+    private var tail: [UInt8] = []
+    /// What is to be sent and has no room yet; nothing else is sent before it.
+    var backlog = ByteQueue()
+
+    /// A timetable as it plays.
+    struct Player {
+        var timetable: Timetable
+        var position = Timetable.Position()
+        /// When its next value is due; nil when there is none.
+        var due: Instant?
+
+        mutating func start(at now: Instant) {
+            position = Timetable.Position()
+            due = timetable.pause(before: position).map { now.advanced(by: $0) }
+        }
+    }
+
+    init(
+        number: AccessorySession,
+        device: Int,
+        place: Int,
+        of description: ExternalAccessory.AccessoryProtocol,
+        socket: SessionSocket,
+        at now: Instant
+    ) {
+        self.number = number
+        self.device = device
+        self.place = place
+        self.socket = socket
+        link = description.link
+        script = description.script
+        players = ([script.timetable] + script.answers.map(\.timetable)).map { Player(timetable: $0) }
+        players[0].start(at: now)
+    }
+
+    var canWait: Bool { link.canWait }
+
+    /// Bytes as the link carries them: in reports of one size where it has reports, filled with zeros.
+    func framed(_ bytes: [UInt8]) -> [UInt8] {
+        guard case .hid(let reports) = link else { return bytes }
+        return bytes + [UInt8](repeating: 0, count: (reports.size - bytes.count % reports.size) % reports.size)
+    }
+
+    /// The next instant at which a value is due. While something has no room yet the script stands still.
+    var due: Instant? { backlog.isEmpty ? players.compactMap(\.due).min() : nil }
+
+    /// Starts the answers to what arrived, byte by byte.
+    func arrived(_ bytes: [UInt8], at now: Instant) {
+        guard let longest = script.answers.map(\.to.count).max() else { return }
+        for byte in bytes {
+            tail.append(byte)
+            if tail.count > longest { tail.removeFirst() }
+            for (index, answer) in script.answers.enumerated() where tail.ends(with: answer.to) {
+                players[index + 1].start(at: now)
+            }
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate func ends(with other: [UInt8]) -> Bool { suffix(other.count).elementsEqual(other) }
+}
+
+/// Random bytes that a seed and a name give again in each run (SplitMix64).
+struct SimulatedNoise {
+    private var state: UInt64
+
+    init(seed: UInt64, name: String) {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0100_0000_01b3 }
+        state = seed ^ hash
+    }
+
+    mutating func bytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in
+            state &+= 0x9e37_79b9_7f4a_7c15
+            var mixed = state
+            mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+            mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+            return UInt8(truncatingIfNeeded: mixed ^ (mixed >> 31))
+        }
+    }
+}
