@@ -18,13 +18,22 @@ func room(_ name: String, on floor: String, uses: [String] = [], exclude: [Strin
     )
 }
 
-func program(_ name: String, on floor: String, uses: [String], exclude: [String] = []) -> Target {
+// Code as it is written for a phone, where audio blocks touch memory without a word.
+let phone: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+
+func program(
+    _ name: String,
+    on floor: String,
+    uses: [String],
+    exclude: [String] = [],
+    settings: [SwiftSetting] = house
+) -> Target {
     .executableTarget(
         name: name,
         dependencies: uses.map { .byName(name: $0) },
         path: "Sources/\(floor)/\(name)",
         exclude: exclude,
-        swiftSettings: house
+        swiftSettings: settings
     )
 }
 
@@ -49,6 +58,8 @@ let package = Package(
         .library(name: "UIKit", targets: ["UIKit"]),
         .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
         .library(name: "CoreLocation", targets: ["CoreLocation"]),
+        .library(name: "AVFAudio", targets: ["AVFAudio"]),
+        .library(name: "AVFoundation", targets: ["AVFoundation"]),
         .library(name: "ExternalAccessory", targets: ["ExternalAccessory"]),
         .library(name: "os", targets: ["os"]),
         .library(name: "OSLog", targets: ["OSLog"]),
@@ -91,6 +102,12 @@ let package = Package(
         ),
 
         room(
+            "WakeAudio",
+            on: "EventSources",
+            uses: ["WakeModel", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem"]
+        ),
+
+        room(
             "WakeExternalAccessory",
             on: "EventSources",
             uses: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev", "WakeBus", "WakeBlueZ"]
@@ -109,8 +126,8 @@ let package = Package(
             on: "Bench",
             uses: [
                 "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
-                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeExternalAccessory", "WakeReports",
-                "WakeVoIP",
+                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio", "WakeExternalAccessory",
+                "WakeReports", "WakeVoIP",
             ]
         ),
 
@@ -126,6 +143,8 @@ let package = Package(
         room("UIKit", on: "SDK", uses: ["WakeClient", "WakeWire"]),
         room("CoreBluetooth", on: "SDK", uses: ["WakeClient", "WakeWire"]),
         room("CoreLocation", on: "SDK", uses: ["WakeClient", "WakeWire"]),
+        room("AVFAudio", on: "SDK", uses: ["WakeClient", "WakeWire"]),
+        room("AVFoundation", on: "SDK", uses: ["AVFAudio"]),
         room("ExternalAccessory", on: "SDK", uses: ["WakeClient", "WakeWire"]),
         room("os", on: "SDK"),
         room("OSLog", on: "SDK", uses: ["os"]),
@@ -141,6 +160,20 @@ let package = Package(
         program("Logger", on: "Examples", uses: ["UIKit", "CoreBluetooth"], exclude: ["Info.plist"]),
         program("SIPPhone", on: "Examples", uses: ["UIKit"], exclude: ["Info.plist"]),
         program("Fences", on: "Examples", uses: ["UIKit", "CoreLocation"], exclude: ["Info.plist"]),
+        program(
+            "ToneRadio",
+            on: "Examples",
+            uses: ["UIKit", "AVFoundation"],
+            exclude: ["Info.plist"],
+            settings: phone
+        ),
+        program(
+            "Recorder",
+            on: "Examples",
+            uses: ["UIKit", "AVFoundation"],
+            exclude: ["Info.plist"],
+            settings: phone
+        ),
         program("AccessoryLogger", on: "Examples", uses: ["UIKit", "ExternalAccessory"], exclude: ["Info.plist"]),
 
         // Benchmarks
@@ -159,6 +192,7 @@ let package = Package(
             exclude: ["Info.plist"]
         ),
         program("VoIPBenchmarkApp", on: "Benchmarks", uses: ["UIKit"], exclude: ["Info.plist"]),
+        program("AudioBenchmark", on: "Benchmarks", uses: ["WakeAudio", "WakeBench"]),
         program("PlainWake", on: "Benchmarks", uses: []),
         program(
             "NotificationBenchmarkApp",
@@ -243,6 +277,10 @@ let package = Package(
             uses: ["ChildProcess", "WakeLocation", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev"]
         ),
         tests(
+            "WakeAudioTests",
+            uses: ["WakeAudio", "WakeModel", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem"]
+        ),
+        tests(
             "WakeExternalAccessoryTests",
             uses: [
                 "AccessoryEnd", "BlueZStandIn", "ChildProcess", "WakeExternalAccessory", "WakeModel", "WakePorts",
@@ -256,8 +294,7 @@ let package = Package(
             "WakeBenchTests",
             uses: [
                 "AccessoryApp", "AccessoryLogger", "CallApp", "ChildProcess", "Fences", "Logger", "MisbehavingApp",
-                "SIPPhone",
-                "ThermometerPeripheral", "WakeBench",
+                "Recorder", "SIPPhone", "ThermometerPeripheral", "ToneRadio", "WakeAudio", "WakeBench",
                 "WakeDevices", "WakeJournal", "WakeModel", "WakePorts", "WakeProcesses", "WakeReports", "WakeRouter",
                 "WakeWire", "wakebench",
             ]
@@ -266,7 +303,7 @@ let package = Package(
             "SDKTests",
             uses: [
                 "BluetoothApp", "Fences", "HeartRate", "LocationApp", "ThermometerPeripheral", "WakeClient", "WakeWire",
-                "UIKit", "CoreBluetooth", "CoreLocation", "os", "OSLog",
+                "UIKit", "AVFAudio", "AVFoundation", "CoreBluetooth", "CoreLocation", "os", "OSLog",
             ]
         ),
         tests("CommandLineTests", uses: ["wakebench", "BlueZStandIn", "ChildProcess"], resources: [.copy("Answers")]),

@@ -44,6 +44,12 @@ enum FloorPlan {
         ),
 
         Room(
+            name: "WakeAudio",
+            floor: "EventSources",
+            imports: ["WakeModel", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem"]
+        ),
+
+        Room(
             name: "WakeExternalAccessory",
             floor: "EventSources",
             imports: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev", "WakeBus", "WakeBlueZ"]
@@ -62,7 +68,7 @@ enum FloorPlan {
             floor: "Bench",
             imports: [
                 "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
-                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeExternalAccessory",
+                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio", "WakeExternalAccessory",
                 "WakeReports", "WakeVoIP",
             ]
         ),
@@ -81,6 +87,8 @@ enum FloorPlan {
         Room(name: "UIKit", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
         Room(name: "CoreBluetooth", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
         Room(name: "CoreLocation", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
+        Room(name: "AVFAudio", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
+        Room(name: "AVFoundation", floor: "SDK", imports: ["AVFAudio"], foundation: true),
         Room(name: "ExternalAccessory", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
         Room(name: "os", floor: "SDK", imports: [], foundation: true),
         Room(name: "OSLog", floor: "SDK", imports: ["os"]),

@@ -8,8 +8,8 @@ private func files() -> ScenarioFiles {
     var files = ScenarioFiles()
     files.isFolder = { path in
         [
-            "Fences.app", "HeartRate.app", "HeartRatePython.app", "Logger.app", "SIPPhone.app",
-            "ThermometerPeripheral.app",
+            "Fences.app", "HeartRate.app", "HeartRatePython.app", "Logger.app", "Recorder.app", "SIPPhone.app",
+            "ThermometerPeripheral.app", "ToneRadio.app",
         ]
         .contains { path.hasSuffix($0) }
     }
@@ -311,7 +311,8 @@ struct ScenarioTests {
         #expect(track.faults.count == 1)
         #expect(try LocationTrack.parse(blocks[4], file: "README.md").length > .seconds(20))
         #expect(try CallServer.parse(blocks[5], file: "README.md").plan.count == 7)
-        let scenario = try Scenario.parse(blocks[6], file: file, files: files())
+        #expect(try AudioDevice.parse(blocks[6], file: "README.md").faults.count == 2)
+        let scenario = try Scenario.parse(blocks[7], file: file, files: files())
         #expect(scenario.apps.count == 101)
     }
 }

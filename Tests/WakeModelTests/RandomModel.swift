@@ -133,7 +133,7 @@ extension SeededGenerator {
     }
 
     mutating func request() -> AppRequest {
-        switch below(15) {
+        switch below(16) {
         case 13: .voip(voipRequest())
         case 0: .beginTask(token: number())
         case 1: .endTask(token: number())
@@ -147,6 +147,7 @@ extension SeededGenerator {
         case 11: .watchConnections(number(), peripherals: names(), services: names())
         case 9: .peripheralManager(number(), peripheralManagerRequest())
         case 10: .location(number(), locationRequest())
+        case 14: .audio(audioRequest())
         case 12: .accessory(number(), accessoryRequest())
         default: .operate(number(), peripheral: name(), operation())
         }
@@ -214,7 +215,7 @@ extension SeededGenerator {
     }
 
     mutating func payload() -> EventPayload {
-        switch below(24) {
+        switch below(26) {
         case 0: .none
         case 1: .value(data())
         case 2: .advertisement(advertisement())
@@ -251,6 +252,7 @@ extension SeededGenerator {
         case 17: .regionState(any())
         case 18: .locationFailure(code: signed(), message: text())
         case 19: .visit(visit())
+        case 22: .audioRoute(audioRoute(), previous: audioRoute())
         case 20: .accessory(accessory())
         case 21: .accessoryFailure(AccessoryFailure(code: signed(), message: text()))
         default: .failure(BluetoothFailure(domain: flag() ? .core : .att, code: signed(), message: text()))

@@ -62,6 +62,7 @@ struct RandomWorld {
         chance = Chance(seed: seed)
         var profile = Profile.all[Int(seed % UInt64(Profile.all.count))]
         if seed % 7 == 6 { profile.multitasking = false }
+        if seed % 5 == 4 { profile.audioRelaunches = true }
         if seed % 5 == 4 { profile.legacyVoIP = false }
         if seed % 7 == 3 { profile.voipWakeLimit = nil }
         router = Router(profile: profile, passcode: true)
@@ -116,7 +117,7 @@ struct RandomWorld {
     // MARK: Steps
 
     /// An app in a state that is met seldom.
-    private func app(in state: AppState) -> AppID? {
+    func app(in state: AppState) -> AppID? {
         (0..<Self.appCount).lazy.map { AppID(UInt32($0)) }.first { router.state(of: $0) == state }
     }
 
@@ -140,9 +141,10 @@ struct RandomWorld {
         switch chance.below(1_000) {
         case ..<350: answerSomething()
         case ..<560: radio()
-        case ..<590: whereabouts()
-        case ..<600: calls()
-        case ..<630: plug()
+        case ..<585: whereabouts()
+        case ..<595: calls()
+        case ..<615: sound()
+        case ..<640: plug()
         case ..<770: request(chance.below(Self.appCount))
         case ..<840: user()
         case ..<930: pass()
@@ -240,7 +242,7 @@ struct RandomWorld {
             accessoryCommands.append(command)
             if accessoryCommands.count > 48 { accessoryCommands.removeFirst(16) }
         case .kill, .expireTasks, .keep, .discard, .managerState, .restore, .restorePeripheral,
-            .alert, .refused, .moved, .locationAuthorization, .location, .voip, .raise:
+            .alert, .refused, .moved, .locationAuthorization, .location, .voip, .raise, .audio, .audioAnswer:
             break
         }
     }
@@ -261,6 +263,7 @@ struct RandomWorld {
             if chance.once(in: 2) { subscribe(index) }
             if chance.once(in: 3) { publish(index) }
             if !chance.once(in: 3) { locate(index) }
+            if !chance.once(in: 3) { play(index) }
             if !chance.once(in: 3) { useAccessories(index) }
             if chance.once(in: 2) { call(index) }
             guard processes[index].launching else { return }
@@ -292,6 +295,7 @@ struct RandomWorld {
         if index % 4 != 3 { modes.insert(BackgroundModes([.bluetoothCentral])) }
         if index % 3 != 1 { modes.insert(BackgroundModes([.bluetoothPeripheral])) }
         if index % 2 == 0 { modes.insert(BackgroundModes([.location])) }
+        if index % 4 < 2 { modes.insert(BackgroundModes([.audio])) }
         if index % 3 != 2 { modes.insert(BackgroundModes([.externalAccessory])) }
         if index % 5 < 3 { modes.insert(BackgroundModes([.voip])) }
         let bluetooth: BluetoothAuthorization = chance.once(in: 12) ? .denied : .allowed
@@ -368,6 +372,7 @@ struct RandomWorld {
         let peripheral = anyPeripheral()
         if chance.once(in: 4) { return anyPeripheralRequest(index) }
         if chance.once(in: 4) { return anyLocationRequest(index) }
+        if chance.once(in: 5) { return .audio(anySoundRequest()) }
         if chance.once(in: 5) { return anyAccessoryRequest() }
         if chance.once(in: 5) { return anyVoIPRequest() }
         switch chance.below(18) {
@@ -445,7 +450,9 @@ struct RandomWorld {
             case 1...10: .unlock
             case 11...14: .setPasscode
             case 15: .removePasscode
-            case 16...18: .displayOn
+            case 16, 17: .displayOn
+            case 18: chance.once(in: 2) ? .callBegan : .callEnded
+            case 19: .callEnded
             default: .lock
             }
         hear(.phone(change), isEvent: true)

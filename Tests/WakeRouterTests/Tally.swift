@@ -10,7 +10,7 @@ struct Tally {
         + [
             "beginTask", "endTask", "done", "createManager", "releaseManager", "scan", "stopScan", "connect",
             "cancelConnection", "operate", "peripheralManager", "watchConnections", "location",
-            "accessory", "voip",
+            "accessory", "voip", "audio",
         ]
         + ["launched", "returned", "suspended", "suspensionRefused", "exited", "launchFailed"]
 
@@ -45,7 +45,7 @@ struct Tally {
         let phone = 6
         let user = phone + PhoneChange.allCases.count
         let request = user + UserAction.allCases.count
-        let report = request + 15
+        let report = request + 16
         switch input {
         case .timeReached: return 0
         case .install: return 1
@@ -70,6 +70,7 @@ struct Tally {
         case .request(_, .location): return request + 12
         case .request(_, .accessory): return request + 13
         case .request(_, .voip): return request + 14
+        case .request(_, .audio): return request + 15
         case .process(_, .launched): return report
         case .process(_, .returned): return report + 1
         case .process(_, .suspended): return report + 2

@@ -80,7 +80,7 @@ extension Run {
             case .peripheral:
                 try? simulated.radio?.simulateDisconnect(device: device.name, origin: origin, at: bench.now)
             case .central: try? simulated.phones?.simulateDisconnect(device: device.name, at: bench.now)
-            case .beacon, .track, .accessory, .callServer: break
+            case .beacon, .track, .accessory, .callServer, .audio: break
             }
         }
     }
@@ -116,7 +116,7 @@ struct ReplayedSteps {
             open.append((verb, origin, apps.count))
         case .phone: open.append((verb, origin, 1))
         case .bluetooth, .notify, .disconnect, .range, .arm, .cross, .position, .play, .visit, .attach, .send,
-            .authorize, .note, .call:
+            .authorize, .note, .call, .microphone, .plug, .sound:
             break
         }
     }

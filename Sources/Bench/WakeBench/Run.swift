@@ -1,4 +1,5 @@
 import Glibc
+import WakeAudio
 import WakeBluetooth
 import WakeBundles
 import WakeDevices
@@ -27,6 +28,7 @@ package final class Run {
     let bluetooth: any BluetoothCentralPort
     let peripheralRole: any BluetoothPeripheralPort
     let location: any LocationPort
+    let audio: any AudioPort
     let accessory: any AccessoryPort
     let voip: any VoIPPort
     let scripted: ScriptedAppHost
@@ -65,7 +67,8 @@ package final class Run {
         } catch {
             throw CommandFailure(.invalidFile, error.description)
         }
-        profile = Run.profile(options.profile ?? scenario.profile ?? .ios17, scenario.voip)
+        let base = Run.profile(options.profile ?? scenario.profile ?? .ios17, scenario.voip)
+        profile = scenario.audio.applied(to: base)
         seed = options.seed ?? scenario.seed ?? 1
         do {
             // Each watched socket of an app is a descriptor of the bench.
@@ -74,9 +77,10 @@ package final class Run {
         } catch { throw CommandFailure(.internal, error.description) }
         let backend = Run.backend(of: .bluetooth, options, scenario)
         let positions = Run.backend(of: .location, options, scenario)
+        let sound = Run.backend(of: .audio, options, scenario)
         let accessories = Run.backend(of: .accessory, options, scenario)
         let calls = Run.backend(of: .voip, options, scenario)
-        realTime = try Run.clock(options, backends: [backend, positions, accessories, calls])
+        realTime = try Run.clock(options, backends: [backend, positions, accessories, sound, calls])
         let names = self.names
         devices = scenario.devices.map { names.intern($0.name) }
         let radio = try Run.bluetooth(backend, scenario, names: names, seed: seed, loop: loop, adapter: options.adapter)
@@ -85,6 +89,7 @@ package final class Run {
         }
         peripheralRole = try Run.peripheralRole(beside: radio, scenario, names: names, seed: seed, loop: loop)
         location = try Run.location(positions, scenario, options, names: names, seed: seed, loop: loop)
+        audio = try Run.audio(sound, scenario, names: names, loop: loop)
         accessory = try Run.accessory(
             accessories,
             scenario,
@@ -102,6 +107,7 @@ package final class Run {
             try bluetooth.start(at: .zero)
             try peripheralRole.start(at: .zero)
             try location.start(at: .zero)
+            try audio.start(at: .zero)
             try accessory.start(at: .zero)
             try voip.start(at: .zero)
         } catch {
@@ -132,7 +138,7 @@ package final class Run {
             seed: seed,
             profile: profile.name,
             determinism: realTime || real != nil ? "replay" : "router",
-            settings: Run.settings(backend, positions, accessories, calls, scenario)
+            settings: Run.settings(backend, positions, accessories, sound, calls, scenario)
         )
         recorder = try Run.recorder(folder, header, names: names, goesOn: journal.recovery != nil)
         bench = Bench(
@@ -149,9 +155,12 @@ package final class Run {
         )
         bench.peripheralRole = peripheralRole
         bench.location = location
+        bench.audio = audio
         bench.voip = voip
         driver = ScenarioDriver(scenario, names: names)
         scripted = ScriptedAppHost(names: names, profile: profile)
+        scripted.pretend = { [audio] in audio.pretend($0, of: $1, at: $2) }
+        audio.note = { [recorder] app, text in recorder.note(.fault(text), of: app) }
         bench.listen(to: scripted)
         bench.add(driver)
         bench.add(recorder)
@@ -179,6 +188,7 @@ package final class Run {
         _ bluetooth: String,
         _ location: String,
         _ accessory: String,
+        _ sound: String,
         _ calls: String,
         _ scenario: Scenario
     ) -> [String: String] {
@@ -186,6 +196,8 @@ package final class Run {
             "bluetooth": bluetooth, "location": location, "scenario": scenario.name, "voip": calls,
         ]
         let usesAccessories = scenario.devices.contains { $0.accessory != nil }
+        let usesSound = scenario.devices.contains { $0.audio != nil }
+        if usesSound || sound != "simulated" { settings["audio"] = sound }
         if usesAccessories || accessory != "simulated" { settings["accessory"] = accessory }
         return settings
     }
@@ -285,6 +297,18 @@ package final class Run {
         }
     }
 
+    private static func audio(
+        _ backend: String,
+        _ scenario: Scenario,
+        names: NameTable,
+        loop: EventLoop
+    ) throws(CommandFailure) -> any AudioPort {
+        guard backend == "simulated" else {
+            throw CommandFailure(.usage, "the backend audio=\(backend) is not there yet; leave it away")
+        }
+        return SimulatedAudio(devices: scenario.devices, names: names, loop: loop)
+    }
+
     /// The simulated ends among the run's.
     var simulated: SimulatedEnds {
         SimulatedEnds(
@@ -292,6 +316,7 @@ package final class Run {
             radio: bluetooth as? SimulatedBluetooth,
             phones: peripheralRole as? SimulatedPeripheralRole,
             positions: location as? SimulatedLocation,
+            sound: audio as? SimulatedAudio,
             accessories: accessory as? SimulatedAccessories,
             calls: voip as? SimulatedVoIP
         )
@@ -315,6 +340,7 @@ package final class Run {
     /// - Throws: ``CommandFailure``; what was accepted before is in the run folder.
     package func execute() throws(CommandFailure) {
         defer {
+            audio.stop()
             accessory.stop()
             location.stop()
             voip.stop()
@@ -403,6 +429,9 @@ package final class Run {
                 }
             manifest.bluetoothAuthorization = app.bluetoothAuthorization
             bench.submit(.install(AppID(UInt32(number)), manifest), origin: origin)
+            if app.microphone != .undetermined {
+                answerMicrophone(app.microphone == .granted, of: AppID(UInt32(number)), origin)
+            }
             if case .scripted(let script) = app.form, let use = script.location {
                 refuseLocation(use.authorization, AppID(UInt32(number)), origin)
             }
@@ -436,7 +465,7 @@ package final class Run {
                 continue
             }
             if driver.failure != nil { return }
-            if let processes, !processes.host.isQuiet {
+            if let processes, !processes.host.isQuiet || !audio.isQuiet {
                 try waitForApps(processes)
                 continue
             }
@@ -457,12 +486,14 @@ package final class Run {
         try bench.commit()
         let given = Int64(options.patience * 1_000_000_000)
         let limit = MonotonicClock.now() + given
-        while !processes.host.isQuiet, !bench.hasWork(at: bench.now), !interrupted {
+        while !processes.host.isQuiet || !audio.isQuiet, !bench.hasWork(at: bench.now), !interrupted {
             let left = limit - MonotonicClock.now()
             guard left > 0 else {
-                let names = processes.host.busyApps.joined(separator: ", ")
+                let busy = processes.host.busyApps
+                let names = busy.isEmpty ? "a buffer of sound" : busy.joined(separator: ", ")
                 recorder.note("no answer within the patience of \(options.patience) s: \(names)")
                 processes.host.endPatience()
+                audio.giveUpWaiting(at: bench.now)
                 return
             }
             try loop.runOnce(timeout: left)
@@ -508,6 +539,7 @@ package final class Run {
         if let other = bluetooth.nextDeadline { next = min(next, other) }
         if let other = peripheralRole.nextDeadline { next = min(next, other) }
         if let other = location.nextDeadline { next = min(next, other) }
+        if let other = audio.nextDeadline { next = min(next, other) }
         if let other = accessory.nextDeadline { next = min(next, other) }
         if let other = voip.nextDeadline { next = min(next, other) }
         if let other = scripted.nextDeadline { next = min(next, other) }
@@ -520,6 +552,7 @@ package final class Run {
         bluetooth.timeReached(now)
         peripheralRole.timeReached(now)
         location.timeReached(now)
+        audio.timeReached(now)
         accessory.timeReached(now)
         voip.timeReached(now)
         scripted.timeReached(now)
@@ -573,6 +606,16 @@ extension Run: ProcessAppSurroundings {
             authorization: bench.router.locationAuthorization(of: app),
             circles: regions.circles,
             beacons: regions.beacons
+        )
+    }
+
+    func audioFacts(of app: AppID) -> AudioFacts {
+        let others = bench.router.otherAudio(beside: app)
+        return AudioFacts(
+            permission: bench.router.microphonePermission(of: app),
+            otherPlaying: others.playing,
+            silenceSecondary: others.silenceSecondary,
+            route: audio.route
         )
     }
 

@@ -30,6 +30,10 @@ package final class ScriptedAppHost: AppHost {
         let publication: Publication
         var isPublished = false
         var values: [UInt32: [UInt8]] = [:]
+        /// What it plays cannot be heard.
+        var isSilent = false
+        /// The number of its last request about sound.
+        var lastRequest: UInt32 = 0
         /// The number of its next session, and what it writes to those that are being opened.
         var nextSession: ManagerNumber = 0
         var writes: [ManagerNumber: [UInt8]] = [:]
@@ -46,6 +50,8 @@ package final class ScriptedAppHost: AppHost {
     private static let manager: ManagerNumber = 1
 
     package var hear: ((AppID, AppWord) -> Void)?
+    /// Where what an app does with its sound goes, in place of buffers.
+    package var pretend: ((PretendedSound, AppID, Instant) -> Void)?
     /// The accessories that an app may see.
     var visibleAccessories: ((AppID) -> [Accessory])?
     /// Hears that an app has written to an accessory.
@@ -93,6 +99,7 @@ package final class ScriptedAppHost: AppHost {
         }
         if let use = script.location { useLocation(use, of: app) }
         if let peripheral = script.peripheral { createPeripheralManager(peripheral, of: app) }
+        if let use = script.audio { useSound(use, of: app) }
         if let use = script.accessory { useAccessories(use, of: app) }
         if let use = script.voip { useSockets(use, of: app) }
         hear?(app, .report(.launched))
@@ -139,6 +146,8 @@ package final class ScriptedAppHost: AppHost {
         guard apps[app]!.running else { return }
         if delivery.event.kind.source == .accessory {
             followAccessory(delivery, of: app)
+        } else if delivery.event.kind.source == .audio {
+            followSound(delivery.event, of: app)
         } else if delivery.manager == Self.peripheralManager {
             serve(delivery, of: app)
         } else {

@@ -1,3 +1,4 @@
+import WakeAudio
 import WakeBluetooth
 import WakeDevices
 import WakeExternalAccessory
@@ -12,6 +13,7 @@ struct SimulatedEnds {
     let radio: SimulatedBluetooth?
     let phones: SimulatedPeripheralRole?
     let positions: SimulatedLocation?
+    let sound: SimulatedAudio?
     let accessories: SimulatedAccessories?
     let calls: SimulatedVoIP?
 
@@ -55,6 +57,8 @@ struct SimulatedEnds {
                 departure: departs ? time : nil
             )
             try positions(departs ? "depart" : "arrive").simulateVisit(visit, origin: origin, at: now)
+        case .plug(let devices, let plugged):
+            for device in devices { try sound("plug").plug(name(device), plugged, at: now) }
         case .attach(let devices, let attached):
             for device in devices { try plug(device, attached, origin, at: now) }
         case .send(let devices, let protocolName, let value):
@@ -69,7 +73,7 @@ struct SimulatedEnds {
         case .call(let devices, let act):
             let calls = try calls("voip")
             for device in devices { try calls.simulate(act, device: name(device), at: now) }
-        case .user, .terminate, .uninstall, .phone, .authorize, .note: break
+        case .user, .terminate, .uninstall, .phone, .authorize, .note, .microphone, .sound: break
         }
     }
 
@@ -77,7 +81,7 @@ struct SimulatedEnds {
         switch scenario.devices[device].form {
         case .central: try phones("disconnect").simulateDisconnect(device: name(device), at: now)
         case .accessory: try plug(device, false, origin, at: now)
-        case .peripheral, .beacon, .track, .callServer:
+        case .peripheral, .beacon, .track, .callServer, .audio:
             try radio("disconnect").simulateDisconnect(device: name(device), origin: origin, at: now)
         }
     }
@@ -87,7 +91,7 @@ struct SimulatedEnds {
         switch scenario.devices[device].form {
         case .central: try phones(step).simulateRange(device: name(device), inRange: inRange, at: now)
         case .accessory: try plug(device, inRange, .none, at: now)
-        case .peripheral, .beacon, .track, .callServer:
+        case .peripheral, .beacon, .track, .callServer, .audio:
             try radio(step).simulateRange(device: name(device), inRange: inRange, at: now)
         }
     }
@@ -97,6 +101,7 @@ struct SimulatedEnds {
         case .central: try phones("arm").arm(fault: fault, device: name(device), at: now)
         case .callServer: try calls("arm").arm(fault: fault, device: name(device), at: now)
         case .track: try positions("arm").arm(fault: fault, device: name(device), at: now)
+        case .audio: try sound("arm").arm(fault: fault, device: name(device), at: now)
         case .accessory: try accessories("arm").arm(fault: fault, device: name(device), at: now)
         case .peripheral, .beacon: try radio("arm").arm(fault: fault, device: name(device), at: now)
         }
@@ -117,6 +122,11 @@ struct SimulatedEnds {
     private func positions(_ step: String) throws(SourceFailure) -> SimulatedLocation {
         guard let positions else { throw Self.real(step, "location", "the receiver itself decides") }
         return positions
+    }
+
+    private func sound(_ step: String) throws(SourceFailure) -> SimulatedAudio {
+        guard let sound else { throw Self.real(step, "audio", "the sound card itself decides") }
+        return sound
     }
 
     private func accessories(_ step: String) throws(SourceFailure) -> SimulatedAccessories {

@@ -26,7 +26,7 @@ struct WireTranslation {
             peripheralManager(request).map { .peripheralManager(manager, $0) }
         case .location(let manager, let request): location(request).map { .location(manager, $0) }
         case .voip(let request): Self.voip(request).map { .voip($0) }
-        case .hello, .launched, .acknowledge, .timeRemaining, .accessory: nil
+        case .hello, .launched, .acknowledge, .timeRemaining, .accessory, .audio: nil
         }
     }
 
@@ -122,6 +122,10 @@ struct WireTranslation {
             .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
             .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
             return locationEvent(delivery, wallSeconds: wallSeconds).map { .location($0) }
+        case .audioActivated, .audioStarted, .audioInBackground, .audioStopped, .audioInterrupted,
+            .audioInterruptionEnded, .audioRouteChanged, .audioRanDry, .audioSilent, .audioAudible,
+            .microphoneAnswered:
+            return audioEvent(delivery).map { .audio($0) }
         case .accessoryConnected, .accessoryDisconnected, .accessorySessionOpened, .accessoryDataAvailable,
             .accessorySessionEnded:
             return accessoryEvent(delivery).map { .accessory($0) }

@@ -279,7 +279,8 @@ package final class DecisionLog {
         into line: inout LineBuffer
     ) {
         switch check {
-        case .terminatedBySystem, .updatesReachProcess, .rangesWhileRunning, .relaunchedByAccessory:
+        case .terminatedBySystem, .updatesReachProcess, .rangesWhileRunning, .relaunchedByAccessory,
+            .relaunchedBySound:
             line.append(",\"observed\":\"")
             line.append(raw: snapshot.state.word(hasExited: snapshot.lastExit != 0))
             line.append("\",\"since\":")
@@ -317,7 +318,7 @@ package final class DecisionLog {
         case .voipWakesLeft:
             line.append(",\"observed\":")
             line.append(UInt64(snapshot.voipWakes))
-        case .modePresent, .voipModePresent, .accessoryModePresent:
+        case .modePresent, .voipModePresent, .accessoryModePresent, .soundModePresent:
             line.append(",\"observed\":")
             line.append(fragments.modes(snapshot.modes))
         case .authorized:
@@ -374,7 +375,7 @@ package final class DecisionLog {
             }
             line.append("}")
         case .updatesInBackground, .sideWanted, .crossesBoundary, .beaconIsNew, .protocolListed, .notificationsAsked,
-            .socketsWatched:
+            .socketsWatched, .audible, .noCall, .categoryAllows, .interruptsNobody:
             // A yes or no is all that there was to see.
             line.append(",\"observed\":")
             line.append(result == .pass)

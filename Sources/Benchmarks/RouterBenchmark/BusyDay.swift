@@ -146,7 +146,8 @@ struct BusyDay {
             case .callback(let app, let callback, _): answers.append(.process(app, .returned(callback)))
             case .thaw, .kill, .expireTasks, .deliver, .keep, .discard, .managerState, .restore, .bluetooth,
                 .restorePeripheral, .peripheralRole, .refused,
-                .alert, .exited, .moved, .locationAuthorization, .location, .accessory, .raise, .voip:
+                .alert, .exited, .moved, .locationAuthorization, .location, .accessory, .audio, .audioAnswer, .raise,
+                .voip:
                 break
             }
         }

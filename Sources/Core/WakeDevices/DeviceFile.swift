@@ -10,6 +10,8 @@ package enum DeviceFile: Hashable, Sendable {
     case central(BluetoothCentral)
     /// `device: location-track`
     case track(LocationTrack)
+    /// `device: audio-device`
+    case audio(AudioDevice)
     /// `device: external-accessory`
     case accessory(ExternalAccessory)
     /// `device: call-server`
@@ -17,7 +19,7 @@ package enum DeviceFile: Hashable, Sendable {
 
     private static let kinds = [
         "bluetooth-peripheral", "bluetooth-central", "ibeacon", LocationTrack.kind, CallServer.kind,
-        ExternalAccessory.kind,
+        ExternalAccessory.kind, AudioDevice.kind,
     ]
 
     /// Reads a device file of any kind.
@@ -41,6 +43,7 @@ package enum DeviceFile: Hashable, Sendable {
         case "bluetooth-central": return .central(try BluetoothCentral(root))
         case "ibeacon": return .beacon(try Beacon(root))
         case LocationTrack.kind: return .track(try LocationTrack(root))
+        case AudioDevice.kind: return .audio(try AudioDevice(root))
         case ExternalAccessory.kind: return .accessory(try ExternalAccessory(root))
         case CallServer.kind: return .callServer(try CallServer(root))
         default: return .peripheral(try BluetoothPeripheral(root))
@@ -53,7 +56,7 @@ package enum DeviceFile: Hashable, Sendable {
         case .peripheral(let peripheral): .peripheral(peripheral.copy(number))
         case .beacon(let beacon): .beacon(beacon.copy(number))
         case .central(let central): .central(central.copy(number))
-        case .track: self
+        case .track, .audio: self
         case .accessory(let accessory): .accessory(accessory.copy(number))
         case .callServer: self
         }
@@ -66,6 +69,7 @@ package enum DeviceFile: Hashable, Sendable {
         case .beacon(let beacon): beacon.file
         case .central(let central): central.file
         case .track(let track): track.file
+        case .audio(let device): device.file
         case .accessory(let accessory): accessory.file
         case .callServer(let server): server.file
         }
@@ -78,6 +82,7 @@ package enum DeviceFile: Hashable, Sendable {
         case .beacon(let beacon): beacon.faults.map(\.name)
         case .central(let central): central.faults.map(\.name)
         case .track(let track): track.faults.map(\.name)
+        case .audio(let device): device.faults.map(\.name)
         case .accessory(let accessory): accessory.faults.map(\.name)
         case .callServer(let server): server.faults.map(\.name)
         }

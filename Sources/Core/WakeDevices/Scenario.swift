@@ -21,6 +21,7 @@ package struct Scenario: Hashable, Sendable {
     package var expectations: [Expectation]
     /// When the run ends; nil for ``quietTime`` after the last step was carried out.
     package var until: Instant.Span?
+    package var audio = AudioSettings()
 
     /// How long a run goes on after its last step when the file has no `until`.
     package static let quietTime = Instant.Span.seconds(10)
@@ -51,7 +52,8 @@ package struct BackendChoice: Hashable, Sendable {
         case .location: ["simulated", "gpsd", "nmea"]
         case .accessory: ["simulated", "udev", "rfcomm"]
         case .voip: ["simulated", "socket"]
-        case .audio, .push, .transfer, .task, .system: ["simulated"]
+        case .audio: ["simulated", "alsa"]
+        case .push, .transfer, .task, .system: ["simulated"]
         }
     }
 }
@@ -63,6 +65,24 @@ package struct PhoneStart: Hashable, Sendable {
     package var bluetooth = true
 
     package init() {}
+}
+
+/// What a scenario sets of the rules of sound; nil for what the profile has.
+package struct AudioSettings: Hashable, Sendable {
+    /// AUD-4; nil within for no limit.
+    package var silenceLimit: Instant.Span??
+    /// AUD-12.
+    package var relaunches: Bool?
+
+    package init() {}
+
+    /// A profile with these settings.
+    package func applied(to profile: Profile) -> Profile {
+        var profile = profile
+        if let silenceLimit { profile.audioSilenceLimit = silenceLimit }
+        if let relaunches { profile.audioRelaunches = relaunches }
+        return profile
+    }
 }
 
 /// What a scenario changes of the profile's rules of VoIP; nil leaves what the profile has.
@@ -85,6 +105,8 @@ package struct ScenarioApp: Hashable, Sendable {
     package var form: Form
     /// Whether the user lets it use Bluetooth (BTP-5).
     package var bluetoothAuthorization = BluetoothAuthorization.allowed
+    /// The user's word before the app asks (AUD-10).
+    package var microphone = MicrophonePermission.undetermined
 
     /// What the app is.
     package enum Form: Hashable, Sendable {
@@ -113,6 +135,8 @@ package struct ScriptedApp: Hashable, Sendable {
     package var accessory: AccessoryUse?
     /// What it does as a peripheral itself; nil when it is none.
     package var peripheral: ScriptedPeripheral?
+    /// How it uses sound; nil when it does not.
+    package var audio: AudioUse?
     /// What it does for its calls at launch.
     package var voip: VoIPUse?
 
@@ -226,6 +250,11 @@ package struct ScenarioDevice: Hashable, Sendable {
         if case .track(let track) = form { track } else { nil }
     }
 
+    /// The sound device that it is; nil for a device of another kind.
+    package var audio: AudioDevice? {
+        if case .audio(let device) = form { device } else { nil }
+    }
+
     /// The accessory that it is; nil for a device of another kind.
     package var accessory: ExternalAccessory? {
         if case .accessory(let accessory) = form { accessory } else { nil }
@@ -289,6 +318,12 @@ package enum Verb: Hashable, Sendable {
     case send(devices: [Int], protocolName: String?, value: [UInt8])
     /// The user decides what the apps may know of the position.
     case authorize(apps: [Int], LocationAuthorization)
+    /// The user decides whether the apps may hear the microphone.
+    case microphone(apps: [Int], granted: Bool)
+    /// A sound device is plugged in or out.
+    case plug(devices: [Int], plugged: Bool)
+    /// What scripted apps do with their sound from now on.
+    case sound(apps: [Int], ScriptedApp.SoundAct)
     /// The call servers do something beside their plan, on each connection that they have.
     case call(devices: [Int], CallAct)
     /// A line for the timeline.

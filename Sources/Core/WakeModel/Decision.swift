@@ -122,6 +122,7 @@ package enum Registration: UInt8, CaseIterable, Sendable {
     case beaconRegion
     case ranging
     case answer
+    case audioSession
     case accessoryNotifications
     case accessorySession
     case voipSocket
@@ -148,6 +149,7 @@ package enum Registration: UInt8, CaseIterable, Sendable {
         case .beaconRegion: "beacon-region"
         case .ranging: "ranging"
         case .answer: "answer"
+        case .audioSession: "audio-session"
         case .accessoryNotifications: "accessory-notifications"
         case .accessorySession: "accessory-session"
         case .voipSocket: "voip-socket"
@@ -164,6 +166,7 @@ package enum Registration: UInt8, CaseIterable, Sendable {
             .watchedConnection:
             .bluetooth
         case .standardUpdates, .significantChange, .visits, .region, .beaconRegion, .ranging, .answer: .location
+        case .audioSession: .audio
         case .accessoryNotifications, .accessorySession: .accessory
         case .voipSocket, .keepAlive, .voipMode: .voip
         }

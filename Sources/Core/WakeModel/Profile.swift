@@ -69,6 +69,12 @@ package struct Profile: Hashable, Sendable {
     /// How many VoIP wakes there may be within ``voipWakeWindow`` (VOIP-6); nil for any number.
     package var voipWakeLimit: UInt32?
     package var voipWakeWindow: Instant.Span
+    /// The window of a wake by the end of an interruption (AUD-6); assumed.
+    package var audioWindow: Instant.Span
+    /// How long a run of silence in the background may be; nil for ever (AUD-4); assumed.
+    package var audioSilenceLimit: Instant.Span?
+    /// Whether sound relaunches a terminated app, as the guide of 2014 has it (AUD-12).
+    package var audioRelaunches: Bool
 
     private static func generation(
         _ name: String,
@@ -120,7 +126,10 @@ package struct Profile: Hashable, Sendable {
             voipWindow: .seconds(10),
             keepAliveMinimum: .seconds(600),
             voipWakeLimit: 15,
-            voipWakeWindow: .seconds(300)
+            voipWakeWindow: .seconds(300),
+            audioWindow: .seconds(10),
+            audioSilenceLimit: .seconds(10),
+            audioRelaunches: false
         )
     }
 

@@ -77,6 +77,17 @@ package enum Reason: UInt8, CaseIterable, Sendable {
     case crossingBegan
     case beaconKnown
     case ledToEvents
+    case playsOn
+    case stoppedPlaying
+    case soundModeMissing
+    case silentTooLong
+    case callHasPriority
+    case shouldResume
+    case categoryForbids
+    case cannotInterruptOthers
+    case ranDry
+    case notRelaunchedBySound
+    case interrupted
     case accessoryModeMissing
     case protocolNotListed
     case notificationsNotAsked
@@ -128,6 +139,17 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .crossingBegan: "CrossingBegan"
         case .beaconKnown: "BeaconKnown"
         case .ledToEvents: "LedToEvents"
+        case .playsOn: "PlaysOn"
+        case .stoppedPlaying: "StoppedPlaying"
+        case .soundModeMissing: "AudioModeMissing"
+        case .silentTooLong: "SilentTooLong"
+        case .callHasPriority: "CallHasPriority"
+        case .shouldResume: "ShouldResume"
+        case .categoryForbids: "CategoryForbids"
+        case .cannotInterruptOthers: "CannotInterruptOthers"
+        case .ranDry: "RanDry"
+        case .notRelaunchedBySound: "NotRelaunchedByAudio"
+        case .interrupted: "Interrupted"
         case .accessoryModeMissing: "AccessoryModeMissing"
         case .protocolNotListed: "ProtocolNotListed"
         case .notificationsNotAsked: "NotificationsNotAsked"
@@ -184,6 +206,17 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .crossingBegan: .reg2
         case .beaconKnown: .bcn1
         case .ledToEvents: .sys4
+        case .playsOn: .aud1
+        case .stoppedPlaying: .aud2
+        case .soundModeMissing: .aud3
+        case .silentTooLong: .aud4
+        case .callHasPriority: .aud5
+        case .shouldResume: .aud6
+        case .categoryForbids: .aud7
+        case .cannotInterruptOthers: .aud8
+        case .ranDry: .aud11
+        case .notRelaunchedBySound: .aud12
+        case .interrupted: .aud5
         case .accessoryModeMissing, .accessoryFollowsForeground: .ea1
         case .protocolNotListed: .ea3
         case .notificationsNotAsked: .ea4
@@ -217,6 +250,12 @@ package enum Check: UInt8, CaseIterable, Sendable {
     case sideWanted
     case beaconIsNew
     case rangesWhileRunning
+    case soundModePresent
+    case audible
+    case noCall
+    case categoryAllows
+    case interruptsNobody
+    case relaunchedBySound
     case socketsWatched
     case voipModePresent
     case voipWakesLeft
@@ -258,6 +297,12 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .sideWanted: .reg4
         case .beaconIsNew: .bcn1
         case .rangesWhileRunning: .bcn4
+        case .soundModePresent: .aud3
+        case .audible: .aud4
+        case .noCall: .aud5
+        case .categoryAllows: .aud7
+        case .interruptsNobody: .aud8
+        case .relaunchedBySound: .aud12
         case .accessoryModePresent: .ea1
         case .accessoryBudgetLeft: .ea2
         case .protocolListed: .ea3
@@ -301,6 +346,12 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .sideWanted: "notifyOnEntry or notifyOnExit is set for this side"
         case .beaconIsNew: "no region had seen the beacon inside"
         case .rangesWhileRunning: "ranging app runs"
+        case .soundModePresent: "in the background, UIBackgroundModes has audio"
+        case .audible: "what plays in the background is not silent for longer than the limit"
+        case .noCall: "no call is going on"
+        case .categoryAllows: "the session's category lets it play or record here"
+        case .interruptsNobody: "a non-mixable session from the background interrupts nobody who plays"
+        case .relaunchedBySound: "sound relaunches a terminated app"
         case .accessoryModePresent: "in the background, UIBackgroundModes has external-accessory"
         case .accessoryBudgetLeft: "wake budget left"
         case .protocolListed: "UISupportedExternalAccessoryProtocols has a protocol of the accessory"

@@ -110,6 +110,7 @@ struct AppRecord: Equatable {
     var leftForeground = Instant.zero
     var managers: [Manager] = []
     var location = LocationRecord()
+    var audio = AudioRecord()
     var accessory = AccessoryRecord()
     var voip = VoIPRecord()
     var waiting: [Waiting] = []

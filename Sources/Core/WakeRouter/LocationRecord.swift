@@ -152,6 +152,7 @@ extension Router {
                 return nil
             }
             return apps[app].location.managers[slot - 1].number
+        case .audio: return apps[app].audio.attached ? 0 : nil
         case .accessory:
             if slot == 0 { return apps[app].accessory.manager == 0 ? nil : apps[app].accessory.manager }
             guard slot <= apps[app].accessory.sessions.count else { return nil }
@@ -164,7 +165,7 @@ extension Router {
     /// Whether an app's process may still make the manager behind a slot.
     func expectsManager(_ slot: Int, _ via: Registration, of app: Int) -> Bool {
         switch via.source {
-        case .location: slot == 0
+        case .location, .audio: slot == 0
         case .accessory: false
         case .voip: false
         default: apps[app].managers[slot].inUse

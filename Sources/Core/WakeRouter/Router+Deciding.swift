@@ -75,6 +75,7 @@ extension Router {
         case central
         case peripheral(EventKind)
         case location(LocationQuestion)
+        case audio(AudioQuestion)
         case accessory(AccessoryQuestion)
         case voip(VoIPQuestion)
     }
@@ -93,6 +94,11 @@ extension Router {
             face.filterChord = question.filterChord
             face.movedSquare = question.movedSquare
             return (face, LocationRules.evaluate(question, of: face, by: profile), .location(question))
+        }
+        if interest.via.source == .audio {
+            let face = observe(interest)
+            let question = soundQuestion(of: interest.client.app, event)
+            return (face, AudioRules.evaluate(question, of: face, by: profile), .audio(question))
         }
         if interest.via.source == .accessory {
             let question = accessoryQuestion(of: interest, event)
@@ -137,6 +143,7 @@ extension Router {
             case .central: BluetoothRules.refusal(decisive, in: results, state: state)
             case .peripheral(let kind): PeripheralRules.refusal(decisive, in: results, of: kind, state: state)
             case .location: LocationRules.refusal(decisive, in: results, state: state)
+            case .audio: AudioRules.refusal(decisive, state: state)
             case .accessory: AccessoryRules.refusal(decisive, state: state)
             case .voip: VoIPRules.refusal(decisive)
             }
@@ -145,6 +152,9 @@ extension Router {
         if case .launching = apps[index].phase { launching = true }
         if case .location = role {
             return LocationRules.acceptance(in: state, launching: launching, results: results)
+        }
+        if case .audio(let question) = role {
+            return AudioRules.acceptance(of: question, launching: launching)
         }
         if case .accessory(let question) = role { return AccessoryRules.acceptance(question, launching: launching) }
         if case .voip(let question) = role {
@@ -375,6 +385,7 @@ extension Router {
         case .central: modes.contains(.bluetoothCentral)
         case .peripheral: modes.contains(.bluetoothPeripheral) && PeripheralRules.isRequest(event.kind)
         case .location(let question): LocationRules.keepsRunning(question, modes: modes)
+        case .audio(let question): AudioRules.keepsRunning(question, modes: modes)
         case .accessory(let question): modes.contains(.externalAccessory) && AccessoryRules.wakes(question.kind)
         case .voip: profile.legacyVoIP && modes.contains(.voip)
         }
@@ -384,6 +395,7 @@ extension Router {
     private func wakeWindow(of source: Source) -> Instant.Span {
         switch source {
         case .location: profile.locationWindow
+        case .audio: profile.audioWindow
         case .accessory: profile.accessoryWindow
         case .voip: profile.voipWindow
         default: profile.bluetoothWindow

@@ -10,6 +10,11 @@ extension Router {
             if !reached { nobody(event, into: &output) }
             return
         }
+        if event.kind.source == .audio {
+            routeSound(event, into: &output)
+            if !reached { nobody(event, into: &output) }
+            return
+        }
         if event.kind.source == .accessory {
             routeAccessory(event, into: &output)
             if !reached { nobody(event, into: &output) }

@@ -17,6 +17,8 @@ extension Router {
         writer.write(lastExit)
         writer.write(optional: foreground)
         writer.write(optional: lastPosition)
+        writer.write(inCall)
+        writer.write(isLocked)
         writer.write(apps)
         writer.write(peripherals)
         writer.write(accessories)
@@ -39,6 +41,8 @@ extension Router {
         lastExit = try reader.readUInt64()
         foreground = try reader.readOptional()
         lastPosition = try reader.readOptional()
+        inCall = try reader.readBool()
+        isLocked = try reader.readBool()
         apps = try reader.readArray()
         peripherals = try reader.readArray()
         accessories = try reader.readArray()
@@ -53,6 +57,7 @@ extension Router {
             }
         }
         gatherLocation()
+        audioApps = apps.indices.filter { apps[$0].audio.since != nil }.map { AppID(UInt32($0)) }
     }
 
     /// Whether every number in the state stands for something.
@@ -99,6 +104,7 @@ extension AppRecord: ByteCoded {
         writer.write(leftForeground)
         writer.write(managers)
         writer.write(location)
+        writer.write(audio)
         writer.write(accessory)
         writer.write(voip)
         writer.write(waiting)
@@ -121,6 +127,7 @@ extension AppRecord: ByteCoded {
         managers = try reader.readArray()
         guard managers.count <= Router.managersLimit else { throw EncodingFault(.unknownValue, at: start) }
         location = try reader.read()
+        audio = try reader.read()
         accessory = try reader.read()
         voip = try reader.read()
         waiting = try reader.readArray()

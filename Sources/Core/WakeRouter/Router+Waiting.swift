@@ -288,6 +288,7 @@ extension Router {
         switch event.kind.source {
         case .accessory: accessoryInterest(of: app, in: event)
         case .voip: voipInterest(of: app, in: event)
+        case .audio: soundInterest(of: app)
         default: locationInterest(of: app, in: event)
         }
     }

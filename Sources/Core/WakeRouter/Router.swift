@@ -42,6 +42,12 @@ package struct Router {
     /// What is looked for, and how many regions ask for it.
     var watchedBeacons: [BeaconIdentity: Int] = [:]
     var appsNeedingFixes = 0
+    /// The apps that use sound, or did until their process ended, ascending.
+    var audioApps: [AppID] = []
+    /// The user is in a telephone call (AUD-5).
+    var inCall = false
+    /// The screen is locked (AUD-9).
+    var isLocked = false
     /// Where the phone is; nil before the first fix.
     var lastPosition: Direction?
     /// Squares and chords of the distances of the profile.
@@ -112,6 +118,7 @@ package struct Router {
         case .active, .inactive: return nil
         case .suspended, .notRunning: return .zero
         case .background:
+            if apps[index].audio.isSounding { return nil }
             let ends = apps[index].taskBudgetEnds ?? apps[index].window?.ends ?? now
             return max(.zero, ends.since(now))
         }
@@ -203,7 +210,8 @@ package struct Router {
         case .running: break
         }
         guard apps[index].face.state == .background else { return nil }
-        guard let budgetEnds = apps[index].taskBudgetEnds, !apps[index].tasks.isEmpty else {
+        guard let budgetEnds = apps[index].taskBudgetEnds, !apps[index].tasks.isEmpty, !apps[index].audio.isSounding
+        else {
             return apps[index].window?.ends
         }
         var due = budgetEnds
@@ -248,6 +256,7 @@ package struct Router {
         endForGood(app, by: id, into: &output)
         releaseManagers(of: app, into: &output) { _ in true }
         forgetLocation(of: app, into: &output)
+        forgetSound(of: app)
         apps[Int(app.number)].installed = false
         reschedule(app)
     }
@@ -256,14 +265,18 @@ package struct Router {
 
     private mutating func phone(_ change: PhoneChange, id: EventID, into output: inout RouterOutput) {
         switch change {
-        case .lock: break
+        case .lock: setLocked(true, into: &output)
+        case .callBegan: callBegan(by: id, into: &output)
+        case .callEnded: callEnded(by: id, into: &output)
         case .displayOn: displayOn(by: id, into: &output)
         case .unlock:
+            setLocked(false, into: &output)
             if !unlockedSinceBoot { firstUnlock(into: &output) }
         case .setPasscode: passcode = true
         case .removePasscode:
             // Only an unlocked phone lets its passcode be removed.
             if !unlockedSinceBoot { firstUnlock(into: &output) }
+            setLocked(false, into: &output)
             passcode = false
         case .reboot: reboot(id: id, into: &output)
         }
@@ -287,6 +300,8 @@ package struct Router {
             if profile.rebootLiftsForceQuit { apps[index].face.forceQuit = false }
             reschedule(app)
         }
+        setLocked(!unlockedSinceBoot, into: &output)
+        inCall = false
         loseConnections(into: &output)
         takeOffAir(into: &output)
         takeUpRadio(into: &output)
@@ -331,6 +346,7 @@ package struct Router {
         if from == .active || from == .inactive { apps[index].leftForeground = now }
         output.actions.append(.moved(app, from: from, to: state))
         if !apps[index].location.managers.isEmpty { accountReceiver(of: app) }
+        if apps[index].audio.attached { soundMoved(app, from: from, to: state, into: &output) }
         followState(of: app, from: from, to: state, into: &output)
         if !apps[index].voip.sockets.isEmpty { watchSockets(of: app, from: from, into: &output) }
         // The end of a process lets go of its managers first.
@@ -376,6 +392,7 @@ package struct Router {
         refuseDeliveredRequests(of: app, into: &output)
         detachManagers(of: app, into: &output)
         detachLocation(of: app, into: &output)
+        detachSound(of: app, into: &output)
         detachAccessories(of: app, into: &output)
         closeSockets(of: app, into: &output)
         updateAir(of: app, into: &output)

@@ -57,6 +57,9 @@ extension AppMessage {
         if let request = try WireLocationRequest(type: type, fields: fields) {
             return .location(manager: try fields.manager(), request)
         }
+        if let request = try WireAudioRequest(type: type, fields: fields) {
+            return .audio(manager: try fields.manager(), request)
+        }
         if let request = try WireAccessoryRequest(type: type, fields: fields) {
             return .accessory(manager: try fields.manager(), request)
         }

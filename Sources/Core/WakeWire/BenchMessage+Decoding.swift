@@ -162,7 +162,8 @@ extension WireReply {
             accessories: try fields.optionalList("accessories") { (fields) throws(WireError) in
                 try WireAccessory(fields)
             },
-            granted: try fields.optionalBool("granted")
+            granted: try fields.optionalBool("granted"),
+            audio: try fields.optionalObject("audio").map { (fields) throws(WireError) in try WireAudioStatus(fields) }
         )
     }
 }
@@ -222,6 +223,10 @@ extension WireDeliveryBody {
         default:
             if let event = try WireLocationEvent(kind: kind, fields: fields) {
                 self = .location(event)
+                return
+            }
+            if let event = try WireAudioEvent(kind: kind, fields: fields) {
+                self = .audio(event)
                 return
             }
             if let event = try WireAccessoryEvent(kind: kind, fields: fields) {

@@ -218,6 +218,10 @@ extension WireReply {
             writer.key("location")
             writer.locationStatus(location)
         }
+        if let audio {
+            writer.key("audio")
+            audio.write(to: &writer)
+        }
         if let accessories {
             writer.list("accessories", accessories) { $0.accessory($1) }
         }
@@ -250,6 +254,7 @@ extension WireDeliveryBody {
         case .peripheral(_, let event): event.kind
         case .peripheralManager(let event): event.kind
         case .location(let event): event.kind
+        case .audio(let event): event.kind
         case .accessory(let event): event.kind
         case .voip(let event): event.kind
         case .channelData: "channel.data"
@@ -281,6 +286,8 @@ extension WireDeliveryBody {
             writer.field("peripheral", peripheral)
             event.write(to: &writer)
         case .location(let event):
+            event.write(to: &writer)
+        case .audio(let event):
             event.write(to: &writer)
         case .accessory(let event):
             event.write(to: &writer)

@@ -108,6 +108,8 @@ package struct WireReply: Equatable, Sendable {
     package var taken: Bool?
     /// What a fresh location manager is told.
     package var location: WireLocationStatus?
+    /// How sound stands.
+    package var audio: WireAudioStatus?
     /// The accessories that the app may see, at most ``WireLimits/accessories``.
     package var accessories: [WireAccessory]?
     /// Whether a VoIP socket is watched, or a keep-alive handler will be called.
@@ -122,7 +124,8 @@ package struct WireReply: Equatable, Sendable {
         taken: Bool? = nil,
         location: WireLocationStatus? = nil,
         accessories: [WireAccessory]? = nil,
-        granted: Bool? = nil
+        granted: Bool? = nil,
+        audio: WireAudioStatus? = nil
     ) {
         self.failure = failure
         self.seconds = seconds
@@ -130,6 +133,7 @@ package struct WireReply: Equatable, Sendable {
         self.state = state
         self.taken = taken
         self.location = location
+        self.audio = audio
         self.accessories = accessories
         self.granted = granted
     }
@@ -212,6 +216,8 @@ package enum WireDeliveryBody: Equatable, Sendable {
     case peripheralManager(WirePeripheralManagerEvent)
     /// Something happened to a location manager.
     case location(WireLocationEvent)
+    /// Something happened to the app's sound.
+    case audio(WireAudioEvent)
     /// Something happened to an accessory, or to a session with one.
     case accessory(WireAccessoryEvent)
     /// Something happened to an app's calls.

@@ -99,7 +99,7 @@ package final class BlueZBluetooth: BluetoothCentralPort {
             switch device.form {
             case .peripheral(let description): add(description, named: device.name)
             case .beacon(let beacon): beacons.append((device.name, beacon))
-            case .central, .track, .accessory, .callServer: break
+            case .central, .track, .accessory, .callServer, .audio: break
             }
         }
     }

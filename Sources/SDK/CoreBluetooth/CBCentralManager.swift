@@ -286,7 +286,7 @@ open class CBCentralManager: CBManager {
                     for: peripheral
                 )
             }
-        case .peripheralManager, .location, .accessory, .channelData, .voip:
+        case .peripheralManager, .location, .accessory, .audio, .channelData, .voip:
             break
         }
     }

@@ -154,6 +154,13 @@ int wake_channel_send_size(int number);
 // combine.
 int wake_stream_pair(int ends[2]);
 
+// Memory to share with an app: sealed, so that the app can neither shrink it under the bench's feet nor grow it.
+// memfd_create(2) is a GNU extension and fcntl(2) takes variable arguments. Close-on-exec.
+int wake_shared_memory(const char *name, size_t bytes);
+// A counter that one process adds to and another waits for: eventfd(2), which no module of Glibc has. Close-on-exec and
+// non-blocking.
+int wake_doorbell(void);
+
 // Lets this process have as many descriptors as it may ever have: how many that is, or -1. Those that it spawns have as many
 // as it had before.
 long wake_raise_descriptors(void);

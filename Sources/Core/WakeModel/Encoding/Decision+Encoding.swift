@@ -177,6 +177,9 @@ extension Profile: ByteCoded {
         writer.write(keepAliveMinimum)
         writer.write(optional: voipWakeLimit) { $0.write($1) }
         writer.write(voipWakeWindow)
+        writer.write(audioWindow)
+        writer.write(optional: audioSilenceLimit)
+        writer.write(audioRelaunches)
     }
 
     package init(from reader: inout ByteReader) throws(EncodingFault) {
@@ -215,7 +218,10 @@ extension Profile: ByteCoded {
             voipWindow: try reader.read(),
             keepAliveMinimum: try reader.read(),
             voipWakeLimit: try reader.readOptional { (reader) throws(EncodingFault) in try reader.readUInt32() },
-            voipWakeWindow: try reader.read()
+            voipWakeWindow: try reader.read(),
+            audioWindow: try reader.read(),
+            audioSilenceLimit: try reader.readOptional(),
+            audioRelaunches: try reader.readBool()
         )
     }
 }

@@ -118,6 +118,9 @@ extension AppRequest: ByteCoded {
             writer.write(byte: 11)
             writer.write(manager)
             writer.write(request)
+        case .audio(let request):
+            writer.write(byte: 14)
+            writer.write(request)
         case .accessory(let manager, let request):
             writer.write(byte: 30)
             writer.write(manager)
@@ -159,6 +162,7 @@ extension AppRequest: ByteCoded {
                 services: try reader.readArray()
             )
         case 11: self = .location(try reader.readUInt32(), try reader.read())
+        case 14: self = .audio(try reader.read())
         case 30: self = .accessory(try reader.readUInt32(), try reader.read())
         case 13: self = .voip(try reader.read())
         default: throw EncodingFault(.unknownValue, at: start)

@@ -80,9 +80,9 @@ enum BluetoothRules {
             .peripheralPreserved, .locationLiftsForceQuit, .asksToBeWoken, .updatesInBackground,
             .updatesReachProcess, .beyondDistanceFilter, .authorized, .notPaused, .locationBudgetLeft, .sideWanted,
             .rangesWhileRunning, .crossesBoundary, .dwellOver, .beaconIsNew, .accessoryModePresent,
-            .accessoryBudgetLeft,
-            .protocolListed, .notificationsAsked, .relaunchedByAccessory, .socketsWatched, .voipModePresent,
-            .voipWakesLeft:
+            .accessoryBudgetLeft, .protocolListed, .notificationsAsked, .relaunchedByAccessory, .socketsWatched,
+            .voipModePresent, .voipWakesLeft, .soundModePresent, .audible, .noCall, .categoryAllows,
+            .interruptsNobody, .relaunchedBySound:
             preconditionFailure("\(decisive) never fails for one app")
         case .notForceQuit: (.deny, .forceQuit)
         case .unlockedSinceBoot: (.deny, .beforeFirstUnlock)
