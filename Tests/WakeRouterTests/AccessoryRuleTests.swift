@@ -230,7 +230,10 @@ struct AccessoryRuleTests {
         #expect(phone.deliveredManagers == [20])
         phone.forget()
         phone.dockEvent(.accessoryDataAvailable, 1)
-        #expect(phone.reasons == [.noRegistration])
+        phone.dockEvent(.accessorySessionEnded, 1, failed: true)
+        #expect(phone.reasons == [.alreadyRunning, .noRegistration])
+        phone.ask(AppID(0), .close(20))
+        #expect(phone.accessoryCommands == [.close(1)])
     }
 
     @Test("EA-5: the sessions of an app that dies are free for others")

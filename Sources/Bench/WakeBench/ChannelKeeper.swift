@@ -20,6 +20,8 @@ package final class ChannelKeeper: BenchObserver {
         var told = false
         /// Something was written to it since the last look.
         var written = false
+        /// Its end is to be an error: it is looked after until the app has read all.
+        var isFailed = false
 
         init(app: AppID, manager: ManagerNumber, opened: WakeEvent, descriptor: Int32, isRead: Bool) {
             self.app = app
@@ -90,6 +92,9 @@ package final class ChannelKeeper: BenchObserver {
         output: RouterOutput,
         at: Instant
     ) {
+        if case .event(let event) = input, event.kind == .accessorySessionEnded, event.failed {
+            for channel in channels where channel.opened.local == event.local { channel.isFailed = true }
+        }
         for action in output.actions {
             switch action {
             case .moved(let app, _, .suspended):
@@ -100,7 +105,7 @@ package final class ChannelKeeper: BenchObserver {
                 channels.removeAll { $0.app == record.app }
                 suspended.remove(record.app)
             case .accessory(.close(let session)) where kind == .accessoryDataAvailable:
-                channels.removeAll { $0.opened.local == session }
+                channels.removeAll { $0.opened.local == session && !$0.isFailed }
             default: break
             }
         }

@@ -21,7 +21,7 @@ struct AccessoryRecord: Equatable {
             /// The port has not answered.
             case opening
             case open
-            /// It ended, or could not be opened, and the app is to hear of it.
+            /// It could not be opened, and the app is to hear of it; or it ended, and the app has not closed it.
             case over
         }
     }

@@ -53,6 +53,7 @@ extension Router {
             output.actions.append(.refused(app, .tooMany))
             return
         }
+        if place < apps[index].accessory.sessions.count { closeSession(place + 1, of: app, into: &output) }
         lastSession += 1
         let known = accessories.first { $0.connection == connection }
         let fault = sessionFault(app, known, protocolName)
@@ -96,7 +97,8 @@ extension Router {
     private func freeSessionPlace(_ index: Int) -> Int? {
         let sessions = apps[index].accessory.sessions
         if let free = sessions.firstIndex(where: { $0 == nil }) { return free }
-        return sessions.count < Self.sessionsLimit ? sessions.count : nil
+        // One that has ended is kept for the app's word that it knows.
+        return sessions.count < Self.sessionsLimit ? sessions.count : sessions.firstIndex { $0?.phase == .over }
     }
 
     /// Why an app may not open a session; nil when it may.
@@ -126,7 +128,7 @@ extension Router {
     private mutating func closeSession(_ slot: Int, of app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
         guard let session = apps[index].accessory.sessions[slot - 1] else { return }
-        if session.phase != .over { output.actions.append(.accessory(.close(session.number))) }
+        output.actions.append(.accessory(.close(session.number)))
         apps[index].accessory.sessions[slot - 1] = nil
         dropWaiting(of: app, slot: slot, source: .accessory, into: &output)
     }
@@ -174,7 +176,7 @@ extension Router {
     mutating func detachAccessories(of app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
         guard apps[index].accessory.manager != 0 else { return }
-        for case let session? in apps[index].accessory.sessions where session.phase != .over {
+        for case let session? in apps[index].accessory.sessions {
             output.actions.append(.accessory(.close(session.number)))
         }
         apps[index].accessory.sessions.removeAll()
@@ -252,7 +254,7 @@ extension Router {
         for index in apps.indices {
             guard let slot = apps[index].accessory.slot(ofSession: event.local) else { continue }
             let isOver = apps[index].accessory.sessions[slot - 1]?.phase == .over
-            return isOver && event.kind != .accessorySessionOpened ? nil : AppID(UInt32(index))
+            return isOver && event.kind == .accessorySessionEnded ? nil : AppID(UInt32(index))
         }
         return nil
     }
@@ -269,11 +271,10 @@ extension Router {
         }
     }
 
-    /// The app has been told of the end of a session: its slot is free.
+    /// The app has been told that a session could not be opened: its slot is free.
     mutating func noteSessionDelivery(of event: WakeEvent, to app: AppID) {
         let index = Int(app.number)
-        guard event.kind == .accessorySessionOpened || event.kind == .accessorySessionEnded,
-            let slot = apps[index].accessory.slot(ofSession: event.local),
+        guard event.kind == .accessorySessionOpened, let slot = apps[index].accessory.slot(ofSession: event.local),
             apps[index].accessory.sessions[slot - 1]?.phase == .over
         else { return }
         apps[index].accessory.sessions[slot - 1] = nil
@@ -288,9 +289,9 @@ extension Router {
             let since = record.registeredAt ?? .zero
             return Interest(BluetoothClient(app: app, slot: 0), via: .accessoryNotifications, since: since)
         }
-        guard let slot = record.slot(ofSession: event.local), let session = record.sessions[slot - 1],
-            session.phase != .over || event.kind != .accessoryDataAvailable
-        else { return nil }
+        guard let slot = record.slot(ofSession: event.local), let session = record.sessions[slot - 1] else {
+            return nil
+        }
         return Interest(
             BluetoothClient(app: app, slot: UInt16(slot)),
             via: .accessorySession,

@@ -29,6 +29,8 @@ final class LinkedSessions {
         let pump: SessionPump
         /// Its app has closed it, and its last bytes go out.
         var isOver = false
+        /// Its end is no end but an error: it waits until the app has heard of it, and closes the session.
+        var isHeld = false
         /// Ends that in any case.
         var deadline: Timer?
 
@@ -115,7 +117,8 @@ final class LinkedSessions {
 
     /// Looks after what ends.
     func look() {
-        for session in lingering where !session.pump.isHoldingBytes || session.pump.socket.isAppGone {
+        for session in lingering
+        where session.pump.socket.isAppGone || !session.isHeld && !session.pump.isHoldingBytes {
             session.pump.close()
         }
         lingering.removeAll { !$0.pump.socket.isOpen }
@@ -123,8 +126,9 @@ final class LinkedSessions {
 
     /// The session is over for its app; its last bytes go out.
     func close(_ number: AccessorySession) {
-        if let index = lingering.firstIndex(where: { $0.number == number }) {
-            lingering.remove(at: index).pump.close()
+        if let session = lingering.first(where: { $0.number == number }) {
+            session.isHeld = false
+            look()
         }
         guard let session = sessions.first(where: { $0.number == number }), !session.isOver else { return }
         session.isOver = true
@@ -161,6 +165,7 @@ final class LinkedSessions {
             case .failed(let error): AccessoryFailure(error)
             }
         report?(event(.accessorySessionEnded, number, session.subject, failure))
+        session.isHeld = failure != nil
         linger(session)
     }
 
@@ -185,7 +190,7 @@ final class LinkedSessions {
 
     private func linger(_ session: Session) {
         sessions.removeAll { $0 === session }
-        if session.isOver { return session.pump.close() }
+        if session.isOver || !session.isHeld && !session.pump.isHoldingBytes { return session.pump.close() }
         if lingering.count >= Self.longestWake { lingering.removeFirst().pump.close() }
         lingering.append(session)
     }

@@ -13,17 +13,24 @@ package final class SimulatedAccessories: AccessoryPort {
     /// Hears of each session that an accessory has sent something over.
     package var written: ((AccessorySession) -> Void)?
 
-    private var devices: [SimulatedAccessory]
-    private var sessions: [SimulatedSession] = []
-    /// Sessions whose accessory went: what arrived before still goes to the app.
-    private var lingering: [SessionSocket] = []
+    var devices: [SimulatedAccessory]
+    var sessions: [SimulatedSession] = []
+    /// Sessions that are over: what arrived before still goes to the app.
+    private var lingering: [Lingering] = []
     private let names: NameTable
     private let origin: NameID
     private weak var loop: EventLoop?
     private var lastConnection: AccessoryConnection = 0
     /// When time was last given.
-    private var now = Instant.zero
+    var now = Instant.zero
     private var isLooking = false
+
+    private struct Lingering {
+        let number: AccessorySession
+        let socket: SessionSocket
+        /// Its end is no end but an error: it waits until the app has heard of it, and closes the session.
+        var isHeld: Bool
+    }
 
     /// The most sessions that linger; the oldest is closed for one more.
     private static let lingeringLimit = 64
@@ -66,7 +73,7 @@ package final class SimulatedAccessories: AccessoryPort {
     package func stop() {
         report = nil
         for session in sessions { session.socket.close() }
-        for socket in lingering { socket.close() }
+        for session in lingering { session.socket.close() }
         sessions.removeAll()
         lingering.removeAll()
     }
@@ -81,6 +88,10 @@ package final class SimulatedAccessories: AccessoryPort {
         switch command {
         case .open(let session, let connection, let name): open(session, connection, name, at: now)
         case .close(let number):
+            if let place = lingering.firstIndex(where: { $0.number == number }) {
+                lingering[place].isHeld = false
+                lookAtSessions(at: now)
+            }
             guard let place = sessions.firstIndex(where: { $0.number == number }) else { return }
             receive(sessions[place], at: now)
             // What was received may have pulled the accessory.
@@ -188,7 +199,7 @@ package final class SimulatedAccessories: AccessoryPort {
 
     // MARK: Coming and going
 
-    private func attach(_ index: Int, _ origin: NameID, at now: Instant) {
+    func attach(_ index: Int, _ origin: NameID, at now: Instant) {
         guard devices[index].connection == nil else { return }
         devices[index].backAt = nil
         lastConnection += 1
@@ -196,11 +207,11 @@ package final class SimulatedAccessories: AccessoryPort {
         tell(.accessoryConnected, index, lastConnection, origin)
     }
 
-    private func detach(_ index: Int, _ origin: NameID, at now: Instant) {
+    func detach(_ index: Int, _ origin: NameID, at now: Instant) {
         guard let connection = devices[index].connection else { return }
         devices[index].connection = nil
         devices[index].faults = SimulatedAccessory.Faults()
-        for session in sessions where session.device == index { linger(session.socket) }
+        for session in sessions where session.device == index { linger(session, isHeld: false) }
         sessions.removeAll { $0.device == index }
         tell(.accessoryDisconnected, index, connection, origin)
     }
@@ -218,14 +229,14 @@ package final class SimulatedAccessories: AccessoryPort {
         report?(SourceReport(event, .accessory(device.description.accessory(connection))))
     }
 
-    private func linger(_ socket: SessionSocket) {
-        socket.flush()
-        guard socket.isHoldingBytes else {
-            socket.close()
+    private func linger(_ session: SimulatedSession, isHeld: Bool) {
+        session.socket.flush()
+        guard isHeld || session.socket.isHoldingBytes else {
+            session.socket.close()
             return
         }
-        if lingering.count >= Self.lingeringLimit { lingering.removeFirst().close() }
-        lingering.append(socket)
+        if lingering.count >= Self.lingeringLimit { lingering.removeFirst().socket.close() }
+        lingering.append(Lingering(number: session.number, socket: session.socket, isHeld: isHeld))
     }
 
     // MARK: Bytes
@@ -247,7 +258,7 @@ package final class SimulatedAccessories: AccessoryPort {
     }
 
     /// A value of the accessory goes to the app; a fault may change it, or pull the accessory after it.
-    private func send(_ value: [UInt8], over session: SimulatedSession, at now: Instant) {
+    func send(_ value: [UInt8], over session: SimulatedSession, at now: Instant) {
         let index = session.device
         let garbage = devices[index].faults.garbage
         if garbage > 0 {
@@ -276,7 +287,7 @@ package final class SimulatedAccessories: AccessoryPort {
     /// The link cannot wait and the buffer is full: bytes are lost, and the session with them (EA-5).
     private func overflow(_ session: SimulatedSession) {
         sessions.removeAll { $0 === session }
-        linger(session.socket)
+        linger(session, isHeld: true)
         report?(SourceReport(event(.accessorySessionEnded, session, failed: true), .accessoryFailure(.overflow)))
     }
 
@@ -298,11 +309,18 @@ package final class SimulatedAccessories: AccessoryPort {
             receive(session, at: self.now)
             if session.socket.isOpen { play(session, until: self.now) }
         }
-        for socket in lingering {
-            socket.flush()
-            if !socket.isHoldingBytes || socket.isAppGone { socket.close() }
+        for session in lingering {
+            let socket = session.socket
+            // What a session has that is over is of no use to anybody.
+            while socket.receive(atMost: 65_536) != nil {}
+            var isChanged = socket.flush()
+            if socket.isAppGone || !session.isHeld && !socket.isHoldingBytes {
+                socket.close()
+                isChanged = true
+            }
+            if isChanged { written?(session.number) }
         }
-        lingering.removeAll { !$0.isOpen }
+        lingering.removeAll { !$0.socket.isOpen }
         isLooking = false
     }
 
@@ -350,62 +368,5 @@ package final class SimulatedAccessories: AccessoryPort {
             }
         }
         session.socket.wantsBytes = !session.script.echo || session.backlog.isEmpty
-    }
-
-    // MARK: What a scenario does
-
-    /// Plugs an accessory in, or brings it into range. Harmless when it is there.
-    package func simulateAttach(device name: String, origin: NameID, at now: Instant) throws(SourceFailure) {
-        attach(try index(name), origin, at: now)
-    }
-
-    /// Pulls an accessory, or takes it out of range. Harmless when it is away.
-    package func simulateDetach(device name: String, origin: NameID, at now: Instant) throws(SourceFailure) {
-        detach(try index(name), origin, at: now)
-    }
-
-    /// The accessory sends bytes beside its script, over each open session of a protocol, or of any.
-    package func simulateSend(
-        device name: String,
-        protocolName: String?,
-        value: [UInt8],
-        at now: Instant
-    ) throws(SourceFailure) {
-        self.now = max(self.now, now)
-        let index = try index(name)
-        let place = devices[index].description.protocols.firstIndex { $0.name == protocolName }
-        if let protocolName, place == nil {
-            throw SourceFailure(.unknown, "\(name) offers no protocol '\(protocolName)'")
-        }
-        for session in sessions where session.device == index && (place == nil || place == session.place) {
-            send(value, over: session, at: now)
-        }
-    }
-
-    package func arm(fault: String, device name: String, at now: Instant) throws(SourceFailure) {
-        self.now = max(self.now, now)
-        let index = try index(name)
-        guard let known = devices[index].description.faults.first(where: { $0.name == fault }) else {
-            throw SourceFailure(.unknown, "\(name) has no fault '\(fault)'")
-        }
-        devices[index].faults.backAfter = known.backAfter ?? devices[index].faults.backAfter
-        switch known.effect {
-        case .unplugAfterReceived(let count): devices[index].faults.bytesBeforeUnplug = count
-        case .unplugAfterSent(let count): devices[index].faults.valuesBeforeUnplug = count
-        case .stall(let span):
-            devices[index].faults.stalledUntil = now.advanced(by: span)
-            for session in sessions where session.device == index { session.socket.wantsBytes = false }
-        case .garbage(let count): devices[index].faults.garbage += count
-        case .flood(let count):
-            devices[index].faults.flood += count
-            lookAtSessions(at: now)
-        }
-    }
-
-    private func index(_ name: String) throws(SourceFailure) -> Int {
-        guard let index = devices.firstIndex(where: { $0.name == name }) else {
-            throw SourceFailure(.unknown, "no accessory '\(name)'")
-        }
-        return index
     }
 }

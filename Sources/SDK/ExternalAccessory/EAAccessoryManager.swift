@@ -50,6 +50,7 @@ public struct EABluetoothAccessoryPickerError: Error, Equatable, Sendable {
 }
 
 extension EABluetoothAccessoryPickerError: CustomNSError {
+    /// The number of the reason.
     public var errorCode: Int { code.rawValue }
 }
 

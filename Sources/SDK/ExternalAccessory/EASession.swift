@@ -11,6 +11,7 @@ open class EASession: NSObject {
     private let heldAccessory: EAAccessory
     private let heldProtocol: String
     private let number: UInt32
+    private let answer: SessionAnswer
     private let streams: (input: DescriptorInputStream, output: DescriptorOutputStream)
 
     /// Opens a session; nil when the accessory is gone or does not offer the protocol, when the app does not list it in
@@ -40,8 +41,11 @@ open class EASession: NSObject {
             if answer.isLate { client.send(.accessory(manager: manager, .close(session: number))) }
             return nil
         }
-        answer.watch(streams)
+        answer.watch(streams) {
+            client.send(.accessory(manager: manager, .close(session: number)))
+        }
         self.number = number
+        self.answer = answer
         self.streams = streams
         heldAccessory = accessory
         heldProtocol = protocolString
@@ -51,7 +55,7 @@ open class EASession: NSObject {
     deinit {
         let client = BenchClient.shared
         client.unregister(manager: number)
-        client.send(.accessory(manager: EAAccessoryManager.shared().number, .close(session: number)))
+        answer.close()
     }
 
     /// The accessory at the other end.
@@ -71,6 +75,7 @@ private final class SessionAnswer: Sendable {
         var hasAnswer = false
         var failure: WireFailure?
         var fail: (@Sendable (Int32) -> Void)?
+        var close: (@Sendable () -> Void)?
     }
 
     private let state = Mutex(State())
@@ -89,7 +94,10 @@ private final class SessionAnswer: Sendable {
                 state.failure = failure
                 return state.fail
             }
-            fail?(Int32(truncatingIfNeeded: failure.code))
+            guard let fail else { return }
+            fail(Int32(truncatingIfNeeded: failure.code))
+            // The bench holds the end of the streams back until they know that it is none.
+            close()
         default: break
         }
     }
@@ -103,12 +111,28 @@ private final class SessionAnswer: Sendable {
     var isLate: Bool { state.withLock { !$0.hasAnswer } }
 
     /// Tells the streams from now on that bytes were lost.
-    func watch(_ streams: (input: DescriptorInputStream, output: DescriptorOutputStream)) {
+    func watch(
+        _ streams: (input: DescriptorInputStream, output: DescriptorOutputStream),
+        close: @escaping @Sendable () -> Void
+    ) {
         let fail = DescriptorStreams.failing(streams)
         let failure = state.withLock { state in
             state.fail = fail
+            state.close = close
             return state.failure
         }
-        if let failure { fail(Int32(truncatingIfNeeded: failure.code)) }
+        if let failure {
+            fail(Int32(truncatingIfNeeded: failure.code))
+            self.close()
+        }
+    }
+
+    /// Says once that the app is done with the session.
+    func close() {
+        let close = state.withLock { state in
+            defer { state.close = nil }
+            return state.close
+        }
+        close?()
     }
 }

@@ -1,0 +1,60 @@
+import WakeModel
+import WakePorts
+
+/// What a scenario does with simulated accessories.
+extension SimulatedAccessories {
+    /// Plugs an accessory in, or brings it into range. Harmless when it is there.
+    package func simulateAttach(device name: String, origin: NameID, at now: Instant) throws(SourceFailure) {
+        attach(try index(name), origin, at: now)
+    }
+
+    /// Pulls an accessory, or takes it out of range. Harmless when it is away.
+    package func simulateDetach(device name: String, origin: NameID, at now: Instant) throws(SourceFailure) {
+        detach(try index(name), origin, at: now)
+    }
+
+    /// The accessory sends bytes beside its script, over each open session of a protocol, or of any.
+    package func simulateSend(
+        device name: String,
+        protocolName: String?,
+        value: [UInt8],
+        at now: Instant
+    ) throws(SourceFailure) {
+        self.now = max(self.now, now)
+        let index = try index(name)
+        let place = devices[index].description.protocols.firstIndex { $0.name == protocolName }
+        if let protocolName, place == nil {
+            throw SourceFailure(.unknown, "\(name) offers no protocol '\(protocolName)'")
+        }
+        for session in sessions where session.device == index && (place == nil || place == session.place) {
+            send(value, over: session, at: now)
+        }
+    }
+
+    package func arm(fault: String, device name: String, at now: Instant) throws(SourceFailure) {
+        self.now = max(self.now, now)
+        let index = try index(name)
+        guard let known = devices[index].description.faults.first(where: { $0.name == fault }) else {
+            throw SourceFailure(.unknown, "\(name) has no fault '\(fault)'")
+        }
+        devices[index].faults.backAfter = known.backAfter ?? devices[index].faults.backAfter
+        switch known.effect {
+        case .unplugAfterReceived(let count): devices[index].faults.bytesBeforeUnplug = count
+        case .unplugAfterSent(let count): devices[index].faults.valuesBeforeUnplug = count
+        case .stall(let span):
+            devices[index].faults.stalledUntil = now.advanced(by: span)
+            for session in sessions where session.device == index { session.socket.wantsBytes = false }
+        case .garbage(let count): devices[index].faults.garbage += count
+        case .flood(let count):
+            devices[index].faults.flood += count
+            lookAtSessions(at: now)
+        }
+    }
+
+    private func index(_ name: String) throws(SourceFailure) -> Int {
+        guard let index = devices.firstIndex(where: { $0.name == name }) else {
+            throw SourceFailure(.unknown, "no accessory '\(name)'")
+        }
+        return index
+    }
+}
