@@ -158,6 +158,7 @@ let package = Package(
             uses: ["CoreBluetooth", "UIKit", "WakeClient"],
             exclude: ["Info.plist"]
         ),
+        program("VoIPBenchmarkApp", on: "Benchmarks", uses: ["UIKit"], exclude: ["Info.plist"]),
         program("PlainWake", on: "Benchmarks", uses: []),
         program(
             "NotificationBenchmarkApp",

@@ -150,8 +150,8 @@ struct AccessoryAppTests {
             ["writer"],
             """
             steps:
+              - {at: 0, arm: bulk, fault: pulled}
               - {at: 0, launch: writer}
-              - {after: 1s, arm: bulk, fault: pulled}
             until: 20s
             expect:
               - {app: writer, kind: accessory-disconnected, verdict: foreground-deliver, count: 1}
@@ -184,8 +184,7 @@ struct AccessoryAppTests {
             """
             steps:
               - {at: 0, launch: first}
-              - {when: {app: first, state: not-running}, within: 1m, note: it died}
-              - {after: 1s, launch: second}
+              - {at: 10s, launch: second}
             until: 30s
             expect:
               - {app: first, exits: 1}
@@ -194,6 +193,45 @@ struct AccessoryAppTests {
         #expect(run.code == 0, "\(run.errors)")
         #expect(try stage.log("first").last == "dies")
         #expect(try stage.log("second").contains("session com.example.bulk of Bulk"))
+    }
+
+    @Test("SYS-2: a session that a killed bench held ends as a disconnection, and the accessory connects anew")
+    func killedBench() throws {
+        let stage = try AccessoryStage()
+        try stage.install("reader")
+        try stage.describe(
+            """
+                send: [{after: 100ms, pattern: {bytes: 1000000, block: 100}, every: 20ms}]
+            """
+        )
+        try stage.bench.write(
+            """
+            scenario: killed
+            devices: [{file: bulk.yaml, name: bulk}]
+            apps: [{bundle: reader.app, name: reader}]
+            steps:
+              - {at: 0, every: 500ms, times: 12, launch: reader}
+            until: 7s
+            """,
+            to: "killed.yaml"
+        )
+        let arguments = ["run", "killed.yaml", "--apps", "apps", "--out", "out", "--quiet", "--clock", "real"]
+        let process = try stage.bench.start(arguments)
+        let end = Date().addingTimeInterval(BenchProgram.patience)
+        while process.isRunning, Date() < end, try !stage.log("reader").contains(where: { $0.hasPrefix("session") }) {
+            moment(milliseconds: 2)
+        }
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        let run = try stage.bench.run(arguments)
+        #expect(run.code == 0, "\(run.errors)")
+        let log = try stage.log("reader").filter { $0.hasPrefix("connected") || $0.hasPrefix("session") }
+        let session = "session com.example.bulk of Bulk"
+        #expect(log == ["connected 1 Bulk true", session, "connected 2 Bulk true", session])
+        let records = try stage.bench.records(of: "out/decisions.ndjson")
+        let kinds = records.compactMap { ($0["event"] as? [String: Any])?["kind"] as? String ?? $0["kind"] as? String }
+        #expect(kinds.count { $0 == "accessory-disconnected" } == 1, "\(kinds)")
+        #expect(kinds.count { $0 == "accessory-connected" } == 2, "\(kinds)")
     }
 
     @Test("EA-1: without the mode sessions end in the background, and the app sees its accessory go and come")

@@ -71,6 +71,20 @@ struct AppBundleTests {
         #expect(manifest.exitsOnSuspend)
     }
 
+    @Test("EA-3: the protocols of accessories are read, and anything else there is an error")
+    func accessoryProtocols() throws {
+        let key = "UISupportedExternalAccessoryProtocols"
+        let folder = try Folder()
+        let path = try folder.bundle(plist: try plist(changed(key, ["com.example.log", "com.example.keys"])))
+        let names = NameTable()
+        let manifest = try AppBundle.read(path).manifest(names)
+        #expect(manifest.accessoryProtocols.map(names.text) == ["com.example.log", "com.example.keys"])
+        let wrong = try Folder()
+        let other = try wrong.bundle(plist: try plist(changed(key, "com.example.log")))
+        let error = #expect(throws: BundleError.self) { try AppBundle.read(other) }
+        #expect(error?.key == key)
+    }
+
     @Test("MODE-1: unknown background modes are one warning and have no effect")
     func unknownMode() throws {
         let folder = try Folder()

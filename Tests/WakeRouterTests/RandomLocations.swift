@@ -126,13 +126,13 @@ extension RandomWorld {
     }
 
     /// An event of any kind, to everyone or to one app.
-    private mutating func anyLocationEvent() {
+    mutating func anyLocationEvent(for one: AppID? = nil) {
         let kinds = EventKind.allCases.filter { $0.source == .location && $0 != .positionFixed && $0 != .beaconSighted }
         tell(
             WakeEvent(
                 kind: chance.pick(kinds),
                 region: anyRegionName(),
-                app: chance.once(in: 3) ? nil : AppID(UInt32(chance.below(Self.appCount))),
+                app: one ?? (chance.once(in: 3) ? nil : AppID(UInt32(chance.below(Self.appCount)))),
                 manager: chance.once(in: 3) ? chance.pick(Self.locationManagers) : 0,
                 authorization: .always
             )

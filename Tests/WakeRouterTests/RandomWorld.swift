@@ -115,25 +115,28 @@ struct RandomWorld {
 
     // MARK: Steps
 
-    /// An app in the state that lasts shortest, so that it is met with every kind of event.
-    private var inactiveApp: AppID? {
-        (0..<Self.appCount).lazy.map { AppID(UInt32($0)) }.first { router.state(of: $0) == .inactive }
+    /// An app in a state that is met seldom.
+    private func app(in state: AppState) -> AppID? {
+        (0..<Self.appCount).lazy.map { AppID(UInt32($0)) }.first { router.state(of: $0) == state }
     }
 
-    /// The app in the state that lasts shortest meets an event of any kind.
+    /// An app in a state that does not last meets an event of any kind.
     private mutating func meet(_ app: AppID) {
         if let place = lost.firstIndex(where: { $0.app == app }), chance.once(in: 2) {
             lost.swapAt(0, place)
             return redeliver()
         }
-        if chance.once(in: 8) { anyCall(app) } else { anyEvent(for: app) }
+        switch chance.below(10) {
+        case 0: anyCall(app)
+        case 1, 2: anyLocationEvent(for: app)
+        default: anyEvent(for: app)
+        }
     }
 
     private mutating func step() {
         if chance.once(in: 6_000) { return flood() }
-        if chance.once(in: 4), let app = inactiveApp {
-            return chance.once(in: 4) ? plug() : meet(app)
-        }
+        if chance.once(in: 4), let app = app(in: .inactive) { return chance.once(in: 4) ? plug() : meet(app) }
+        if chance.once(in: 30), let app = app(in: .active) { return meet(app) }
         switch chance.below(1_000) {
         case ..<350: answerSomething()
         case ..<560: radio()

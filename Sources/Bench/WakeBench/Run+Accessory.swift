@@ -46,6 +46,7 @@ extension Run {
             report: { [unowned bench] in bench.submit($0) }
         )
         scripted.visibleAccessories = { [unowned self] in accessories(of: $0) }
+        scripted.wroteToSession = { [unowned self] in accessory.lookAtSessions(at: bench.now) }
         guard let processes, !realTime else { return }
         bench.sessionKeeper?.tellRunning = { [unowned processes] app, manager in
             processes.host.sessionHoldsBytes(of: app, session: manager)

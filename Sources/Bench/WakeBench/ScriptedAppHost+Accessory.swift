@@ -31,6 +31,7 @@ extension ScriptedAppHost {
             else { return }
             // A few bytes always fit into a fresh socket.
             _ = unsafe send(descriptor, bytes, bytes.count, Int32(truncatingIfNeeded: MSG_NOSIGNAL))
+            wroteToSession?()
         default: break
         }
     }

@@ -48,6 +48,8 @@ package final class ScriptedAppHost: AppHost {
     package var hear: ((AppID, AppWord) -> Void)?
     /// The accessories that an app may see.
     var visibleAccessories: ((AppID) -> [Accessory])?
+    /// Hears that an app has written to an accessory.
+    var wroteToSession: (() -> Void)?
     let names: NameTable
     let profile: Profile
     var apps: [AppID: App] = [:]

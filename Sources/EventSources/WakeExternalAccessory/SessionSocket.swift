@@ -113,6 +113,13 @@ package final class SessionSocket {
         waiting.removeAll()
     }
 
+    /// Takes what the app wrote and nobody will read: closed over it, the socket would end in an error instead of the end.
+    private func discardRest() {
+        shutdown(descriptor, Int32(SHUT_RD))
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while unsafe recv(descriptor, &buffer, buffer.count, 0) > 0 {}
+    }
+
     private func watchWhatCanMove() {
         var interests: Readiness = []
         if wantsBytes, !isAppDone { interests.insert(.readable) }
@@ -130,7 +137,10 @@ package final class SessionSocket {
     package func close() {
         watch?.cancel()
         watch = nil
-        if descriptor >= 0 { Glibc.close(descriptor) }
+        if descriptor >= 0 {
+            discardRest()
+            Glibc.close(descriptor)
+        }
         descriptor = -1
         if let appEnd { Glibc.close(appEnd) }
         appEnd = nil

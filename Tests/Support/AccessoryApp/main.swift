@@ -68,6 +68,8 @@ final class Conversation: NSObject, @preconcurrency StreamDelegate {
             stream.schedule(in: .main, forMode: .default)
             stream.open()
         }
+        // As much as a fresh session takes without waiting.
+        if arguments.contains("write") { for _ in 0..<25 { write() } }
     }
 
     private var streams: [Stream] { [session.inputStream, session.outputStream].compactMap { $0 } }
