@@ -30,7 +30,7 @@ start_gadget() { # FILE
     mkfifo "/run/$at"
     /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/gadget.py" "$1" --control "/run/$at" >"/out/$at.log" 2>&1 &
     accessory_id=$!
-    accessory_log '^ready' 60
+    accessory_log '^ready' 180
 }
 
 start_classic() {
@@ -42,7 +42,7 @@ start_rfcomm() { # FILE
     wait_for 30 radio_is_free 1 || return
     /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/rfcomm_accessory.py" "$1" hci-socket:1 --control "/run/$at" >"/out/$at.log" 2>&1 &
     accessory_id=$!
-    accessory_log '^ready' 60
+    accessory_log '^ready' 180
 }
 
 stop_accessory() {
@@ -78,13 +78,13 @@ play_rfcomm() { # NAME
     play_beside "$1" rfcomm $devices
 }
 
-# The accessory's presence begins once the app runs, however long its start takes.
+# The accessory's presence begins once the app is active, however long its start takes.
 play_beside() { # NAME BACKEND DEVICES
     local id
     echo "== $1 --backend accessory=$2 =="
     "$bench" run "$3/Scenarios/$1.yaml" --backend "accessory=$2" --apps .build/apps --out "/tmp/runs/$1" >"/out/bench-$1.log" 2>&1 &
     id=$!
-    wait_for 120 eval "grep -qs didFinishLaunching /tmp/runs/$1/apps/*.log" && accessory begin || status=1
+    wait_for 120 eval "grep -qs didBecomeActive /tmp/runs/$1/apps/*.log" && accessory begin || status=1
     wait $id || { echo "FAILED: $1"; status=1; }
     sed "s/^/$1: /" "/out/bench-$1.log"
     keep "$1"

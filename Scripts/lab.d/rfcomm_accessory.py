@@ -32,7 +32,7 @@ class Accessory:
         self.file = file
         self.faults = Faults(file)
         self.presence = file.get("presence", [])
-        self.sessions = []
+        self.sessions, self.channels = [], []
         self.device = Device.with_hci(file["name"], Address("F0:F1:F2:F3:F4:F5"), transport.source, transport.sink)
         self.device.classic_enabled, self.device.le_enabled = True, False
         # A pairing is nobody's decision here, and nothing of it is told to a user.
@@ -44,6 +44,7 @@ class Accessory:
             handle = FIRST_RECORD + place
             records[handle] = make_service_sdp_records(handle, channel, UUID(link.get("service", "1101")))
         self.device.sdp_service_records = records
+        self.server, self.offers = server, dict(server.dlc_configs)
 
     def acceptor(self, described):
         def opened(channel):
@@ -55,6 +56,7 @@ class Accessory:
 
             session = Session(described, self.faults, write, self.pull)
             self.sessions.append(session)
+            self.channels.append(channel)
 
             def got(arrived):
                 say("got", len(arrived), arrived[:32].hex())
@@ -65,6 +67,7 @@ class Accessory:
                     say("closed", described["protocol"])
                     session.end()
                     self.sessions.remove(session)
+                    self.channels.remove(channel)
 
             channel.sink = got
             channel.on(channel.EVENT_CLOSE, closed)
@@ -74,18 +77,19 @@ class Accessory:
     # Range
 
     async def attach(self):
+        self.server.dlc_configs.update(self.offers)
         await self.device.set_discoverable(True)
         await self.device.set_connectable(True)
         say("attached")
 
     async def detach(self):
+        """Hangs up, and is not to be reached any more. The other end closes the link itself when it is idle: closed here, in the
+        middle of everything, it now and then crashes the kernel of the other end (6.1, hci_chan_del)."""
+        self.server.dlc_configs.clear()
         await self.device.set_discoverable(False)
         await self.device.set_connectable(False)
-        for session in self.sessions:
-            session.end()
-        self.sessions.clear()
-        for connection in list(self.device.connections.values()):
-            await connection.disconnect()
+        for channel in list(self.channels):
+            await channel.disconnect()
         say("detached")
 
     def pull(self):

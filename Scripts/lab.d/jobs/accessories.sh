@@ -1,6 +1,6 @@
 # Proves the real ends of accessories against true devices: the dock over USB serial with bytes both ways, pulled in the middle
 # of a write and back under another number, more bytes than anyone holds; the scanner's reports; the printer over RFCOMM.
-#   Scripts/lab run Scripts/lab.d/jobs/accessories.sh 400
+#   Scripts/lab run Scripts/lab.d/jobs/accessories.sh 600
 source "$WAKEBENCH_LAB_PARTS/bluetooth.sh"
 source "$WAKEBENCH_LAB_PARTS/accessory.sh"
 status=0
@@ -85,7 +85,7 @@ scanner() {
     echo "== more than anyone holds: reports overflow =="
     tell pause
     accessory fault bursts
-    heard '^accessory-session-ended accessory/com.example.scanner.codes 1 failed 105'
+    heard '^accessory-session-ended accessory/com.example.scanner.codes 1 failed 105' 180
     tell resume
     heard '^end of session'
     accessory detach

@@ -15,6 +15,7 @@ final class AppDelegate: UIResponder, UIApplicationDelegate {
         return true
     }
 
+    func applicationDidBecomeActive(_ application: UIApplication) { log("didBecomeActive") }
     func applicationDidEnterBackground(_ application: UIApplication) { log("didEnterBackground") }
     func applicationWillEnterForeground(_ application: UIApplication) { log("willEnterForeground") }
     func applicationWillTerminate(_ application: UIApplication) { log("willTerminate") }
