@@ -69,6 +69,8 @@ package struct Profile: Hashable, Sendable {
     /// How many VoIP wakes there may be within ``voipWakeWindow`` (VOIP-6); nil for any number.
     package var voipWakeLimit: UInt32?
     package var voipWakeWindow: Instant.Span
+    /// How long a suspended app keeps connections that the phone does not look after (RESP-3); nil for ever.
+    package var connectionsLast: Instant.Span?
 
     private static func generation(
         _ name: String,
@@ -120,7 +122,8 @@ package struct Profile: Hashable, Sendable {
             voipWindow: .seconds(10),
             keepAliveMinimum: .seconds(600),
             voipWakeLimit: 15,
-            voipWakeWindow: .seconds(300)
+            voipWakeWindow: .seconds(300),
+            connectionsLast: nil
         )
     }
 

@@ -177,6 +177,7 @@ extension Profile: ByteCoded {
         writer.write(keepAliveMinimum)
         writer.write(optional: voipWakeLimit) { $0.write($1) }
         writer.write(voipWakeWindow)
+        writer.write(optional: connectionsLast)
     }
 
     package init(from reader: inout ByteReader) throws(EncodingFault) {
@@ -215,7 +216,8 @@ extension Profile: ByteCoded {
             voipWindow: try reader.read(),
             keepAliveMinimum: try reader.read(),
             voipWakeLimit: try reader.readOptional { (reader) throws(EncodingFault) in try reader.readUInt32() },
-            voipWakeWindow: try reader.read()
+            voipWakeWindow: try reader.read(),
+            connectionsLast: try reader.readOptional()
         )
     }
 }
