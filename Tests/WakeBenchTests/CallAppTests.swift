@@ -144,6 +144,20 @@ struct CallAppTests {
         #expect(try log(bench).last == (way == "reset" ? "failed" : "closed"))
     }
 
+    @Test("RESP-3: after the setting an app without the mode finds its connection ended when it is seen again")
+    func tornDown() throws {
+        let bench = try stage("CallApp", modes: [], plan: "  - pause: 1h")
+        try write(
+            "  - {at: 60s, launch: app}",
+            until: "70s",
+            settings: "voip: {connectionsLast: 30s}",
+            app: "CallApp",
+            to: bench
+        )
+        try play(bench)
+        #expect(try log(bench).suffix(2) == ["willEnterForeground", "closed"])
+    }
+
     @Test("VOIP-4: a VoIP app is launched at the first unlock after boot, and connects again")
     func boot() throws {
         let bench = try stage("CallApp", plan: "  - pause: 30s\n  - send: \"RING\\n\"")

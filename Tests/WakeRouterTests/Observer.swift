@@ -355,6 +355,8 @@ struct Observer {
         case .closeAll(let app): apps[Int(app.number)].sockets = []
         case .watch(let app):
             if apps[Int(app.number)].state != .suspended { fail("VOIP-1: sockets of an app that runs are watched") }
+        case .tearDown(let app):
+            if apps[Int(app.number)].state != .suspended { fail("RESP-3: connections of an app that runs end") }
         case .rest(let app):
             if apps[Int(app.number)].state == .suspended { fail("VOIP-1: sockets of a suspended app rest") }
         }

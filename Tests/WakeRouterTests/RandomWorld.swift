@@ -65,6 +65,7 @@ struct RandomWorld {
         if seed % 5 == 4 { profile.audioRelaunches = true }
         if seed % 5 == 4 { profile.legacyVoIP = false }
         if seed % 7 == 3 { profile.voipWakeLimit = nil }
+        if seed % 3 == 1 { profile.connectionsLast = .seconds(60) }
         router = Router(profile: profile, passcode: true)
         observer = Observer(profile: profile)
         processes = Array(repeating: Process(), count: Self.appCount)

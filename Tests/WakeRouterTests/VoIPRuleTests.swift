@@ -347,4 +347,26 @@ struct VoIPRuleTests {
         phone.report(app, .returned(.willTerminate))
         #expect(phone.reasons == [.registrationEnded])
     }
+
+    @Test("RESP-3: a suspended app keeps its connections for ever, or as long as the setting says unless it has calls")
+    func connectionsEnd() {
+        var profile = Profile.ios17
+        profile.connectionsLast = .seconds(60)
+        for (modes, profile, ends) in [
+            ([], profile, true), ([.voip], profile, false), ([], Profile.ios17, false),
+        ] as [([BackgroundMode], Profile, Bool)] {
+            var phone = Phone(profile)
+            let app = phone.suspendedCaller(modes)
+            phone.wait(.seconds(59))
+            #expect(phone.voipCommands.isEmpty)
+            phone.wait(.seconds(3_600))
+            #expect(phone.voipCommands == (ends ? [.tearDown(app)] : []))
+        }
+        var phone = Phone(profile)
+        let app = phone.suspendedCaller([])
+        phone.wait(.seconds(59))
+        phone.user(.launch, app)
+        phone.wait(.seconds(60))
+        #expect(!phone.voipCommands.contains(.tearDown(app)))
+    }
 }

@@ -111,6 +111,19 @@ struct SocketVoIPTests {
         #expect(openDescriptors() == before + 1)
     }
 
+    @Test("RESP-3: a connection that is torn down ends for the app and for its peer, and nothing is told of it")
+    func tornDown() throws {
+        let listener = try Listener()
+        let port = try watching(listener)
+        let connection = Connection()
+        _ = port.adopt(connection.duplicate, 1, of: app)
+        port.perform(.watch(app), at: .zero)
+        port.perform(.tearDown(app), at: .zero)
+        try listener.settle()
+        #expect(listener.events.isEmpty)
+        #expect(connection.read() == "end")
+    }
+
     @Test("Records call the other end by the server that it stands for, or by its address")
     func names() throws {
         let connection = Connection()

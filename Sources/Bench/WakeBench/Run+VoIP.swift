@@ -32,6 +32,7 @@ extension Run {
         var profile = profile
         if settings.legacySockets == false { profile.legacyVoIP = false }
         if settings.wakeLimit == false { profile.voipWakeLimit = nil }
+        if let span = settings.connectionsLast { profile.connectionsLast = span }
         return profile
     }
 }

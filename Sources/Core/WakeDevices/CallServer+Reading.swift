@@ -117,9 +117,10 @@ extension VoIPSettings {
     init(_ node: YAMLNode?) throws(FileError) {
         self.init()
         guard let node else { return }
-        let fields = try Fields(node, of: "settings of VoIP", keys: ["legacySockets", "wakeLimit"])
+        let fields = try Fields(node, of: "settings of VoIP", keys: ["legacySockets", "wakeLimit", "connectionsLast"])
         legacySockets = try fields["legacySockets"]?.bool()
         wakeLimit = try fields["wakeLimit"]?.bool()
+        connectionsLast = try fields["connectionsLast"]?.interval()
     }
 }
 

@@ -91,6 +91,8 @@ package struct VoIPSettings: Hashable, Sendable {
     package var legacySockets: Bool?
     /// False lifts the limit of VOIP-6.
     package var wakeLimit: Bool?
+    /// How long a suspended app without calls keeps its connections (RESP-3).
+    package var connectionsLast: Instant.Span?
 
     package init() {}
 }

@@ -75,6 +75,8 @@ package struct Profile: Hashable, Sendable {
     package var audioSilenceLimit: Instant.Span?
     /// Whether sound relaunches a terminated app, as the guide of 2014 has it (AUD-12).
     package var audioRelaunches: Bool
+    /// How long a suspended app keeps connections that the phone does not look after (RESP-3); nil for ever.
+    package var connectionsLast: Instant.Span?
 
     private static func generation(
         _ name: String,
@@ -129,7 +131,8 @@ package struct Profile: Hashable, Sendable {
             voipWakeWindow: .seconds(300),
             audioWindow: .seconds(10),
             audioSilenceLimit: .seconds(10),
-            audioRelaunches: false
+            audioRelaunches: false,
+            connectionsLast: nil
         )
     }
 

@@ -287,6 +287,7 @@ extension Router {
         if apps[index].location.due <= now { regionsDue(of: app, into: &output) }
         expireRequests(of: app, into: &output)
         keepAliveDue(of: app, into: &output)
+        tearDownDue(of: app, into: &output)
         switch apps[index].phase {
         case .resting, .freezing: break
         case .launching(let deadline), .leaving(let deadline):

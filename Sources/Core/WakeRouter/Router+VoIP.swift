@@ -64,10 +64,15 @@ extension Router {
     }
 
     /// The app moved: the phone looks after its sockets while it is suspended, and only then (VOIP-1).
-    func watchSockets(of app: AppID, from: AppState, into output: inout RouterOutput) {
-        let to = apps[Int(app.number)].state
+    mutating func watchSockets(of app: AppID, from: AppState, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        let to = apps[index].state
+        apps[index].voip.tearDown = nil
         if to == .suspended {
             output.actions.append(.voip(.watch(app)))
+            if !hasCalls(index), let span = profile.connectionsLast {
+                apps[index].voip.tearDown = now.advanced(by: span)
+            }
         } else if from == .suspended, to != .notRunning {
             output.actions.append(.voip(.rest(app)))
         }
@@ -77,6 +82,7 @@ extension Router {
     mutating func closeSockets(of app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
         apps[index].voip.keepAlive = nil
+        apps[index].voip.tearDown = nil
         guard !apps[index].voip.sockets.isEmpty else { return }
         apps[index].voip.sockets.removeAll()
         output.actions.append(.voip(.closeAll(app)))
@@ -145,6 +151,14 @@ extension Router {
         case .active, .inactive, .notRunning: return
         case .background, .suspended: raiseForCalls(.voipKeepAlive, app, into: &output)
         }
+    }
+
+    /// The phone looks no longer after what it does not look after for calls (RESP-3).
+    mutating func tearDownDue(of app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        guard let due = apps[index].voip.tearDown, due <= now else { return }
+        apps[index].voip.tearDown = nil
+        output.actions.append(.voip(.tearDown(app)))
     }
 
     // MARK: Launches

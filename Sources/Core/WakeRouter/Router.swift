@@ -195,7 +195,7 @@ package struct Router {
         let due = min(
             apps[index].location.due,
             apps[index].requestDeadline ?? .distantFuture,
-            apps[index].voip.keepAlive?.due ?? .distantFuture
+            apps[index].voip.due
         )
         let ofProcess = nextProcessDeadline(of: index)
         return due == .distantFuture ? ofProcess : ofProcess.map { min($0, due) } ?? due

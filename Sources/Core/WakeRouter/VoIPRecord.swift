@@ -20,8 +20,13 @@ struct VoIPRecord: Equatable {
     /// In order of their marking.
     var sockets: [Socket] = []
     var keepAlive: KeepAlive?
+    /// When the connections of the suspended app end; nil while they last (RESP-3).
+    var tearDown: Instant?
     /// When the app was woken, oldest first, as far back as VOIP-6 looks.
     var wakes: [Instant] = []
+
+    /// The earliest instant at which something is due.
+    var due: Instant { min(keepAlive?.due ?? .distantFuture, tearDown ?? .distantFuture) }
 
     /// How many wakes there were within the window before `now`.
     func wakes(before now: Instant, within window: Instant.Span) -> UInt32 {
@@ -33,6 +38,7 @@ extension VoIPRecord: ByteCoded {
     func encode(into writer: inout ByteWriter) {
         writer.write(sockets)
         writer.write(optional: keepAlive)
+        writer.write(optional: tearDown)
         writer.write(wakes)
     }
 
@@ -41,6 +47,7 @@ extension VoIPRecord: ByteCoded {
         self.init(
             sockets: try reader.readArray(),
             keepAlive: try reader.readOptional(),
+            tearDown: try reader.readOptional(),
             wakes: try reader.readArray()
         )
         guard sockets.count <= VoIPRequest.socketsLimit else { throw EncodingFault(.unknownValue, at: start) }

@@ -117,6 +117,9 @@ package final class SimulatedVoIP: VoIPPort {
             told = told.filter { $0.app != app }
             sockets.watch(app)
         case .rest(let app): sockets.rest(app)
+        case .tearDown(let app):
+            sockets.tearDown(app)
+            connections.removeAll { $0.scripted?.app == app }
         }
     }
 

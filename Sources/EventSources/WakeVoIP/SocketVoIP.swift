@@ -36,6 +36,7 @@ package final class SocketVoIP: VoIPPort {
         case .closeAll(let app): sockets.closeAll(of: app)
         case .watch(let app): sockets.watch(app)
         case .rest(let app): sockets.rest(app)
+        case .tearDown(let app): sockets.tearDown(app)
         }
     }
 

@@ -142,6 +142,15 @@ final class WatchedSockets {
         for socket in (sockets[app] ?? [:]).values { socket.watch = nil }
     }
 
+    /// Ends the app's connections, of which nothing is told any more.
+    func tearDown(_ app: AppID) {
+        for socket in (sockets[app] ?? [:]).values {
+            socket.told = true
+            socket.watch = nil
+            _ = shutdown(socket.descriptor, Int32(SHUT_RDWR))
+        }
+    }
+
     /// Looks at a socket of a suspended app, until something was found and told.
     @discardableResult
     func look(at socket: Socket) -> Bool {

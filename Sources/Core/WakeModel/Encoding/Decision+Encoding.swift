@@ -180,6 +180,7 @@ extension Profile: ByteCoded {
         writer.write(audioWindow)
         writer.write(optional: audioSilenceLimit)
         writer.write(audioRelaunches)
+        writer.write(optional: connectionsLast)
     }
 
     package init(from reader: inout ByteReader) throws(EncodingFault) {
@@ -221,7 +222,8 @@ extension Profile: ByteCoded {
             voipWakeWindow: try reader.read(),
             audioWindow: try reader.read(),
             audioSilenceLimit: try reader.readOptional(),
-            audioRelaunches: try reader.readBool()
+            audioRelaunches: try reader.readBool(),
+            connectionsLast: try reader.readOptional()
         )
     }
 }

@@ -27,4 +27,6 @@ package enum VoIPCommand: Hashable, Sendable {
     case watch(AppID)
     /// The app can look itself.
     case rest(AppID)
+    /// The connections of the suspended app end; it finds that out when it runs (RESP-3).
+    case tearDown(AppID)
 }
