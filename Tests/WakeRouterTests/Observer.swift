@@ -259,7 +259,7 @@ struct Observer {
         if profile.firstUnlockGates, passcode, !unlockedSinceBoot {
             fail("LAUNCH-5: \(decision.id) relaunches before the first unlock")
         }
-        if decision.snapshot.via.isLocation, profile.locationLevels,
+        if decision.snapshot.via.source == .location, profile.locationLevels,
             apps[Int(decision.app.number)].locationAuthorization != .always
         {
             fail("LOC-5: \(decision.id) relaunches an app that the user does not allow it")
