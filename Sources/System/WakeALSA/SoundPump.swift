@@ -22,6 +22,8 @@ package final class SoundPump {
     package let playback: SoundGrant?
     /// What the card that records has granted.
     package let capture: SoundGrant?
+    /// The numbers of the cards behind it: none for plug-ins without one.
+    package let cards: Set<Int32>
     private let shared: Shared
     private var watch: Watch?
     private var thread: pthread_t?
@@ -41,6 +43,7 @@ package final class SoundPump {
         let recorder = try capture.map { try SoundStream($0.name, .capture, asking: $0.request) }
         self.playback = player?.granted
         self.capture = recorder?.granted
+        cards = Set([player, recorder].compactMap { $0?.card })
         shared = try Shared()
         let shared = shared
         watch = try loop.watch(shared.edgeSignal, for: .readable) { _ in
@@ -62,13 +65,16 @@ package final class SoundPump {
     /// Whether the thread goes before ordinary ones; false until it runs.
     package var isRealTime: Bool { shared.isRealTime }
 
-    /// Plays what the card still has, at most the length of its buffer, and closes it. Harmless when done already.
-    package func stop() {
+    /// Closes the card, after it has played what it still has, at most the length of its buffer. Harmless when done
+    /// already.
+    ///
+    /// - Parameter drains: false to end at once, which loses what has not been played.
+    package func stop(drains: Bool = true) {
         watch?.cancel()
         watch = nil
         guard let thread else { return }
         self.thread = nil
-        shared.order { $0.ends = true }
+        shared.order { ($0.ends, $0.drains) = (true, drains) }
         pthread_join(thread, nil)
     }
 
@@ -103,6 +109,7 @@ final class Shared: Sendable {
     struct Orders: Sendable {
         var wanted: Set<SoundDirection> = []
         var ends = false
+        var drains = true
     }
 
     /// More are not kept for a loop that does not listen: the counts in the ones that come later tell the same.
@@ -180,7 +187,7 @@ private final class PumpThread: @unchecked Sendable {
         goFirst()
         while true {
             let orders = shared.takeOrders()
-            if orders.ends { return finish() }
+            if orders.ends { return finish(drains: orders.drains) }
             if orders.wanted != wanted {
                 wanted = orders.wanted
                 forEachLane { lane, tell throws(SoundError) in
@@ -206,8 +213,8 @@ private final class PumpThread: @unchecked Sendable {
         for index in failed.reversed() { lanes.remove(at: index) }
     }
 
-    private func finish() {
-        for lane in lanes where lane.isWanted { lane.finish() }
+    private func finish(drains: Bool) {
+        for lane in lanes where lane.isWanted && drains { lane.finish() }
         lanes = []
     }
 

@@ -16,6 +16,9 @@ import Glibc
 
     private static let silenced: Void = calsa_silence()
 
+    /// The version of alsa-lib: `1.2.8`.
+    package static var libraryVersion: String { unsafe String(cString: snd_asoundlib_version()) }
+
     /// Opens a PCM by the name that ALSA's configuration gives it: `default`, `hw:Loopback,0,0`, `plug:null`.
     ///
     /// - Throws: ``SoundError``: unknown, busy, denied or unsupported.
@@ -43,6 +46,16 @@ import Glibc
 
     deinit {
         unsafe snd_pcm_close(handle)
+    }
+
+    /// The number of the card behind it; nil for a plug-in without one.
+    package var card: Int32? {
+        var allocated: OpaquePointer?
+        guard unsafe snd_pcm_info_malloc(&allocated) >= 0, let info = unsafe allocated else { return nil }
+        defer { unsafe snd_pcm_info_free(info) }
+        guard unsafe snd_pcm_info(handle, info) >= 0 else { return nil }
+        let number = unsafe snd_pcm_info_get_card(info)
+        return number >= 0 ? number : nil
     }
 
     // MARK: Waiting
