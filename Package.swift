@@ -18,13 +18,22 @@ func room(_ name: String, on floor: String, uses: [String] = [], exclude: [Strin
     )
 }
 
-func program(_ name: String, on floor: String, uses: [String], exclude: [String] = []) -> Target {
+// Code as it is written for a phone, where audio blocks touch memory without a word.
+let phone: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+
+func program(
+    _ name: String,
+    on floor: String,
+    uses: [String],
+    exclude: [String] = [],
+    settings: [SwiftSetting] = house
+) -> Target {
     .executableTarget(
         name: name,
         dependencies: uses.map { .byName(name: $0) },
         path: "Sources/\(floor)/\(name)",
         exclude: exclude,
-        swiftSettings: house
+        swiftSettings: settings
     )
 }
 
@@ -49,6 +58,8 @@ let package = Package(
         .library(name: "UIKit", targets: ["UIKit"]),
         .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
         .library(name: "CoreLocation", targets: ["CoreLocation"]),
+        .library(name: "AVFAudio", targets: ["AVFAudio"]),
+        .library(name: "AVFoundation", targets: ["AVFoundation"]),
         .library(name: "os", targets: ["os"]),
         .library(name: "OSLog", targets: ["OSLog"]),
         // Loaded by alsa-lib in tests, by its file.
@@ -96,7 +107,7 @@ let package = Package(
         room(
             "WakeAudio",
             on: "EventSources",
-            uses: ["WakeModel", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem"]
+            uses: ["WakeModel", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeUdev", "WakeALSA"]
         ),
 
         // Bench
@@ -122,6 +133,8 @@ let package = Package(
         room("UIKit", on: "SDK", uses: ["WakeClient", "WakeWire"]),
         room("CoreBluetooth", on: "SDK", uses: ["WakeClient", "WakeWire"]),
         room("CoreLocation", on: "SDK", uses: ["WakeClient", "WakeWire"]),
+        room("AVFAudio", on: "SDK", uses: ["WakeClient", "WakeWire"]),
+        room("AVFoundation", on: "SDK", uses: ["AVFAudio"]),
         room("os", on: "SDK"),
         room("OSLog", on: "SDK", uses: ["os"]),
 
@@ -135,6 +148,20 @@ let package = Package(
         ),
         program("Logger", on: "Examples", uses: ["UIKit", "CoreBluetooth"], exclude: ["Info.plist"]),
         program("Fences", on: "Examples", uses: ["UIKit", "CoreLocation"], exclude: ["Info.plist"]),
+        program(
+            "ToneRadio",
+            on: "Examples",
+            uses: ["UIKit", "AVFoundation"],
+            exclude: ["Info.plist"],
+            settings: phone
+        ),
+        program(
+            "Recorder",
+            on: "Examples",
+            uses: ["UIKit", "AVFoundation"],
+            exclude: ["Info.plist"],
+            settings: phone
+        ),
 
         // Benchmarks
         program("RouterBenchmark", on: "Benchmarks", uses: ["WakeModel", "WakeRouter"]),
@@ -151,6 +178,7 @@ let package = Package(
             uses: ["CoreBluetooth", "UIKit", "WakeClient"],
             exclude: ["Info.plist"]
         ),
+        program("AudioBenchmark", on: "Benchmarks", uses: ["WakeAudio", "WakeBench"]),
         program("PlainWake", on: "Benchmarks", uses: []),
         program(
             "NotificationBenchmarkApp",
@@ -230,13 +258,19 @@ let package = Package(
         tests("WakeALSATests", uses: ["SoundCardStandIn", "WakeALSA", "WakeSystem", "WakeUdev"]),
         tests(
             "WakeAudioTests",
-            uses: ["WakeAudio", "WakeModel", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem"]
+            uses: [
+                "SoundCardStandIn", "WakeALSA", "WakeAudio", "WakeModel", "WakePorts", "WakeWire", "WakeDevices",
+                "WakeSystem",
+            ]
         ),
         tests("WakeReportsTests", uses: ["WakeReports", "WakeModel", "WakeRouter"]),
         tests(
             "WakeBenchTests",
             uses: [
-                "ChildProcess", "Fences", "Logger", "MisbehavingApp", "ThermometerPeripheral", "WakeBench",
+                "ChildProcess", "Fences", "Logger", "MisbehavingApp", "Recorder", "SoundCardStandIn",
+                "ThermometerPeripheral",
+                "ToneRadio",
+                "WakeAudio", "WakeBench",
                 "WakeDevices", "WakeJournal", "WakeModel", "WakePorts", "WakeProcesses", "WakeReports", "WakeRouter",
                 "WakeWire", "wakebench",
             ]
@@ -245,7 +279,7 @@ let package = Package(
             "SDKTests",
             uses: [
                 "BluetoothApp", "Fences", "HeartRate", "LocationApp", "ThermometerPeripheral", "WakeClient", "WakeWire",
-                "UIKit", "CoreBluetooth", "CoreLocation", "os", "OSLog",
+                "UIKit", "AVFAudio", "AVFoundation", "CoreBluetooth", "CoreLocation", "os", "OSLog",
             ]
         ),
         tests("CommandLineTests", uses: ["wakebench", "BlueZStandIn", "ChildProcess"], resources: [.copy("Answers")]),

@@ -1,7 +1,8 @@
 """Makes sound that can be known again, and compares what was played with what was heard.
 
-    samples.py make FILE FRAMES             16-bit stereo, little-endian; no frame is silent and none is like its neighbours
-    samples.py compare PLAYED HEARD [FORMAT FORMAT]     FORMAT is s16 (as it is when left out) or f32
+    samples.py make FILE FRAMES             16-bit stereo, little-endian, both channels alike; no frame is silent
+    samples.py compare PLAYED HEARD [FORMAT FORMAT]
+                                            FORMAT is s16 (as when left out), f32, or mono for f32 of one channel
 
 Silence is left out of both. Whoever records may begin later and end earlier; from where both have begun to where one of
 them ends every sample is compared, and none may differ: a loopback card copies bits, and 16 bits that become a float and
@@ -19,19 +20,22 @@ def make(path, frames):
     for _ in range(frames):
         # A linear congruential generator of full period: the sequence is the same each time, and never repeats nearby.
         value = (value * 1103515245 + 12345) & 0x7FFFFFFF
-        left = (value >> 12) % 20000 + 1
-        samples.extend((left, -left))
+        sample = (value >> 12) % 20000 + 1
+        samples.extend((sample, sample))
     with open(path, "wb") as file:
         samples.tofile(file)
 
 
 def read(path, form):
+    """The samples of a file in 16-bit numbers, two a frame, without silence."""
     samples = array.array("h" if form == "s16" else "f")
     with open(path, "rb") as file:
         data = file.read()
     samples.frombytes(data[: len(data) // samples.itemsize * samples.itemsize])
-    numbers = [round(each * 32768) for each in samples] if form == "f32" else list(samples)
-    return [each for each in numbers if each]
+    numbers = [round(each * 32768) for each in samples] if form != "s16" else list(samples)
+    if form != "s16" and any(number != each * 32768 for number, each in zip(numbers, samples)):
+        sys.exit("samples: what was heard is no 16-bit sound")
+    return [each for each in numbers if each for _ in range(2 if form == "mono" else 1)]
 
 
 def compare(played, heard):

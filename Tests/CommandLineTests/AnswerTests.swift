@@ -61,7 +61,7 @@ struct AnswerTests {
         let nowhere = ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(program.folder.path)/no-bus"]
         let known = [
             "freezer cgroup2", "freezer cgroup1", "freezer sigstop", "system D-Bus", "bluetoothd", "Bluetooth adapter",
-            "run folder", "SQLite", "libsystemd", "libyaml",
+            "sound card", "run folder", "SQLite", "libsystemd", "libyaml", "alsa-lib",
         ]
         var outcomes = [try program.run("doctor", environment: nowhere)]
         if Program.isRoot, FileManager.default.isExecutableFile(atPath: Program.setpriv) {

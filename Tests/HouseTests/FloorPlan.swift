@@ -47,7 +47,7 @@ enum FloorPlan {
         Room(
             name: "WakeAudio",
             floor: "EventSources",
-            imports: ["WakeModel", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem"]
+            imports: ["WakeModel", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeUdev", "WakeALSA"]
         ),
 
         // Reports need the catalogue of rules, which is the router's.
@@ -75,6 +75,8 @@ enum FloorPlan {
         Room(name: "UIKit", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
         Room(name: "CoreBluetooth", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
         Room(name: "CoreLocation", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
+        Room(name: "AVFAudio", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
+        Room(name: "AVFoundation", floor: "SDK", imports: ["AVFAudio"], foundation: true),
         Room(name: "os", floor: "SDK", imports: [], foundation: true),
         Room(name: "OSLog", floor: "SDK", imports: ["os"]),
     ]

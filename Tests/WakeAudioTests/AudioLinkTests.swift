@@ -32,8 +32,8 @@ struct AudioLinkTests {
     }
 
     private func write(_ samples: [Float], to ring: AudioRing) throws -> Int {
-        try ring.write(samples.count / AudioFormat.outputChannels) { piece, before in
-            for place in unsafe piece.indices {
+        unsafe try ring.write(samples.count / AudioFormat.outputChannels) { piece, before in
+            for place in piece.indices {
                 unsafe piece[place] = samples[before * AudioFormat.outputChannels + place]
             }
         }
@@ -78,7 +78,7 @@ struct AudioLinkTests {
         let app = try appEnd(link)
         let output = try #require(link.output)
         _ = try write([Float](repeating: 0.1, count: 200), to: app)
-        _ = try output.read(100) { _, _ in }
+        _ = unsafe try output.read(100) { _, _ in }
         for jump in [UInt64(1) << 40, 50] {
             try forge(jump, in: link)
             #expect(throws: AudioRingFault.badPosition(written: jump, read: 100)) { try output.readable() }
@@ -109,6 +109,6 @@ struct AudioLinkTests {
             side: .reader,
             fresh: false
         )
-        #expect(try heard.read(10) { _, _ in } == 0)
+        #expect(unsafe try heard.read(10) { _, _ in } == 0)
     }
 }

@@ -132,7 +132,7 @@ extension SeededGenerator {
     }
 
     mutating func request() -> AppRequest {
-        switch below(13) {
+        switch below(14) {
         case 0: .beginTask(token: number())
         case 1: .endTask(token: number())
         case 2: .done
@@ -145,6 +145,7 @@ extension SeededGenerator {
         case 11: .watchConnections(number(), peripherals: names(), services: names())
         case 9: .peripheralManager(number(), peripheralManagerRequest())
         case 10: .location(number(), locationRequest())
+        case 12: .audio(audioRequest())
         default: .operate(number(), peripheral: name(), operation())
         }
     }
@@ -202,7 +203,7 @@ extension SeededGenerator {
     }
 
     mutating func payload() -> EventPayload {
-        switch below(22) {
+        switch below(23) {
         case 0: .none
         case 1: .value(data())
         case 2: .advertisement(advertisement())
@@ -239,6 +240,7 @@ extension SeededGenerator {
         case 17: .regionState(any())
         case 18: .locationFailure(code: signed(), message: text())
         case 19: .visit(visit())
+        case 21: .audioRoute(audioRoute(), previous: audioRoute())
         default: .failure(BluetoothFailure(domain: flag() ? .core : .att, code: signed(), message: text()))
         }
     }

@@ -27,6 +27,12 @@ struct Observer {
         var expired: Set<UInt64> = []
         /// The managers that the present process has made.
         var managers: Set<ManagerNumber> = []
+        /// The source was told that it plays or records (AUD-1).
+        var isSounding = false
+        /// The process has used sound.
+        var usesSound = false
+        /// Something that the router found is still to be decided for it.
+        var isAwaited = false
         /// When the running window began; nil when none runs (LIFE-11).
         var windowBegan: Instant?
         /// Since when it has been in the background without a break.
@@ -121,7 +127,8 @@ struct Observer {
             {
                 apps[Int(app.number)].locationAuthorization = authorization
             }
-        case .timeReached, .phone(.lock), .phone(.displayOn), .user, .terminate, .overflowed, .redeliver,
+        case .timeReached, .phone(.lock), .phone(.displayOn), .phone(.callBegan), .phone(.callEnded), .user, .terminate,
+            .overflowed, .redeliver,
             .benchRestarted:
             break
         }
@@ -146,6 +153,7 @@ struct Observer {
         case .scan, .stopScan, .connect, .cancelConnection, .operate, .watchConnections, .peripheralManager,
             .location:
             break
+        case .audio: apps[index].usesSound = true
         }
     }
 
@@ -180,6 +188,7 @@ struct Observer {
     /// The router heard the input and produced this.
     mutating func observe(_ input: Input, _ output: RouterOutput) {
         hear(input)
+        for index in apps.indices { apps[index].isAwaited = false }
         for decision in output.decisions { observe(decision) }
         for action in output.actions { observe(action, after: input) }
         for decision in output.decisions where decision.verdict.delivers { checkCarriedOut(decision) }
@@ -274,6 +283,9 @@ struct Observer {
         case .standardUpdates:
             decision.snapshot.modes.contains(.location) && decision.checks[.updatesInBackground] == .pass
         case .answer, .ranging: false
+        case .audioSession:
+            decision.snapshot.modes.contains(.audio)
+                && (decision.kind == .audioInterrupted || decision.kind == .audioInterruptionEnded)
         default: CentralsObserver.opensWindow(decision, of: app)
         }
     }
@@ -313,6 +325,7 @@ struct Observer {
             apps[Int(app.number)].backgroundSince = now
         case .freeze(let app):
             let known = apps[Int(app.number)]
+            if known.isSounding { fail("AUD-1: an app that plays is frozen") }
             if known.freezing || known.state != .background { fail("LIFE-3: an app that is \(known.state) is frozen") }
             if !known.tasks.isEmpty { fail("TASK-2: an app with open tasks is frozen") }
             apps[Int(app.number)].freezing = true
@@ -333,11 +346,30 @@ struct Observer {
             if !runs(Int(app.number)) || !apps[Int(app.number)].managers.contains(number) {
                 fail("a manager that is not there hears of its state")
             }
-        case .bluetooth, .alert, .location, .locationAuthorization, .raise: break
+        case .bluetooth, .alert, .location, .locationAuthorization: break
+        case .raise(let event, _):
+            if let app = event.app { apps[Int(app.number)].isAwaited = true }
+        case .audio(let command): observe(command)
+        case .audioAnswer(let app, _, _):
+            if !apps[Int(app.number)].alive { fail("an app without process is answered") }
         case .peripheralRole(let command): centrals.observe(command)
         case .refused(_, let fault): tally.faults[Int(fault.rawValue)] += 1
         case .exited(let record): exited(record)
         case .moved(let app, let from, let to): moved(Int(app.number), from, to)
+        }
+    }
+
+    private mutating func observe(_ command: AudioCommand) {
+        switch command {
+        case .play(let app, let stream):
+            let index = Int(app.number)
+            if stream.runs, !runs(index) { fail("AUD-1: app \(index) plays while it is \(apps[index].state)") }
+            if apps[index].isSounding, !stream.runs { apps[index].backgroundSince = now }
+            apps[index].isSounding = stream.runs
+        case .stop(let app):
+            let index = Int(app.number)
+            if apps[index].isSounding { apps[index].backgroundSince = now }
+            apps[index].isSounding = false
         }
     }
 
@@ -392,6 +424,7 @@ struct Observer {
         apps[index].tasks = []
         apps[index].expired = []
         apps[index].managers = []
+        apps[index].usesSound = false
         apps[index].windowBegan = nil
     }
 
@@ -417,7 +450,7 @@ struct Observer {
         if !runs(index) { fail("LIFE-3: an app that is \(apps[index].state) gets \(delivery.event)") }
         let isThere =
             delivery.manager == 0
-            ? apps[index].managers.contains { $0 >= RandomWorld.locationManagers[0] }
+            ? apps[index].usesSound || apps[index].managers.contains { $0 >= RandomWorld.locationManagers[0] }
             : apps[index].managers.contains(delivery.manager)
         if !isThere { fail("a manager that is not there gets an event") }
         var delivery = delivery
@@ -451,6 +484,7 @@ struct Observer {
         guard apps[index].state == .background, !apps[index].freezing else { return }
         endWindow(index)
         guard !apps[index].launching, !apps[index].leaving, !apps[index].ending else { return }
+        guard !apps[index].isSounding, !apps[index].isAwaited else { return }
         if apps[index].tasks.isEmpty, apps[index].windowBegan == nil {
             fail("LIFE-3: app \(index) runs on without a reason")
         }

@@ -58,6 +58,7 @@ struct RandomWorld {
         chance = Chance(seed: seed)
         var profile = Profile.all[Int(seed % UInt64(Profile.all.count))]
         if seed % 7 == 6 { profile.multitasking = false }
+        if seed % 5 == 4 { profile.audioRelaunches = true }
         router = Router(profile: profile, passcode: true)
         observer = Observer(profile: profile)
         processes = Array(repeating: Process(), count: Self.appCount)
@@ -110,7 +111,7 @@ struct RandomWorld {
     // MARK: Steps
 
     /// An app in the state that lasts shortest, so that it is met with every kind of event.
-    private var inactiveApp: AppID? {
+    var inactiveApp: AppID? {
         (0..<Self.appCount).lazy.map { AppID(UInt32($0)) }.first { router.state(of: $0) == .inactive }
     }
 
@@ -120,7 +121,8 @@ struct RandomWorld {
         switch chance.below(1_000) {
         case ..<350: answerSomething()
         case ..<560: radio()
-        case ..<600: whereabouts()
+        case ..<590: whereabouts()
+        case ..<610: sound()
         case ..<770: request(chance.below(Self.appCount))
         case ..<840: user()
         case ..<930: pass()
@@ -215,7 +217,7 @@ struct RandomWorld {
             airCommands.append(command)
             if airCommands.count > 48 { airCommands.removeFirst(16) }
         case .kill, .expireTasks, .keep, .discard, .managerState, .restore, .restorePeripheral,
-            .alert, .refused, .moved, .locationAuthorization, .location, .raise:
+            .alert, .refused, .moved, .locationAuthorization, .location, .raise, .audio, .audioAnswer:
             break
         }
     }
@@ -236,6 +238,7 @@ struct RandomWorld {
             if chance.once(in: 2) { subscribe(index) }
             if chance.once(in: 3) { publish(index) }
             if !chance.once(in: 3) { locate(index) }
+            if !chance.once(in: 3) { play(index) }
             guard processes[index].launching else { return }
             processes[index].launching = false
             hear(.process(app, .launched))
@@ -265,6 +268,7 @@ struct RandomWorld {
         if index % 4 != 3 { modes.insert(BackgroundModes([.bluetoothCentral])) }
         if index % 3 != 1 { modes.insert(BackgroundModes([.bluetoothPeripheral])) }
         if index % 2 == 0 { modes.insert(BackgroundModes([.location])) }
+        if index % 4 < 2 { modes.insert(BackgroundModes([.audio])) }
         let bluetooth: BluetoothAuthorization = chance.once(in: 12) ? .denied : .allowed
         installed[index] = true
         hear(
@@ -338,6 +342,7 @@ struct RandomWorld {
         let peripheral = anyPeripheral()
         if chance.once(in: 4) { return anyPeripheralRequest(index) }
         if chance.once(in: 4) { return anyLocationRequest(index) }
+        if chance.once(in: 5) { return .audio(anySoundRequest()) }
         switch chance.below(18) {
         case 0:
             processes[index].lastToken += chance.once(in: 10) ? 0 : 1
@@ -413,7 +418,9 @@ struct RandomWorld {
             case 1...10: .unlock
             case 11...14: .setPasscode
             case 15: .removePasscode
-            case 16...18: .displayOn
+            case 16, 17: .displayOn
+            case 18: chance.once(in: 2) ? .callBegan : .callEnded
+            case 19: .callEnded
             default: .lock
             }
         hear(.phone(change), isEvent: true)

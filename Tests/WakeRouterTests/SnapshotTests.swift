@@ -33,6 +33,7 @@ struct SnapshotTests {
             && left.updaters == right.updaters && left.significantApps == right.significantApps
             && left.rangingApps == right.rangingApps && left.beaconRegions == right.beaconRegions
             && left.watchedBeacons == right.watchedBeacons && left.appsNeedingFixes == right.appsNeedingFixes
+            && left.audioApps == right.audioApps && left.inCall == right.inCall && left.isLocked == right.isLocked
             && left.lastPosition == right.lastPosition && left.regionIndex.count == right.regionIndex.count
     }
 

@@ -9,7 +9,7 @@ struct Tally {
         + UserAction.allCases.map { "user.\($0)" }
         + [
             "beginTask", "endTask", "done", "createManager", "releaseManager", "scan", "stopScan", "connect",
-            "cancelConnection", "operate", "peripheralManager", "watchConnections", "location",
+            "cancelConnection", "operate", "peripheralManager", "watchConnections", "location", "audio",
         ]
         + ["launched", "returned", "suspended", "suspensionRefused", "exited", "launchFailed"]
 
@@ -44,7 +44,7 @@ struct Tally {
         let phone = 6
         let user = phone + PhoneChange.allCases.count
         let request = user + UserAction.allCases.count
-        let report = request + 13
+        let report = request + 14
         switch input {
         case .timeReached: return 0
         case .install: return 1
@@ -67,6 +67,7 @@ struct Tally {
         case .request(_, .peripheralManager): return request + 10
         case .request(_, .watchConnections): return request + 11
         case .request(_, .location): return request + 12
+        case .request(_, .audio): return request + 13
         case .process(_, .launched): return report
         case .process(_, .returned): return report + 1
         case .process(_, .suspended): return report + 2

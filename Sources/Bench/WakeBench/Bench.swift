@@ -54,6 +54,10 @@ package final class Bench {
     package var location: (any LocationPort)? {
         didSet { location?.report = { [unowned self] in submit($0) } }
     }
+    /// Where sound goes and comes from; nil when nobody needs any.
+    package var audio: (any AudioPort)? {
+        didSet { audio?.report = { [unowned self] in submit($0) } }
+    }
     /// Gives apps the sockets of their L2CAP channels.
     package var keeper: ChannelKeeper? {
         didSet { if let keeper { add(keeper) } }
@@ -374,7 +378,7 @@ package final class Bench {
                 pend(action, cause, item)
             case .thaw(let app), .freeze(let app), .kill(let app), .callback(let app, _, _),
                 .expireTasks(let app, _), .managerState(let app, _, _), .restore(let app, _, _),
-                .restorePeripheral(let app, _, _), .locationAuthorization(let app, _, _):
+                .restorePeripheral(let app, _, _), .locationAuthorization(let app, _, _), .audioAnswer(let app, _, _):
                 if leavesTheBench[Int(app.number)] { leaves = true }
                 pending.append(.action(action, event: nil, payload: .none))
             case .bluetooth:
@@ -385,6 +389,9 @@ package final class Bench {
                 pending.append(.action(action, event: nil, payload: .none))
             case .location:
                 if let location, location.backend != "simulated" { leaves = true }
+                pending.append(.action(action, event: nil, payload: .none))
+            case .audio:
+                if let audio, audio.backend != "simulated" { leaves = true }
                 pending.append(.action(action, event: nil, payload: .none))
             case .raise(let event, let payload):
                 // A replay finds it among its inputs.
@@ -614,8 +621,17 @@ package final class Bench {
         case .location(let command):
             if case .watchBeacons(let beacons) = command { bluetooth.watchBeacons(beacons, at: now) }
             location?.perform(command, at: now)
+        case .audio(let command): audio?.perform(command, at: now)
+        case .audioAnswer(let app, let request, let answer):
+            host(app).audioAnswer(answer, request: request, stream: stream(of: app, answer), to: app, at: now)
         case .keep, .discard, .exited, .refused, .moved, .alert, .raise: break
         }
+    }
+
+    /// The ends of a real app's stream, when it has one.
+    private func stream(of app: AppID, _ answer: AudioAnswer) -> SharedAudio? {
+        guard case .granted = answer, leavesTheBench[Int(app.number)] else { return nil }
+        return try? audio?.share(with: app)
     }
 
     /// The socket of a channel that was opened for an app.

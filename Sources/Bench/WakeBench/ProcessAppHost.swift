@@ -16,6 +16,8 @@ protocol ProcessAppSurroundings: AnyObject {
     func isFreezing(_ app: AppID) -> Bool
     /// What a fresh location manager of the app is told.
     func locationFacts(of app: AppID) -> LocationFacts
+    /// How sound stands for an app.
+    func audioFacts(of app: AppID) -> AudioFacts
     /// The wall clock for packets that carry a time, in seconds since 1970.
     var wallSeconds: Double { get }
     var radio: any BluetoothCentralPort { get }
@@ -56,18 +58,17 @@ final class ProcessAppHost: AppHost {
         case callback(LifecycleCallback)
     }
 
-    /// A packet that waits for room, and the descriptor that travels with it.
+    /// A packet that waits for room, and the descriptors that travel with it.
     private final class Outbound {
         let bytes: [UInt8]
-        /// -1 for none.
-        let descriptor: Int32
+        let descriptors: [Int32]
 
-        init(bytes: [UInt8], descriptor: Int32) {
+        init(bytes: [UInt8], descriptors: [Int32]) {
             self.bytes = bytes
-            self.descriptor = descriptor
+            self.descriptors = descriptors
         }
 
-        deinit { if descriptor >= 0 { close(descriptor) } }
+        deinit { for descriptor in descriptors { close(descriptor) } }
     }
 
     /// One process of an app.
@@ -130,6 +131,8 @@ final class ProcessAppHost: AppHost {
     /// The apps with a packet in the making.
     private var gathered: [AppID] = []
     var updatesAsked = UpdatesAsked()
+    /// The sound of each app's present process.
+    var sounds: [AppID: AppSound] = [:]
 
     /// The most packets that wait for one app's socket; beyond it the app counts as gone deaf and is cut off.
     static let outboundLimit = 4_096
@@ -184,6 +187,7 @@ final class ProcessAppHost: AppHost {
             startedAt: MonotonicClock.now()
         )
         processes[app] = process
+        sounds[app] = nil
         owners[process.key] = app
         do {
             let log = try Descriptor.open(bundle.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, mode: 0o600)
@@ -345,7 +349,7 @@ final class ProcessAppHost: AppHost {
                     event: LogTime.text(delivery.event.id),
                     decision: LogTime.text(delivery.decision),
                     cause: delivery.event.kind.source.word,
-                    manager: delivery.manager,
+                    manager: delivery.event.kind.source == .audio ? sounds[app]?.manager ?? 0 : delivery.manager,
                     body: body
                 )
             )
@@ -372,7 +376,7 @@ final class ProcessAppHost: AppHost {
             process.held.append(packet)
             return
         }
-        send(packet, with: channel, to: process, of: app)
+        send(packet, with: channel.map { [$0] } ?? [], to: process, of: app)
     }
 
     /// Bytes came over a channel of an app that runs, which nothing was to be decided about. The app answers when it has
@@ -397,41 +401,41 @@ final class ProcessAppHost: AppHost {
 
     private func send(
         _ message: BenchMessage,
-        with channel: Int32? = nil,
+        with descriptors: [Int32] = [],
         to process: Process,
         of app: AppID
     ) {
-        guard isGathering, process.takesBatches, channel == nil else {
+        guard isGathering, process.takesBatches, descriptors.isEmpty else {
             sendBatch(to: process, of: app)
-            send(message.encode(), with: channel, to: process, of: app)
+            send(message.encode(), with: descriptors, to: process, of: app)
             return
         }
         if process.batch.isEmpty { gathered.append(app) }
         if process.batch.add(message) { return }
         sendBatch(to: process, of: app)
-        if !process.batch.add(message) { send(message.encode(), with: nil, to: process, of: app) }
+        if !process.batch.add(message) { send(message.encode(), with: [], to: process, of: app) }
     }
 
     /// Sends the packet that was in the making.
     private func sendBatch(to process: Process, of app: AppID) {
-        process.batch.take { send($0, with: nil, to: process, of: app) }
+        process.batch.take { send($0, with: [], to: process, of: app) }
     }
 
-    private func send(_ bytes: [UInt8], with channel: Int32?, to process: Process, of app: AppID) {
+    private func send(_ bytes: [UInt8], with descriptors: [Int32], to process: Process, of app: AppID) {
         guard process.outbound.isEmpty else {
-            enqueue(bytes, with: channel, to: process, of: app)
+            enqueue(bytes, with: descriptors, to: process, of: app)
             return
         }
-        switch host.send(bytes, descriptors: channel.map { [$0] } ?? [], to: process.key) {
+        switch host.send(bytes, descriptors: descriptors, to: process.key) {
         case .sent: break
-        case .full: enqueue(bytes, with: channel, to: process, of: app)
+        case .full: enqueue(bytes, with: descriptors, to: process, of: app)
         case .closed: process.connected = false
         case .refused(let code): fault("a packet of \(bytes.count) bytes cannot be sent: error \(code)", app)
         }
     }
 
     /// The socket is full: the packet waits in order until the app reads, as far as the bound allows.
-    private func enqueue(_ bytes: [UInt8], with channel: Int32?, to process: Process, of app: AppID) {
+    private func enqueue(_ bytes: [UInt8], with descriptors: [Int32], to process: Process, of app: AppID) {
         guard process.outbound.count < Self.outboundLimit else {
             if process.connected {
                 fault("reads nothing; \(Self.outboundLimit) packets wait, further ones are lost", app)
@@ -439,8 +443,8 @@ final class ProcessAppHost: AppHost {
             process.connected = false
             return
         }
-        // Its own duplicate: the keeper's may be closed before there is room.
-        process.outbound.append(Outbound(bytes: bytes, descriptor: channel.map { dup($0) } ?? -1))
+        // Its own duplicates: the owner's may be closed before there is room.
+        process.outbound.append(Outbound(bytes: bytes, descriptors: descriptors.map { dup($0) }.filter { $0 >= 0 }))
         host.notifyWhenWritable(process.key)
     }
 
@@ -449,8 +453,7 @@ final class ProcessAppHost: AppHost {
         guard let process = processes[app] else { return }
         var sent = 0
         for packet in process.outbound {
-            let descriptors = packet.descriptor >= 0 ? [packet.descriptor] : []
-            guard case .sent = host.send(packet.bytes, descriptors: descriptors, to: process.key) else { break }
+            guard case .sent = host.send(packet.bytes, descriptors: packet.descriptors, to: process.key) else { break }
             sent += 1
         }
         process.outbound.removeFirst(sent)
@@ -493,6 +496,7 @@ final class ProcessAppHost: AppHost {
             ask(message, app)
         case .location(let manager, let request): heard(request, manager: manager, from: app)
         case .peripheralManager(let manager, let request): heard(request, manager: manager, from: app)
+        case .audio(let manager, let request): heard(request, manager: manager, from: app)
         case .central, .peripheral, .done, .beginTask, .endTask: ask(message, app)
         }
     }
@@ -543,8 +547,8 @@ final class ProcessAppHost: AppHost {
         hear?(app, .request(request))
     }
 
-    func reply(_ id: UInt64, _ answer: WireReply, to app: AppID) {
-        if let process = processes[app] { reply(id, answer, process, app) }
+    func reply(_ id: UInt64, _ answer: WireReply, with descriptors: [Int32] = [], to app: AppID) {
+        if let process = processes[app] { send(.reply(id: id, answer), with: descriptors, to: process, of: app) }
     }
 
     private func reply(_ id: UInt64, _ reply: WireReply, _ process: Process, _ app: AppID) {

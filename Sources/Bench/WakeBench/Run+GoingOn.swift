@@ -75,7 +75,7 @@ extension Run {
             case .peripheral:
                 try? simulated.radio?.simulateDisconnect(device: device.name, origin: origin, at: bench.now)
             case .central: try? simulated.phones?.simulateDisconnect(device: device.name, at: bench.now)
-            case .beacon, .track: break
+            case .beacon, .track, .audio: break
             }
         }
     }
@@ -110,7 +110,10 @@ struct ReplayedSteps {
         case .user(let apps, _), .terminate(let apps, _), .uninstall(let apps):
             open.append((verb, origin, apps.count))
         case .phone: open.append((verb, origin, 1))
-        case .bluetooth, .notify, .disconnect, .range, .arm, .cross, .position, .play, .visit, .authorize, .note: break
+        case .bluetooth, .notify, .disconnect, .range, .arm, .cross, .position, .play, .visit, .authorize, .note,
+            .microphone,
+            .plug, .sound:
+            break
         }
     }
 

@@ -15,6 +15,14 @@ extension Run {
             for app in apps { bench.submit(.uninstall(AppID(UInt32(app))), origin: origin) }
         case .phone(let change): bench.submit(.phone(change), origin: origin)
         case .bluetooth(let on): bluetooth.setPower(on, at: now)
+        case .plug(let devices, let plugged):
+            for device in devices { try audio.plug(scenario.devices[device].name, plugged, at: now) }
+        case .arm(let devices, let fault) where devices.allSatisfy { scenario.devices[$0].audio != nil }:
+            for device in devices { try audio.arm(fault: fault, device: scenario.devices[device].name, at: now) }
+        case .sound(let apps, let act):
+            for app in apps { scripted.perform(act, of: AppID(UInt32(app)), at: now) }
+        case .microphone(let apps, let granted):
+            for app in apps { answerMicrophone(granted, of: AppID(UInt32(app)), origin) }
         case .notify, .disconnect, .range, .arm, .cross, .position, .play, .visit:
             try simulated.perform(verb, origin, at: now)
         case .authorize(let apps, let authorization):
@@ -33,5 +41,17 @@ extension Run {
             }
         case .note(let text): recorder.note(text)
         }
+    }
+
+    /// The user says whether an app may hear the microphone (AUD-10).
+    func answerMicrophone(_ granted: Bool, of app: AppID, _ origin: NameID) {
+        let event = WakeEvent(
+            kind: .microphoneAnswered,
+            subject: names.intern("microphone"),
+            failed: !granted,
+            app: app,
+            origin: origin
+        )
+        bench.submit(SourceReport(event))
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import WakeAudio
 import WakeBluetooth
 import WakeBundles
 import WakeDevices
@@ -25,6 +26,7 @@ package final class Run {
     let bluetooth: any BluetoothCentralPort
     let peripheralRole: any BluetoothPeripheralPort
     let location: any LocationPort
+    let audio: any AudioPort
     let scripted: ScriptedAppHost
     let journal: RunJournal
     let recorder: RunRecorder
@@ -61,12 +63,13 @@ package final class Run {
         } catch {
             throw CommandFailure(.invalidFile, error.description)
         }
-        profile = options.profile ?? scenario.profile ?? .ios17
+        profile = scenario.audio.applied(to: options.profile ?? scenario.profile ?? .ios17)
         seed = options.seed ?? scenario.seed ?? 1
         do { loop = try EventLoop() } catch { throw CommandFailure(.internal, error.description) }
         let backend = Run.backend(of: .bluetooth, options, scenario)
         let positions = Run.backend(of: .location, options, scenario)
-        realTime = try Run.clock(options, backends: [backend, positions])
+        let sound = Run.backend(of: .audio, options, scenario)
+        realTime = try Run.clock(options, backends: [backend, positions, sound])
         let names = self.names
         devices = scenario.devices.map { names.intern($0.name) }
         let radio = try Run.bluetooth(backend, scenario, names: names, seed: seed, loop: loop, adapter: options.adapter)
@@ -75,6 +78,7 @@ package final class Run {
         }
         peripheralRole = try Run.peripheralRole(beside: radio, scenario, names: names, seed: seed, loop: loop)
         location = try Run.location(positions, scenario, options, names: names, seed: seed, loop: loop)
+        audio = try Run.audio(sound, scenario, options, names: names, loop: loop)
         let bundles = try RealApps.read(scenario)
         notes += bundles.flatMap(\.bundle.warnings)
         if !bundles.isEmpty { try RealApps.check(options.freezer) }
@@ -82,6 +86,7 @@ package final class Run {
             try bluetooth.start(at: .zero)
             try peripheralRole.start(at: .zero)
             try location.start(at: .zero)
+            try audio.start(at: .zero)
         } catch {
             throw CommandFailure(error.exitCode, error.message)
         }
@@ -109,7 +114,7 @@ package final class Run {
             seed: seed,
             profile: profile.name,
             determinism: realTime || real != nil ? "replay" : "router",
-            settings: ["bluetooth": backend, "location": positions, "scenario": scenario.name]
+            settings: ["audio": sound, "bluetooth": backend, "location": positions, "scenario": scenario.name]
         )
         recorder = try Run.recorder(folder, header, names: names, goesOn: journal.recovery != nil)
         bench = Bench(
@@ -126,8 +131,11 @@ package final class Run {
         )
         bench.peripheralRole = peripheralRole
         bench.location = location
+        bench.audio = audio
         driver = ScenarioDriver(scenario, names: names)
         scripted = ScriptedAppHost(names: names, profile: profile)
+        scripted.pretend = { [audio] in audio.pretend($0, of: $1, at: $2) }
+        audio.note = { [recorder] app, text in recorder.note(.fault(text), of: app) }
         bench.listen(to: scripted)
         bench.add(driver)
         bench.add(recorder)
@@ -241,13 +249,35 @@ package final class Run {
         }
     }
 
+    private static func audio(
+        _ backend: String,
+        _ scenario: Scenario,
+        _ options: RunOptions,
+        names: NameTable,
+        loop: EventLoop
+    ) throws(CommandFailure) -> any AudioPort {
+        guard backend == "alsa" else { return SimulatedAudio(devices: scenario.devices, names: names, loop: loop) }
+        do {
+            return try ALSAAudio(
+                card: options.soundCard,
+                microphone: options.microphone,
+                devices: scenario.devices,
+                names: names,
+                loop: loop
+            )
+        } catch {
+            throw CommandFailure(.internal, error.description)
+        }
+    }
+
     /// The simulated ends among the run's.
     var simulated: SimulatedEnds {
         SimulatedEnds(
             scenario: scenario,
             radio: bluetooth as? SimulatedBluetooth,
             phones: peripheralRole as? SimulatedPeripheralRole,
-            positions: location as? SimulatedLocation
+            positions: location as? SimulatedLocation,
+            sound: audio as? SimulatedAudio
         )
     }
 
@@ -269,6 +299,7 @@ package final class Run {
     /// - Throws: ``CommandFailure``; what was accepted before is in the run folder.
     package func execute() throws(CommandFailure) {
         defer {
+            audio.stop()
             location.stop()
             peripheralRole.stop()
             bluetooth.stop()
@@ -352,6 +383,9 @@ package final class Run {
                 }
             manifest.bluetoothAuthorization = app.bluetoothAuthorization
             bench.submit(.install(AppID(UInt32(number)), manifest), origin: origin)
+            if app.microphone != .undetermined {
+                answerMicrophone(app.microphone == .granted, of: AppID(UInt32(number)), origin)
+            }
             if case .scripted(let script) = app.form, let use = script.location {
                 refuseLocation(use.authorization, AppID(UInt32(number)), origin)
             }
@@ -385,7 +419,7 @@ package final class Run {
                 continue
             }
             if driver.failure != nil { return }
-            if let processes, !processes.host.isQuiet {
+            if let processes, !processes.host.isQuiet || !audio.isQuiet {
                 try waitForApps(processes)
                 continue
             }
@@ -406,12 +440,14 @@ package final class Run {
         try bench.commit()
         let given = Int64(options.patience * 1_000_000_000)
         let limit = MonotonicClock.now() + given
-        while !processes.host.isQuiet, !bench.hasWork(at: bench.now), !interrupted {
+        while !processes.host.isQuiet || !audio.isQuiet, !bench.hasWork(at: bench.now), !interrupted {
             let left = limit - MonotonicClock.now()
             guard left > 0 else {
-                let names = processes.host.busyApps.joined(separator: ", ")
+                let busy = processes.host.busyApps
+                let names = busy.isEmpty ? "a buffer of sound" : busy.joined(separator: ", ")
                 recorder.note("no answer within the patience of \(options.patience) s: \(names)")
                 processes.host.endPatience()
+                audio.giveUpWaiting(at: bench.now)
                 return
             }
             try loop.runOnce(timeout: left)
@@ -457,6 +493,7 @@ package final class Run {
         if let other = bluetooth.nextDeadline { next = min(next, other) }
         if let other = peripheralRole.nextDeadline { next = min(next, other) }
         if let other = location.nextDeadline { next = min(next, other) }
+        if let other = audio.nextDeadline { next = min(next, other) }
         if let other = scripted.nextDeadline { next = min(next, other) }
         if let other = driver.nextDeadline { next = min(next, other) }
         return next
@@ -467,6 +504,7 @@ package final class Run {
         bluetooth.timeReached(now)
         peripheralRole.timeReached(now)
         location.timeReached(now)
+        audio.timeReached(now)
         scripted.timeReached(now)
         try carryOutSteps(at: now)
     }
@@ -515,6 +553,16 @@ extension Run: ProcessAppSurroundings {
             authorization: bench.router.locationAuthorization(of: app),
             circles: regions.circles,
             beacons: regions.beacons
+        )
+    }
+
+    func audioFacts(of app: AppID) -> AudioFacts {
+        let others = bench.router.otherAudio(beside: app)
+        return AudioFacts(
+            permission: bench.router.microphonePermission(of: app),
+            otherPlaying: others.playing,
+            silenceSecondary: others.silenceSecondary,
+            route: audio.route
         )
     }
 

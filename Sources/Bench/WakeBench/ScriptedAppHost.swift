@@ -28,6 +28,10 @@ package final class ScriptedAppHost: AppHost {
         let publication: Publication
         var isPublished = false
         var values: [UInt32: [UInt8]] = [:]
+        /// What it plays cannot be heard.
+        var isSilent = false
+        /// The number of its last request about sound.
+        var lastRequest: UInt32 = 0
 
         init(script: ScriptedApp, devices: [NameID]) {
             self.script = script
@@ -40,6 +44,8 @@ package final class ScriptedAppHost: AppHost {
     private static let manager: ManagerNumber = 1
 
     package var hear: ((AppID, AppWord) -> Void)?
+    /// Where what an app does with its sound goes, in place of buffers.
+    package var pretend: ((PretendedSound, AppID, Instant) -> Void)?
     let names: NameTable
     let profile: Profile
     var apps: [AppID: App] = [:]
@@ -79,6 +85,7 @@ package final class ScriptedAppHost: AppHost {
         }
         if let use = script.location { useLocation(use, of: app) }
         if let peripheral = script.peripheral { createPeripheralManager(peripheral, of: app) }
+        if let use = script.audio { useSound(use, of: app) }
         hear?(app, .report(.launched))
         if let reaction = script.reactions.first(where: { $0.trigger == .launch }) { begin(reaction, of: app, at: now) }
     }
@@ -121,7 +128,9 @@ package final class ScriptedAppHost: AppHost {
 
     package func deliver(_ delivery: AppDelivery, to app: AppID, at now: Instant) {
         guard apps[app]!.running else { return }
-        if delivery.manager == Self.peripheralManager {
+        if delivery.event.kind.source == .audio {
+            followSound(delivery.event, of: app)
+        } else if delivery.manager == Self.peripheralManager {
             serve(delivery, of: app)
         } else {
             follow(delivery, of: app)

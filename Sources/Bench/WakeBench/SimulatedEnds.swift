@@ -1,3 +1,4 @@
+import WakeAudio
 import WakeBluetooth
 import WakeDevices
 import WakeLocation
@@ -10,6 +11,7 @@ struct SimulatedEnds {
     let radio: SimulatedBluetooth?
     let phones: SimulatedPeripheralRole?
     let positions: SimulatedLocation?
+    let sound: SimulatedAudio?
 
     /// Carries out a step that acts on a device, the radio or the phone's place; any other is nothing to it.
     ///
@@ -51,14 +53,16 @@ struct SimulatedEnds {
                 departure: departs ? time : nil
             )
             try positions(departs ? "depart" : "arrive").simulateVisit(visit, origin: origin, at: now)
-        case .user, .terminate, .uninstall, .phone, .authorize, .note: break
+        case .plug(let devices, let plugged):
+            for device in devices { try sound("plug").plug(name(device), plugged, at: now) }
+        case .user, .terminate, .uninstall, .phone, .authorize, .note, .microphone, .sound: break
         }
     }
 
     private func disconnect(_ device: Int, _ origin: NameID, at now: Instant) throws(SourceFailure) {
         switch scenario.devices[device].form {
         case .central: try phones("disconnect").simulateDisconnect(device: name(device), at: now)
-        case .peripheral, .beacon, .track:
+        case .peripheral, .beacon, .track, .audio:
             try radio("disconnect").simulateDisconnect(device: name(device), origin: origin, at: now)
         }
     }
@@ -67,7 +71,7 @@ struct SimulatedEnds {
         let step = inRange ? "in-range" : "out-of-range"
         switch scenario.devices[device].form {
         case .central: try phones(step).simulateRange(device: name(device), inRange: inRange, at: now)
-        case .peripheral, .beacon, .track:
+        case .peripheral, .beacon, .track, .audio:
             try radio(step).simulateRange(device: name(device), inRange: inRange, at: now)
         }
     }
@@ -76,6 +80,7 @@ struct SimulatedEnds {
         switch scenario.devices[device].form {
         case .central: try phones("arm").arm(fault: fault, device: name(device), at: now)
         case .track: try positions("arm").arm(fault: fault, device: name(device), at: now)
+        case .audio: try sound("arm").arm(fault: fault, device: name(device), at: now)
         case .peripheral, .beacon: try radio("arm").arm(fault: fault, device: name(device), at: now)
         }
     }
@@ -95,6 +100,11 @@ struct SimulatedEnds {
     private func positions(_ step: String) throws(SourceFailure) -> SimulatedLocation {
         guard let positions else { throw Self.real(step, "location", "the receiver itself decides") }
         return positions
+    }
+
+    private func sound(_ step: String) throws(SourceFailure) -> SimulatedAudio {
+        guard let sound else { throw Self.real(step, "audio", "the sound card itself decides") }
+        return sound
     }
 
     private static func real(_ step: String, _ source: String, _ decides: String) -> SourceFailure {

@@ -46,6 +46,11 @@ extension WireTranslation {
         case .authorizationChanged: "locationManagerDidChangeAuthorization"
         case .locationFailed: "didFailWithError"
         case .beaconSighted, .beaconsRanged: "didRange"
+        case .audioInterrupted, .audioInterruptionEnded: "interruptionNotification"
+        case .audioRouteChanged: "routeChangeNotification"
+        case .microphoneAnswered: "requestRecordPermission"
+        case .audioStopped: "mediaServicesWereResetNotification"
+        case .audioActivated, .audioStarted, .audioInBackground, .audioRanDry, .audioSilent, .audioAudible: "audio"
         }
     }
 }

@@ -25,7 +25,7 @@ struct WireTranslation {
         case .peripheralManager(let manager, let request):
             peripheralManager(request).map { .peripheralManager(manager, $0) }
         case .location(let manager, let request): location(request).map { .location(manager, $0) }
-        case .hello, .launched, .acknowledge, .timeRemaining: nil
+        case .hello, .launched, .acknowledge, .timeRemaining, .audio: nil
         }
     }
 
@@ -121,6 +121,10 @@ struct WireTranslation {
             .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
             .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
             return locationEvent(delivery, wallSeconds: wallSeconds).map { .location($0) }
+        case .audioActivated, .audioStarted, .audioInBackground, .audioStopped, .audioInterrupted,
+            .audioInterruptionEnded, .audioRouteChanged, .audioRanDry, .audioSilent, .audioAudible,
+            .microphoneAnswered:
+            return audioEvent(delivery).map { .audio($0) }
         }
     }
 

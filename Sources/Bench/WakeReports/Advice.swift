@@ -11,6 +11,7 @@ enum Advice {
             "Let an app publish the service before a central asks for it"
         case (.bluetooth, .managerNotCreated) where kind.isOfPeripheralRole:
             "Create the peripheral manager in didFinishLaunching, with the same restore identifier"
+        case (.audio, .noRegistration): "Let an app set a category or start its engine before it happens"
         case (.location, .modeMissing): "Add location to UIBackgroundModes in Info.plist"
         case (.location, .noRegistration):
             "Let an app start updates, significant changes or visits, or monitor a region, before it happens"
@@ -46,10 +47,20 @@ enum Advice {
         case .overflow: "Let the app keep up: it was sent more than it took"
         case .notPreserved:
             "Give the peripheral manager CBPeripheralManagerOptionRestoreIdentifierKey, and the same on every launch"
+        case .soundModeMissing: "Add audio to UIBackgroundModes in Info.plist"
+        case .silentTooLong: "Play something that can be heard, or end the session when nothing is played"
+        case .callHasPriority: "Wait for the end of the interruption, then activate the session again"
+        case .categoryForbids:
+            "Set a category that plays or records there: playback, record, playAndRecord or multiRoute"
+        case .cannotInterruptOthers:
+            "Start in the foreground, or let the session mix: mixWithOthers, duckOthers or the category ambient"
+        case .notRelaunchedBySound: "Nothing brings the app back for its sound; the user must launch it"
+        case .ranDry: "Let the render callback keep up: it must not wait, allocate or lock"
         case .bluetoothNotAuthorized: "Let the app use Bluetooth: `authorizations: {bluetooth: allowed}`"
         case .inForeground, .alreadyRunning, .resumed, .relaunched, .launching, .deliveredLater,
             .registrationEnded, .appEnded, .benchRestarted, .notARequest, .relaunchedAfterForceQuit, .answerWaits,
-            .nothingCrossed, .crossingBegan, .beaconKnown, .ledToEvents:
+            .nothingCrossed, .crossingBegan, .beaconKnown, .ledToEvents, .playsOn, .stoppedPlaying, .shouldResume,
+            .interrupted:
             nil
         }
     }

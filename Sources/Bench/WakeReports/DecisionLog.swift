@@ -277,7 +277,7 @@ package final class DecisionLog {
         into line: inout LineBuffer
     ) {
         switch check {
-        case .terminatedBySystem, .updatesReachProcess, .rangesWhileRunning:
+        case .terminatedBySystem, .updatesReachProcess, .rangesWhileRunning, .relaunchedBySound:
             line.append(",\"observed\":\"")
             line.append(raw: snapshot.state.word(hasExited: snapshot.lastExit != 0))
             line.append("\",\"since\":")
@@ -312,7 +312,7 @@ package final class DecisionLog {
             line.append(",\"observed\":\"")
             line.append(raw: snapshot.via.word)
             line.append("\"")
-        case .modePresent:
+        case .modePresent, .soundModePresent:
             line.append(",\"observed\":")
             line.append(fragments.modes(snapshot.modes))
         case .authorized:
@@ -368,7 +368,8 @@ package final class DecisionLog {
                 line.append("null")
             }
             line.append("}")
-        case .updatesInBackground, .sideWanted, .crossesBoundary, .beaconIsNew:
+        case .updatesInBackground, .sideWanted, .crossesBoundary, .beaconIsNew, .audible, .noCall, .categoryAllows,
+            .interruptsNobody:
             // A yes or no is all that there was to see.
             line.append(",\"observed\":")
             line.append(result == .pass)

@@ -120,6 +120,18 @@ package struct Why {
             return "user swiped the app away at \(since)\(set); only a user launch or a reboot clears this"
         case .beforeFirstUnlock: return "the phone has a passcode and was not unlocked since its restart"
         case .noRegistration: return "no app had asked for this event"
+        case .playsOn: return "the app has the audio mode, and what it plays or records goes on"
+        case .stoppedPlaying: return "the app stopped by itself, and is suspended when nothing else keeps it"
+        case .soundModeMissing: return "UIBackgroundModes lacks audio, and sound stops in the background"
+        case .silentTooLong: return "nothing but silence was played for longer than the limit"
+        case .callHasPriority: return "a call goes on, and no app sounds beside it"
+        case .shouldResume: return "what interrupted the session is over, and the app may go on"
+        case .interrupted: return "another session, a call or suspension took the sound from it"
+        case .categoryForbids: return "the session's category does not play or record here"
+        case .cannotInterruptOthers:
+            return "another app plays that does not mix, and only the foreground app may interrupt it"
+        case .ranDry: return "buffers came late"
+        case .notRelaunchedBySound: return "\(exit), and its sound does not bring it back"
         case .modeMissing:
             return "UIBackgroundModes lacks \(mode(decision.kind)), and the app was \(decision.stateBefore)"
         case .scanWithoutServices: return "in the background a scan that names no services finds nothing"

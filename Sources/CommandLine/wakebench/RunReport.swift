@@ -30,6 +30,9 @@ enum RunReport {
                 let verdict = judgement.met ? "met    " : "NOT MET"
                 print("\(verdict)  \(judgement.app) \(judgement.expected); found \(judgement.found)  [\(place)]")
             }
+            if !run.lateBuffers.isEmpty {
+                print("late buffers of sound: \(run.lateBuffers.map { "\($0.app) \($0.count)" }.joined(separator: ", "))")
+            }
             print(Timeline.summary(counts: run.verdicts))
             print(log == nil ? "report: wakebench report \(run.folder.path)" : "report: \(run.folder.report)")
         }
@@ -112,7 +115,9 @@ enum RunReport {
                 + "\"expected\":\(Output.json(judgement.expected)),\"found\":\(Output.json(judgement.found)),"
                 + "\"met\":\(judgement.met)}"
         }
+        let late = run.lateBuffers.map { "\(Output.json($0.app)):\($0.count)" }
+        let sound = late.isEmpty ? "" : ",\"late_buffers\":{\(late.joined(separator: ","))}"
         return "{\"schema\":\"wake.run/1\",\"ok\":\(good),\"folder\":\(Output.json(run.folder.path)),"
-            + "\"decisions\":\(decisions),\"expectations\":[\(judgements.joined(separator: ","))]\(error)}"
+            + "\"decisions\":\(decisions),\"expectations\":[\(judgements.joined(separator: ","))]\(sound)\(error)}"
     }
 }

@@ -10,8 +10,12 @@ package enum DeviceFile: Hashable, Sendable {
     case central(BluetoothCentral)
     /// `device: location-track`
     case track(LocationTrack)
+    /// `device: audio-device`
+    case audio(AudioDevice)
 
-    private static let kinds = ["bluetooth-peripheral", "bluetooth-central", "ibeacon", LocationTrack.kind]
+    private static let kinds = [
+        "bluetooth-peripheral", "bluetooth-central", "ibeacon", LocationTrack.kind, AudioDevice.kind,
+    ]
 
     /// Reads a device file of any kind.
     ///
@@ -34,6 +38,7 @@ package enum DeviceFile: Hashable, Sendable {
         case "bluetooth-central": return .central(try BluetoothCentral(root))
         case "ibeacon": return .beacon(try Beacon(root))
         case LocationTrack.kind: return .track(try LocationTrack(root))
+        case AudioDevice.kind: return .audio(try AudioDevice(root))
         default: return .peripheral(try BluetoothPeripheral(root))
         }
     }
@@ -44,7 +49,7 @@ package enum DeviceFile: Hashable, Sendable {
         case .peripheral(let peripheral): .peripheral(peripheral.copy(number))
         case .beacon(let beacon): .beacon(beacon.copy(number))
         case .central(let central): .central(central.copy(number))
-        case .track: self
+        case .track, .audio: self
         }
     }
 
@@ -55,6 +60,7 @@ package enum DeviceFile: Hashable, Sendable {
         case .beacon(let beacon): beacon.file
         case .central(let central): central.file
         case .track(let track): track.file
+        case .audio(let device): device.file
         }
     }
 
@@ -65,6 +71,7 @@ package enum DeviceFile: Hashable, Sendable {
         case .beacon(let beacon): beacon.faults.map(\.name)
         case .central(let central): central.faults.map(\.name)
         case .track(let track): track.faults.map(\.name)
+        case .audio(let device): device.faults.map(\.name)
         }
     }
 }

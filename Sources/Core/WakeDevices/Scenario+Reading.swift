@@ -94,6 +94,7 @@ private struct ScenarioReading {
             of: "a scenario",
             keys: [
                 "scenario", "profile", "seed", "backends", "phone", "apps", "devices", "steps", "expect", "until",
+                "audio",
             ]
         )
         let name = try fields.required("scenario").text(expecting: "a name")
@@ -112,7 +113,8 @@ private struct ScenarioReading {
             devices: devices,
             steps: try steps(fields["steps"]),
             expectations: try expectations(fields["expect"]),
-            until: try fields["until"]?.interval()
+            until: try fields["until"]?.interval(),
+            audio: try AudioSettings(fields["audio"])
         )
     }
 
@@ -181,11 +183,12 @@ private struct ScenarioReading {
     private mutating func addApps(_ node: YAMLNode) throws(FileError) {
         let keys = [
             "bundle", "scripted", "name", "authorizations", "count", "peripheral", "modes", "restore-identifier",
-            "exits-on-suspend", "uses", "scan", "location", "on",
+            "exits-on-suspend", "uses", "scan", "location", "audio", "on",
         ]
         let fields = try Fields(node, of: "an app", keys: keys)
         let (form, value) = try fields.one(of: ["bundle", "scripted"], called: "a kind")
         let bluetooth = try BluetoothAuthorization(fields["authorizations"])
+        let microphone = try MicrophonePermission(fields["authorizations"])
         let names: [String]
         if form == "bundle" {
             try fields.refuse(Array(keys.dropFirst(4)), beside: "bundle")
@@ -196,7 +199,8 @@ private struct ScenarioReading {
                 group: names[0],
                 line: node.line,
                 form: .bundle(path),
-                bluetoothAuthorization: bluetooth
+                bluetoothAuthorization: bluetooth,
+                microphone: microphone
             )
             apps.append(app)
         } else {
@@ -216,7 +220,8 @@ private struct ScenarioReading {
                     scan: script.scan,
                     reactions: script.reactions,
                     location: script.location,
-                    peripheral: script.acting
+                    peripheral: script.acting,
+                    audio: script.audio
                 )
                 let group = count == nil ? name : String(name.prefix { $0 != "." })
                 apps.append(
@@ -225,7 +230,8 @@ private struct ScenarioReading {
                         group: group,
                         line: node.line,
                         form: .scripted(app),
-                        bluetoothAuthorization: bluetooth
+                        bluetoothAuthorization: bluetooth,
+                        microphone: microphone
                     )
                 )
             }
@@ -266,13 +272,14 @@ private struct ScenarioReading {
     private static let subjects = [
         "launch", "foreground", "home", "force-quit", "interrupt", "resume-active", "terminate", "uninstall", "phone",
         "bluetooth", "notify", "disconnect", "out-of-range", "in-range", "arm", "enter", "exit", "position", "play",
-        "arrive", "depart", "authorize", "note",
+        "arrive", "depart", "authorize", "note", "call", "plug", "unplug", "sound",
     ]
 
     /// What some of them need beside.
     private static let extras = [
         (verb: "terminate", value: ["cause"]), (verb: "notify", value: ["characteristic", "value"]),
-        (verb: "arm", value: ["fault"]), (verb: "authorize", value: ["location"]),
+        (verb: "arm", value: ["fault"]), (verb: "authorize", value: ["location", "microphone"]),
+        (verb: "sound", value: ["do", "for"]),
     ]
 
     private mutating func step(_ node: YAMLNode) throws(FileError) -> Step {
@@ -376,13 +383,49 @@ private struct ScenarioReading {
         case "arrive", "depart":
             let fields = try Fields(value, of: "a place", keys: ["latitude", "longitude"])
             return .visit(try place(fields), departs: key == "depart")
+        case "call":
+            return .phone(
+                try value.word("change of a call", among: ["begin", "end"]) { word -> PhoneChange? in
+                    word == "begin" ? .callBegan : word == "end" ? .callEnded : nil
+                }
+            )
+        case "sound": return .sound(apps: try scriptedApps(value), try soundAct(fields))
         case "authorize":
+            if let microphone = fields["microphone"] {
+                try fields.refuse(["location"], beside: "microphone")
+                let words = [MicrophonePermission.granted, .denied].map(\.word)
+                let answer = try microphone.word("permission", among: words) { MicrophonePermission(word: $0) }
+                return .microphone(apps: try appNames.resolve(value), granted: answer == .granted)
+            }
             let words = LocationAuthorization.allCases.map(\.word)
             let answer = try fields.required("location").word("authorization", among: words) {
                 LocationAuthorization(word: $0)
             }
             return .authorize(apps: try appNames.resolve(value), answer)
         default: return try deviceVerb(key, value, fields)
+        }
+    }
+
+    /// Apps that the scenario itself plays, and that use sound.
+    private mutating func scriptedApps(_ node: YAMLNode) throws(FileError) -> [Int] {
+        let positions = try appNames.resolve(node)
+        for position in positions {
+            if case .scripted(let script) = apps[position].form, script.audio != nil { continue }
+            throw node.error(found: "'\(apps[position].name)'", expected: "a scripted app with 'audio'")
+        }
+        return positions
+    }
+
+    private func soundAct(_ fields: Fields) throws(FileError) -> ScriptedApp.SoundAct {
+        let word = try fields.required("do").word("act", among: ["play", "stop", "tone", "silence", "stall"]) { $0 }
+        if word == "stall" { return .stall(try fields.required("for").interval()) }
+        try fields.refuse(["for"], beside: word)
+        switch word {
+        case "play": return .play
+        case "stop": return .stop
+        case "tone": return .tone
+        case "silence": return .silence
+        default: throw fields.node.error(found: "the act '\(excerpt(word))'", expected: "play, stop or stall")
         }
     }
 
@@ -415,6 +458,14 @@ private struct ScenarioReading {
                 throw value.error(expected: "the name of one device of kind \(LocationTrack.kind)")
             }
             return .play(device: devices[0])
+        case "plug", "unplug":
+            for device in devices where self.devices[device].audio == nil {
+                throw value.error(
+                    found: "'\(self.devices[device].name)'",
+                    expected: "a device of kind \(AudioDevice.kind)"
+                )
+            }
+            return .plug(devices: devices, plugged: key == "plug")
         case "out-of-range": return .range(devices: devices, inRange: false)
         case "in-range": return .range(devices: devices, inRange: true)
         case "arm":
@@ -501,6 +552,7 @@ private struct ScriptReading {
     let reactions: [ScriptedApp.Reaction]
     let location: ScriptedApp.LocationUse?
     let acting: ScriptedPeripheral?
+    let audio: ScriptedApp.AudioUse?
     private let uses: [YAMLNode]
     private let devices: [ScenarioDevice]
 
@@ -521,6 +573,7 @@ private struct ScriptReading {
         location = try fields["location"].map { (node) throws(FileError) in
             try ScriptedApp.LocationUse(node, modes: modes)
         }
+        audio = try fields["audio"].map { (node) throws(FileError) in try ScriptedApp.AudioUse(node) }
         let reactionNodes = try fields["on"]?.list(expecting: "reactions", limit: 64) ?? []
         reactions = try reactionNodes.map { (node) throws(FileError) in try ScriptedApp.Reaction(node) }
         acting = try fields["peripheral"].map { (node) throws(FileError) in try ScriptedPeripheral(node) }
@@ -560,10 +613,41 @@ extension BluetoothAuthorization {
     fileprivate init(_ node: YAMLNode?) throws(FileError) {
         self = .allowed
         guard let node else { return }
-        let fields = try Fields(node, of: "authorizations", keys: ["bluetooth"])
+        let fields = try Fields(node, of: "authorizations", keys: authorizations)
         guard let answer = fields["bluetooth"] else { return }
         let words = BluetoothAuthorization.allCases.map(\.word)
         self = try answer.word("authorization", among: words) { BluetoothAuthorization(word: $0) }
+    }
+}
+
+/// What `authorizations` may name.
+private let authorizations = ["bluetooth", "microphone"]
+
+extension MicrophonePermission {
+    /// Reads the `authorizations` of an app; what they leave out is not decided yet.
+    fileprivate init(_ node: YAMLNode?) throws(FileError) {
+        self = .undetermined
+        guard let node else { return }
+        let fields = try Fields(node, of: "authorizations", keys: authorizations)
+        guard let answer = fields["microphone"] else { return }
+        self = try answer.word("permission", among: Self.allCases.map(\.word)) { MicrophonePermission(word: $0) }
+    }
+}
+
+extension AudioSettings {
+    /// Reads the key `audio` of a scenario.
+    fileprivate init(_ node: YAMLNode?) throws(FileError) {
+        self.init()
+        guard let node else { return }
+        let fields = try Fields(node, of: "settings of sound", keys: ["silence-limit", "relaunches"])
+        if let limit = fields["silence-limit"] {
+            if case .scalar("off", _) = limit.content {
+                silenceLimit = .some(nil)
+            } else {
+                silenceLimit = .some(try limit.interval())
+            }
+        }
+        relaunches = try fields["relaunches"]?.bool()
     }
 }
 
@@ -649,6 +733,8 @@ extension PhoneChange {
         case .setPasscode: "set-passcode"
         case .removePasscode: "remove-passcode"
         case .displayOn: "display-on"
+        case .callBegan: "call-began"
+        case .callEnded: "call-ended"
         }
     }
 }

@@ -20,6 +20,7 @@ package struct Scenario: Hashable, Sendable {
     package var expectations: [Expectation]
     /// When the run ends; nil for ``quietTime`` after the last step was carried out.
     package var until: Instant.Span?
+    package var audio = AudioSettings()
 
     /// How long a run goes on after its last step when the file has no `until`.
     package static let quietTime = Instant.Span.seconds(10)
@@ -48,7 +49,8 @@ package struct BackendChoice: Hashable, Sendable {
         switch source {
         case .bluetooth: ["simulated", "bluez"]
         case .location: ["simulated", "gpsd", "nmea"]
-        case .accessory, .audio, .voip, .push, .transfer, .task, .system: ["simulated"]
+        case .audio: ["simulated", "alsa"]
+        case .accessory, .voip, .push, .transfer, .task, .system: ["simulated"]
         }
     }
 }
@@ -62,6 +64,24 @@ package struct PhoneStart: Hashable, Sendable {
     package init() {}
 }
 
+/// What a scenario sets of the rules of sound; nil for what the profile has.
+package struct AudioSettings: Hashable, Sendable {
+    /// AUD-4; nil within for no limit.
+    package var silenceLimit: Instant.Span??
+    /// AUD-12.
+    package var relaunches: Bool?
+
+    package init() {}
+
+    /// A profile with these settings.
+    package func applied(to profile: Profile) -> Profile {
+        var profile = profile
+        if let silenceLimit { profile.audioSilenceLimit = silenceLimit }
+        if let relaunches { profile.audioRelaunches = relaunches }
+        return profile
+    }
+}
+
 /// An app of a scenario.
 package struct ScenarioApp: Hashable, Sendable {
     /// `heart`, or `a.3` for the third of an entry with `count`.
@@ -72,6 +92,8 @@ package struct ScenarioApp: Hashable, Sendable {
     package var form: Form
     /// Whether the user lets it use Bluetooth (BTP-5).
     package var bluetoothAuthorization = BluetoothAuthorization.allowed
+    /// The user's word before the app asks (AUD-10).
+    package var microphone = MicrophonePermission.undetermined
 
     /// What the app is.
     package enum Form: Hashable, Sendable {
@@ -98,6 +120,8 @@ package struct ScriptedApp: Hashable, Sendable {
     package var location: LocationUse?
     /// What it does as a peripheral itself; nil when it is none.
     package var peripheral: ScriptedPeripheral?
+    /// How it uses sound; nil when it does not.
+    package var audio: AudioUse?
 
     /// A peripheral that the app connects to.
     package struct Use: Hashable, Sendable {
@@ -208,6 +232,11 @@ package struct ScenarioDevice: Hashable, Sendable {
     package var track: LocationTrack? {
         if case .track(let track) = form { track } else { nil }
     }
+
+    /// The sound device that it is; nil for a device of another kind.
+    package var audio: AudioDevice? {
+        if case .audio(let device) = form { device } else { nil }
+    }
 }
 
 /// Something that happens in a run.
@@ -263,6 +292,12 @@ package enum Verb: Hashable, Sendable {
     case visit(Coordinate, departs: Bool)
     /// The user decides what the apps may know of the position.
     case authorize(apps: [Int], LocationAuthorization)
+    /// The user decides whether the apps may hear the microphone.
+    case microphone(apps: [Int], granted: Bool)
+    /// A sound device is plugged in or out.
+    case plug(devices: [Int], plugged: Bool)
+    /// What scripted apps do with their sound from now on.
+    case sound(apps: [Int], ScriptedApp.SoundAct)
     /// A line for the timeline.
     case note(String)
 }

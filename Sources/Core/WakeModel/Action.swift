@@ -30,6 +30,9 @@ package enum Action: Hashable, Sendable {
     /// Tell a location manager what the app may know.
     case locationAuthorization(AppID, ManagerNumber, LocationAuthorization)
     case location(LocationCommand)
+    case audio(AudioCommand)
+    /// Answer a numbered request of the app's about sound; of a start, with the ends of its stream.
+    case audioAnswer(AppID, request: UInt32, AudioAnswer)
     /// The router found something: take it as the next input, in the same transaction, with the payload given, or with
     /// that of the input at hand when none is given and it is the event's parent. A replay has it in its inputs already.
     case raise(WakeEvent, EventPayload)

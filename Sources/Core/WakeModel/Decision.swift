@@ -118,6 +118,7 @@ package enum Registration: UInt8, CaseIterable, Sendable {
     case beaconRegion
     case ranging
     case answer
+    case audioSession
 
     /// The word used in records.
     package var word: String {
@@ -138,6 +139,7 @@ package enum Registration: UInt8, CaseIterable, Sendable {
         case .beaconRegion: "beacon-region"
         case .ranging: "ranging"
         case .answer: "answer"
+        case .audioSession: "audio-session"
         }
     }
 
@@ -149,6 +151,7 @@ package enum Registration: UInt8, CaseIterable, Sendable {
             .watchedConnection:
             .bluetooth
         case .standardUpdates, .significantChange, .visits, .region, .beaconRegion, .ranging, .answer: .location
+        case .audioSession: .audio
         }
     }
 }

@@ -29,6 +29,9 @@ package enum PhoneChange: UInt8, CaseIterable, Sendable {
     case removePasscode
     /// The display is turned on, without being unlocked (BCN-3).
     case displayOn
+    /// The user is in a telephone call, and no app sounds (AUD-5).
+    case callBegan
+    case callEnded
 }
 
 /// What the user does with an app.
@@ -66,6 +69,7 @@ package enum AppRequest: Hashable, Sendable {
     case peripheralManager(ManagerNumber, PeripheralManagerRequest)
     /// The number of the location manager that asks, unique in its process and not 0.
     case location(ManagerNumber, LocationRequest)
+    case audio(AudioRequest)
 }
 
 /// What the process host says of an app's process.

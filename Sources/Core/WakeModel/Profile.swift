@@ -58,6 +58,12 @@ package struct Profile: Hashable, Sendable {
     package var beaconRegions: Bool
     /// Whether there are visits.
     package var visits: Bool
+    /// The window of a wake by the end of an interruption (AUD-6); assumed.
+    package var audioWindow: Instant.Span
+    /// How long a run of silence in the background may be; nil for ever (AUD-4); assumed.
+    package var audioSilenceLimit: Instant.Span?
+    /// Whether sound relaunches a terminated app, as the guide of 2014 has it (AUD-12).
+    package var audioRelaunches: Bool
 
     private static func generation(
         _ name: String,
@@ -103,7 +109,10 @@ package struct Profile: Hashable, Sendable {
             locationLevels: locationLevels,
             locationBackgroundFlag: locationBackgroundFlag,
             beaconRegions: beaconRegions,
-            visits: visits
+            visits: visits,
+            audioWindow: .seconds(10),
+            audioSilenceLimit: .seconds(10),
+            audioRelaunches: false
         )
     }
 

@@ -77,6 +77,17 @@ package enum Reason: UInt8, CaseIterable, Sendable {
     case crossingBegan
     case beaconKnown
     case ledToEvents
+    case playsOn
+    case stoppedPlaying
+    case soundModeMissing
+    case silentTooLong
+    case callHasPriority
+    case shouldResume
+    case categoryForbids
+    case cannotInterruptOthers
+    case ranDry
+    case notRelaunchedBySound
+    case interrupted
 
     /// The word used in records, scenarios and `wakebench rules --reasons`.
     package var word: String {
@@ -118,6 +129,17 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .crossingBegan: "CrossingBegan"
         case .beaconKnown: "BeaconKnown"
         case .ledToEvents: "LedToEvents"
+        case .playsOn: "PlaysOn"
+        case .stoppedPlaying: "StoppedPlaying"
+        case .soundModeMissing: "AudioModeMissing"
+        case .silentTooLong: "SilentTooLong"
+        case .callHasPriority: "CallHasPriority"
+        case .shouldResume: "ShouldResume"
+        case .categoryForbids: "CategoryForbids"
+        case .cannotInterruptOthers: "CannotInterruptOthers"
+        case .ranDry: "RanDry"
+        case .notRelaunchedBySound: "NotRelaunchedByAudio"
+        case .interrupted: "Interrupted"
         }
     }
 
@@ -164,6 +186,17 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .crossingBegan: .reg2
         case .beaconKnown: .bcn1
         case .ledToEvents: .sys4
+        case .playsOn: .aud1
+        case .stoppedPlaying: .aud2
+        case .soundModeMissing: .aud3
+        case .silentTooLong: .aud4
+        case .callHasPriority: .aud5
+        case .shouldResume: .aud6
+        case .categoryForbids: .aud7
+        case .cannotInterruptOthers: .aud8
+        case .ranDry: .aud11
+        case .notRelaunchedBySound: .aud12
+        case .interrupted: .aud5
         }
     }
 }
@@ -188,6 +221,12 @@ package enum Check: UInt8, CaseIterable, Sendable {
     case sideWanted
     case beaconIsNew
     case rangesWhileRunning
+    case soundModePresent
+    case audible
+    case noCall
+    case categoryAllows
+    case interruptsNobody
+    case relaunchedBySound
     case budgetLeft
     case scanNamesServices
     case notDuplicate
@@ -221,6 +260,12 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .sideWanted: .reg4
         case .beaconIsNew: .bcn1
         case .rangesWhileRunning: .bcn4
+        case .soundModePresent: .aud3
+        case .audible: .aud4
+        case .noCall: .aud5
+        case .categoryAllows: .aud7
+        case .interruptsNobody: .aud8
+        case .relaunchedBySound: .aud12
         case .budgetLeft: .btc1
         case .scanNamesServices: .btc3
         case .notDuplicate: .btc4
@@ -256,6 +301,12 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .sideWanted: "notifyOnEntry or notifyOnExit is set for this side"
         case .beaconIsNew: "no region had seen the beacon inside"
         case .rangesWhileRunning: "ranging app runs"
+        case .soundModePresent: "in the background, UIBackgroundModes has audio"
+        case .audible: "what plays in the background is not silent for longer than the limit"
+        case .noCall: "no call is going on"
+        case .categoryAllows: "the session's category lets it play or record here"
+        case .interruptsNobody: "a non-mixable session from the background interrupts nobody who plays"
+        case .relaunchedBySound: "sound relaunches a terminated app"
         case .budgetLeft: "wake budget left"
         case .scanNamesServices: "background scan names services"
         case .notDuplicate: "first sighting of this peripheral in this scan"
@@ -292,23 +343,23 @@ package enum CheckResult: UInt8, CaseIterable, Sendable {
 /// The results of all checks of one decision, two bits each.
 package struct CheckResults: Hashable, Sendable {
     /// Two bits a check, lowest first in the order of ``Check``.
-    package var bits: UInt64
+    package var bits: UInt128
 
     @inlinable
-    package init(bits: UInt64 = 0) { self.bits = bits }
+    package init(bits: UInt128 = 0) { self.bits = bits }
 
     @inlinable
     package subscript(check: Check) -> CheckResult {
-        get { CheckResult(rawValue: UInt8(truncatingIfNeeded: bits >> (UInt64(check.rawValue) &* 2)) & 3)! }
+        get { CheckResult(rawValue: UInt8(truncatingIfNeeded: bits >> (UInt128(check.rawValue) &* 2)) & 3)! }
         set {
-            let shift = UInt64(check.rawValue) &* 2
-            bits = bits & ~(3 << shift) | UInt64(newValue.rawValue) << shift
+            let shift = UInt128(check.rawValue) &* 2
+            bits = bits & ~(3 << shift) | UInt128(newValue.rawValue) << shift
         }
     }
 
     /// The failing checks as a mask of two bits each: both bits set where a check failed.
     @inlinable
-    package var failingMask: UInt64 { bits & (bits >> 1) & 0x5555_5555_5555_5555 }
+    package var failingMask: UInt128 { bits & (bits >> 1) & (.max / 3) }
 
     /// The first failing check in the order of the rulebook.
     @inlinable

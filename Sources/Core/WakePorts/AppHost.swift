@@ -38,6 +38,15 @@ package protocol AppHost: AnyObject {
         at now: Instant
     )
 
+    /// Answers a numbered request about sound; of a granted one with the ends of the app's stream, when it has one.
+    func audioAnswer(
+        _ answer: AudioAnswer,
+        request: UInt32,
+        stream: SharedAudio?,
+        to app: AppID,
+        at now: Instant
+    )
+
     /// From now on what is sent to an app may wait until ``release()``, and then leave together.
     func gather()
     /// What waited since ``gather()`` leaves.
@@ -57,6 +66,15 @@ extension AppHost {
     /// A host without packets has nothing to gather.
     package func gather() {}
     package func release() {}
+
+    /// A host whose apps use no sound answers nobody.
+    package func audioAnswer(
+        _ answer: AudioAnswer,
+        request: UInt32,
+        stream: SharedAudio?,
+        to app: AppID,
+        at now: Instant
+    ) {}
 
     /// A host whose apps have no location managers tells nobody.
     package func locationAuthorization(

@@ -110,6 +110,7 @@ struct AppRecord: Equatable {
     var leftForeground = Instant.zero
     var managers: [Manager] = []
     var location = LocationRecord()
+    var audio = AudioRecord()
     var waiting: [Waiting] = []
     /// Events that arrived while the process was being frozen or ended: decided when that is over.
     var held: [Held] = []

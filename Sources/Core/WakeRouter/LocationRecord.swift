@@ -152,6 +152,7 @@ extension Router {
                 return nil
             }
             return apps[app].location.managers[slot - 1].number
+        case .audio: return apps[app].audio.attached ? 0 : nil
         default: return apps[app].managers[slot].attached ? apps[app].managers[slot].number : nil
         }
     }
@@ -159,7 +160,7 @@ extension Router {
     /// Whether an app's process may still make the manager behind a slot.
     func expectsManager(_ slot: Int, _ via: Registration, of app: Int) -> Bool {
         switch via.source {
-        case .location: slot == 0
+        case .location, .audio: slot == 0
         default: apps[app].managers[slot].inUse
         }
     }

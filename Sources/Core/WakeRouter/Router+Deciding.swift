@@ -74,6 +74,7 @@ extension Router {
         case central
         case peripheral(EventKind)
         case location(LocationQuestion)
+        case audio(AudioQuestion)
     }
 
     /// Puts the questions of the source. Leaves in the interest the managers that the event counts for.
@@ -90,6 +91,11 @@ extension Router {
             face.filterChord = question.filterChord
             face.movedSquare = question.movedSquare
             return (face, LocationRules.evaluate(question, of: face, by: profile), .location(question))
+        }
+        if interest.via.source == .audio {
+            let face = observe(interest)
+            let question = soundQuestion(of: interest.client.app, event)
+            return (face, AudioRules.evaluate(question, of: face, by: profile), .audio(question))
         }
         if apps[index].managers[Int(interest.client.slot)].local != nil {
             let face = observe(interest)
@@ -122,12 +128,16 @@ extension Router {
             case .central: BluetoothRules.refusal(decisive, in: results, state: state)
             case .peripheral(let kind): PeripheralRules.refusal(decisive, in: results, of: kind, state: state)
             case .location: LocationRules.refusal(decisive, in: results, state: state)
+            case .audio: AudioRules.refusal(decisive, state: state)
             }
         }
         var launching = false
         if case .launching = apps[index].phase { launching = true }
         if case .location = role {
             return LocationRules.acceptance(in: state, launching: launching, results: results)
+        }
+        if case .audio(let question) = role {
+            return AudioRules.acceptance(of: question, launching: launching)
         }
         return BluetoothRules.acceptance(in: state, launching: launching)
     }
@@ -354,6 +364,7 @@ extension Router {
         case .central: modes.contains(.bluetoothCentral)
         case .peripheral: modes.contains(.bluetoothPeripheral) && PeripheralRules.isRequest(event.kind)
         case .location(let question): LocationRules.keepsRunning(question, modes: modes)
+        case .audio(let question): AudioRules.keepsRunning(question, modes: modes)
         }
     }
 
@@ -361,6 +372,7 @@ extension Router {
     private func wakeWindow(of source: Source) -> Instant.Span {
         switch source {
         case .location: profile.locationWindow
+        case .audio: profile.audioWindow
         default: profile.bluetoothWindow
         }
     }

@@ -10,6 +10,11 @@ extension Router {
             if !reached { nobody(event, into: &output) }
             return
         }
+        if event.kind.source == .audio {
+            routeSound(event, into: &output)
+            if !reached { nobody(event, into: &output) }
+            return
+        }
         if let client = event.client {
             if let interest = interest(of: client, in: event) {
                 if openRequest(event, for: client) {

@@ -150,6 +150,7 @@ extension Router {
     ) {
         let index = Int(app.number)
         forgetDetachedLocation(of: app)
+        forgetSound(of: app)
         move(app, to: state, into: &output)
         apps[index].face.generation += 1
         apps[index].phase = .launching(deadline: now.advanced(by: profile.launchBudget))
@@ -265,6 +266,7 @@ extension Router {
         apps[index].taskBudgetEnds = nil
         dropForAbsentManagers(of: app, into: &output)
         decideHeld(of: app, into: &output)
+        if apps[index].audio.attached { soundSuspended(app, into: &output) }
     }
 
     /// Suspends an app in the background that nothing holds any more (LIFE-3).
@@ -272,7 +274,7 @@ extension Router {
         let index = Int(app.number)
         apps[index].window = apps[index].window(at: now)
         guard apps[index].state == .background, apps[index].phase == .running, apps[index].window == nil,
-            apps[index].tasks.isEmpty
+            apps[index].tasks.isEmpty, !apps[index].audio.isSounding
         else { return }
         apps[index].phase = .freezing
         output.actions.append(.freeze(app))

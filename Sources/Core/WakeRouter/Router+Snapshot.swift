@@ -3,7 +3,7 @@ import WakeModel
 /// The whole state of the router as bytes, from which another goes on with the same output.
 extension Router {
     /// Changes whenever the layout does; bytes of another version are refused.
-    private static let snapshotVersion: UInt8 = 2
+    private static let snapshotVersion: UInt8 = 3
 
     /// Writes all that the router knows; equal states give equal bytes.
     package func encode(into writer: inout ByteWriter) {
@@ -17,6 +17,8 @@ extension Router {
         writer.write(lastExit)
         writer.write(optional: foreground)
         writer.write(optional: lastPosition)
+        writer.write(inCall)
+        writer.write(isLocked)
         writer.write(apps)
         writer.write(peripherals)
     }
@@ -37,6 +39,8 @@ extension Router {
         lastExit = try reader.readUInt64()
         foreground = try reader.readOptional()
         lastPosition = try reader.readOptional()
+        inCall = try reader.readBool()
+        isLocked = try reader.readBool()
         apps = try reader.readArray()
         peripherals = try reader.readArray()
         guard isConsistent else { throw EncodingFault(.unknownValue, at: start) }
@@ -49,6 +53,7 @@ extension Router {
             }
         }
         gatherLocation()
+        audioApps = apps.indices.filter { apps[$0].audio.since != nil }.map { AppID(UInt32($0)) }
     }
 
     /// Whether every number in the state stands for something.
@@ -59,7 +64,7 @@ extension Router {
         func isConsistent(_ interest: Interest, _ index: Int) -> Bool {
             guard Int(interest.client.app.number) == index, !interest.slots.isEmpty else { return false }
             // What an app wants of location is looked up by number, and may be gone.
-            if interest.via.source == .location { return true }
+            if interest.via.source == .location || interest.via.source == .audio { return true }
             let count = apps[index].managers.count
             let slots = count == 64 ? UInt64.max : (1 << UInt64(count)) - 1
             return isKnown(interest.client) && interest.slots.bits & ~slots == 0
@@ -95,6 +100,7 @@ extension AppRecord: ByteCoded {
         writer.write(leftForeground)
         writer.write(managers)
         writer.write(location)
+        writer.write(audio)
         writer.write(waiting)
         writer.write(held)
     }
@@ -115,6 +121,7 @@ extension AppRecord: ByteCoded {
         managers = try reader.readArray()
         guard managers.count <= Router.managersLimit else { throw EncodingFault(.unknownValue, at: start) }
         location = try reader.read()
+        audio = try reader.read()
         waiting = try reader.readArray()
         held = try reader.readArray()
     }

@@ -24,13 +24,14 @@ extension Router {
             output.actions.append(.thaw(app))
             decideHeld(of: app, into: &output)
         }
-        if apps[index].taskBudgetEnds == nil {
+        if apps[index].taskBudgetEnds == nil, !apps[index].audio.isSounding {
             apps[index].taskBudgetEnds = (apps[index].window?.ends ?? now).advanced(by: profile.taskBudget)
         }
     }
 
     private func isTaskBudgetSpent(_ index: Int) -> Bool {
-        guard apps[index].state == .background, let ends = apps[index].taskBudgetEnds else { return false }
+        guard apps[index].state == .background, !apps[index].audio.isSounding, let ends = apps[index].taskBudgetEnds
+        else { return false }
         return ends.since(now) <= profile.taskExpirationMargin
     }
 
@@ -59,7 +60,9 @@ extension Router {
     /// Calls the expiration handlers when the budget is nearly spent (TASK-3), and kills at its end (TASK-4).
     mutating func expireTasks(of app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
-        guard let ends = apps[index].taskBudgetEnds, !apps[index].tasks.isEmpty else { return }
+        guard let ends = apps[index].taskBudgetEnds, !apps[index].tasks.isEmpty, !apps[index].audio.isSounding else {
+            return
+        }
         if ends <= now {
             end(app, cause: .watchdog, code: profile.taskTerminationCode, by: .none, into: &output)
         } else if ends.since(now) <= profile.taskExpirationMargin {

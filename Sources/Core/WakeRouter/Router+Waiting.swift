@@ -213,8 +213,8 @@ extension Router {
         while undecided > 0, !apps[index].held.isEmpty {
             undecided -= 1
             var item = apps[index].held.removeFirst()
-            if item.interest.via.source == .location {
-                decideLocationAgain(
+            if isLookedUp(item.interest.via.source) {
+                decideAgain(
                     item.event,
                     of: app,
                     supersedes: item.supersedes,
@@ -244,8 +244,8 @@ extension Router {
     /// has reached one of its managers, is not: the bench knows of the deliveries and brings them itself.
     mutating func decideWaitingAgain(_ waiting: [AppRecord.Waiting], of app: AppID, into output: inout RouterOutput) {
         for item in waiting {
-            if !item.deferred, item.undelivered, item.interest.via.source == .location {
-                decideLocationAgain(
+            if !item.deferred, item.undelivered, isLookedUp(item.interest.via.source) {
+                decideAgain(
                     item.event,
                     of: app,
                     supersedes: item.decision,
@@ -262,15 +262,24 @@ extension Router {
         }
     }
 
-    /// Decides an event of location by what the app wants of it now.
-    private mutating func decideLocationAgain(
+    /// Whether what an app wants of a source is looked up anew for an event that was put aside.
+    private func isLookedUp(_ source: Source) -> Bool {
+        switch source {
+        case .location, .audio: true
+        default: false
+        }
+    }
+
+    /// Decides an event by what the app wants of its source now.
+    private mutating func decideAgain(
         _ event: WakeEvent,
         of app: AppID,
         supersedes: DecisionID,
         restarted: Bool,
         into output: inout RouterOutput
     ) {
-        guard let interest = locationInterest(of: app, in: event) else {
+        let now = event.kind.source == .audio ? soundInterest(of: app) : locationInterest(of: app, in: event)
+        guard let interest = now else {
             dropUndecided(
                 event,
                 of: app,
@@ -290,8 +299,8 @@ extension Router {
         supersedes: DecisionID,
         into output: inout RouterOutput
     ) {
-        if event.kind.source == .location {
-            decideLocationAgain(event, of: app, supersedes: supersedes, restarted: true, into: &output)
+        if isLookedUp(event.kind.source) {
+            decideAgain(event, of: app, supersedes: supersedes, restarted: true, into: &output)
             return
         }
         guard let interest = preservedInterest(of: app, in: event) else {

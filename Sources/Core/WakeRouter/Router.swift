@@ -42,6 +42,12 @@ package struct Router {
     /// What is looked for, and how many regions ask for it.
     var watchedBeacons: [BeaconIdentity: Int] = [:]
     var appsNeedingFixes = 0
+    /// The apps that use sound, or did until their process ended, ascending.
+    var audioApps: [AppID] = []
+    /// The user is in a telephone call (AUD-5).
+    var inCall = false
+    /// The screen is locked (AUD-9).
+    var isLocked = false
     /// Where the phone is; nil before the first fix.
     var lastPosition: Direction?
     /// Squares and chords of the distances of the profile.
@@ -109,6 +115,7 @@ package struct Router {
         case .active, .inactive: return nil
         case .suspended, .notRunning: return .zero
         case .background:
+            if apps[index].audio.isSounding { return nil }
             let ends = apps[index].taskBudgetEnds ?? apps[index].window?.ends ?? now
             return max(.zero, ends.since(now))
         }
@@ -196,7 +203,8 @@ package struct Router {
         case .running: break
         }
         guard apps[index].face.state == .background else { return nil }
-        guard let budgetEnds = apps[index].taskBudgetEnds, !apps[index].tasks.isEmpty else {
+        guard let budgetEnds = apps[index].taskBudgetEnds, !apps[index].tasks.isEmpty, !apps[index].audio.isSounding
+        else {
             return apps[index].window?.ends
         }
         var due = budgetEnds
@@ -240,6 +248,7 @@ package struct Router {
         endForGood(app, by: id, into: &output)
         releaseManagers(of: app, into: &output) { _ in true }
         forgetLocation(of: app, into: &output)
+        forgetSound(of: app)
         apps[Int(app.number)].installed = false
         reschedule(app)
     }
@@ -248,14 +257,18 @@ package struct Router {
 
     private mutating func phone(_ change: PhoneChange, id: EventID, into output: inout RouterOutput) {
         switch change {
-        case .lock: break
+        case .lock: setLocked(true, into: &output)
+        case .callBegan: callBegan(by: id, into: &output)
+        case .callEnded: callEnded(by: id, into: &output)
         case .displayOn: displayOn(by: id, into: &output)
         case .unlock:
+            setLocked(false, into: &output)
             if !unlockedSinceBoot { firstUnlock(into: &output) }
         case .setPasscode: passcode = true
         case .removePasscode:
             // Only an unlocked phone lets its passcode be removed.
             if !unlockedSinceBoot { firstUnlock(into: &output) }
+            setLocked(false, into: &output)
             passcode = false
         case .reboot: reboot(id: id, into: &output)
         }
@@ -278,6 +291,8 @@ package struct Router {
             if profile.rebootLiftsForceQuit { apps[index].face.forceQuit = false }
             reschedule(app)
         }
+        setLocked(!unlockedSinceBoot, into: &output)
+        inCall = false
         loseConnections(into: &output)
         takeOffAir(into: &output)
         takeUpRadio(into: &output)
@@ -320,6 +335,7 @@ package struct Router {
         if from == .active || from == .inactive { apps[index].leftForeground = now }
         output.actions.append(.moved(app, from: from, to: state))
         if !apps[index].location.managers.isEmpty { accountReceiver(of: app) }
+        if apps[index].audio.attached { soundMoved(app, from: from, to: state, into: &output) }
         // The end of a process lets go of its managers first.
         if state != .notRunning { updateAir(of: app, into: &output) }
     }
@@ -363,6 +379,7 @@ package struct Router {
         refuseDeliveredRequests(of: app, into: &output)
         detachManagers(of: app, into: &output)
         detachLocation(of: app, into: &output)
+        detachSound(of: app, into: &output)
         updateAir(of: app, into: &output)
         dropWaiting(of: app, reason: .appEnded, into: &output)
         decideHeld(of: app, into: &output)

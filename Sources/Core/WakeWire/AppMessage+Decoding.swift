@@ -57,6 +57,9 @@ extension AppMessage {
         if let request = try WireLocationRequest(type: type, fields: fields) {
             return .location(manager: try fields.manager(), request)
         }
+        if let request = try WireAudioRequest(type: type, fields: fields) {
+            return .audio(manager: try fields.manager(), request)
+        }
         if let request = try WirePeripheralManagerRequest(type: type, fields: fields) {
             return .peripheralManager(manager: try fields.manager(), request)
         }

@@ -56,6 +56,8 @@ extension AppMessage {
             request.writeBody(to: &writer)
         case .location(let manager, let request):
             request.write(manager: manager, to: &writer)
+        case .audio(let manager, let request):
+            request.write(manager: manager, to: &writer)
         case .peripheralManager(let manager, let request):
             request.write(manager: manager, to: &writer)
         }

@@ -24,6 +24,8 @@ package enum AppMessage: Equatable, Sendable {
     case peripheralManager(manager: UInt32, WirePeripheralManagerRequest)
     /// A request to a location manager.
     case location(manager: UInt32, WireLocationRequest)
+    /// A request of the audio session or engine.
+    case audio(manager: UInt32, WireAudioRequest)
 }
 
 /// What an app asks of a central manager.

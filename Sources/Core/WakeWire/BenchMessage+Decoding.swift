@@ -158,7 +158,8 @@ extension WireReply {
             taken: try fields.optionalBool("taken"),
             location: try fields.optionalObject("location").map { (fields) throws(WireError) in
                 try WireLocationStatus(fields)
-            }
+            },
+            audio: try fields.optionalObject("audio").map { (fields) throws(WireError) in try WireAudioStatus(fields) }
         )
     }
 }
@@ -218,6 +219,10 @@ extension WireDeliveryBody {
         default:
             if let event = try WireLocationEvent(kind: kind, fields: fields) {
                 self = .location(event)
+                return
+            }
+            if let event = try WireAudioEvent(kind: kind, fields: fields) {
+                self = .audio(event)
                 return
             }
             if let event = try WirePeripheralManagerEvent(kind: kind, fields: fields) {

@@ -217,6 +217,10 @@ extension WireReply {
             writer.key("location")
             writer.locationStatus(location)
         }
+        if let audio {
+            writer.key("audio")
+            audio.write(to: &writer)
+        }
     }
 }
 
@@ -246,6 +250,7 @@ extension WireDeliveryBody {
         case .peripheral(_, let event): event.kind
         case .peripheralManager(let event): event.kind
         case .location(let event): event.kind
+        case .audio(let event): event.kind
         case .channelData: "channel.data"
         }
     }
@@ -275,6 +280,8 @@ extension WireDeliveryBody {
             writer.field("peripheral", peripheral)
             event.write(to: &writer)
         case .location(let event):
+            event.write(to: &writer)
+        case .audio(let event):
             event.write(to: &writer)
         case .centralConnectionEvent(let peripheral, let name, let isConnected):
             writer.field("peripheral", peripheral)

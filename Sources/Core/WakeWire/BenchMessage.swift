@@ -108,6 +108,8 @@ package struct WireReply: Equatable, Sendable {
     package var taken: Bool?
     /// What a fresh location manager is told.
     package var location: WireLocationStatus?
+    /// How sound stands.
+    package var audio: WireAudioStatus?
 
     /// An answer; without arguments it only says that the request was heard.
     package init(
@@ -116,7 +118,8 @@ package struct WireReply: Equatable, Sendable {
         peripherals: [WirePeripheral]? = nil,
         state: WireRadioState? = nil,
         taken: Bool? = nil,
-        location: WireLocationStatus? = nil
+        location: WireLocationStatus? = nil,
+        audio: WireAudioStatus? = nil
     ) {
         self.failure = failure
         self.seconds = seconds
@@ -124,6 +127,7 @@ package struct WireReply: Equatable, Sendable {
         self.state = state
         self.taken = taken
         self.location = location
+        self.audio = audio
     }
 }
 
@@ -204,6 +208,8 @@ package enum WireDeliveryBody: Equatable, Sendable {
     case peripheralManager(WirePeripheralManagerEvent)
     /// Something happened to a location manager.
     case location(WireLocationEvent)
+    /// Something happened to the app's sound.
+    case audio(WireAudioEvent)
     /// A channel of the manager has something to read, or its end; the app finds it on the channel's own socket.
     case channelData
 }

@@ -286,7 +286,7 @@ open class CBCentralManager: CBManager {
                     for: peripheral
                 )
             }
-        case .peripheralManager, .location, .channelData:
+        case .peripheralManager, .audio, .location, .channelData:
             break
         }
     }

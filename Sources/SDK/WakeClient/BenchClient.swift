@@ -19,7 +19,7 @@ package final class BenchClient: Sendable {
         var isApplicationRunning = false
         var nextNumber: UInt64 = 1
         var nextManager: UInt32 = 1
-        var waiting: [UInt64: @Sendable (WireReply) -> Void] = [:]
+        var waiting: [UInt64: @Sendable (WireReply, [ReceivedDescriptor]) -> Void] = [:]
         var managers: [UInt32: Manager] = [:]
         var application: ApplicationReceiver?
         var currentWake: Wakebench.Wake?
@@ -69,11 +69,18 @@ package final class BenchClient: Sendable {
     ///
     /// A bench that does not answer within 30 s is reported on stderr, and the answer is a failure.
     package func request(_ make: (UInt64) -> AppMessage) -> WireReply {
+        requestWithDescriptors(make).reply
+    }
+
+    /// The same, and the descriptors that came with the answer.
+    package func requestWithDescriptors(
+        _ make: (UInt64) -> AppMessage
+    ) -> (reply: WireReply, descriptors: [ReceivedDescriptor]) {
         let answer = Answer()
         let id = state.withLock { state in
             let id = state.nextNumber
             state.nextNumber += 1
-            state.waiting[id] = { answer.give($0) }
+            state.waiting[id] = { answer.give($0, $1) }
             return id
         }
         let message = make(id)
@@ -83,9 +90,8 @@ package final class BenchClient: Sendable {
         }
         state.withLock { _ = $0.waiting.removeValue(forKey: id) }
         complain("the bench has not answered request \(id) for 30 s")
-        return WireReply(
-            failure: WireFailure(domain: "WakebenchErrorDomain", code: 1, message: "No answer")
-        )
+        let failure = WireFailure(domain: "WakebenchErrorDomain", code: 1, message: "No answer")
+        return (WireReply(failure: failure), [])
     }
 
     /// A number that no request or task of this process has had.
@@ -225,7 +231,7 @@ package final class BenchClient: Sendable {
         for place in messages.indices {
             guard case .deliver(let delivery) = messages[place] else {
                 hand(over: &run, of: messages, descriptor)
-                handle(messages[place])
+                handle(messages[place], messages.count == 1 ? descriptors : [])
                 continue
             }
             let goesOn = run?.takes(delivery, at: place, receivers: { receivers(of: delivery.manager) }) ?? false
@@ -237,7 +243,7 @@ package final class BenchClient: Sendable {
         hand(over: &run, of: messages, descriptor)
     }
 
-    private func handle(_ message: BenchMessage) {
+    private func handle(_ message: BenchMessage, _ descriptors: [ReceivedDescriptor]) {
         switch message {
         case .welcome(let welcome):
             state.withLock { state in
@@ -250,7 +256,7 @@ package final class BenchClient: Sendable {
         case .callback(let delivery, let callback, let appState):
             perform(delivery, callback, appState)
         case .reply(let id, let reply):
-            state.withLock({ $0.waiting.removeValue(forKey: id) })?(reply)
+            state.withLock({ $0.waiting.removeValue(forKey: id) })?(reply, descriptors)
         case .deliver:
             break
         }
@@ -328,15 +334,15 @@ package final class BenchClient: Sendable {
 
 /// A place where the reader thread leaves the answer for a waiting thread.
 private final class Answer: Sendable {
-    private let reply = Mutex<WireReply?>(nil)
+    private let reply = Mutex<(WireReply, [ReceivedDescriptor])?>(nil)
     private let arrived = DispatchSemaphore(value: 0)
 
-    func give(_ value: WireReply) {
-        reply.withLock { $0 = value }
+    func give(_ value: WireReply, _ descriptors: [ReceivedDescriptor]) {
+        reply.withLock { $0 = (value, descriptors) }
         arrived.signal()
     }
 
-    func wait(seconds: Int) -> WireReply? {
+    func wait(seconds: Int) -> (WireReply, [ReceivedDescriptor])? {
         _ = arrived.wait(timeout: .now() + .seconds(seconds))
         return reply.withLock { $0 }
     }

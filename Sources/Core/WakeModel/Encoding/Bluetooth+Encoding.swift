@@ -146,6 +146,10 @@ extension EventPayload: ByteCoded {
         case .visit(let visit):
             writer.write(byte: 20)
             writer.write(visit)
+        case .audioRoute(let route, let previous):
+            writer.write(byte: 22)
+            writer.write(route)
+            writer.write(previous)
         }
     }
 
@@ -174,6 +178,7 @@ extension EventPayload: ByteCoded {
         case 18: self = .regionState(try reader.read())
         case 19: self = .locationFailure(code: try reader.readInt32(), message: try reader.readString())
         case 20: self = .visit(try reader.read())
+        case 22: self = .audioRoute(try reader.read(), previous: try reader.read())
         default: throw EncodingFault(.unknownValue, at: start)
         }
     }

@@ -93,8 +93,15 @@ extension BackgroundModes: ByteCoded {
 }
 
 extension CheckResults: ByteCoded {
-    package func encode(into writer: inout ByteWriter) { writer.write(bits) }
-    package init(from reader: inout ByteReader) throws(EncodingFault) { self.init(bits: try reader.readUInt64()) }
+    package func encode(into writer: inout ByteWriter) {
+        writer.write(UInt64(truncatingIfNeeded: bits))
+        writer.write(UInt64(truncatingIfNeeded: bits >> 64))
+    }
+
+    package init(from reader: inout ByteReader) throws(EncodingFault) {
+        let low = UInt128(try reader.readUInt64())
+        self.init(bits: UInt128(try reader.readUInt64()) << 64 | low)
+    }
 }
 
 extension AppManifest: ByteCoded {

@@ -163,6 +163,9 @@ extension Profile: ByteCoded {
         writer.write(locationBackgroundFlag)
         writer.write(beaconRegions)
         writer.write(visits)
+        writer.write(audioWindow)
+        writer.write(optional: audioSilenceLimit)
+        writer.write(audioRelaunches)
     }
 
     package init(from reader: inout ByteReader) throws(EncodingFault) {
@@ -195,7 +198,10 @@ extension Profile: ByteCoded {
             locationLevels: try reader.readBool(),
             locationBackgroundFlag: try reader.readBool(),
             beaconRegions: try reader.readBool(),
-            visits: try reader.readBool()
+            visits: try reader.readBool(),
+            audioWindow: try reader.read(),
+            audioSilenceLimit: try reader.readOptional(),
+            audioRelaunches: try reader.readBool()
         )
     }
 }

@@ -118,6 +118,9 @@ extension AppRequest: ByteCoded {
             writer.write(byte: 11)
             writer.write(manager)
             writer.write(request)
+        case .audio(let request):
+            writer.write(byte: 13)
+            writer.write(request)
         }
     }
 
@@ -152,6 +155,7 @@ extension AppRequest: ByteCoded {
                 services: try reader.readArray()
             )
         case 11: self = .location(try reader.readUInt32(), try reader.read())
+        case 13: self = .audio(try reader.read())
         default: throw EncodingFault(.unknownValue, at: start)
         }
     }

@@ -119,6 +119,8 @@ package enum AudioErrorCode {
     package static let cannotInterruptOthers: Int32 = 560_557_684
     /// '!pri'
     package static let insufficientPriority: Int32 = 561_017_449
+    /// '!pla'
+    package static let cannotStartPlaying: Int32 = 561_015_905
     /// '!cat'
     package static let incompatibleCategory: Int32 = 560_161_140
     /// '!res'
@@ -148,6 +150,9 @@ package enum AudioFormat {
 package struct AudioStream: Hashable, Sendable {
     package var plays: Bool
     package var records: Bool
+    /// False while the app may not sound, such as in the background without the mode: nothing is asked of it, and its
+    /// memory stays (AUD-3).
+    package var runs: Bool
     /// The frames of one buffer (AUD-9).
     package var frames: UInt32
     /// In thousandths: 1 000 as it is, less when ducked (AUD-5).
@@ -160,6 +165,7 @@ package struct AudioStream: Hashable, Sendable {
     package init(
         plays: Bool,
         records: Bool,
+        runs: Bool = true,
         frames: UInt32 = AudioFormat.usualFrames,
         gain: UInt16 = AudioFormat.fullGain,
         hears: Bool = true,
@@ -167,6 +173,7 @@ package struct AudioStream: Hashable, Sendable {
     ) {
         self.plays = plays
         self.records = records
+        self.runs = runs
         self.frames = frames
         self.gain = gain
         self.hears = hears
@@ -176,9 +183,10 @@ package struct AudioStream: Hashable, Sendable {
 
 /// What the router asks of the source of sound.
 package enum AudioCommand: Hashable, Sendable {
-    /// The app's engine renders in this way from now on.
+    /// The app's engine renders in this way from now on, or rests. Its memory stays the same while it goes on to play
+    /// and record what it did; other directions are a new stream.
     case play(AppID, AudioStream)
-    /// It renders no more; its buffers go. Nothing happens when it did not.
+    /// It renders no more, and its memory goes. Nothing happens when it did not.
     case stop(AppID)
 }
 

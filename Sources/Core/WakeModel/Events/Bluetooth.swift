@@ -100,6 +100,8 @@ package enum EventPayload: Hashable, Sendable {
     /// In the codes of ``LocationFailureCode``.
     case locationFailure(code: Int32, message: String)
     case visit(Visit)
+    /// The way of sound from now on, and the way before.
+    case audioRoute(AudioRoute, previous: AudioRoute)
 }
 
 /// What a peripheral says of itself on the air.

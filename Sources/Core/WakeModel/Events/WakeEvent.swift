@@ -46,6 +46,25 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
     case locationFailed
     case beaconSighted
     case beaconsRanged
+    /// An app asked that its session be active.
+    case audioActivated
+    /// An app's engine began to render.
+    case audioStarted
+    /// An app that plays or records went to the background.
+    case audioInBackground
+    /// An app's engine renders no more.
+    case audioStopped
+    case audioInterrupted
+    case audioInterruptionEnded
+    case audioRouteChanged
+    /// Buffers came late.
+    case audioRanDry
+    /// The sound was silence for longer than the limit.
+    case audioSilent
+    /// There is sound again.
+    case audioAudible
+    /// The user said whether an app may hear the microphone.
+    case microphoneAnswered
 
     /// The word used in records and scenarios.
     package var word: String {
@@ -96,6 +115,17 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
         case .locationFailed: "location-failed"
         case .beaconSighted: "beacon-sighted"
         case .beaconsRanged: "beacons-ranged"
+        case .audioActivated: "audio-activated"
+        case .audioStarted: "audio-started"
+        case .audioInBackground: "audio-in-background"
+        case .audioStopped: "audio-stopped"
+        case .audioInterrupted: "audio-interrupted"
+        case .audioInterruptionEnded: "audio-interruption-ended"
+        case .audioRouteChanged: "audio-route-changed"
+        case .audioRanDry: "audio-ran-dry"
+        case .audioSilent: "audio-silent"
+        case .audioAudible: "audio-audible"
+        case .microphoneAnswered: "microphone-answered"
         }
     }
 
@@ -120,6 +150,10 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
             .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
             .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
             .location
+        case .audioActivated, .audioStarted, .audioInBackground, .audioStopped, .audioInterrupted,
+            .audioInterruptionEnded, .audioRouteChanged, .audioRanDry, .audioSilent, .audioAudible,
+            .microphoneAnswered:
+            .audio
         }
     }
 }
@@ -158,11 +192,14 @@ package struct WakeEvent: Hashable, Sendable {
     package var attribute: AttributeHandle
     /// In the peripheral role the number of the service (`serviceAdded`), of the characteristic (subscriptions, reads and
     /// writes: the first one's), or the PSM (`channelPublished`, `channelUnpublished`); for `channelOpened` and
-    /// `channelDataAvailable` the number of the channel, in either role. 0 when about none.
+    /// `channelDataAvailable` the number of the channel, in either role. Of sound: the number of the request that
+    /// `audioActivated` and `audioStarted` answer, the reason of `audioInterrupted` and `audioRouteChanged`, the late
+    /// buffers of `audioRanDry`. 0 when about none.
     package var local: UInt32
     /// The number of a read or write that wants an answer, minted by the source and not used twice by it; 0 for none.
     package var request: UInt32
-    /// Not 0 when the operation failed; the payload says how.
+    /// Whether the operation failed; the payload says how. Of sound: `audioInterruptionEnded` without shouldResume,
+    /// `audioStopped` because the device or the app's memory was of no use, `microphoneAnswered` with no.
     package var failed: Bool
     /// The one client it answers; nil when it is for everyone interested.
     package var client: BluetoothClient?

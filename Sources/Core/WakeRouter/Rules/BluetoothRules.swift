@@ -79,7 +79,8 @@ enum BluetoothRules {
         case .terminatedBySystem, .budgetLeft, .registered, .requestOfCentral,
             .peripheralPreserved, .locationLiftsForceQuit, .asksToBeWoken, .updatesInBackground,
             .updatesReachProcess, .beyondDistanceFilter, .authorized, .notPaused, .locationBudgetLeft, .sideWanted,
-            .rangesWhileRunning, .crossesBoundary, .dwellOver, .beaconIsNew:
+            .rangesWhileRunning, .crossesBoundary, .dwellOver, .beaconIsNew, .soundModePresent, .audible, .noCall,
+            .categoryAllows, .interruptsNobody, .relaunchedBySound:
             preconditionFailure("\(decisive) never fails for one app")
         case .notForceQuit: (.deny, .forceQuit)
         case .unlockedSinceBoot: (.deny, .beforeFirstUnlock)

@@ -1,0 +1,144 @@
+import WakeModel
+
+/// From an event of sound to the apps that use it.
+extension Router {
+    mutating func routeSound(_ event: WakeEvent, into output: inout RouterOutput) {
+        guard let app = event.app else {
+            for app in audioApps { tellSound(app, event, into: &output) }
+            return
+        }
+        guard isInstalled(app) else { return }
+        if !isOverflowing { noteSound(event, of: app) }
+        tellSound(app, event, into: &output)
+    }
+
+    /// What a source or the user says is so, whether the app hears of it or not.
+    private mutating func noteSound(_ event: WakeEvent, of app: AppID) {
+        let index = Int(app.number)
+        switch event.kind {
+        case .audioSilent: apps[index].audio.silent = true
+        case .audioAudible: apps[index].audio.silent = false
+        case .audioRanDry: apps[index].audio.underruns &+= UInt64(event.local)
+        case .audioStopped where event.failed: apps[index].audio.engine = nil
+        case .microphoneAnswered: apps[index].audio.permission = event.failed ? .denied : .granted
+        default: break
+        }
+    }
+
+    private mutating func tellSound(_ app: AppID, _ event: WakeEvent, into output: inout RouterOutput) {
+        guard let interest = soundInterest(of: app) else { return }
+        let before = output.decisions.count
+        decide(event, for: interest, into: &output)
+        let decision = output.decisions.count > before ? output.decisions[before] : nil
+        switch event.kind {
+        case .audioActivated: activationDecided(event, app, decision, into: &output)
+        case .audioStarted: startDecided(event, app, decision, into: &output)
+        case .audioSilent, .audioAudible, .audioStopped, .microphoneAnswered: settleSound(of: app, into: &output)
+        default: break
+        }
+        settle(app, into: &output)
+        reschedule(app)
+    }
+
+    /// How an app is interested in events of sound; nil when it does not use it.
+    func soundInterest(of app: AppID) -> Interest? {
+        guard isInstalled(app), let since = apps[Int(app.number)].audio.since else { return nil }
+        return Interest(BluetoothClient(app: app, slot: 0), via: .audioSession, since: since)
+    }
+
+    /// What the rules look at.
+    func soundQuestion(of app: AppID, _ event: WakeEvent) -> AudioQuestion {
+        let index = Int(app.number)
+        let record = apps[index].audio
+        let engine = record.start?.engine ?? record.engine
+        return AudioQuestion(
+            kind: event.kind,
+            state: apps[index].state,
+            failed: event.failed,
+            category: record.category,
+            plays: engine?.plays ?? false,
+            records: engine?.records ?? false,
+            silent: record.silent,
+            inCall: inCall,
+            interruptsPlayer: event.kind == .audioActivated
+                && interrupted(by: app).contains { apps[Int($0.number)].audio.isSounding }
+        )
+    }
+
+    private mutating func activationDecided(
+        _ event: WakeEvent,
+        _ app: AppID,
+        _ decision: Decision?,
+        into output: inout RouterOutput
+    ) {
+        let index = Int(app.number)
+        let isGranted = decision?.verdict.delivers == true && apps[index].audio.attached
+        if isGranted { activateSession(of: app, by: event, into: &output) }
+        if let start = apps[index].audio.start, start.request == event.local {
+            if isGranted {
+                raiseSound(.audioStarted, app, local: start.request, parent: event.id, into: &output)
+                return
+            }
+            apps[index].audio.start = nil
+        }
+        answerSound(event, app, isGranted: isGranted, decision, into: &output)
+    }
+
+    private mutating func startDecided(
+        _ event: WakeEvent,
+        _ app: AppID,
+        _ decision: Decision?,
+        into output: inout RouterOutput
+    ) {
+        let index = Int(app.number)
+        guard let start = apps[index].audio.start, start.request == event.local else { return }
+        apps[index].audio.start = nil
+        let isGranted = decision?.verdict.delivers == true && apps[index].audio.activation != nil
+        if isGranted {
+            apps[index].audio.engine = start.engine
+            apps[index].audio.silent = false
+            settleSound(of: app, into: &output)
+        }
+        answerSound(event, app, isGranted: isGranted, decision, into: &output)
+    }
+
+    private mutating func answerSound(
+        _ event: WakeEvent,
+        _ app: AppID,
+        isGranted: Bool,
+        _ decision: Decision?,
+        into output: inout RouterOutput
+    ) {
+        guard event.local != 0, apps[Int(app.number)].audio.attached else { return }
+        let record = apps[Int(app.number)].audio
+        let code = decision.map { AudioRules.code(of: $0.reason) } ?? AudioErrorCode.cannotStartPlaying
+        output.actions.append(
+            .audioAnswer(
+                app,
+                request: event.local,
+                isGranted ? .granted(frames: record.frames(for: record.engine, locked: isLocked)) : .refused(code)
+            )
+        )
+    }
+
+    // MARK: Questions
+
+    /// What the user lets an app hear (AUD-10).
+    package func microphonePermission(of app: AppID) -> MicrophonePermission {
+        isInstalled(app) ? apps[Int(app.number)].audio.permission : .undetermined
+    }
+
+    /// How many of an app's buffers came late (AUD-11).
+    package func underruns(of app: AppID) -> UInt64 {
+        Int(app.number) < apps.count ? apps[Int(app.number)].audio.underruns : 0
+    }
+
+    /// Whether another app's session is active, and whether one of them does not mix.
+    package func otherAudio(beside app: AppID) -> (playing: Bool, silenceSecondary: Bool) {
+        let others = audioApps.filter { $0 != app }.map { apps[Int($0.number)].audio }
+        return (
+            others.contains { $0.isSounding && $0.stream?.plays == true },
+            others.contains { $0.isSounding && $0.stream?.plays == true && $0.activation?.mixes == false }
+        )
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Testing
+import WakeDevices
+import WakeModel
+
+@Suite("Sound devices and scripted sound")
+struct AudioDeviceTests {
+    private func parse(_ text: String) throws -> AudioDevice {
+        try AudioDevice.parse(Array(text.utf8), file: "headset.yaml")
+    }
+
+    @Test("A sound device is read with all that it says")
+    func reads() throws {
+        let device = try parse(
+            """
+            device: audio-device
+            name: Headset
+            output: headphones
+            input: headset-microphone
+            hears: {tone: 440}
+            plugged: true
+            card: Loopback
+            faults:
+              - {name: out, removed: true}
+              - {name: storm, underruns: 7}
+            """
+        )
+        #expect(device.output == .headphones)
+        #expect(device.input == .headsetMicrophone)
+        #expect(device.hears == .tone(440))
+        #expect(device.plugged)
+        #expect(device.card == "Loopback")
+        #expect(device.faults.map(\.effect) == [.removed, .underruns(7)])
+    }
+
+    @Test(
+        "What makes no sense is refused with its line",
+        arguments: [
+            ("device: audio-device\nname: x\n", "without output and input"),
+            ("device: audio-device\nname: x\noutput: mouth\n", "headset.yaml:3"),
+            ("device: audio-device\nname: x\noutput: usb\nhears: {tone: 0}\n", "headset.yaml:4"),
+            ("device: audio-device\nname: x\noutput: usb\nfaults: [{name: a, removed: false}]\n", "true"),
+            ("device: audio-device\noutput: usb\n", "name"),
+        ]
+    )
+    func refuses(text: String, says: String) throws {
+        do {
+            _ = try parse(text)
+            Issue.record("read: \(text)")
+        } catch let error as FileError {
+            #expect(error.description.contains(says), "\(error.description)")
+        }
+    }
+
+    @Test("Every shipped sound device is read as a device")
+    func shipped() throws {
+        let folder = packageFolder + "/Devices/Audio"
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".yaml") }
+        #expect(files.count >= 2)
+        for file in files {
+            guard case .audio = try DeviceFile.load(file: folder + "/" + file) else {
+                Issue.record("\(file) is no sound device")
+                continue
+            }
+        }
+    }
+
+    private func scenario(_ app: String, _ step: String, _ rest: String = "") throws -> Scenario {
+        let text = """
+            scenario: s
+            apps:
+              - {scripted: a.b.c, name: a, \(app)}
+            steps:
+              - {at: 1s, \(step)}
+            \(rest)
+            """
+        return try Scenario.parse(Array(text.utf8), file: "s.yaml")
+    }
+
+    @Test("A scripted app says how it uses sound, and steps say what it does")
+    func scripted() throws {
+        let read = try scenario(
+            "audio: {category: playback, options: [duck-others], resumes: false}, authorizations: {microphone: denied}",
+            "sound: a, do: stall, for: 2s",
+            "audio: {silence-limit: off, relaunches: true}"
+        )
+        guard case .scripted(let app) = read.apps[0].form, let use = app.audio else {
+            Issue.record("no use of sound")
+            return
+        }
+        #expect(use.category == .playback)
+        #expect(use.options == [.duckOthers])
+        #expect(use.plays && !use.records && use.startsAtLaunch && !use.resumes)
+        #expect(read.apps[0].microphone == .denied)
+        #expect(read.steps[0].verb == .sound(apps: [0], .stall(.seconds(2))))
+        let profile = read.audio.applied(to: .ios17)
+        #expect(profile.audioSilenceLimit == nil)
+        #expect(profile.audioRelaunches)
+        #expect(try scenario("audio: {}", "call: begin").steps[0].verb == .phone(.callBegan))
+        let granted = try scenario("audio: {}", "authorize: a, microphone: granted")
+        #expect(granted.steps[0].verb == .microphone(apps: [0], granted: true))
+    }
+
+    @Test(
+        "Steps about sound that make no sense are refused",
+        arguments: [
+            ("modes: [audio]", "sound: a, do: play"), ("audio: {}", "sound: a, do: dance"),
+            ("audio: {}", "sound: a, do: stall"), ("audio: {}", "sound: a, do: play, for: 1s"),
+            ("audio: {plays: false}", "sound: a, do: play"), ("audio: {category: loud}", "call: begin"),
+            ("audio: {}", "call: wait"), ("audio: {}", "authorize: a, microphone: maybe"),
+        ]
+    )
+    func refusesSteps(app: String, step: String) {
+        #expect(throws: FileError.self) { try scenario(app, step) }
+    }
+}
