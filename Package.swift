@@ -110,6 +110,12 @@ let package = Package(
             uses: ["WakeModel", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeUdev", "WakeALSA"]
         ),
 
+        room(
+            "WakeVoIP",
+            on: "EventSources",
+            uses: ["CWakeShims", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]
+        ),
+
         // Bench
         room("WakeReports", on: "Bench", uses: ["WakeModel", "WakeRouter"]),
         room(
@@ -117,7 +123,8 @@ let package = Package(
             on: "Bench",
             uses: [
                 "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
-                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio", "WakeReports",
+                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeVoIP", "WakeAudio",
+                "WakeReports",
             ]
         ),
 
@@ -147,6 +154,7 @@ let package = Package(
             exclude: ["Info.plist"]
         ),
         program("Logger", on: "Examples", uses: ["UIKit", "CoreBluetooth"], exclude: ["Info.plist"]),
+        program("SIPPhone", on: "Examples", uses: ["UIKit"], exclude: ["Info.plist"]),
         program("Fences", on: "Examples", uses: ["UIKit", "CoreLocation"], exclude: ["Info.plist"]),
         program(
             "ToneRadio",
@@ -263,14 +271,13 @@ let package = Package(
                 "WakeSystem",
             ]
         ),
+        tests("WakeVoIPTests", uses: ["WakeVoIP", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]),
         tests("WakeReportsTests", uses: ["WakeReports", "WakeModel", "WakeRouter"]),
         tests(
             "WakeBenchTests",
             uses: [
-                "ChildProcess", "Fences", "Logger", "MisbehavingApp", "Recorder", "SoundCardStandIn",
-                "ThermometerPeripheral",
-                "ToneRadio",
-                "WakeAudio", "WakeBench",
+                "ChildProcess", "Fences", "Logger", "MisbehavingApp", "Recorder", "SIPPhone", "SoundCardStandIn",
+                "ThermometerPeripheral", "ToneRadio", "WakeAudio", "WakeBench",
                 "WakeDevices", "WakeJournal", "WakeModel", "WakePorts", "WakeProcesses", "WakeReports", "WakeRouter",
                 "WakeWire", "wakebench",
             ]

@@ -145,13 +145,13 @@ struct SimulatedAudioTests {
         let card = try Card()
         play(card, AudioStream(plays: true, records: false, frames: 480))
         let ring = try appEnd(card)
+        card.wait(.zero)
         for step in 0..<10 {
-            card.wait(.milliseconds(10))
             #expect(!card.audio.isQuiet)
             try render(ring, Float(step + 1) / 100)
             #expect(card.audio.isQuiet)
+            card.wait(.milliseconds(10))
         }
-        card.wait(.milliseconds(10))
         let buffers = stride(from: 0, to: card.heard.count, by: 960).map { card.heard[$0] }
         #expect(buffers.prefix(2) == [0, 0.01])
         #expect(card.heard.count >= 9 * 960)

@@ -132,7 +132,8 @@ extension SeededGenerator {
     }
 
     mutating func request() -> AppRequest {
-        switch below(14) {
+        switch below(15) {
+        case 13: .voip(voipRequest())
         case 0: .beginTask(token: number())
         case 1: .endTask(token: number())
         case 2: .done
@@ -147,6 +148,15 @@ extension SeededGenerator {
         case 10: .location(number(), locationRequest())
         case 12: .audio(audioRequest())
         default: .operate(number(), peripheral: name(), operation())
+        }
+    }
+
+    mutating func voipRequest() -> VoIPRequest {
+        switch below(4) {
+        case 0: .watch(number(), peer: name())
+        case 1: .unwatch(number())
+        case 2: .setKeepAlive(period: span())
+        default: .clearKeepAlive
         }
     }
 
@@ -330,6 +340,10 @@ extension SeededGenerator {
         snapshot.budgetUsed = span()
         snapshot.locationAuthorization = any()
         snapshot.beganInForeground = flag()
+        if snapshot.via.source == .voip {
+            snapshot.voipWakes = number()
+            snapshot.voipWakeLimitLifted = flag()
+        }
         if snapshot.via == .standardUpdates {
             snapshot.filterChord = Double(instant().nanoseconds)
             snapshot.movedSquare = Double(instant().nanoseconds)

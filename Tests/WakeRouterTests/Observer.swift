@@ -37,6 +37,10 @@ struct Observer {
         var windowBegan: Instant?
         /// Since when it has been in the background without a break.
         var backgroundSince = Instant.zero
+        /// The sockets of its process that are marked for VoIP.
+        var sockets: Set<SocketNumber> = []
+        /// When it was woken for its calls.
+        var calls: [Instant] = []
         /// What is kept for it, and how often.
         var kept: [EventID: Int] = [:]
         var keptCount = 0
@@ -53,6 +57,7 @@ struct Observer {
         var event: EventID
         var app: AppID
         var verdict: Verdict
+        var via: Registration
         var superseded = false
         var delivered = false
     }
@@ -107,6 +112,7 @@ struct Observer {
         case .uninstall(let app):
             apps[Int(app.number)].installed = false
             apps[Int(app.number)].barred = false
+            apps[Int(app.number)].calls = []
             apps[Int(app.number)].locationAuthorization = .notDetermined
         case .phone(.unlock), .phone(.removePasscode):
             unlockedSinceBoot = true
@@ -151,7 +157,7 @@ struct Observer {
         case .location(let number, .release):
             if number >= RandomWorld.locationManagers[0] { apps[index].managers.remove(number) }
         case .scan, .stopScan, .connect, .cancelConnection, .operate, .watchConnections, .peripheralManager,
-            .location:
+            .location, .voip:
             break
         case .audio: apps[index].usesSound = true
         }
@@ -205,7 +211,14 @@ struct Observer {
     private mutating func observe(_ decision: Decision) {
         hasher.combine(decision)
         if decision.id.number != UInt64(records.count + 1) { fail("\(decision.id) does not follow \(records.count)") }
-        records.append(Record(event: decision.event, app: decision.app, verdict: decision.verdict))
+        records.append(
+            Record(
+                event: decision.event,
+                app: decision.app,
+                verdict: decision.verdict,
+                via: decision.snapshot.via
+            )
+        )
         tally.verdicts[Int(decision.verdict.rawValue)] += 1
         tally.reasons[Int(decision.reason.rawValue)] += 1
         let event = Int(decision.event.number)
@@ -225,7 +238,9 @@ struct Observer {
     private mutating func checkReason(_ decision: Decision) {
         let first = Check.allCases.first { decision.checks[$0] == .fail }
         if first != decision.checks.decisive { fail("\(decision.id): decisive is not the first failing check") }
-        if decision.reason.rule != decision.rule && !(decision.reason == .forceQuit && decision.rule == .launch2) {
+        // A mode that is missing may have a rule of its own for its source.
+        let isMissingMode = decision.reason == .modeMissing && decision.rule == .voip2
+        if decision.reason.rule != decision.rule, !isMissingMode {
             fail("\(decision.id): \(decision.reason) is not a reason of \(decision.rule)")
         }
         if let first, decision.verdict.delivers { fail("\(decision.id): delivered although \(first) fails") }
@@ -273,6 +288,9 @@ struct Observer {
         {
             fail("LOC-5: \(decision.id) relaunches an app that the user does not allow it")
         }
+        if decision.snapshot.via.source == .voip, !decision.snapshot.modes.contains(.voip) || !profile.legacyVoIP {
+            fail("VOIP-2: \(decision.id) relaunches an app without calls")
+        }
         if decision.snapshot.exitsOnSuspend { fail("OPT-2: \(decision.id) relaunches an app that may not") }
     }
 
@@ -286,6 +304,7 @@ struct Observer {
         case .audioSession:
             decision.snapshot.modes.contains(.audio)
                 && (decision.kind == .audioInterrupted || decision.kind == .audioInterruptionEnded)
+        case .voipSocket, .keepAlive, .voipMode: profile.legacyVoIP && decision.snapshot.modes.contains(.voip)
         default: CentralsObserver.opensWindow(decision, of: app)
         }
     }
@@ -296,12 +315,38 @@ struct Observer {
         case .resume, .relaunch:
             apps[index].windowBegan = now
             apps[index].backgroundSince = now
+            countCall(decision, index)
         case .backgroundDeliver:
             endWindow(index)
             if apps[index].windowBegan == nil, opensWindow(decision, of: apps[index]) {
                 apps[index].windowBegan = now
             }
         case .foregroundDeliver, .defer, .coalesce, .drop, .deny: break
+        }
+    }
+
+    /// VOIP-6: no more wakes for calls than the limit within its window.
+    private mutating func countCall(_ decision: Decision, _ index: Int) {
+        guard [.voipData, .voipClosed, .voipAfterExit].contains(decision.kind), let limit = profile.voipWakeLimit else {
+            return
+        }
+        let now = self.now
+        apps[index].calls.removeAll { now.since($0) >= profile.voipWakeWindow }
+        apps[index].calls.append(now)
+        if apps[index].calls.count > Int(limit) { fail("VOIP-6: \(decision.id) is one wake too many") }
+    }
+
+    /// VOIP-1: the phone looks after sockets of suspended apps, and only of those.
+    private mutating func observe(_ command: VoIPCommand) {
+        switch command {
+        case .open(let app, let socket, _):
+            if !apps[Int(app.number)].sockets.insert(socket).inserted { fail("VOIP-1: a socket is opened twice") }
+        case .close(let app, let socket): apps[Int(app.number)].sockets.remove(socket)
+        case .closeAll(let app): apps[Int(app.number)].sockets = []
+        case .watch(let app):
+            if apps[Int(app.number)].state != .suspended { fail("VOIP-1: sockets of an app that runs are watched") }
+        case .rest(let app):
+            if apps[Int(app.number)].state == .suspended { fail("VOIP-1: sockets of a suspended app rest") }
         }
     }
 
@@ -352,6 +397,8 @@ struct Observer {
         case .audio(let command): observe(command)
         case .audioAnswer(let app, _, _):
             if !apps[Int(app.number)].alive { fail("an app without process is answered") }
+        case .bluetooth, .alert, .location, .locationAuthorization, .raise: break
+        case .voip(let command): observe(command)
         case .peripheralRole(let command): centrals.observe(command)
         case .refused(_, let fault): tally.faults[Int(fault.rawValue)] += 1
         case .exited(let record): exited(record)
@@ -448,9 +495,11 @@ struct Observer {
     private mutating func deliver(_ delivery: Delivery, by decision: DecisionID) {
         let index = Int(delivery.app.number)
         if !runs(index) { fail("LIFE-3: an app that is \(apps[index].state) gets \(delivery.event)") }
+        let via = records[Int(decision.number) - 1].via
         let isThere =
-            delivery.manager == 0
-            ? apps[index].usesSound || apps[index].managers.contains { $0 >= RandomWorld.locationManagers[0] }
+            via.source == .voip || delivery.manager == 0
+            ? via.source == .voip || apps[index].usesSound
+                || apps[index].managers.contains { $0 >= RandomWorld.locationManagers[0] }
             : apps[index].managers.contains(delivery.manager)
         if !isThere { fail("a manager that is not there gets an event") }
         var delivery = delivery

@@ -59,6 +59,8 @@ struct RandomWorld {
         var profile = Profile.all[Int(seed % UInt64(Profile.all.count))]
         if seed % 7 == 6 { profile.multitasking = false }
         if seed % 5 == 4 { profile.audioRelaunches = true }
+        if seed % 5 == 4 { profile.legacyVoIP = false }
+        if seed % 7 == 3 { profile.voipWakeLimit = nil }
         router = Router(profile: profile, passcode: true)
         observer = Observer(profile: profile)
         processes = Array(repeating: Process(), count: Self.appCount)
@@ -121,8 +123,9 @@ struct RandomWorld {
         switch chance.below(1_000) {
         case ..<350: answerSomething()
         case ..<560: radio()
-        case ..<590: whereabouts()
-        case ..<610: sound()
+        case ..<585: whereabouts()
+        case ..<595: calls()
+        case ..<615: sound()
         case ..<770: request(chance.below(Self.appCount))
         case ..<840: user()
         case ..<930: pass()
@@ -217,7 +220,7 @@ struct RandomWorld {
             airCommands.append(command)
             if airCommands.count > 48 { airCommands.removeFirst(16) }
         case .kill, .expireTasks, .keep, .discard, .managerState, .restore, .restorePeripheral,
-            .alert, .refused, .moved, .locationAuthorization, .location, .raise, .audio, .audioAnswer:
+            .alert, .refused, .moved, .locationAuthorization, .location, .voip, .raise, .audio, .audioAnswer:
             break
         }
     }
@@ -239,6 +242,7 @@ struct RandomWorld {
             if chance.once(in: 3) { publish(index) }
             if !chance.once(in: 3) { locate(index) }
             if !chance.once(in: 3) { play(index) }
+            if chance.once(in: 2) { call(index) }
             guard processes[index].launching else { return }
             processes[index].launching = false
             hear(.process(app, .launched))
@@ -269,6 +273,7 @@ struct RandomWorld {
         if index % 3 != 1 { modes.insert(BackgroundModes([.bluetoothPeripheral])) }
         if index % 2 == 0 { modes.insert(BackgroundModes([.location])) }
         if index % 4 < 2 { modes.insert(BackgroundModes([.audio])) }
+        if index % 5 < 3 { modes.insert(BackgroundModes([.voip])) }
         let bluetooth: BluetoothAuthorization = chance.once(in: 12) ? .denied : .allowed
         installed[index] = true
         hear(
@@ -343,6 +348,7 @@ struct RandomWorld {
         if chance.once(in: 4) { return anyPeripheralRequest(index) }
         if chance.once(in: 4) { return anyLocationRequest(index) }
         if chance.once(in: 5) { return .audio(anySoundRequest()) }
+        if chance.once(in: 5) { return anyVoIPRequest() }
         switch chance.below(18) {
         case 0:
             processes[index].lastToken += chance.once(in: 10) ? 0 : 1

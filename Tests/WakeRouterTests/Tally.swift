@@ -9,7 +9,7 @@ struct Tally {
         + UserAction.allCases.map { "user.\($0)" }
         + [
             "beginTask", "endTask", "done", "createManager", "releaseManager", "scan", "stopScan", "connect",
-            "cancelConnection", "operate", "peripheralManager", "watchConnections", "location", "audio",
+            "cancelConnection", "operate", "peripheralManager", "watchConnections", "location", "voip", "audio",
         ]
         + ["launched", "returned", "suspended", "suspensionRefused", "exited", "launchFailed"]
 
@@ -68,6 +68,7 @@ struct Tally {
         case .request(_, .watchConnections): return request + 11
         case .request(_, .location): return request + 12
         case .request(_, .audio): return request + 13
+        case .request(_, .voip): return request + 13
         case .process(_, .launched): return report
         case .process(_, .returned): return report + 1
         case .process(_, .suspended): return report + 2
@@ -113,6 +114,8 @@ struct Tally {
         case .bluetoothPoweredOn, .bluetoothPoweredOff: state != .notRunning
         // A process that is gone neither ranges nor has updates to pause.
         case .beaconsRanged: state != .notRunning
+        // Sockets and handlers go with their process.
+        case .voipData, .voipClosed, .voipKeepAlive: state != .notRunning
         // A beacon concerns regions, and those have events of their own.
         case .beaconSighted: false
         default: true

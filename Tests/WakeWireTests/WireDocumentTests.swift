@@ -67,10 +67,11 @@ struct WireDocumentTests {
         let requests = [
             "AppMessage+Decoding.swift", "PeripheralManagerRequest+Coding.swift", "LocationRequest.swift",
             "AudioMessages.swift",
+            "VoIPMessages.swift",
         ]
         let app = try Self.words(Self.word, in: requests)
         let ofBench = try Self.words(Self.word, in: ["AudioMessages.swift"]).filter { Self.isAudioEvent($0) }
-        #expect(app.subtracting(ofBench).count == 63)
+        #expect(app.subtracting(ofBench).count == 71)
         let appExamples = try Self.examples(under: "From the app to the bench").joined()
         for word in app.subtracting(ofBench) {
             #expect(appExamples.contains("\"type\":\"\(word)\""), "no example of '\(word)'")
@@ -78,6 +79,7 @@ struct WireDocumentTests {
         let benchExamples = try Self.examples(under: "From the bench to the app").joined()
         let deliveries = [
             "BenchMessage+Decoding.swift", "PeripheralManagerEvent+Coding.swift", "LocationDelivery+Coding.swift",
+            "VoIPMessages.swift",
         ]
         for word in try Self.words(Self.word, in: deliveries).union(ofBench) {
             let isThere = ["type", "kind"].contains { benchExamples.contains("\"\($0)\":\"\(word)\"") }

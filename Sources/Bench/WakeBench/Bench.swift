@@ -58,6 +58,10 @@ package final class Bench {
     package var audio: (any AudioPort)? {
         didSet { audio?.report = { [unowned self] in submit($0) } }
     }
+    /// Watches the sockets of VoIP apps; nil when there are none.
+    package var voip: (any VoIPPort)? {
+        didSet { voip?.report = { [unowned self] in submit($0) } }
+    }
     /// Gives apps the sockets of their L2CAP channels.
     package var keeper: ChannelKeeper? {
         didSet { if let keeper { add(keeper) } }
@@ -393,6 +397,9 @@ package final class Bench {
             case .audio:
                 if let audio, audio.backend != "simulated" { leaves = true }
                 pending.append(.action(action, event: nil, payload: .none))
+            case .voip:
+                if let voip, voip.backend != "simulated" { leaves = true }
+                pending.append(.action(action, event: nil, payload: .none))
             case .raise(let event, let payload):
                 // A replay finds it among its inputs.
                 if !replaying { raise(event, payload, by: item) }
@@ -450,6 +457,8 @@ package final class Bench {
         let positions = location?.backend == "simulated" ? location : nil
         radio?.timeReached(now)
         positions?.timeReached(now)
+        let calls = voip?.backend == "simulated" ? voip : nil
+        calls?.timeReached(now)
         peripheralRole?.timeReached(now)
         if let event = journaled.input.reported {
             let accepted = unheard.firstIndex {
@@ -485,6 +494,7 @@ package final class Bench {
             case .action(.location(let command), _, _):
                 if case .watchBeacons(let beacons) = command { radio?.watchBeacons(beacons, at: now) }
                 positions?.perform(command, at: now)
+            case .action(.voip(let command), _, _): calls?.perform(command, at: now)
             case .action: break
             }
         }
@@ -624,6 +634,7 @@ package final class Bench {
         case .audio(let command): audio?.perform(command, at: now)
         case .audioAnswer(let app, let request, let answer):
             host(app).audioAnswer(answer, request: request, stream: stream(of: app, answer), to: app, at: now)
+        case .voip(let command): voip?.perform(command, at: now)
         case .keep, .discard, .exited, .refused, .moved, .alert, .raise: break
         }
     }

@@ -21,6 +21,10 @@ protocol ProcessAppSurroundings: AnyObject {
     /// The wall clock for packets that carry a time, in seconds since 1970.
     var wallSeconds: Double { get }
     var radio: any BluetoothCentralPort { get }
+    /// The watch over VoIP sockets.
+    var voip: any VoIPPort { get }
+    /// Whether a keep-alive handler with this period will be called (VOIP-3).
+    func grantsKeepAlive(of app: AppID, period: Instant.Span) -> Bool
     /// How many bytes an update to a central may have.
     func maximumUpdateLength(of central: NameID) -> UInt16
     /// How many updates the peripheral end takes of a manager, and in which turn of the bench that is asked.
@@ -91,7 +95,7 @@ final class ProcessAppHost: AppHost {
         var ending = false
         var nextDelivery: UInt64 = 1
         var owed: [(number: UInt64, what: Owed)] = []
-        /// What is for its location managers, until it has launched.
+        /// What is for its location managers and its calls, until it has launched.
         var held: [BenchMessage] = []
         /// It understands packets of several messages.
         var takesBatches = false
@@ -143,8 +147,8 @@ final class ProcessAppHost: AppHost {
         self.host = host
         self.translation = translation
         self.environment = environment
-        host.onPacket = { [unowned self] key, packet, _ in
-            if let app = owners[key] { received(packet, from: app) }
+        host.onPacket = { [unowned self] key, packet, descriptors in
+            if let app = owners[key] { received(packet, with: &descriptors, from: app) }
         }
         host.onWritable = { [unowned self] key in
             if let app = owners[key] { writable(app) }
@@ -372,7 +376,7 @@ final class ProcessAppHost: AppHost {
         surroundings?.note(.sent(callback: name, value: value, decision), of: app)
         let packet = message(number)
         // Otherwise what the app does at the first word would come before or after its launch, by chance.
-        if case .deliver(let delivery) = packet, case .location = delivery.body, !process.launched {
+        if case .deliver(let delivery) = packet, delivery.body.waitsForLaunch, !process.launched {
             process.held.append(packet)
             return
         }
@@ -463,7 +467,7 @@ final class ProcessAppHost: AppHost {
     // MARK: From the app
 
     /// A packet of the app's present process.
-    func received(_ packet: [UInt8], from app: AppID) {
+    func received(_ packet: [UInt8], with descriptors: inout ReceivedDescriptors, from app: AppID) {
         guard let process = processes[app] else { return }
         let message: AppMessage
         do { message = try AppMessage(decoding: packet) } catch {
@@ -495,6 +499,7 @@ final class ProcessAppHost: AppHost {
             reply(id, WireReply(), process, app)
             ask(message, app)
         case .location(let manager, let request): heard(request, manager: manager, from: app)
+        case .voip(let request): heard(request, with: &descriptors, from: app)
         case .peripheralManager(let manager, let request): heard(request, manager: manager, from: app)
         case .audio(let manager, let request): heard(request, manager: manager, from: app)
         case .central, .peripheral, .done, .beginTask, .endTask: ask(message, app)

@@ -53,7 +53,8 @@ final class RealApps {
         profile: Profile,
         loop: EventLoop,
         names: NameTable,
-        run: String
+        run: String,
+        servers: [String] = []
     ) throws(CommandFailure) {
         bundles = Dictionary(uniqueKeysWithValues: found.map { ($0.position, $0.bundle) })
         let choice: FreezerChoice =
@@ -80,7 +81,7 @@ final class RealApps {
                 identifiers: PeripheralIdentifiers(names: names),
                 profile: profile
             ),
-            environment: Self.environment()
+            environment: Self.environment(beside: servers)
         )
     }
 
@@ -109,8 +110,9 @@ final class RealApps {
         return unsafe String(cString: current) + "/" + path
     }
 
-    /// What every app finds in its environment: little of the bench's own, and each WAKEBENCH_APP_NAME as NAME.
-    private static func environment() -> [String] {
+    /// What every app finds in its environment: little of the bench's own, each WAKEBENCH_APP_NAME as NAME, and where the
+    /// simulated call servers listen, unless that was said so.
+    private static func environment(beside servers: [String]) -> [String] {
         var variables = ["SWIFT_BACKTRACE=enable=no"]
         var entry = unsafe environ
         while let text = unsafe entry.pointee {
@@ -122,6 +124,8 @@ final class RealApps {
             }
             unsafe entry += 1
         }
+        let said = variables.map { $0.prefix { $0 != "=" } }
+        variables += servers.filter { !said.contains($0.prefix { $0 != "=" }) }
         return variables
     }
 }

@@ -50,6 +50,7 @@ extension Run {
             simulated.radio?.timeReached(next)
             simulated.phones?.timeReached(next)
             simulated.positions?.timeReached(next)
+            simulated.calls?.timeReached(next)
             carryOutReplayed(at: next, &steps)
         }
         replayedTo = max(replayedTo, end)
@@ -75,7 +76,8 @@ extension Run {
             case .peripheral:
                 try? simulated.radio?.simulateDisconnect(device: device.name, origin: origin, at: bench.now)
             case .central: try? simulated.phones?.simulateDisconnect(device: device.name, at: bench.now)
-            case .beacon, .track, .audio: break
+            // The connections of apps ended with them.
+            case .beacon, .track, .callServer, .audio: break
             }
         }
     }
@@ -110,9 +112,8 @@ struct ReplayedSteps {
         case .user(let apps, _), .terminate(let apps, _), .uninstall(let apps):
             open.append((verb, origin, apps.count))
         case .phone: open.append((verb, origin, 1))
-        case .bluetooth, .notify, .disconnect, .range, .arm, .cross, .position, .play, .visit, .authorize, .note,
-            .microphone,
-            .plug, .sound:
+        case .bluetooth, .notify, .disconnect, .range, .arm, .cross, .position, .play, .visit, .authorize, .call,
+            .note, .microphone, .plug, .sound:
             break
         }
     }

@@ -23,7 +23,7 @@ extension Run {
             for app in apps { scripted.perform(act, of: AppID(UInt32(app)), at: now) }
         case .microphone(let apps, let granted):
             for app in apps { answerMicrophone(granted, of: AppID(UInt32(app)), origin) }
-        case .notify, .disconnect, .range, .arm, .cross, .position, .play, .visit:
+        case .notify, .disconnect, .range, .arm, .cross, .position, .play, .visit, .call:
             try simulated.perform(verb, origin, at: now)
         case .authorize(let apps, let authorization):
             for app in apps {

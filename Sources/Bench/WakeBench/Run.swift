@@ -10,6 +10,7 @@ import WakePorts
 import WakeReports
 import WakeRouter
 import WakeSystem
+import WakeVoIP
 import WakeWire
 
 /// One run of a scenario, from its file to its judgements.
@@ -27,6 +28,7 @@ package final class Run {
     let peripheralRole: any BluetoothPeripheralPort
     let location: any LocationPort
     let audio: any AudioPort
+    let voip: any VoIPPort
     let scripted: ScriptedAppHost
     let journal: RunJournal
     let recorder: RunRecorder
@@ -63,13 +65,15 @@ package final class Run {
         } catch {
             throw CommandFailure(.invalidFile, error.description)
         }
-        profile = scenario.audio.applied(to: options.profile ?? scenario.profile ?? .ios17)
+        let base = Run.profile(options.profile ?? scenario.profile ?? .ios17, scenario.voip)
+        profile = scenario.audio.applied(to: base)
         seed = options.seed ?? scenario.seed ?? 1
         do { loop = try EventLoop() } catch { throw CommandFailure(.internal, error.description) }
         let backend = Run.backend(of: .bluetooth, options, scenario)
         let positions = Run.backend(of: .location, options, scenario)
         let sound = Run.backend(of: .audio, options, scenario)
-        realTime = try Run.clock(options, backends: [backend, positions, sound])
+        let calls = Run.backend(of: .voip, options, scenario)
+        realTime = try Run.clock(options, backends: [backend, positions, sound, calls])
         let names = self.names
         devices = scenario.devices.map { names.intern($0.name) }
         let radio = try Run.bluetooth(backend, scenario, names: names, seed: seed, loop: loop, adapter: options.adapter)
@@ -80,6 +84,7 @@ package final class Run {
         location = try Run.location(positions, scenario, options, names: names, seed: seed, loop: loop)
         audio = try Run.audio(sound, scenario, options, names: names, loop: loop)
         let bundles = try RealApps.read(scenario)
+        voip = Run.voip(calls, scenario, names: names, seed: seed, loop: loop, hasProcesses: !bundles.isEmpty)
         notes += bundles.flatMap(\.bundle.warnings)
         if !bundles.isEmpty { try RealApps.check(options.freezer) }
         do throws(SourceFailure) {
@@ -87,6 +92,7 @@ package final class Run {
             try peripheralRole.start(at: .zero)
             try location.start(at: .zero)
             try audio.start(at: .zero)
+            try voip.start(at: .zero)
         } catch {
             throw CommandFailure(error.exitCode, error.message)
         }
@@ -106,7 +112,8 @@ package final class Run {
                 profile: profile,
                 loop: loop,
                 names: names,
-                run: journal.runName
+                run: journal.runName,
+                servers: (voip as? SimulatedVoIP)?.environment ?? []
             )
         let header = LogHeader(
             version: wakebenchVersion,
@@ -114,7 +121,9 @@ package final class Run {
             seed: seed,
             profile: profile.name,
             determinism: realTime || real != nil ? "replay" : "router",
-            settings: ["audio": sound, "bluetooth": backend, "location": positions, "scenario": scenario.name]
+            settings: [
+                "audio": sound, "bluetooth": backend, "location": positions, "scenario": scenario.name, "voip": calls,
+            ]
         )
         recorder = try Run.recorder(folder, header, names: names, goesOn: journal.recovery != nil)
         bench = Bench(
@@ -132,6 +141,7 @@ package final class Run {
         bench.peripheralRole = peripheralRole
         bench.location = location
         bench.audio = audio
+        bench.voip = voip
         driver = ScenarioDriver(scenario, names: names)
         scripted = ScriptedAppHost(names: names, profile: profile)
         scripted.pretend = { [audio] in audio.pretend($0, of: $1, at: $2) }
@@ -149,6 +159,9 @@ package final class Run {
                     real.host.channelHoldsBytes(of: app, manager: manager)
                 }
                 (bluetooth as? SimulatedBluetooth)?.table.written = { [weak bench] in bench?.keeper?.wrote(to: $0) }
+                (voip as? SimulatedVoIP)?.tellRunning = { [unowned real] app, socket in
+                    real.host.socketHoldsBytes(of: app, socket: socket)
+                }
             }
             notes += real.notes
         }
@@ -277,7 +290,8 @@ package final class Run {
             radio: bluetooth as? SimulatedBluetooth,
             phones: peripheralRole as? SimulatedPeripheralRole,
             positions: location as? SimulatedLocation,
-            sound: audio as? SimulatedAudio
+            sound: audio as? SimulatedAudio,
+            calls: voip as? SimulatedVoIP
         )
     }
 
@@ -301,6 +315,7 @@ package final class Run {
         defer {
             audio.stop()
             location.stop()
+            voip.stop()
             peripheralRole.stop()
             bluetooth.stop()
             bench.keeper?.stop()
@@ -494,6 +509,7 @@ package final class Run {
         if let other = peripheralRole.nextDeadline { next = min(next, other) }
         if let other = location.nextDeadline { next = min(next, other) }
         if let other = audio.nextDeadline { next = min(next, other) }
+        if let other = voip.nextDeadline { next = min(next, other) }
         if let other = scripted.nextDeadline { next = min(next, other) }
         if let other = driver.nextDeadline { next = min(next, other) }
         return next
@@ -505,6 +521,7 @@ package final class Run {
         peripheralRole.timeReached(now)
         location.timeReached(now)
         audio.timeReached(now)
+        voip.timeReached(now)
         scripted.timeReached(now)
         try carryOutSteps(at: now)
     }
@@ -513,6 +530,7 @@ package final class Run {
         bluetooth.lookAtChannels(at: now)
         peripheralRole.lookAtChannels(at: now)
         bench.keeper?.look()
+        (voip as? SimulatedVoIP)?.look(at: now)
     }
 
     func carryOutSteps(at now: Instant) throws(SourceFailure) {
@@ -564,6 +582,10 @@ extension Run: ProcessAppSurroundings {
             silenceSecondary: others.silenceSecondary,
             route: audio.route
         )
+    }
+
+    func grantsKeepAlive(of app: AppID, period: Instant.Span) -> Bool {
+        bench.router.grantsKeepAlive(of: app, period: period)
     }
 
     var wallSeconds: Double { Double(WallClock.now()) / 1e9 }

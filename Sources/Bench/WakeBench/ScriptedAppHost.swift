@@ -16,6 +16,8 @@ package final class ScriptedAppHost: AppHost {
         let script: ScriptedApp
         /// The devices of the script's `uses`, as the router names them.
         let devices: [NameID]
+        /// The servers that it calls, as records name them.
+        let servers: [NameID]
         var generation: UInt32 = 0
         var running = false
         var frozen = false
@@ -33,9 +35,10 @@ package final class ScriptedAppHost: AppHost {
         /// The number of its last request about sound.
         var lastRequest: UInt32 = 0
 
-        init(script: ScriptedApp, devices: [NameID]) {
+        init(script: ScriptedApp, devices: [NameID], servers: [NameID]) {
             self.script = script
             self.devices = devices
+            self.servers = servers
             publication = Publication(script.peripheral)
         }
     }
@@ -58,7 +61,11 @@ package final class ScriptedAppHost: AppHost {
 
     /// Takes an app on. `devices` are the names of all devices of the scenario, by position.
     package func add(_ script: ScriptedApp, as app: AppID, devices: [NameID]) {
-        apps[app] = App(script: script, devices: script.uses.map { devices[$0.device] })
+        apps[app] = App(
+            script: script,
+            devices: script.uses.map { devices[$0.device] },
+            servers: script.voip?.servers.map { devices[$0] } ?? []
+        )
     }
 
     package var nextDeadline: Instant? { errands.next }
@@ -86,6 +93,7 @@ package final class ScriptedAppHost: AppHost {
         if let use = script.location { useLocation(use, of: app) }
         if let peripheral = script.peripheral { createPeripheralManager(peripheral, of: app) }
         if let use = script.audio { useSound(use, of: app) }
+        if let use = script.voip { useSockets(use, of: app) }
         hear?(app, .report(.launched))
         if let reaction = script.reactions.first(where: { $0.trigger == .launch }) { begin(reaction, of: app, at: now) }
     }

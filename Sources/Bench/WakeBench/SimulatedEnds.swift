@@ -4,6 +4,7 @@ import WakeDevices
 import WakeLocation
 import WakeModel
 import WakePorts
+import WakeVoIP
 
 /// The simulated ends of a run, for the steps that act on devices and places; nil where the run has a real one.
 struct SimulatedEnds {
@@ -12,6 +13,7 @@ struct SimulatedEnds {
     let phones: SimulatedPeripheralRole?
     let positions: SimulatedLocation?
     let sound: SimulatedAudio?
+    let calls: SimulatedVoIP?
 
     /// Carries out a step that acts on a device, the radio or the phone's place; any other is nothing to it.
     ///
@@ -55,6 +57,9 @@ struct SimulatedEnds {
             try positions(departs ? "depart" : "arrive").simulateVisit(visit, origin: origin, at: now)
         case .plug(let devices, let plugged):
             for device in devices { try sound("plug").plug(name(device), plugged, at: now) }
+        case .call(let devices, let act):
+            let calls = try calls("voip")
+            for device in devices { try calls.simulate(act, device: name(device), at: now) }
         case .user, .terminate, .uninstall, .phone, .authorize, .note, .microphone, .sound: break
         }
     }
@@ -62,7 +67,7 @@ struct SimulatedEnds {
     private func disconnect(_ device: Int, _ origin: NameID, at now: Instant) throws(SourceFailure) {
         switch scenario.devices[device].form {
         case .central: try phones("disconnect").simulateDisconnect(device: name(device), at: now)
-        case .peripheral, .beacon, .track, .audio:
+        case .peripheral, .beacon, .track, .callServer, .audio:
             try radio("disconnect").simulateDisconnect(device: name(device), origin: origin, at: now)
         }
     }
@@ -71,7 +76,7 @@ struct SimulatedEnds {
         let step = inRange ? "in-range" : "out-of-range"
         switch scenario.devices[device].form {
         case .central: try phones(step).simulateRange(device: name(device), inRange: inRange, at: now)
-        case .peripheral, .beacon, .track, .audio:
+        case .peripheral, .beacon, .track, .callServer, .audio:
             try radio(step).simulateRange(device: name(device), inRange: inRange, at: now)
         }
     }
@@ -79,6 +84,7 @@ struct SimulatedEnds {
     private func arm(_ fault: String, _ device: Int, at now: Instant) throws(SourceFailure) {
         switch scenario.devices[device].form {
         case .central: try phones("arm").arm(fault: fault, device: name(device), at: now)
+        case .callServer: try calls("arm").arm(fault: fault, device: name(device), at: now)
         case .track: try positions("arm").arm(fault: fault, device: name(device), at: now)
         case .audio: try sound("arm").arm(fault: fault, device: name(device), at: now)
         case .peripheral, .beacon: try radio("arm").arm(fault: fault, device: name(device), at: now)
@@ -105,6 +111,11 @@ struct SimulatedEnds {
     private func sound(_ step: String) throws(SourceFailure) -> SimulatedAudio {
         guard let sound else { throw Self.real(step, "audio", "the sound card itself decides") }
         return sound
+    }
+
+    private func calls(_ step: String) throws(SourceFailure) -> SimulatedVoIP {
+        guard let calls else { throw Self.real(step, "voip", "the peer itself decides") }
+        return calls
     }
 
     private static func real(_ step: String, _ source: String, _ decides: String) -> SourceFailure {

@@ -51,6 +51,9 @@ extension WireTranslation {
         case .microphoneAnswered: "requestRecordPermission"
         case .audioStopped: "mediaServicesWereResetNotification"
         case .audioActivated, .audioStarted, .audioInBackground, .audioRanDry, .audioSilent, .audioAudible: "audio"
+        case .voipData, .voipClosed: "stream"
+        case .voipKeepAlive: "keepAliveHandler"
+        case .voipAfterBoot, .voipAfterExit: "didFinishLaunching"
         }
     }
 }

@@ -25,6 +25,7 @@ struct WireTranslation {
         case .peripheralManager(let manager, let request):
             peripheralManager(request).map { .peripheralManager(manager, $0) }
         case .location(let manager, let request): location(request).map { .location(manager, $0) }
+        case .voip(let request): Self.voip(request).map { .voip($0) }
         case .hello, .launched, .acknowledge, .timeRemaining, .audio: nil
         }
     }
@@ -125,6 +126,10 @@ struct WireTranslation {
             .audioInterruptionEnded, .audioRouteChanged, .audioRanDry, .audioSilent, .audioAudible,
             .microphoneAnswered:
             return audioEvent(delivery).map { .audio($0) }
+        case .voipData: return .voip(.data(socket: event.local))
+        case .voipClosed: return .voip(.closed(socket: event.local))
+        case .voipKeepAlive: return .voip(.keepAlive)
+        case .voipAfterBoot, .voipAfterExit: return .voip(.started)
         }
     }
 

@@ -16,6 +16,8 @@ enum Advice {
         case (.location, .noRegistration):
             "Let an app start updates, significant changes or visits, or monitor a region, before it happens"
         case (.location, .managerNotCreated): "Create a CLLocationManager in didFinishLaunching, and set its delegate"
+        case (.voip, .modeMissing): "Add voip to UIBackgroundModes in Info.plist"
+        case (.voip, .noRegistration): "Mark the socket for VoIP while the app runs"
         default: fix(reason)
         }
     }
@@ -57,10 +59,13 @@ enum Advice {
         case .notRelaunchedBySound: "Nothing brings the app back for its sound; the user must launch it"
         case .ranDry: "Let the render callback keep up: it must not wait, allocate or lock"
         case .bluetoothNotAuthorized: "Let the app use Bluetooth: `authorizations: {bluetooth: allowed}`"
+        case .legacySocketsOff: "Let the phone watch VoIP sockets: `voip: {legacySockets: on}`"
+        case .voipWakeLimit:
+            "Let the server send less often, or lift the limit for a test: `voip: {wakeLimit: off}`"
         case .inForeground, .alreadyRunning, .resumed, .relaunched, .launching, .deliveredLater,
             .registrationEnded, .appEnded, .benchRestarted, .notARequest, .relaunchedAfterForceQuit, .answerWaits,
-            .nothingCrossed, .crossingBegan, .beaconKnown, .ledToEvents, .playsOn, .stoppedPlaying, .shouldResume,
-            .interrupted:
+            .nothingCrossed, .crossingBegan, .beaconKnown, .ledToEvents, .launchedAfterBoot, .launchedAfterExit,
+            .playsOn, .stoppedPlaying, .shouldResume, .interrupted:
             nil
         }
     }

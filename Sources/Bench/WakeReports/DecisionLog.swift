@@ -263,6 +263,8 @@ package final class DecisionLog {
             line.append(fragments.check(check, result, decisive: check == decisive))
             if result == .pass || result == .fail {
                 writeObserved(check, result, decision.snapshot, at: decision.at, into: &line)
+            } else if check == .voipWakesLeft, decision.snapshot.voipWakeLimitLifted {
+                line.append(",\"lifted_by\":\"voip.wakeLimit: off\"")
             }
             line.append("}")
         }
@@ -312,7 +314,10 @@ package final class DecisionLog {
             line.append(",\"observed\":\"")
             line.append(raw: snapshot.via.word)
             line.append("\"")
-        case .modePresent, .soundModePresent:
+        case .voipWakesLeft:
+            line.append(",\"observed\":")
+            line.append(UInt64(snapshot.voipWakes))
+        case .modePresent, .voipModePresent, .soundModePresent:
             line.append(",\"observed\":")
             line.append(fragments.modes(snapshot.modes))
         case .authorized:
@@ -368,8 +373,8 @@ package final class DecisionLog {
                 line.append("null")
             }
             line.append("}")
-        case .updatesInBackground, .sideWanted, .crossesBoundary, .beaconIsNew, .audible, .noCall, .categoryAllows,
-            .interruptsNobody:
+        case .updatesInBackground, .sideWanted, .crossesBoundary, .beaconIsNew, .socketsWatched, .audible, .noCall,
+            .categoryAllows, .interruptsNobody:
             // A yes or no is all that there was to see.
             line.append(",\"observed\":")
             line.append(result == .pass)

@@ -166,12 +166,17 @@ package struct Why {
         case .crossingBegan: return "the position is past a boundary, and the dwell is not over"
         case .beaconKnown: return "the beacon is in its regions already"
         case .ledToEvents: return "what follows from it are events of their own"
+        case .legacySocketsOff: return "the phone watches no sockets, and the app was \(decision.stateBefore)"
+        case .launchedAfterBoot: return "the phone was restarted, and the app has the voip mode; \(window)"
+        case .launchedAfterExit: return "\(exit), and the app has the voip mode; \(window)"
+        case .voipWakeLimit: return "the app was woken for its calls as often as the phone allows within 300 s"
         }
     }
 
     /// The background mode of the source of an event.
     private func mode(_ word: String) -> String {
-        guard let kind = EventKind(word: word), kind.source == .bluetooth else { return "location" }
+        guard let kind = EventKind(word: word), kind.source != .voip else { return "voip" }
+        guard kind.source == .bluetooth else { return "location" }
         return kind.isOfPeripheralRole ? "bluetooth-peripheral" : "bluetooth-central"
     }
 

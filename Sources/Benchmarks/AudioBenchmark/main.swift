@@ -86,7 +86,7 @@ struct Measurement {
     /// Seconds of CPU, of the process or of its children that have ended.
     private static func processorTime(_ who: __rusage_who) -> Double {
         var usage = rusage()
-        unsafe getrusage(who, &usage)
+        unsafe getrusage(__rusage_who_t(who.rawValue), &usage)
         return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
             + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
     }

@@ -146,7 +146,7 @@ struct BusyDay {
             case .callback(let app, let callback, _): answers.append(.process(app, .returned(callback)))
             case .thaw, .kill, .expireTasks, .deliver, .keep, .discard, .managerState, .restore, .bluetooth,
                 .restorePeripheral, .peripheralRole, .refused,
-                .alert, .exited, .moved, .locationAuthorization, .location, .audio, .audioAnswer, .raise:
+                .alert, .exited, .moved, .locationAuthorization, .location, .voip, .audio, .audioAnswer, .raise:
                 break
             }
         }
@@ -169,7 +169,7 @@ struct BusyDay {
         case .defer, .coalesce, .drop, .deny: refused += 1
         }
         // Pass and fail have the higher bit of their two set.
-        checks += UInt64((decision.checks.bits & (.max / 3 * 2)).nonzeroBitCount)
+        checks += UInt64((decision.checks.bits & (UInt128.max / 3 * 2)).nonzeroBitCount)
         fold(decision.id.number)
         fold(UInt64(bitPattern: decision.at.nanoseconds))
         fold(decision.event.number)
@@ -180,8 +180,7 @@ struct BusyDay {
                 | UInt64(decision.reason.rawValue) << 16 | UInt64(decision.rule.rawValue) << 8
                 | UInt64(decision.wouldHave.rawValue)
         )
-        fold(UInt64(truncatingIfNeeded: decision.checks.bits))
-        fold(UInt64(truncatingIfNeeded: decision.checks.bits >> 64))
+        fold(UInt64(truncatingIfNeeded: decision.checks.bits ^ decision.checks.bits >> 64))
         fold(decision.supersedes.number)
         fold(decision.snapshot)
     }

@@ -12,9 +12,11 @@ package enum DeviceFile: Hashable, Sendable {
     case track(LocationTrack)
     /// `device: audio-device`
     case audio(AudioDevice)
+    /// `device: call-server`
+    case callServer(CallServer)
 
     private static let kinds = [
-        "bluetooth-peripheral", "bluetooth-central", "ibeacon", LocationTrack.kind, AudioDevice.kind,
+        "bluetooth-peripheral", "bluetooth-central", "ibeacon", LocationTrack.kind, CallServer.kind, AudioDevice.kind,
     ]
 
     /// Reads a device file of any kind.
@@ -39,6 +41,7 @@ package enum DeviceFile: Hashable, Sendable {
         case "ibeacon": return .beacon(try Beacon(root))
         case LocationTrack.kind: return .track(try LocationTrack(root))
         case AudioDevice.kind: return .audio(try AudioDevice(root))
+        case CallServer.kind: return .callServer(try CallServer(root))
         default: return .peripheral(try BluetoothPeripheral(root))
         }
     }
@@ -50,6 +53,7 @@ package enum DeviceFile: Hashable, Sendable {
         case .beacon(let beacon): .beacon(beacon.copy(number))
         case .central(let central): .central(central.copy(number))
         case .track, .audio: self
+        case .callServer: self
         }
     }
 
@@ -61,6 +65,7 @@ package enum DeviceFile: Hashable, Sendable {
         case .central(let central): central.file
         case .track(let track): track.file
         case .audio(let device): device.file
+        case .callServer(let server): server.file
         }
     }
 
@@ -72,6 +77,12 @@ package enum DeviceFile: Hashable, Sendable {
         case .central(let central): central.faults.map(\.name)
         case .track(let track): track.faults.map(\.name)
         case .audio(let device): device.faults.map(\.name)
+        case .callServer(let server): server.faults.map(\.name)
         }
+    }
+
+    /// The call server that it is; nil for a device of another kind.
+    package var callServer: CallServer? {
+        if case .callServer(let server) = self { server } else { nil }
     }
 }

@@ -93,8 +93,8 @@ private struct ScenarioReading {
             root,
             of: "a scenario",
             keys: [
-                "scenario", "profile", "seed", "backends", "phone", "apps", "devices", "steps", "expect", "until",
-                "audio",
+                "scenario", "profile", "seed", "backends", "phone", "voip", "audio", "apps", "devices", "steps", "expect",
+                "until",
             ]
         )
         let name = try fields.required("scenario").text(expecting: "a name")
@@ -109,6 +109,7 @@ private struct ScenarioReading {
             seed: try fields["seed"].map { (node) throws(FileError) in UInt64(try node.integer(in: 0...Int.max)) },
             backends: try backends(fields["backends"]),
             phone: try phone(fields["phone"]),
+            voip: try VoIPSettings(fields["voip"]),
             apps: apps,
             devices: devices,
             steps: try steps(fields["steps"]),
@@ -183,7 +184,7 @@ private struct ScenarioReading {
     private mutating func addApps(_ node: YAMLNode) throws(FileError) {
         let keys = [
             "bundle", "scripted", "name", "authorizations", "count", "peripheral", "modes", "restore-identifier",
-            "exits-on-suspend", "uses", "scan", "location", "audio", "on",
+            "exits-on-suspend", "uses", "scan", "location", "voip", "audio", "on",
         ]
         let fields = try Fields(node, of: "an app", keys: keys)
         let (form, value) = try fields.one(of: ["bundle", "scripted"], called: "a kind")
@@ -221,7 +222,8 @@ private struct ScenarioReading {
                     reactions: script.reactions,
                     location: script.location,
                     peripheral: script.acting,
-                    audio: script.audio
+                    audio: script.audio,
+                    voip: try script.voip(forMember: index + 1, &deviceNames)
                 )
                 let group = count == nil ? name : String(name.prefix { $0 != "." })
                 apps.append(
@@ -272,14 +274,14 @@ private struct ScenarioReading {
     private static let subjects = [
         "launch", "foreground", "home", "force-quit", "interrupt", "resume-active", "terminate", "uninstall", "phone",
         "bluetooth", "notify", "disconnect", "out-of-range", "in-range", "arm", "enter", "exit", "position", "play",
-        "arrive", "depart", "authorize", "note", "call", "plug", "unplug", "sound",
+        "arrive", "depart", "authorize", "voip", "note", "call", "plug", "unplug", "sound",
     ]
 
     /// What some of them need beside.
     private static let extras = [
         (verb: "terminate", value: ["cause"]), (verb: "notify", value: ["characteristic", "value"]),
         (verb: "arm", value: ["fault"]), (verb: "authorize", value: ["location", "microphone"]),
-        (verb: "sound", value: ["do", "for"]),
+        (verb: "voip", value: CallAct.keys), (verb: "sound", value: ["do", "for"]),
     ]
 
     private mutating func step(_ node: YAMLNode) throws(FileError) -> Step {
@@ -466,6 +468,14 @@ private struct ScenarioReading {
                 )
             }
             return .plug(devices: devices, plugged: key == "plug")
+        case "voip":
+            for device in devices where self.devices[device].form.callServer == nil {
+                throw value.error(
+                    found: "'\(self.devices[device].name)', which takes no calls",
+                    expected: "a device of kind \(CallServer.kind)"
+                )
+            }
+            return .call(devices: devices, try CallAct(fields))
         case "out-of-range": return .range(devices: devices, inRange: false)
         case "in-range": return .range(devices: devices, inRange: true)
         case "arm":
@@ -553,6 +563,7 @@ private struct ScriptReading {
     let location: ScriptedApp.LocationUse?
     let acting: ScriptedPeripheral?
     let audio: ScriptedApp.AudioUse?
+    private let voip: YAMLNode?
     private let uses: [YAMLNode]
     private let devices: [ScenarioDevice]
 
@@ -577,7 +588,15 @@ private struct ScriptReading {
         let reactionNodes = try fields["on"]?.list(expecting: "reactions", limit: 64) ?? []
         reactions = try reactionNodes.map { (node) throws(FileError) in try ScriptedApp.Reaction(node) }
         acting = try fields["peripheral"].map { (node) throws(FileError) in try ScriptedPeripheral(node) }
+        voip = fields["voip"]
         uses = try fields["uses"]?.list(expecting: "uses", limit: memberLimit) ?? []
+    }
+
+    func voip(forMember number: Int, _ names: inout ScenarioRoster) throws(FileError) -> ScriptedApp.VoIPUse? {
+        guard let voip else { return nil }
+        return try ScriptedApp.VoIPUse(voip, devices: devices) { (node) throws(FileError) in
+            try names.resolve(node, forMember: number)
+        }
     }
 
     func uses(forMember number: Int, _ names: inout ScenarioRoster) throws(FileError) -> [ScriptedApp.Use] {

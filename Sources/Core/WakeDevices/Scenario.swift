@@ -14,6 +14,7 @@ package struct Scenario: Hashable, Sendable {
     /// In the order of the file, each source once.
     package var backends: [BackendChoice]
     package var phone: PhoneStart
+    package var voip = VoIPSettings()
     package var apps: [ScenarioApp]
     package var devices: [ScenarioDevice]
     package var steps: [Step]
@@ -49,8 +50,9 @@ package struct BackendChoice: Hashable, Sendable {
         switch source {
         case .bluetooth: ["simulated", "bluez"]
         case .location: ["simulated", "gpsd", "nmea"]
+        case .voip: ["simulated", "socket"]
         case .audio: ["simulated", "alsa"]
-        case .accessory, .voip, .push, .transfer, .task, .system: ["simulated"]
+        case .accessory, .push, .transfer, .task, .system: ["simulated"]
         }
     }
 }
@@ -80,6 +82,16 @@ package struct AudioSettings: Hashable, Sendable {
         if let relaunches { profile.audioRelaunches = relaunches }
         return profile
     }
+}
+
+/// What a scenario changes of the profile's rules of VoIP; nil leaves what the profile has.
+package struct VoIPSettings: Hashable, Sendable {
+    /// Whether sockets marked for VoIP are watched (VOIP-1).
+    package var legacySockets: Bool?
+    /// False lifts the limit of VOIP-6.
+    package var wakeLimit: Bool?
+
+    package init() {}
 }
 
 /// An app of a scenario.
@@ -122,6 +134,8 @@ package struct ScriptedApp: Hashable, Sendable {
     package var peripheral: ScriptedPeripheral?
     /// How it uses sound; nil when it does not.
     package var audio: AudioUse?
+    /// What it does for its calls at launch.
+    package var voip: VoIPUse?
 
     /// A peripheral that the app connects to.
     package struct Use: Hashable, Sendable {
@@ -298,6 +312,8 @@ package enum Verb: Hashable, Sendable {
     case plug(devices: [Int], plugged: Bool)
     /// What scripted apps do with their sound from now on.
     case sound(apps: [Int], ScriptedApp.SoundAct)
+    /// The call servers do something beside their plan, on each connection that they have.
+    case call(devices: [Int], CallAct)
     /// A line for the timeline.
     case note(String)
 }

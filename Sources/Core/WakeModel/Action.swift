@@ -33,6 +33,7 @@ package enum Action: Hashable, Sendable {
     case audio(AudioCommand)
     /// Answer a numbered request of the app's about sound; of a start, with the ends of its stream.
     case audioAnswer(AppID, request: UInt32, AudioAnswer)
+    case voip(VoIPCommand)
     /// The router found something: take it as the next input, in the same transaction, with the payload given, or with
     /// that of the input at hand when none is given and it is the event's parent. A replay has it in its inputs already.
     case raise(WakeEvent, EventPayload)
@@ -92,6 +93,12 @@ package enum RequestFault: UInt8, CaseIterable, Sendable {
     case unknownRegion
     case locationModeMissing
     case unavailable
+    /// An unknown number of a VoIP socket, or one that stands for another socket.
+    case unknownSocket
+    case duplicateSocket
+    /// A keep-alive period under the minimum (VOIP-3).
+    case keepAliveTooShort
+    case voipModeMissing
 
     /// The word used in records.
     package var word: String {
@@ -112,6 +119,10 @@ package enum RequestFault: UInt8, CaseIterable, Sendable {
         case .unknownRegion: "unknown-region"
         case .locationModeMissing: "location-mode-missing"
         case .unavailable: "unavailable"
+        case .unknownSocket: "unknown-socket"
+        case .duplicateSocket: "duplicate-socket"
+        case .keepAliveTooShort: "keep-alive-too-short"
+        case .voipModeMissing: "voip-mode-missing"
         }
     }
 }

@@ -49,6 +49,8 @@ package enum TerminationCode {
     package static let watchdog: Int64 = 0x8bad_f00d
     /// A background task was not ended in time, from iOS 13 (TASK-4).
     package static let backgroundTask: Int64 = 0x2182_bad2
+    /// A VoIP app was woken too often (VOIP-6).
+    package static let voipWakes: Int64 = 0xbad2_2222
 }
 
 /// The record of the end of a process (LIFE-10).

@@ -93,6 +93,10 @@ package struct AppSnapshot: Hashable, Sendable {
     /// The window of the wake that is running, or that would begin.
     package var budgetLimit: Instant.Span = .zero
     package var budgetUsed: Instant.Span = .zero
+    /// Of VoIP: how often the app was woken within the window of VOIP-6.
+    package var voipWakes: UInt32 = 0
+    /// Of VoIP: the setting `voip.wakeLimit: off` lifts the limit of VOIP-6.
+    package var voipWakeLimitLifted: Bool = false
 
     @inlinable
     package init() {}
@@ -119,6 +123,10 @@ package enum Registration: UInt8, CaseIterable, Sendable {
     case ranging
     case answer
     case audioSession
+    case voipSocket
+    case keepAlive
+    /// The voip mode alone (VOIP-4, VOIP-5).
+    case voipMode
 
     /// The word used in records.
     package var word: String {
@@ -140,6 +148,9 @@ package enum Registration: UInt8, CaseIterable, Sendable {
         case .ranging: "ranging"
         case .answer: "answer"
         case .audioSession: "audio-session"
+        case .voipSocket: "voip-socket"
+        case .keepAlive: "keep-alive"
+        case .voipMode: "voip-mode"
         }
     }
 
@@ -152,6 +163,7 @@ package enum Registration: UInt8, CaseIterable, Sendable {
             .bluetooth
         case .standardUpdates, .significantChange, .visits, .region, .beaconRegion, .ranging, .answer: .location
         case .audioSession: .audio
+        case .voipSocket, .keepAlive, .voipMode: .voip
         }
     }
 }

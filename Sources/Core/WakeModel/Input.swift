@@ -70,6 +70,7 @@ package enum AppRequest: Hashable, Sendable {
     /// The number of the location manager that asks, unique in its process and not 0.
     case location(ManagerNumber, LocationRequest)
     case audio(AudioRequest)
+    case voip(VoIPRequest)
 }
 
 /// What the process host says of an app's process.

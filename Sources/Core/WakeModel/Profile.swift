@@ -58,6 +58,15 @@ package struct Profile: Hashable, Sendable {
     package var beaconRegions: Bool
     /// Whether there are visits.
     package var visits: Bool
+    /// Whether sockets marked for VoIP are watched at all (VOIP-1), with all that belongs to it.
+    package var legacyVoIP: Bool
+    /// The window of a VoIP wake, and of a keep-alive handler (VOIP-3).
+    package var voipWindow: Instant.Span
+    /// The shortest keep-alive period (VOIP-3).
+    package var keepAliveMinimum: Instant.Span
+    /// How many VoIP wakes there may be within ``voipWakeWindow`` (VOIP-6); nil for any number.
+    package var voipWakeLimit: UInt32?
+    package var voipWakeWindow: Instant.Span
     /// The window of a wake by the end of an interruption (AUD-6); assumed.
     package var audioWindow: Instant.Span
     /// How long a run of silence in the background may be; nil for ever (AUD-4); assumed.
@@ -110,6 +119,11 @@ package struct Profile: Hashable, Sendable {
             locationBackgroundFlag: locationBackgroundFlag,
             beaconRegions: beaconRegions,
             visits: visits,
+            legacyVoIP: true,
+            voipWindow: .seconds(10),
+            keepAliveMinimum: .seconds(600),
+            voipWakeLimit: 15,
+            voipWakeWindow: .seconds(300),
             audioWindow: .seconds(10),
             audioSilenceLimit: .seconds(10),
             audioRelaunches: false

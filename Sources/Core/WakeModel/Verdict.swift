@@ -88,6 +88,10 @@ package enum Reason: UInt8, CaseIterable, Sendable {
     case ranDry
     case notRelaunchedBySound
     case interrupted
+    case legacySocketsOff
+    case launchedAfterBoot
+    case launchedAfterExit
+    case voipWakeLimit
 
     /// The word used in records, scenarios and `wakebench rules --reasons`.
     package var word: String {
@@ -140,6 +144,10 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .ranDry: "RanDry"
         case .notRelaunchedBySound: "NotRelaunchedByAudio"
         case .interrupted: "Interrupted"
+        case .legacySocketsOff: "LegacySocketsOff"
+        case .launchedAfterBoot: "LaunchedAfterBoot"
+        case .launchedAfterExit: "LaunchedAfterExit"
+        case .voipWakeLimit: "VoIPWakeLimit"
         }
     }
 
@@ -197,6 +205,10 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .ranDry: .aud11
         case .notRelaunchedBySound: .aud12
         case .interrupted: .aud5
+        case .legacySocketsOff: .voip1
+        case .launchedAfterBoot: .voip4
+        case .launchedAfterExit: .voip5
+        case .voipWakeLimit: .voip6
         }
     }
 }
@@ -227,6 +239,9 @@ package enum Check: UInt8, CaseIterable, Sendable {
     case categoryAllows
     case interruptsNobody
     case relaunchedBySound
+    case socketsWatched
+    case voipModePresent
+    case voipWakesLeft
     case budgetLeft
     case scanNamesServices
     case notDuplicate
@@ -266,6 +281,9 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .categoryAllows: .aud7
         case .interruptsNobody: .aud8
         case .relaunchedBySound: .aud12
+        case .socketsWatched: .voip1
+        case .voipModePresent: .voip2
+        case .voipWakesLeft: .voip6
         case .budgetLeft: .btc1
         case .scanNamesServices: .btc3
         case .notDuplicate: .btc4
@@ -307,6 +325,9 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .categoryAllows: "the session's category lets it play or record here"
         case .interruptsNobody: "a non-mixable session from the background interrupts nobody who plays"
         case .relaunchedBySound: "sound relaunches a terminated app"
+        case .socketsWatched: "the phone watches VoIP sockets"
+        case .voipModePresent: "UIBackgroundModes has voip"
+        case .voipWakesLeft: "fewer VoIP wakes than the limit within its window"
         case .budgetLeft: "wake budget left"
         case .scanNamesServices: "background scan names services"
         case .notDuplicate: "first sighting of this peripheral in this scan"
@@ -359,7 +380,7 @@ package struct CheckResults: Hashable, Sendable {
 
     /// The failing checks as a mask of two bits each: both bits set where a check failed.
     @inlinable
-    package var failingMask: UInt128 { bits & (bits >> 1) & (.max / 3) }
+    package var failingMask: UInt128 { bits & (bits >> 1) & 0x5555_5555_5555_5555_5555_5555_5555_5555 }
 
     /// The first failing check in the order of the rulebook.
     @inlinable

@@ -111,6 +111,7 @@ struct AppRecord: Equatable {
     var managers: [Manager] = []
     var location = LocationRecord()
     var audio = AudioRecord()
+    var voip = VoIPRecord()
     var waiting: [Waiting] = []
     /// Events that arrived while the process was being frozen or ended: decided when that is over.
     var held: [Held] = []

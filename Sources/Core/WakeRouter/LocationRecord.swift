@@ -153,6 +153,7 @@ extension Router {
             }
             return apps[app].location.managers[slot - 1].number
         case .audio: return apps[app].audio.attached ? 0 : nil
+        case .voip: return apps[app].hasProcess ? 0 : nil
         default: return apps[app].managers[slot].attached ? apps[app].managers[slot].number : nil
         }
     }
@@ -161,6 +162,7 @@ extension Router {
     func expectsManager(_ slot: Int, _ via: Registration, of app: Int) -> Bool {
         switch via.source {
         case .location, .audio: slot == 0
+        case .voip: false
         default: apps[app].managers[slot].inUse
         }
     }

@@ -6,7 +6,7 @@ extension Router {
         let index = Int(app.number)
         guard apps[index].hasProcess, apps[index].state != .suspended else {
             output.actions.append(.refused(app, .notRunning))
-            refuseSound(request, of: app, into: &output)
+            if apps[index].hasProcess { refuseSound(request, of: app, into: &output) }
             return
         }
         switch request {
@@ -47,6 +47,7 @@ extension Router {
             peripheralManager(request, number, from: app, into: &output)
         case .location(let number, let request): location(request, manager: number, from: app, into: &output)
         case .audio(let request): audio(request, from: app, into: &output)
+        case .voip(let request): voip(request, from: app, into: &output)
         }
     }
 

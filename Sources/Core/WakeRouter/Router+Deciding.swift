@@ -67,6 +67,7 @@ extension Router {
         if event.kind == .peripheralDiscovered { noteSighting(of: event.peripheral, by: interest, verdict) }
         carryOut(verdict, of: event, decision: decision, in: role, for: interest, into: &output)
         if event.kind == .positionFixed, verdict.delivers { noteUpdate(event, for: interest, into: &output) }
+        if case .voip = role { noteCall(event, verdict, reason, of: interest.client.app, into: &output) }
     }
 
     /// The role in which an app hears of an event.
@@ -75,6 +76,7 @@ extension Router {
         case peripheral(EventKind)
         case location(LocationQuestion)
         case audio(AudioQuestion)
+        case voip(VoIPQuestion)
     }
 
     /// Puts the questions of the source. Leaves in the interest the managers that the event counts for.
@@ -96,6 +98,13 @@ extension Router {
             let face = observe(interest)
             let question = soundQuestion(of: interest.client.app, event)
             return (face, AudioRules.evaluate(question, of: face, by: profile), .audio(question))
+        }
+        if interest.via.source == .voip {
+            let question = question(of: interest, event)
+            var face = observe(interest)
+            face.voipWakes = question.wakes
+            face.voipWakeLimitLifted = profile.voipWakeLimit == nil
+            return (face, VoIPRules.evaluate(question, of: face, by: profile), .voip(question))
         }
         if apps[index].managers[Int(interest.client.slot)].local != nil {
             let face = observe(interest)
@@ -129,6 +138,7 @@ extension Router {
             case .peripheral(let kind): PeripheralRules.refusal(decisive, in: results, of: kind, state: state)
             case .location: LocationRules.refusal(decisive, in: results, state: state)
             case .audio: AudioRules.refusal(decisive, state: state)
+            case .voip: VoIPRules.refusal(decisive)
             }
         }
         var launching = false
@@ -138,6 +148,9 @@ extension Router {
         }
         if case .audio(let question) = role {
             return AudioRules.acceptance(of: question, launching: launching)
+        }
+        if case .voip(let question) = role {
+            return VoIPRules.acceptance(of: question, in: state, launching: launching)
         }
         return BluetoothRules.acceptance(in: state, launching: launching)
     }
@@ -365,6 +378,7 @@ extension Router {
         case .peripheral: modes.contains(.bluetoothPeripheral) && PeripheralRules.isRequest(event.kind)
         case .location(let question): LocationRules.keepsRunning(question, modes: modes)
         case .audio(let question): AudioRules.keepsRunning(question, modes: modes)
+        case .voip: profile.legacyVoIP && modes.contains(.voip)
         }
     }
 
@@ -373,6 +387,7 @@ extension Router {
         switch source {
         case .location: profile.locationWindow
         case .audio: profile.audioWindow
+        case .voip: profile.voipWindow
         default: profile.bluetoothWindow
         }
     }

@@ -15,6 +15,11 @@ extension Router {
             if !reached { nobody(event, into: &output) }
             return
         }
+        if event.kind.source == .voip {
+            routeVoIP(event, into: &output)
+            if !reached { nobody(event, into: &output) }
+            return
+        }
         if let client = event.client {
             if let interest = interest(of: client, in: event) {
                 if openRequest(event, for: client) {

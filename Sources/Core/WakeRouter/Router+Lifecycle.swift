@@ -286,6 +286,7 @@ extension Router {
         let index = Int(app.number)
         if apps[index].location.due <= now { regionsDue(of: app, into: &output) }
         expireRequests(of: app, into: &output)
+        keepAliveDue(of: app, into: &output)
         switch apps[index].phase {
         case .resting, .freezing: break
         case .launching(let deadline), .leaving(let deadline):

@@ -63,8 +63,8 @@ extension Router {
         }
         func isConsistent(_ interest: Interest, _ index: Int) -> Bool {
             guard Int(interest.client.app.number) == index, !interest.slots.isEmpty else { return false }
-            // What an app wants of location is looked up by number, and may be gone.
-            if interest.via.source == .location || interest.via.source == .audio { return true }
+            // What an app wants of other sources is looked up by number, and may be gone.
+            if interest.via.source != .bluetooth { return true }
             let count = apps[index].managers.count
             let slots = count == 64 ? UInt64.max : (1 << UInt64(count)) - 1
             return isKnown(interest.client) && interest.slots.bits & ~slots == 0
@@ -101,6 +101,7 @@ extension AppRecord: ByteCoded {
         writer.write(managers)
         writer.write(location)
         writer.write(audio)
+        writer.write(voip)
         writer.write(waiting)
         writer.write(held)
     }
@@ -122,6 +123,7 @@ extension AppRecord: ByteCoded {
         guard managers.count <= Router.managersLimit else { throw EncodingFault(.unknownValue, at: start) }
         location = try reader.read()
         audio = try reader.read()
+        voip = try reader.read()
         waiting = try reader.readArray()
         held = try reader.readArray()
     }

@@ -213,8 +213,8 @@ extension Router {
         while undecided > 0, !apps[index].held.isEmpty {
             undecided -= 1
             var item = apps[index].held.removeFirst()
-            if isLookedUp(item.interest.via.source) {
-                decideAgain(
+            if item.interest.via.source != .bluetooth {
+                decideAnew(
                     item.event,
                     of: app,
                     supersedes: item.supersedes,
@@ -244,8 +244,8 @@ extension Router {
     /// has reached one of its managers, is not: the bench knows of the deliveries and brings them itself.
     mutating func decideWaitingAgain(_ waiting: [AppRecord.Waiting], of app: AppID, into output: inout RouterOutput) {
         for item in waiting {
-            if !item.deferred, item.undelivered, isLookedUp(item.interest.via.source) {
-                decideAgain(
+            if !item.deferred, item.undelivered, item.interest.via.source != .bluetooth {
+                decideAnew(
                     item.event,
                     of: app,
                     supersedes: item.decision,
@@ -262,24 +262,15 @@ extension Router {
         }
     }
 
-    /// Whether what an app wants of a source is looked up anew for an event that was put aside.
-    private func isLookedUp(_ source: Source) -> Bool {
-        switch source {
-        case .location, .audio: true
-        default: false
-        }
-    }
-
-    /// Decides an event by what the app wants of its source now.
-    private mutating func decideAgain(
+    /// Decides an event of another source than Bluetooth by what the app wants of it now.
+    private mutating func decideAnew(
         _ event: WakeEvent,
         of app: AppID,
         supersedes: DecisionID,
         restarted: Bool,
         into output: inout RouterOutput
     ) {
-        let now = event.kind.source == .audio ? soundInterest(of: app) : locationInterest(of: app, in: event)
-        guard let interest = now else {
+        guard let interest = presentInterest(of: app, in: event) else {
             dropUndecided(
                 event,
                 of: app,
@@ -292,6 +283,14 @@ extension Router {
         decide(event, for: interest, supersedes: supersedes, restarted: restarted, into: &output)
     }
 
+    private func presentInterest(of app: AppID, in event: WakeEvent) -> Interest? {
+        switch event.kind.source {
+        case .voip: voipInterest(of: app, in: event)
+        case .audio: soundInterest(of: app)
+        default: locationInterest(of: app, in: event)
+        }
+    }
+
     /// Decides an unacknowledged delivery again; what the rules do not allow now is dropped as lost in the restart.
     mutating func redeliver(
         _ event: WakeEvent,
@@ -299,8 +298,8 @@ extension Router {
         supersedes: DecisionID,
         into output: inout RouterOutput
     ) {
-        if isLookedUp(event.kind.source) {
-            decideAgain(event, of: app, supersedes: supersedes, restarted: true, into: &output)
+        if event.kind.source != .bluetooth {
+            decideAnew(event, of: app, supersedes: supersedes, restarted: true, into: &output)
             return
         }
         guard let interest = preservedInterest(of: app, in: event) else {

@@ -189,7 +189,11 @@ package struct Router {
 
     /// The next instant at which something about an app is due.
     private func nextDeadline(of index: Int) -> Instant? {
-        let due = min(apps[index].location.due, apps[index].requestDeadline ?? .distantFuture)
+        let due = min(
+            apps[index].location.due,
+            apps[index].requestDeadline ?? .distantFuture,
+            apps[index].voip.keepAlive?.due ?? .distantFuture
+        )
         let ofProcess = nextProcessDeadline(of: index)
         return due == .distantFuture ? ofProcess : ofProcess.map { min($0, due) } ?? due
     }
@@ -277,6 +281,7 @@ package struct Router {
     private mutating func firstUnlock(into output: inout RouterOutput) {
         unlockedAt = now
         unlockedSinceBoot = true
+        if profile.firstUnlockGates { launchVoIPAfterBoot(into: &output) }
         for client in scanners { repeatMissedScan(client, into: &output) }
         updateAir(into: &output)
     }
@@ -297,6 +302,7 @@ package struct Router {
         takeOffAir(into: &output)
         takeUpRadio(into: &output)
         takeUpLocation(into: &output)
+        if unlockedSinceBoot || !profile.firstUnlockGates { launchVoIPAfterBoot(into: &output) }
     }
 
     /// Ends an app with all that it waits for, so that nothing brings it back at once.
@@ -336,6 +342,7 @@ package struct Router {
         output.actions.append(.moved(app, from: from, to: state))
         if !apps[index].location.managers.isEmpty { accountReceiver(of: app) }
         if apps[index].audio.attached { soundMoved(app, from: from, to: state, into: &output) }
+        if !apps[index].voip.sockets.isEmpty { watchSockets(of: app, from: from, into: &output) }
         // The end of a process lets go of its managers first.
         if state != .notRunning { updateAir(of: app, into: &output) }
     }
@@ -380,9 +387,11 @@ package struct Router {
         detachManagers(of: app, into: &output)
         detachLocation(of: app, into: &output)
         detachSound(of: app, into: &output)
+        closeSockets(of: app, into: &output)
         updateAir(of: app, into: &output)
         dropWaiting(of: app, reason: .appEnded, into: &output)
         decideHeld(of: app, into: &output)
         launchAfterEnd(app, into: &output)
+        launchVoIPAfterExit(app, cause, code, into: &output)
     }
 }

@@ -63,6 +63,9 @@ extension AppMessage {
         if let request = try WirePeripheralManagerRequest(type: type, fields: fields) {
             return .peripheralManager(manager: try fields.manager(), request)
         }
+        if let request = try WireVoIPRequest(type: type, fields: fields) {
+            return .voip(request)
+        }
         throw .unknownType(type)
     }
 }

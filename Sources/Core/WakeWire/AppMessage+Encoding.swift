@@ -60,6 +60,8 @@ extension AppMessage {
             request.write(manager: manager, to: &writer)
         case .peripheralManager(let manager, let request):
             request.write(manager: manager, to: &writer)
+        case .voip(let request):
+            request.write(to: &writer)
         }
     }
 }

@@ -26,6 +26,8 @@ package enum AppMessage: Equatable, Sendable {
     case location(manager: UInt32, WireLocationRequest)
     /// A request of the audio session or engine.
     case audio(manager: UInt32, WireAudioRequest)
+    /// A request for calls.
+    case voip(WireVoIPRequest)
 }
 
 /// What an app asks of a central manager.

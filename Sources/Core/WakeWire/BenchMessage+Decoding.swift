@@ -159,6 +159,7 @@ extension WireReply {
             location: try fields.optionalObject("location").map { (fields) throws(WireError) in
                 try WireLocationStatus(fields)
             },
+            granted: try fields.optionalBool("granted"),
             audio: try fields.optionalObject("audio").map { (fields) throws(WireError) in try WireAudioStatus(fields) }
         )
     }
@@ -223,6 +224,10 @@ extension WireDeliveryBody {
             }
             if let event = try WireAudioEvent(kind: kind, fields: fields) {
                 self = .audio(event)
+                return
+            }
+            if let event = try WireVoIPEvent(kind: kind, fields: fields) {
+                self = .voip(event)
                 return
             }
             if let event = try WirePeripheralManagerEvent(kind: kind, fields: fields) {

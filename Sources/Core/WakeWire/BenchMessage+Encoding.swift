@@ -213,6 +213,7 @@ extension WireReply {
         }
         writer.field("state", state?.rawValue)
         writer.field("taken", taken)
+        writer.field("granted", granted)
         if let location {
             writer.key("location")
             writer.locationStatus(location)
@@ -251,6 +252,7 @@ extension WireDeliveryBody {
         case .peripheralManager(let event): event.kind
         case .location(let event): event.kind
         case .audio(let event): event.kind
+        case .voip(let event): event.kind
         case .channelData: "channel.data"
         }
     }
@@ -288,6 +290,8 @@ extension WireDeliveryBody {
             writer.field("name", name)
             writer.field("connected", isConnected)
         case .peripheralManager(let event):
+            event.write(to: &writer)
+        case .voip(let event):
             event.write(to: &writer)
         case .channelData:
             break

@@ -110,6 +110,8 @@ package struct WireReply: Equatable, Sendable {
     package var location: WireLocationStatus?
     /// How sound stands.
     package var audio: WireAudioStatus?
+    /// Whether a VoIP socket is watched, or a keep-alive handler will be called.
+    package var granted: Bool?
 
     /// An answer; without arguments it only says that the request was heard.
     package init(
@@ -119,6 +121,7 @@ package struct WireReply: Equatable, Sendable {
         state: WireRadioState? = nil,
         taken: Bool? = nil,
         location: WireLocationStatus? = nil,
+        granted: Bool? = nil,
         audio: WireAudioStatus? = nil
     ) {
         self.failure = failure
@@ -128,6 +131,7 @@ package struct WireReply: Equatable, Sendable {
         self.taken = taken
         self.location = location
         self.audio = audio
+        self.granted = granted
     }
 }
 
@@ -210,6 +214,8 @@ package enum WireDeliveryBody: Equatable, Sendable {
     case location(WireLocationEvent)
     /// Something happened to the app's sound.
     case audio(WireAudioEvent)
+    /// Something happened to an app's calls.
+    case voip(WireVoIPEvent)
     /// A channel of the manager has something to read, or its end; the app finds it on the channel's own socket.
     case channelData
 }

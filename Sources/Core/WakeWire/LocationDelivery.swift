@@ -36,7 +36,11 @@ package enum WireLocationEvent: Equatable, Sendable {
 extension WireDeliveryBody {
     /// The source that such deliveries come from.
     package var source: String {
-        if case .location = self { "location" } else { "bluetooth" }
+        switch self {
+        case .location: "location"
+        case .voip: "voip"
+        default: "bluetooth"
+        }
     }
 }
 

@@ -98,7 +98,7 @@ package final class BlueZBluetooth: BluetoothCentralPort {
             switch device.form {
             case .peripheral(let description): add(description, named: device.name)
             case .beacon(let beacon): beacons.append((device.name, beacon))
-            case .central, .track, .audio: break
+            case .central, .track, .callServer, .audio: break
             }
         }
     }

@@ -75,7 +75,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
             case .peripheral(let description): add(description, named: device.name, seed: seed)
             case .beacon(let description):
                 beacons.append(SimulatedBeacon(description, named: device.name, names: names, seed: seed))
-            case .central, .track, .audio: break
+            case .central, .track, .callServer, .audio: break
             }
         }
     }

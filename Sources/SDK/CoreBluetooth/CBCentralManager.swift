@@ -286,7 +286,7 @@ open class CBCentralManager: CBManager {
                     for: peripheral
                 )
             }
-        case .peripheralManager, .audio, .location, .channelData:
+        case .peripheralManager, .location, .voip, .audio, .channelData:
             break
         }
     }

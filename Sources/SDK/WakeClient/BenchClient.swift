@@ -68,12 +68,15 @@ package final class BenchClient: Sendable {
     /// Sends a request and waits for its answer, which the reader thread brings; the main queue is not needed for it.
     ///
     /// A bench that does not answer within 30 s is reported on stderr, and the answer is a failure.
-    package func request(_ make: (UInt64) -> AppMessage) -> WireReply {
-        requestWithDescriptors(make).reply
+    ///
+    /// - Parameter descriptor: What goes with the packet as a duplicate.
+    package func request(with descriptor: Int32? = nil, _ make: (UInt64) -> AppMessage) -> WireReply {
+        requestWithDescriptors(with: descriptor, make).reply
     }
 
     /// The same, and the descriptors that came with the answer.
     package func requestWithDescriptors(
+        with descriptor: Int32? = nil,
         _ make: (UInt64) -> AppMessage
     ) -> (reply: WireReply, descriptors: [ReceivedDescriptor]) {
         let answer = Answer()
@@ -84,7 +87,9 @@ package final class BenchClient: Sendable {
             return id
         }
         let message = make(id)
-        send(message)
+        if !socket.send(message, with: descriptor) {
+            endWithBench()
+        }
         if let reply = answer.wait(seconds: 30) {
             return reply
         }
@@ -234,10 +239,10 @@ package final class BenchClient: Sendable {
                 handle(messages[place], messages.count == 1 ? descriptors : [])
                 continue
             }
-            let goesOn = run?.takes(delivery, at: place, receivers: { receivers(of: delivery.manager) }) ?? false
+            let goesOn = run?.takes(delivery, at: place, receivers: { receivers(of: delivery) }) ?? false
             if !goesOn {
                 hand(over: &run, of: messages, descriptor)
-                run = DeliveryRun(delivery, at: place, receivers(of: delivery.manager))
+                run = DeliveryRun(delivery, at: place, receivers(of: delivery))
             }
         }
         hand(over: &run, of: messages, descriptor)
@@ -304,6 +309,19 @@ package final class BenchClient: Sendable {
             }
         }
     }
+
+    /// What is for the app's calls has no manager.
+    private func receivers(of delivery: WireDelivery) -> [Manager] {
+        if case .voip = delivery.body { return [Self.calls] }
+        return receivers(of: delivery.manager)
+    }
+
+    private static let calls = Manager(
+        queue: .main,
+        queueNumber: 0,
+        hearsOfAll: false,
+        receiver: { body, _ in VoIPHandlers.receive(body) }
+    )
 
     /// The manager that a delivery names, or all that hear of what is for all, oldest first.
     private func receivers(of manager: UInt32) -> [Manager] {

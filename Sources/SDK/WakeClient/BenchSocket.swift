@@ -51,7 +51,9 @@ package final class BenchSocket: Sendable {
     /// Sends one packet, waiting while the socket is full; false when the bench is gone.
     ///
     /// A bench that reads nothing for a minute counts as gone.
-    package func send(_ message: AppMessage) -> Bool {
+    ///
+    /// - Parameter descriptor: What goes with the packet as a duplicate.
+    package func send(_ message: AppMessage, with descriptor: Int32? = nil) -> Bool {
         sending.withLock { buffer in
             buffer.removeAll(keepingCapacity: true)
             message.append(to: &buffer)
@@ -61,16 +63,14 @@ package final class BenchSocket: Sendable {
                 )
                 return true
             }
-            return push(buffer)
+            return push(buffer, with: descriptor)
         }
     }
 
-    private func push(_ packet: [UInt8]) -> Bool {
+    private func push(_ packet: [UInt8], with passed: Int32?) -> Bool {
         var attempts = 0
         while attempts < 6 {
-            let sent = unsafe packet.withUnsafeBytes {
-                unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-            }
+            let sent = passed.map { sendPacket(packet, with: $0) } ?? sendPacket(packet)
             let cause = errno
             if sent >= 0 {
                 return true
@@ -83,6 +83,29 @@ package final class BenchSocket: Sendable {
         }
         complain("the bench has read nothing for a minute")
         return false
+    }
+
+    private func sendPacket(_ packet: [UInt8]) -> Int {
+        unsafe packet.withUnsafeBytes {
+            unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        }
+    }
+
+    private func sendPacket(_ packet: [UInt8], with passed: Int32) -> Int {
+        var packet = packet
+        return unsafe withUnsafeTemporaryAllocation(byteCount: ControlData.size, alignment: 16) { control in
+            unsafe packet.withUnsafeMutableBytes { bytes in
+                var part = unsafe iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+                return unsafe withUnsafeMutablePointer(to: &part) { part in
+                    var header = unsafe msghdr()
+                    unsafe header.msg_iov = part
+                    unsafe header.msg_iovlen = 1
+                    unsafe header.msg_control = control.baseAddress
+                    unsafe header.msg_controllen = ControlData.write(passed, to: control)
+                    return unsafe sendmsg(descriptor, &header, Int32(MSG_NOSIGNAL))
+                }
+            }
+        }
     }
 
     /// Waits for the next packet, which comes to stand at the front of the buffer.

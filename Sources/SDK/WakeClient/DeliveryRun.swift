@@ -70,7 +70,7 @@ extension WireDeliveryBody {
     /// Whether an app that has taken it may have bytes of a channel to read.
     fileprivate var isAboutChannel: Bool {
         switch self {
-        case .channelData, .peripheral(_, .channelOpened), .peripheralManager(.channelOpened): true
+        case .channelData, .peripheral(_, .channelOpened), .peripheralManager(.channelOpened), .voip: true
         default: false
         }
     }

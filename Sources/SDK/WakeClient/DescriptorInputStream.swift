@@ -18,6 +18,13 @@ package final class DescriptorInputStream: InputStream {
         core.serve(self)
     }
 
+    /// A stream over a connection in the making.
+    init(descriptor: Int32, _ connection: StreamConnection) {
+        core = DescriptorStream(.input, descriptor: descriptor, connection)
+        super.init(data: Data())
+        core.serve(self)
+    }
+
     deinit {
         core.close()
     }
@@ -56,7 +63,10 @@ package final class DescriptorInputStream: InputStream {
 
     package override func setProperty(_ property: AnyObject?, forKey key: Stream.PropertyKey) -> Bool {
         properties[key] = property
-        return true
+        guard key == .networkServiceType else {
+            return true
+        }
+        return core.setForCalls((property as? NSString)?.description == StreamNetworkServiceTypeValue.voIP.rawValue)
     }
 
     package override var hasBytesAvailable: Bool {

@@ -15,6 +15,13 @@ package final class DescriptorOutputStream: OutputStream {
         core.serve(self)
     }
 
+    /// A stream over a connection in the making.
+    init(descriptor: Int32, _ connection: StreamConnection) {
+        core = DescriptorStream(.output, descriptor: descriptor, connection)
+        super.init(toMemory: ())
+        core.serve(self)
+    }
+
     /// A stream without a descriptor; it cannot be opened.
     package required init(toMemory: ()) {
         core = DescriptorStream(.output, descriptor: -1)
@@ -59,7 +66,10 @@ package final class DescriptorOutputStream: OutputStream {
 
     package override func setProperty(_ property: AnyObject?, forKey key: Stream.PropertyKey) -> Bool {
         properties[key] = property
-        return true
+        guard key == .networkServiceType else {
+            return true
+        }
+        return core.setForCalls((property as? NSString)?.description == StreamNetworkServiceTypeValue.voIP.rawValue)
     }
 
     package override var hasSpaceAvailable: Bool {
@@ -128,8 +138,29 @@ package enum DescriptorStreams {
             close(descriptor)
             return nil
         }
-        let input = DescriptorInputStream(descriptor: descriptor)
-        let output = DescriptorOutputStream(descriptor: second)
+        return pair(DescriptorInputStream(descriptor: descriptor), DescriptorOutputStream(descriptor: second))
+    }
+
+    /// Streams over a connection in the making; without a descriptor they fail when they are opened.
+    static func pair(
+        over descriptor: Int32,
+        _ connection: StreamConnection
+    ) -> (input: DescriptorInputStream, output: DescriptorOutputStream)? {
+        let second = descriptor < 0 ? -1 : fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+        guard descriptor < 0 || second >= 0 else {
+            close(descriptor)
+            return nil
+        }
+        return pair(
+            DescriptorInputStream(descriptor: descriptor, connection),
+            DescriptorOutputStream(descriptor: second, connection)
+        )
+    }
+
+    private static func pair(
+        _ input: DescriptorInputStream,
+        _ output: DescriptorOutputStream
+    ) -> (input: DescriptorInputStream, output: DescriptorOutputStream) {
         input.core.serve(input, twin: output.core)
         output.core.serve(output, twin: input.core)
         readers.withLock { readers in

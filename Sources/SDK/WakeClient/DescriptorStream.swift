@@ -44,8 +44,14 @@ final class DescriptorStream: @unchecked Sendable {
     /// How many are finding out what is to be told, or are telling it.
     private var tellers = 0
 
-    init(_ direction: Direction, descriptor: Int32) {
+    /// The connection in the making that it is over.
+    private let connection: StreamConnection?
+    /// Of two streams over one connection: what both know of it.
+    private var calls: CallsMark?
+
+    init(_ direction: Direction, descriptor: Int32, _ connection: StreamConnection? = nil) {
         self.direction = direction
+        self.connection = connection
         self.descriptor = descriptor
         var type: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
@@ -68,6 +74,23 @@ final class DescriptorStream: @unchecked Sendable {
             self.twin = twin ?? self.twin
             isPaired = isPaired || twin != nil
         }
+        if let twin {
+            // The first of the two makes it, and the second finds it.
+            let known = twin.lock.withLock { twin.calls }
+            lock.withLock { calls = known ?? CallsMark() }
+        }
+    }
+
+    /// Marks the socket as one of the app's calls, or takes the mark back. A connection in the making is marked once it is
+    /// there.
+    ///
+    /// - Returns: whether that was possible, as far as it is known.
+    func setForCalls(_ isForCalls: Bool) -> Bool {
+        let (calls, descriptor) = lock.withLock { (self.calls, self.descriptor) }
+        guard let calls, isSocket || connection != nil else {
+            return false
+        }
+        return calls.set(isForCalls, descriptor, connection)
     }
 
     // MARK: State
@@ -85,18 +108,41 @@ final class DescriptorStream: @unchecked Sendable {
             guard status == .notOpen else {
                 return false
             }
+            status = .opening
+            return true
+        }
+        guard isFirst else {
+            return
+        }
+        guard let connection else {
+            return opened()
+        }
+        connection.whenDecided { [weak self] code in
+            if code == 0 {
+                self?.opened()
+            } else {
+                self?.fail(code)
+            }
+        }
+    }
+
+    private func opened() {
+        let isNew = lock.withLock {
+            guard status == .opening else {
+                return false
+            }
             status = .open
             owed.insert(.openCompleted)
             return true
         }
-        if isFirst {
+        if isNew {
             signal()
             arm()
         }
     }
 
     func close() {
-        let (watch, descriptor, places, twin, waiting) = lock.withLock {
+        let (watch, descriptor, places, twin, waiting, calls) = lock.withLock {
             defer {
                 self.waiting = []
                 status = .closed
@@ -105,7 +151,7 @@ final class DescriptorStream: @unchecked Sendable {
                 self.descriptor = -1
                 self.places = []
             }
-            return (self.watch, self.descriptor, self.places, self.twin, self.waiting)
+            return (self.watch, self.descriptor, self.places, self.twin, self.waiting, self.calls)
         }
         for place in places {
             place.timer.invalidate()
@@ -117,6 +163,7 @@ final class DescriptorStream: @unchecked Sendable {
         if descriptor >= 0 {
             // The bench has a duplicate, which would keep the connection up.
             if isPaired, isSocket, twin?.hasDescriptor != true {
+                calls?.end()
                 _ = shutdown(descriptor, Int32(SHUT_RDWR))
             }
             _ = Glibc.close(descriptor)
@@ -157,7 +204,7 @@ final class DescriptorStream: @unchecked Sendable {
 
     func fail(_ code: Int32) {
         let isNew = lock.withLock {
-            guard status == .open else {
+            guard status == .open || status == .opening else {
                 return false
             }
             status = .error

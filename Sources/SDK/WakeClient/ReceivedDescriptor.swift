@@ -39,6 +39,19 @@ enum ControlData {
         return (count + word - 1) / word * word
     }
 
+    /// Writes one SCM_RIGHTS part with one descriptor.
+    ///
+    /// - Returns: how many bytes it takes.
+    static func write(_ descriptor: Int32, to bytes: UnsafeMutableRawBufferPointer) -> Int {
+        let length = headerSize + MemoryLayout<Int32>.size
+        unsafe bytes.initializeMemory(as: UInt8.self, repeating: 0)
+        unsafe bytes.storeBytes(of: length, as: Int.self)
+        unsafe bytes.storeBytes(of: SOL_SOCKET, toByteOffset: MemoryLayout<Int>.size, as: Int32.self)
+        unsafe bytes.storeBytes(of: Int32(SCM_RIGHTS), toByteOffset: MemoryLayout<Int>.size + 4, as: Int32.self)
+        unsafe bytes.storeBytes(of: descriptor, toByteOffset: headerSize, as: Int32.self)
+        return aligned(length)
+    }
+
     /// The descriptors of every SCM_RIGHTS part.
     static func descriptors(in bytes: UnsafeRawBufferPointer) -> [Int32] {
         var found: [Int32] = []

@@ -160,3 +160,17 @@ int wake_shared_memory(const char *name, size_t bytes);
 // A counter that one process adds to and another waits for: eventfd(2), which no module of Glibc has. Close-on-exec and
 // non-blocking.
 int wake_doorbell(void);
+
+// TCP sockets: what Glibc's own header of them leaves out, and ioctl, which has variable arguments.
+struct wake_tcp_counts {
+    uint64_t sent;     // bytes given to the other end, each once
+    uint64_t received; // bytes that came
+    uint32_t not_sent; // bytes that wait for the other end to have room
+};
+
+int wake_tcp_counts(int number, struct wake_tcp_counts *counts);
+// How many bytes there are to read; -1 when it is no socket that says so.
+int wake_readable_bytes(int number);
+// accept4, which Glibc hides from Swift: the connection is close-on-exec and does not wait.
+int wake_accept(int listener);
+

@@ -99,8 +99,8 @@ extension CheckResults: ByteCoded {
     }
 
     package init(from reader: inout ByteReader) throws(EncodingFault) {
-        let low = UInt128(try reader.readUInt64())
-        self.init(bits: UInt128(try reader.readUInt64()) << 64 | low)
+        let low = try reader.readUInt64()
+        self.init(bits: UInt128(try reader.readUInt64()) << 64 | UInt128(low))
     }
 }
 

@@ -58,6 +58,10 @@ extension AppSnapshot: ByteCoded {
         writer.write(budgetLimit)
         writer.write(budgetUsed)
         writer.write(locationAuthorization)
+        if via.source == .voip {
+            writer.write(voipWakes)
+            writer.write(voipWakeLimitLifted)
+        }
         guard via == .standardUpdates else { return }
         writer.write(filterChord)
         writer.write(movedSquare)
@@ -83,6 +87,10 @@ extension AppSnapshot: ByteCoded {
         budgetLimit = try reader.read()
         budgetUsed = try reader.read()
         locationAuthorization = try reader.read()
+        if via.source == .voip {
+            voipWakes = try reader.readUInt32()
+            voipWakeLimitLifted = try reader.readBool()
+        }
         guard via == .standardUpdates else { return }
         filterChord = try reader.readDouble()
         movedSquare = try reader.readDouble()
@@ -163,6 +171,11 @@ extension Profile: ByteCoded {
         writer.write(locationBackgroundFlag)
         writer.write(beaconRegions)
         writer.write(visits)
+        writer.write(legacyVoIP)
+        writer.write(voipWindow)
+        writer.write(keepAliveMinimum)
+        writer.write(optional: voipWakeLimit) { $0.write($1) }
+        writer.write(voipWakeWindow)
         writer.write(audioWindow)
         writer.write(optional: audioSilenceLimit)
         writer.write(audioRelaunches)
@@ -199,6 +212,11 @@ extension Profile: ByteCoded {
             locationBackgroundFlag: try reader.readBool(),
             beaconRegions: try reader.readBool(),
             visits: try reader.readBool(),
+            legacyVoIP: try reader.readBool(),
+            voipWindow: try reader.read(),
+            keepAliveMinimum: try reader.read(),
+            voipWakeLimit: try reader.readOptional { (reader) throws(EncodingFault) in try reader.readUInt32() },
+            voipWakeWindow: try reader.read(),
             audioWindow: try reader.read(),
             audioSilenceLimit: try reader.readOptional(),
             audioRelaunches: try reader.readBool()

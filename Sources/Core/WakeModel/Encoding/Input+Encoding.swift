@@ -119,6 +119,9 @@ extension AppRequest: ByteCoded {
             writer.write(manager)
             writer.write(request)
         case .audio(let request):
+            writer.write(byte: 14)
+            writer.write(request)
+        case .voip(let request):
             writer.write(byte: 13)
             writer.write(request)
         }
@@ -155,7 +158,8 @@ extension AppRequest: ByteCoded {
                 services: try reader.readArray()
             )
         case 11: self = .location(try reader.readUInt32(), try reader.read())
-        case 13: self = .audio(try reader.read())
+        case 14: self = .audio(try reader.read())
+        case 13: self = .voip(try reader.read())
         default: throw EncodingFault(.unknownValue, at: start)
         }
     }

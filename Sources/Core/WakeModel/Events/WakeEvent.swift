@@ -65,6 +65,11 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
     case audioAudible
     /// The user said whether an app may hear the microphone.
     case microphoneAnswered
+    case voipData
+    case voipClosed
+    case voipKeepAlive
+    case voipAfterBoot
+    case voipAfterExit
 
     /// The word used in records and scenarios.
     package var word: String {
@@ -126,6 +131,11 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
         case .audioSilent: "audio-silent"
         case .audioAudible: "audio-audible"
         case .microphoneAnswered: "microphone-answered"
+        case .voipData: "voip-data"
+        case .voipClosed: "voip-closed"
+        case .voipKeepAlive: "voip-keep-alive"
+        case .voipAfterBoot: "voip-after-boot"
+        case .voipAfterExit: "voip-after-exit"
         }
     }
 
@@ -154,6 +164,7 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
             .audioInterruptionEnded, .audioRouteChanged, .audioRanDry, .audioSilent, .audioAudible,
             .microphoneAnswered:
             .audio
+        case .voipData, .voipClosed, .voipKeepAlive, .voipAfterBoot, .voipAfterExit: .voip
         }
     }
 }
@@ -192,9 +203,9 @@ package struct WakeEvent: Hashable, Sendable {
     package var attribute: AttributeHandle
     /// In the peripheral role the number of the service (`serviceAdded`), of the characteristic (subscriptions, reads and
     /// writes: the first one's), or the PSM (`channelPublished`, `channelUnpublished`); for `channelOpened` and
-    /// `channelDataAvailable` the number of the channel, in either role. Of sound: the number of the request that
-    /// `audioActivated` and `audioStarted` answer, the reason of `audioInterrupted` and `audioRouteChanged`, the late
-    /// buffers of `audioRanDry`. 0 when about none.
+    /// `channelDataAvailable` the number of the channel, in either role; for `voipData` and `voipClosed` the number of the
+    /// socket. Of sound: the number of the request that `audioActivated` and `audioStarted` answer, the reason of
+    /// `audioInterrupted` and `audioRouteChanged`, the late buffers of `audioRanDry`. 0 when about none.
     package var local: UInt32
     /// The number of a read or write that wants an answer, minted by the source and not used twice by it; 0 for none.
     package var request: UInt32

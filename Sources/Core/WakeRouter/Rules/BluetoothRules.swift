@@ -79,8 +79,9 @@ enum BluetoothRules {
         case .terminatedBySystem, .budgetLeft, .registered, .requestOfCentral,
             .peripheralPreserved, .locationLiftsForceQuit, .asksToBeWoken, .updatesInBackground,
             .updatesReachProcess, .beyondDistanceFilter, .authorized, .notPaused, .locationBudgetLeft, .sideWanted,
-            .rangesWhileRunning, .crossesBoundary, .dwellOver, .beaconIsNew, .soundModePresent, .audible, .noCall,
-            .categoryAllows, .interruptsNobody, .relaunchedBySound:
+            .rangesWhileRunning, .crossesBoundary, .dwellOver, .beaconIsNew, .socketsWatched, .voipModePresent,
+            .voipWakesLeft, .soundModePresent, .audible, .noCall, .categoryAllows, .interruptsNobody,
+            .relaunchedBySound:
             preconditionFailure("\(decisive) never fails for one app")
         case .notForceQuit: (.deny, .forceQuit)
         case .unlockedSinceBoot: (.deny, .beforeFirstUnlock)

@@ -1,0 +1,13 @@
+import WakeDevices
+import WakeModel
+
+/// The calls of scripted apps: sockets that are none, watched as if they were.
+extension ScriptedAppHost {
+    /// Marks a socket to each server, and sets the keep-alive handler.
+    func useSockets(_ use: ScriptedApp.VoIPUse, of app: AppID) {
+        for (place, server) in apps[app]!.servers.enumerated() {
+            request(.voip(.watch(SocketNumber(place + 1), peer: server)), from: app)
+        }
+        if let period = use.keepAlive { request(.voip(.setKeepAlive(period: period)), from: app) }
+    }
+}

@@ -1,0 +1,32 @@
+#define _GNU_SOURCE
+#include "CWakeShims.h"
+
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <linux/sockios.h>
+
+// Glibc's own tcp_info ends before the fields that count bytes.
+int wake_tcp_counts(int number, struct wake_tcp_counts *counts) {
+    struct tcp_info info;
+    socklen_t length = sizeof info;
+    memset(&info, 0, sizeof info);
+    if (getsockopt(number, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return -1;
+    if (length < offsetof(struct tcp_info, tcpi_bytes_retrans) + sizeof info.tcpi_bytes_retrans) return -1;
+    counts->sent = info.tcpi_bytes_sent - info.tcpi_bytes_retrans;
+    counts->received = info.tcpi_bytes_received;
+    counts->not_sent = info.tcpi_notsent_bytes;
+    return 0;
+}
+
+int wake_readable_bytes(int number) {
+    int count = 0;
+    return ioctl(number, SIOCINQ, &count) == 0 ? count : -1;
+}
+
+int wake_accept(int listener) {
+    return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}

@@ -1,0 +1,105 @@
+import WakeModel
+
+/// A server that VoIP apps connect to over TCP, such as a SIP server, and what it says on each connection.
+package struct CallServer: Hashable, Sendable {
+    /// The path of the file.
+    package var file: String
+    /// The port that it listens on, on this machine; 0 for one that is free.
+    package var port: UInt16
+    /// How messages are told apart.
+    package var framing: Framing
+    /// What it does on each connection, one after the other.
+    package var plan: [Step]
+    /// What it answers to messages that the plan does not wait for; the first that fits.
+    package var answers: [Answer]
+    package var faults: [Fault]
+
+    /// How messages are told apart.
+    package enum Framing: String, CaseIterable, Sendable {
+        /// Lines up to an empty one, and as many bytes as `Content-Length` says (RFC 3261, section 18.3).
+        case sip
+        /// Each line is one.
+        case lines
+    }
+
+    /// One thing that the server does.
+    package enum Step: Hashable, Sendable {
+        /// Lines, with `${Name}` for that header of the message that came last.
+        case send(String)
+        /// So many bytes of ``PouredBytes``, as fast as the app takes them.
+        case pour(Int)
+        /// Waits for a message whose first line begins so.
+        case await(String)
+        /// Waits for so long, and reads on meanwhile.
+        case pause(Instant.Span)
+        /// Waits for so long, and reads nothing meanwhile.
+        case stall(Instant.Span)
+        /// So many bytes that mean nothing.
+        case garbage(Int)
+        /// Writes no more, and reads on.
+        case halfClose
+        /// Ends the connection in order.
+        case close
+        /// Ends the connection with a reset.
+        case reset
+    }
+
+    /// An answer to a message.
+    package struct Answer: Hashable, Sendable {
+        /// How the first line of the message begins.
+        package var prefix: String
+        package var text: String
+    }
+
+    /// Something to go wrong, on every connection that there is when it is armed.
+    package struct Fault: Hashable, Sendable {
+        package var name: String
+        package var step: Step
+    }
+}
+
+/// What a scenario's step makes a call server do beside its plan.
+package enum CallAct: Hashable, Sendable {
+    case send(String)
+    case halfClose
+    case close
+    case reset
+
+    /// The keys of a step that says so.
+    static let keys = ["send", "act"]
+}
+
+/// Bytes that tell by their place what they must be: the same from the same seed, and all eight of a word others
+/// elsewhere.
+package struct PouredBytes: Sendable {
+    private let seed: UInt64
+    /// How many were given.
+    package private(set) var offset = 0
+
+    package init(seed: UInt64) {
+        self.seed = seed
+    }
+
+    /// The next bytes.
+    package mutating func next(_ count: Int) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count)
+        while bytes.count < count {
+            var word = mixed(UInt64(offset / 8)) >> UInt64(offset % 8 * 8)
+            for _ in 0..<min(8 - offset % 8, count - bytes.count) {
+                bytes.append(UInt8(truncatingIfNeeded: word))
+                word >>= 8
+                offset += 1
+            }
+        }
+        return bytes
+    }
+
+    /// SplitMix64 of Steele, Lea and Flood (2014).
+    private func mixed(_ index: UInt64) -> UInt64 {
+        var word = seed &+ (index &+ 1) &* 0x9e37_79b9_7f4a_7c15
+        word = (word ^ word >> 30) &* 0xbf58_476d_1ce4_e5b9
+        word = (word ^ word >> 27) &* 0x94d0_49bb_1331_11eb
+        return word ^ word >> 31
+    }
+}

@@ -1,0 +1,30 @@
+/// An app's own number for a socket that it marked for VoIP: minted by the SDK, unique in its process, not 0.
+package typealias SocketNumber = UInt32
+
+/// What an app asks of the system for its calls.
+package enum VoIPRequest: Hashable, Sendable {
+    /// Watch a socket while the app is suspended (VOIP-1). `peer` is what records call its other end.
+    case watch(SocketNumber, peer: NameID)
+    /// Watch it no more.
+    case unwatch(SocketNumber)
+    /// Call the app's handler once in each period (VOIP-3).
+    case setKeepAlive(period: Instant.Span)
+    case clearKeepAlive
+
+    /// The most sockets of one app that are watched; iOS publishes no limit, so the number is the bench's own.
+    package static let socketsLimit = 1_024
+}
+
+/// What the router asks of the watch over VoIP sockets.
+package enum VoIPCommand: Hashable, Sendable {
+    /// The app's socket is one to watch from now on.
+    case open(AppID, SocketNumber, peer: NameID)
+    /// The socket is none to watch any more.
+    case close(AppID, SocketNumber)
+    /// The app's process is gone, with all its sockets.
+    case closeAll(AppID)
+    /// The app is suspended: the first byte, end or error of each socket is an event.
+    case watch(AppID)
+    /// The app can look itself.
+    case rest(AppID)
+}

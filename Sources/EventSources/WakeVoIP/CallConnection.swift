@@ -1,0 +1,236 @@
+import CWakeShims
+import Glibc
+import WakeDevices
+import WakeModel
+import WakeSystem
+
+/// One connection of a call server, and how far its plan has come.
+///
+/// Of a scripted app it has no socket: what the server says is heard at once, and what it waits for is taken as said.
+final class CallConnection {
+    let server: Int
+    let plan: [CallServer.Step]
+    let answers: [CallServer.Answer]
+    /// -1 for a scripted app's, and after the end.
+    private(set) var descriptor: Int32
+    /// The app's end, to find its duplicate.
+    let appEnd: SocketAddress?
+    /// The scripted app's socket.
+    let scripted: WatchedSockets.Owner?
+    var watch: Watch?
+
+    private var messages: CallMessages
+    private var latest = CallMessage(head: [])
+    private var step = 0
+    /// When a pause or stall is over.
+    private(set) var due: Instant?
+    private var stalls = false
+    private var random: PouredBytes
+    private var poured: PouredBytes
+    private var toPour = 0
+    private var outgoing: [UInt8] = []
+    private(set) var received: UInt64 = 0
+    private(set) var sent: UInt64 = 0
+    private(set) var isOver = false
+    /// It has no more to read: the app writes no more.
+    private var isRead = false
+
+    /// What waits to be sent, at most.
+    private static let pieceBytes = 65_536
+
+    init(
+        server: Int,
+        _ description: CallServer,
+        descriptor: Int32,
+        scripted: WatchedSockets.Owner? = nil,
+        seed: UInt64
+    ) {
+        self.server = server
+        plan = description.plan
+        answers = description.answers
+        self.descriptor = descriptor
+        self.scripted = scripted
+        appEnd = descriptor >= 0 ? .peer(descriptor) : nil
+        messages = CallMessages(description.framing)
+        random = PouredBytes(seed: seed ^ 0x6761_7262_6167_65)
+        poured = PouredBytes(seed: seed)
+    }
+
+    deinit { end() }
+
+    /// Closes the server's end, so that the app sees the end or the reset.
+    func end() {
+        watch?.cancel()
+        watch = nil
+        if descriptor >= 0 { close(descriptor) }
+        descriptor = -1
+    }
+
+    /// What happened on the connection that the app may see.
+    enum Outcome {
+        case nothing
+        case said
+        case ended(failed: Bool)
+    }
+
+    /// Whether it has something to say that the app has no room for.
+    var isFull: Bool { !outgoing.isEmpty }
+
+    // MARK: The plan
+
+    /// Goes on with the plan as far as it goes at `now`.
+    func advance(at now: Instant) -> Outcome {
+        var said = false
+        while !isOver {
+            if let due {
+                if due > now { break }
+                self.due = nil
+                stalls = false
+            }
+            if toPour > 0 || !outgoing.isEmpty {
+                if push() { said = true }
+                if toPour > 0 || !outgoing.isEmpty { break }
+            }
+            guard step < plan.count else { break }
+            let next = plan[step]
+            if case .await = next, scripted == nil { break }
+            step += 1
+            switch carryOut(next, at: now) {
+            case .nothing: break
+            case .said: said = true
+            case .ended(let failed): return .ended(failed: failed)
+            }
+        }
+        return said ? .said : .nothing
+    }
+
+    /// Does one thing, whatever the plan says.
+    func carryOut(_ step: CallServer.Step, at now: Instant) -> Outcome {
+        guard !isOver else { return .nothing }
+        switch step {
+        case .send(let text): return send(latest.filled(text))
+        case .pour(let count):
+            toPour += count
+            return push() ? .said : .nothing
+        case .await: return .nothing
+        case .pause(let span):
+            due = now.advanced(by: span)
+            return .nothing
+        case .stall(let span):
+            due = now.advanced(by: span)
+            stalls = true
+            return .nothing
+        case .garbage(let count): return send(random.next(count))
+        case .halfClose:
+            if descriptor >= 0 { _ = shutdown(descriptor, Int32(SHUT_WR)) }
+            return .ended(failed: false)
+        case .close:
+            isOver = true
+            return .ended(failed: false)
+        case .reset:
+            isOver = true
+            if descriptor >= 0 {
+                // Closing without lingering sends a reset (socket(7), tcp(7)).
+                var linger = linger(l_onoff: 1, l_linger: 0)
+                let size = socklen_t(MemoryLayout.size(ofValue: linger))
+                _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, size)
+            }
+            return .ended(failed: true)
+        }
+    }
+
+    private func send(_ bytes: [UInt8]) -> Outcome {
+        if scripted != nil { return .said }
+        outgoing += bytes
+        return push() ? .said : .nothing
+    }
+
+    /// Writes as much as the app has room for.
+    private func push() -> Bool {
+        if scripted != nil {
+            defer { toPour = 0 }
+            return toPour > 0
+        }
+        var wrote = false
+        while true {
+            if outgoing.isEmpty, toPour > 0 {
+                outgoing = poured.next(min(toPour, Self.pieceBytes))
+                toPour -= outgoing.count
+            }
+            guard !outgoing.isEmpty else { return wrote }
+            let flags = Int32(truncatingIfNeeded: MSG_NOSIGNAL) | Int32(truncatingIfNeeded: MSG_DONTWAIT)
+            let count = repeatingInterrupted { unsafe Glibc.send(descriptor, outgoing, outgoing.count, flags) }
+            if count < 0 {
+                if errno != EAGAIN {
+                    outgoing = []
+                    toPour = 0
+                }
+                return wrote
+            }
+            sent += UInt64(count)
+            outgoing.removeFirst(count)
+            wrote = wrote || count > 0
+        }
+    }
+
+    // MARK: Reading
+
+    /// Reads what there is. Says whether there was anything, the end included.
+    func read() -> Bool {
+        guard descriptor >= 0, !isRead, !isOver, !stalls else { return false }
+        var buffer = [UInt8](repeating: 0, count: Self.pieceBytes)
+        var found = false
+        while true {
+            let flags = Int32(truncatingIfNeeded: MSG_DONTWAIT)
+            let count = repeatingInterrupted { unsafe recv(descriptor, &buffer, buffer.count, flags) }
+            if count < 0, errno == EAGAIN { return found }
+            found = true
+            guard count > 0 else {
+                isRead = true
+                if count < 0 { isOver = true }
+                return true
+            }
+            received += UInt64(count)
+            messages.add(buffer[..<count])
+        }
+    }
+
+    /// Answers the messages that have come whole, and goes on with the plan.
+    func answer(at now: Instant) -> Outcome {
+        var outcome = advance(at: now)
+        while !isOver, let message = messages.next() {
+            var next = Outcome.nothing
+            if due == nil, step < plan.count, case .await(let prefix) = plan[step], message.begins(with: prefix) {
+                latest = message
+                step += 1
+                next = advance(at: now)
+            } else if let answer = answers.first(where: { message.begins(with: $0.prefix) }) {
+                next = send(message.filled(answer.text))
+            }
+            switch next {
+            case .nothing: break
+            case .said: outcome = .said
+            case .ended: return next
+            }
+        }
+        // An app that has ended its side hears no more.
+        if isRead, !isOver, step >= plan.count, outgoing.isEmpty, toPour == 0 { isOver = true }
+        return outcome
+    }
+
+    /// How many bytes the app has sent that have not come; 0 when it is not known.
+    func missing(from app: Int32) -> UInt64 {
+        var counts = wake_tcp_counts()
+        guard !isRead, !stalls, unsafe wake_tcp_counts(app, &counts) == 0, counts.sent > received else { return 0 }
+        return counts.sent - received
+    }
+
+    /// Whether all that was sent has come to the app, as far as it has room.
+    func hasArrived(at app: Int32) -> Bool {
+        var counts = wake_tcp_counts()
+        guard unsafe wake_tcp_counts(app, &counts) == 0 else { return true }
+        if counts.received >= sent { return true }
+        var own = wake_tcp_counts()
+        return unsafe wake_tcp_counts(descriptor, &own) != 0 || own.not_sent > 0
+    }
+}

@@ -1,0 +1,331 @@
+import CWakeShims
+import Glibc
+import WakeDevices
+import WakeModel
+import WakePorts
+import WakeSystem
+
+/// Scripted peers: call servers on this machine's loopback interface that real apps truly connect to, and that scripted
+/// apps have without a socket.
+///
+/// The servers act in virtual time: what one says at an instant is there for the app, and seen by the watch, before the
+/// instant's turn is over. An app that runs is told of it through ``tellRunning``, so that the bench can wait for its
+/// answer. That holds for sockets that the app marked, since only of those both ends are known; time may run ahead of
+/// others.
+package final class SimulatedVoIP: VoIPPort {
+    package let backend = "simulated"
+    package var report: ((SourceReport) -> Void)?
+    /// Hears of a running app's socket on which something came, each time.
+    package var tellRunning: ((AppID, SocketNumber) -> Void)?
+
+    private struct Server {
+        var name: String
+        var description: CallServer
+        var listener: Int32 = -1
+        var port: UInt16
+        var watch: Watch?
+    }
+
+    private let names: NameTable
+    private let origin: NameID
+    private let loop: EventLoop
+    private let seed: UInt64
+    private let listens: Bool
+    private var servers: [Server]
+    private var connections: [CallConnection] = []
+    private var accepted: UInt64 = 0
+    private let sockets: WatchedSockets
+    /// The scripted apps' sockets that their suspended app was told of.
+    private var told: Set<WatchedSockets.Owner> = []
+    private var now = Instant.zero
+
+    /// The most connections that all servers together have; further ones wait to be accepted.
+    package static let connectionsLimit = 4_096
+    /// How long what was sent may take to the other end of this machine before the run goes on without it, in
+    /// milliseconds.
+    private static let arrivalLimit: Int32 = 2_000
+
+    /// - Parameter listens: Whether there are apps that can connect.
+    package init(
+        servers: [(name: String, server: CallServer)],
+        names: NameTable,
+        seed: UInt64,
+        loop: EventLoop,
+        listens: Bool
+    ) {
+        self.names = names
+        self.seed = seed
+        self.loop = loop
+        self.listens = listens
+        origin = names.intern("call")
+        self.servers = servers.map { Server(name: $0.name, description: $0.server, port: $0.server.port) }
+        sockets = WatchedSockets(loop: loop, origin: origin)
+    }
+
+    deinit { for server in servers where server.listener >= 0 { close(server.listener) } }
+
+    // MARK: The port
+
+    package func start(at now: Instant) throws(SourceFailure) {
+        sockets.report = { [unowned self] in report?(SourceReport($0)) }
+        guard listens else { return }
+        for place in servers.indices {
+            do {
+                try listen(place)
+            } catch {
+                throw SourceFailure(
+                    .environment,
+                    "\(servers[place].description.file): \(servers[place].name) cannot listen on port "
+                        + "\(servers[place].port): \(error.description)"
+                )
+            }
+        }
+    }
+
+    /// What apps find in their environment: `VOIP_SERVER` is the first server, and `VOIP_SERVER_NAME` the one of that
+    /// name, each as `127.0.0.1:PORT`.
+    package var environment: [String] {
+        var variables: [String] = []
+        for server in servers where server.listener >= 0 {
+            let word = server.name.uppercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" }
+            variables.append("VOIP_SERVER_\(String(word))=127.0.0.1:\(server.port)")
+        }
+        if let first = servers.first, first.listener >= 0 {
+            variables.append("VOIP_SERVER=127.0.0.1:\(first.port)")
+        }
+        return variables
+    }
+
+    package func adopt(_ descriptor: Int32, _ socket: SocketNumber, of app: AppID) -> NameID? {
+        let peers = PeerNames(servers.filter { $0.listener >= 0 }.map { ($0.name, $0.port) })
+        let peer = names.intern(peers.name(of: descriptor))
+        return sockets.adopt(descriptor, .init(app: app, number: socket), peer: peer) ? peer : nil
+    }
+
+    package func perform(_ command: VoIPCommand, at now: Instant) {
+        self.now = max(self.now, now)
+        switch command {
+        case .open(let app, let socket, let peer): open(.init(app: app, number: socket), peer: peer)
+        case .close(let app, let socket):
+            let owner = WatchedSockets.Owner(app: app, number: socket)
+            sockets.close(owner)
+            connections.removeAll { $0.scripted == owner }
+        case .closeAll(let app):
+            sockets.closeAll(of: app)
+            connections.removeAll { $0.scripted?.app == app }
+        case .watch(let app):
+            told = told.filter { $0.app != app }
+            sockets.watch(app)
+        case .rest(let app): sockets.rest(app)
+        }
+    }
+
+    /// A scripted app's socket is a connection by itself; a real one's was made by the app.
+    private func open(_ owner: WatchedSockets.Owner, peer: NameID) {
+        guard sockets.socket(owner) == nil, let place = servers.firstIndex(where: { names.intern($0.name) == peer })
+        else { return }
+        add(
+            CallConnection(
+                server: place,
+                servers[place].description,
+                descriptor: -1,
+                scripted: owner,
+                seed: nextSeed()
+            )
+        )
+    }
+
+    package var nextDeadline: Instant? { connections.lazy.compactMap(\.due).min() }
+
+    package func timeReached(_ now: Instant) {
+        while let due = nextDeadline, due <= now {
+            self.now = max(self.now, due)
+            for connection in connections where connection.due == due {
+                settle(connection, connection.answer(at: due))
+            }
+            dropEnded()
+        }
+        self.now = max(self.now, now)
+    }
+
+    package func stop() {
+        report = nil
+        tellRunning = nil
+        connections.removeAll()
+        sockets.closeAll()
+        for place in servers.indices where servers[place].listener >= 0 {
+            servers[place].watch = nil
+            close(servers[place].listener)
+            servers[place].listener = -1
+        }
+    }
+
+    /// How many duplicates of apps' sockets there are.
+    package var watchedSockets: Int { sockets.count }
+
+    // MARK: Verbs
+
+    /// A server does something on each connection that it has.
+    package func simulate(_ act: CallAct, device: String, at now: Instant) throws(SourceFailure) {
+        let step: CallServer.Step =
+            switch act {
+            case .send(let text): .send(text)
+            case .halfClose: .halfClose
+            case .close: .close
+            case .reset: .reset
+            }
+        try carryOut(step, device: device, at: now)
+    }
+
+    /// A fault of a server happens on each connection that it has.
+    package func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) {
+        let known = servers.first { $0.name == device }?.description.faults.first { $0.name == fault }
+        guard let known else { throw SourceFailure(.unknown, "\(device): has no fault '\(fault)'") }
+        try carryOut(known.step, device: device, at: now)
+    }
+
+    private func carryOut(_ step: CallServer.Step, device: String, at now: Instant) throws(SourceFailure) {
+        guard let place = servers.firstIndex(where: { $0.name == device }) else {
+            throw SourceFailure(.unknown, "\(device): is no call server")
+        }
+        look(at: now)
+        for connection in connections where connection.server == place {
+            settle(connection, connection.carryOut(step, at: now))
+        }
+        dropEnded()
+    }
+
+    // MARK: Sockets
+
+    private func listen(_ place: Int) throws(SystemError) {
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        let number = socket(AF_INET, kind, 0)
+        guard number >= 0 else { throw SystemError(last: "socket") }
+        servers[place].listener = number
+        var on: Int32 = 1
+        _ = unsafe setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = servers[place].port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let bound = unsafe withUnsafePointer(to: &address) { address in
+            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(number, $0, size) }
+        }
+        guard bound == 0 else { throw SystemError(last: "bind") }
+        guard Glibc.listen(number, 1_024) == 0 else { throw SystemError(last: "listen") }
+        servers[place].port = SocketAddress.own(number)?.port ?? servers[place].port
+        servers[place].watch = try loop.watch(number, for: .readable) { [unowned self] _ in look(at: now) }
+    }
+
+    private func accept() {
+        for place in servers.indices where servers[place].listener >= 0 {
+            while connections.count < Self.connectionsLimit {
+                let number = repeatingInterrupted { wake_accept(servers[place].listener) }
+                guard number >= 0 else { break }
+                var on: Int32 = 1
+                _ = unsafe setsockopt(
+                    number,
+                    Int32(IPPROTO_TCP),
+                    TCP_NODELAY,
+                    &on,
+                    socklen_t(MemoryLayout<Int32>.size)
+                )
+                let connection = CallConnection(
+                    server: place,
+                    servers[place].description,
+                    descriptor: number,
+                    seed: nextSeed()
+                )
+                connection.watch = try? loop.watch(number, for: [.readable, .writable, .edge]) { [unowned self] _ in
+                    look(at: now)
+                }
+                add(connection)
+            }
+        }
+    }
+
+    /// Each connection has bytes of its own, by the seed of the run and the order in which they came.
+    private func nextSeed() -> UInt64 {
+        accepted += 1
+        return seed &+ accepted &- 1
+    }
+
+    private func add(_ connection: CallConnection) {
+        connections.append(connection)
+        settle(connection, connection.advance(at: now))
+    }
+
+    // MARK: Turns
+
+    /// Takes what apps have said, and answers it; to be called in each turn.
+    package func look(at now: Instant) {
+        self.now = max(self.now, now)
+        guard listens, !servers.isEmpty else { return }
+        accept()
+        for connection in connections where connection.descriptor >= 0 {
+            var wasRead = connection.read()
+            if let app = duplicate(of: connection), connection.missing(from: app.descriptor) > 0 {
+                // On its way through this machine.
+                wait(for: connection.descriptor)
+                wasRead = connection.read() || wasRead
+            }
+            if wasRead || connection.isFull { settle(connection, connection.answer(at: now)) }
+        }
+        dropEnded()
+    }
+
+    /// Lets the app know what the server did: the watch of a suspended one, or the bench, which waits for a running one.
+    private func settle(_ connection: CallConnection, _ outcome: CallConnection.Outcome) {
+        switch outcome {
+        case .nothing: return
+        case .said, .ended: break
+        }
+        if let owner = connection.scripted {
+            guard sockets.isSuspended(owner.app), told.insert(owner).inserted else { return }
+            var event = WakeEvent(
+                kind: .voipData,
+                local: owner.number,
+                subject: names.intern(servers[connection.server].name),
+                app: owner.app,
+                origin: origin
+            )
+            if case .ended(let failed) = outcome {
+                event.kind = .voipClosed
+                event.failed = failed
+            }
+            report?(SourceReport(event))
+            return
+        }
+        if connection.isOver { connection.end() }
+        guard let app = duplicate(of: connection) else { return }
+        if case .said = outcome {
+            let deadline = MonotonicClock.now() + Int64(Self.arrivalLimit) * 1_000_000
+            while !connection.hasArrived(at: app.descriptor), MonotonicClock.now() < deadline {
+                wait(for: app.descriptor, at: 1)
+            }
+        } else {
+            wait(for: app.descriptor)
+        }
+        if sockets.isSuspended(app.owner.app) {
+            sockets.look(at: app)
+        } else {
+            tellRunning?(app.owner.app, app.owner.number)
+        }
+    }
+
+    private func duplicate(of connection: CallConnection) -> WatchedSockets.Socket? {
+        guard let end = connection.appEnd else { return nil }
+        return sockets.socket(at: end)
+    }
+
+    /// Waits until there is something to read, as long as a packet may take through this machine.
+    private func wait(for descriptor: Int32, at most: Int32 = SimulatedVoIP.arrivalLimit) {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = repeatingInterrupted { unsafe poll(&entry, 1, most) }
+    }
+
+    private func dropEnded() {
+        if connections.contains(where: \.isOver) { connections.removeAll(where: \.isOver) }
+    }
+}

@@ -1,0 +1,70 @@
+import Glibc
+import WakeDevices
+import WakeModel
+import WakePorts
+import WakeSystem
+
+/// Real peers: apps connect to whom they like, and the bench only watches.
+package final class SocketVoIP: VoIPPort {
+    package let backend = "socket"
+    package var report: ((SourceReport) -> Void)?
+
+    private let names: NameTable
+    private let peers: PeerNames
+    private let sockets: WatchedSockets
+
+    /// - Parameter servers: The call servers of the scenario and their names, which stand for the real ones.
+    package init(servers: [(name: String, server: CallServer)], names: NameTable, loop: EventLoop) {
+        self.names = names
+        peers = PeerNames(servers.map { ($0.name, $0.server.port) })
+        sockets = WatchedSockets(loop: loop, origin: names.intern("socket"))
+    }
+
+    package func start(at now: Instant) throws(SourceFailure) {
+        sockets.report = { [unowned self] in report?(SourceReport($0)) }
+    }
+
+    package func adopt(_ descriptor: Int32, _ socket: SocketNumber, of app: AppID) -> NameID? {
+        let peer = names.intern(peers.name(of: descriptor))
+        return sockets.adopt(descriptor, .init(app: app, number: socket), peer: peer) ? peer : nil
+    }
+
+    package func perform(_ command: VoIPCommand, at now: Instant) {
+        switch command {
+        case .open: break
+        case .close(let app, let socket): sockets.close(.init(app: app, number: socket))
+        case .closeAll(let app): sockets.closeAll(of: app)
+        case .watch(let app): sockets.watch(app)
+        case .rest(let app): sockets.rest(app)
+        }
+    }
+
+    package var nextDeadline: Instant? { nil }
+
+    package func timeReached(_ now: Instant) {}
+
+    package func stop() {
+        report = nil
+        sockets.closeAll()
+    }
+
+    /// How many duplicates of apps' sockets there are.
+    package var watchedSockets: Int { sockets.count }
+}
+
+/// What records call the other end of a socket: the server of the scenario that it stands for, else its address.
+struct PeerNames {
+    private let servers: [(name: String, port: UInt16)]
+
+    init(_ servers: [(name: String, port: UInt16)]) {
+        self.servers = servers
+    }
+
+    /// A server of that port; of a scenario with one server that names no port, that one.
+    func name(of descriptor: Int32) -> String {
+        guard let peer = SocketAddress.peer(descriptor) else { return "unconnected" }
+        if let known = servers.first(where: { $0.port != 0 && $0.port == peer.port }) { return known.name }
+        if servers.count == 1, servers[0].port == 0, peer.port != nil { return servers[0].name }
+        return peer.text
+    }
+}

@@ -1,0 +1,159 @@
+import Glibc
+import Testing
+import WakeDevices
+import WakeModel
+import WakePorts
+import WakeSystem
+
+@testable import WakeVoIP
+
+@Suite("Scripted call servers")
+struct SimulatedVoIPTests {
+    private let app = AppID(0)
+
+    private func serving(_ plan: String, _ listener: Listener, listens: Bool = true) throws -> SimulatedVoIP {
+        let server = try CallServer.parse(Array(("device: call-server\nmessages: lines\n" + plan).utf8), file: "s.yaml")
+        let port = SimulatedVoIP(
+            servers: [("sip", server)],
+            names: listener.names,
+            seed: 1,
+            loop: listener.loop,
+            listens: listens
+        )
+        try listener.listen(to: port)
+        return port
+    }
+
+    private func connect(_ port: SimulatedVoIP) throws -> Connection {
+        let address = try #require(port.environment.last)
+        let connection = Connection(port: UInt16(address.split(separator: ":").last ?? ""))
+        port.look(at: .zero)
+        return connection
+    }
+
+    private func second(_ second: Int64) -> Instant { Instant.zero.advanced(by: .seconds(second)) }
+
+    @Test("What a server says at an instant is seen within the instant's turn, and left for the app")
+    func inTime() throws {
+        let listener = try Listener()
+        let port = try serving("plan:\n  - pause: 60s\n  - send: \"INVITE\\n\"\n", listener)
+        let connection = try connect(port)
+        #expect(port.adopt(connection.duplicate, 1, of: app) == listener.names.intern("sip"))
+        port.perform(.open(app, 1, peer: listener.names.intern("sip")), at: .zero)
+        port.perform(.watch(app), at: .zero)
+        #expect(port.nextDeadline == second(60))
+        port.timeReached(second(59))
+        #expect(listener.events.isEmpty)
+        port.timeReached(second(60))
+        #expect(listener.kinds == [.voipData])
+        #expect(connection.read() == "INVITE\r\n")
+    }
+
+    @Test("A server waits for what it awaits, and answers what its plan does not")
+    func answers() throws {
+        let listener = try Listener()
+        let port = try serving(
+            """
+            plan:
+              - await: HELLO
+              - send: "WELCOME\\n"
+              - pause: 5s
+              - send: "LATER\\n"
+            answers: [{to: PING, send: "PONG\\n"}]
+            """,
+            listener
+        )
+        let connection = try connect(port)
+        _ = port.adopt(connection.duplicate, 1, of: app)
+        var told: [SocketNumber] = []
+        port.tellRunning = { _, socket in told.append(socket) }
+        connection.answer("PING\nHELLO you\nPING\n")
+        port.look(at: .zero)
+        #expect(connection.read() == "PONG\r\nWELCOME\r\nPONG\r\n")
+        #expect(!told.isEmpty)
+        #expect(listener.events.isEmpty)
+        port.timeReached(second(5))
+        #expect(connection.read() == "LATER\r\n")
+    }
+
+    @Test("VOIP-7: faults and verbs end connections in their ways")
+    func faults() throws {
+        for (fault, failed) in [("restart", true), ("goodbye", false), ("half", false)] {
+            let listener = try Listener()
+            let port = try serving(
+                """
+                faults:
+                  - {name: restart, reset: true}
+                  - {name: goodbye, close: true}
+                  - {name: half, half-close: true}
+                """,
+                listener
+            )
+            let connection = try connect(port)
+            _ = port.adopt(connection.duplicate, 1, of: app)
+            port.perform(.watch(app), at: .zero)
+            try port.arm(fault: fault, device: "sip", at: second(1))
+            #expect(listener.kinds == [.voipClosed], "\(fault)")
+            #expect(listener.events.first?.failed == failed, "\(fault)")
+        }
+        let listener = try Listener()
+        let port = try serving("answers: []\n", listener)
+        #expect(throws: SourceFailure.self) { try port.arm(fault: "none", device: "sip", at: .zero) }
+        #expect(throws: SourceFailure.self) { try port.simulate(.close, device: "other", at: .zero) }
+    }
+
+    @Test("What a server pours comes whole and in order, as the app takes it, and garbage is the same each time")
+    func pours() throws {
+        let listener = try Listener()
+        let port = try serving("plan: [{pour: 9MB}, {close: true}]\n", listener)
+        let connection = try connect(port)
+        var expected = PouredBytes(seed: 1)
+        var count = 0
+        var same = true
+        var buffer = [UInt8](repeating: 0, count: 70_000)
+        while true {
+            port.look(at: .zero)
+            let read = unsafe recv(connection.app, &buffer, buffer.count, 0)
+            if read <= 0 { break }
+            same = same && expected.next(read) == Array(buffer[..<read])
+            count += read
+        }
+        #expect(count == 9_000_000)
+        #expect(same)
+    }
+
+    @Test("A stalled server reads nothing, and goes on afterwards")
+    func stalls() throws {
+        let listener = try Listener()
+        let port = try serving("plan: [{stall: 10s}]\nanswers: [{to: PING, send: \"PONG\\n\"}]\n", listener)
+        let connection = try connect(port)
+        connection.answer("PING\n")
+        port.look(at: .zero)
+        var entry = pollfd(fd: connection.app, events: Int16(POLLIN), revents: 0)
+        #expect(unsafe poll(&entry, 1, 0) == 0)
+        port.timeReached(second(10))
+        port.look(at: second(10))
+        #expect(connection.read() == "PONG\r\n")
+    }
+
+    @Test("A scripted app hears of its server while it is suspended, without a socket")
+    func scripted() throws {
+        let listener = try Listener()
+        let port = try serving(
+            "plan: [{await: HELLO}, {pause: 1s}, {send: a}, {pause: 1s}, {send: b}, {pause: 1s}, {reset: true}]\n",
+            listener,
+            listens: false
+        )
+        #expect(port.environment.isEmpty)
+        port.perform(.open(app, 1, peer: listener.names.intern("sip")), at: .zero)
+        port.perform(.watch(app), at: .zero)
+        port.timeReached(second(2))
+        #expect(listener.kinds == [.voipData])
+        port.perform(.rest(app), at: second(2))
+        port.perform(.watch(app), at: second(2))
+        port.timeReached(second(3))
+        #expect(listener.kinds == [.voipData, .voipClosed])
+        #expect(listener.events.last?.failed == true)
+        #expect(port.nextDeadline == nil)
+    }
+}

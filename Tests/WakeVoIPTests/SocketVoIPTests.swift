@@ -1,0 +1,123 @@
+import Glibc
+import Testing
+import WakeDevices
+import WakeModel
+import WakePorts
+import WakeSystem
+
+@testable import WakeVoIP
+
+@Suite("Watched sockets")
+struct SocketVoIPTests {
+    private let app = AppID(0)
+
+    private func watching(_ listener: Listener) throws -> SocketVoIP {
+        let port = SocketVoIP(servers: [], names: listener.names, loop: listener.loop)
+        try listener.listen(to: port)
+        return port
+    }
+
+    @Test("VOIP-1: bytes are told once while the app is suspended, and all of them are left for the app")
+    func data() throws {
+        let listener = try Listener()
+        let port = try watching(listener)
+        let connection = Connection()
+        #expect(port.adopt(connection.duplicate, 1, of: app) != nil)
+        connection.say("before")
+        try listener.settle()
+        #expect(listener.events.isEmpty)
+        #expect(connection.read() == "before")
+        port.perform(.watch(app), at: .zero)
+        try listener.settle()
+        #expect(listener.events.isEmpty)
+        connection.say("INVITE")
+        try listener.wait(for: 1)
+        connection.say(" again")
+        try listener.settle()
+        #expect(listener.kinds == [.voipData])
+        #expect(listener.events[0].local == 1)
+        #expect(listener.events[0].app == app)
+        port.perform(.rest(app), at: .zero)
+        #expect(connection.read() == "INVITE again")
+        port.perform(.watch(app), at: .zero)
+        connection.say("more")
+        try listener.wait(for: 2)
+        #expect(listener.kinds == [.voipData, .voipData])
+    }
+
+    @Test("VOIP-1: what was there when the app was suspended is told at once")
+    func already() throws {
+        let listener = try Listener()
+        let port = try watching(listener)
+        let connection = Connection()
+        _ = port.adopt(connection.duplicate, 1, of: app)
+        connection.say("unread")
+        var entry = pollfd(fd: connection.app, events: Int16(POLLIN), revents: 0)
+        #expect(unsafe poll(&entry, 1, 10_000) == 1)
+        port.perform(.watch(app), at: .zero)
+        #expect(listener.kinds == [.voipData])
+    }
+
+    @Test(
+        "VOIP-7: the peer's close is told as an end, and its reset as a failure that the app still gets",
+        arguments: [false, true]
+    )
+    func ends(reset: Bool) throws {
+        let listener = try Listener()
+        let port = try watching(listener)
+        let connection = Connection()
+        _ = port.adopt(connection.duplicate, 1, of: app)
+        port.perform(.watch(app), at: .zero)
+        if reset { connection.resetPeer() } else { connection.closePeer() }
+        try listener.wait(for: 1)
+        #expect(listener.kinds == [.voipClosed])
+        #expect(listener.events.first?.failed == reset)
+        #expect(connection.read() == (reset ? "error \(ECONNRESET)" : "end"))
+    }
+
+    @Test("Duplicates go with the mark, with the process and with the bench")
+    func descriptors() throws {
+        let listener = try Listener()
+        let port = try watching(listener)
+        let connections = (0..<3).map { _ in Connection() }
+        let before = openDescriptors()
+        for (place, connection) in connections.enumerated() {
+            _ = port.adopt(connection.duplicate, SocketNumber(place + 1), of: place == 2 ? AppID(1) : app)
+        }
+        #expect(port.watchedSockets == 3)
+        #expect(openDescriptors() == before + 3)
+        port.perform(.watch(app), at: .zero)
+        port.perform(.close(app, 1), at: .zero)
+        #expect(openDescriptors() == before + 2)
+        port.perform(.closeAll(app), at: .zero)
+        #expect(openDescriptors() == before + 1)
+        port.stop()
+        #expect(openDescriptors() == before)
+    }
+
+    @Test("A descriptor that is no stream socket, a number in use and one socket too many are refused and closed")
+    func refused() throws {
+        let listener = try Listener()
+        let port = try watching(listener)
+        let connection = Connection()
+        let before = openDescriptors()
+        let file = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+        #expect(port.adopt(file, 1, of: app) == nil)
+        let datagrams = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+        #expect(port.adopt(datagrams, 1, of: app) == nil)
+        #expect(openDescriptors() == before)
+        #expect(port.adopt(connection.duplicate, 1, of: app) != nil)
+        #expect(port.adopt(connection.duplicate, 1, of: app) == nil)
+        #expect(openDescriptors() == before + 1)
+    }
+
+    @Test("Records call the other end by the server that it stands for, or by its address")
+    func names() throws {
+        let connection = Connection()
+        let port = try #require(SocketAddress.peer(connection.app)?.port)
+        #expect(PeerNames([]).name(of: connection.app) == "127.0.0.1:\(port)")
+        #expect(PeerNames([("sip", 0)]).name(of: connection.app) == "sip")
+        #expect(PeerNames([("sip", 0), ("chat", port)]).name(of: connection.app) == "chat")
+        #expect(PeerNames([("sip", 1), ("chat", 2)]).name(of: connection.app) == "127.0.0.1:\(port)")
+    }
+}
