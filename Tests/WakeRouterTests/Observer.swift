@@ -397,7 +397,6 @@ struct Observer {
         case .audio(let command): observe(command)
         case .audioAnswer(let app, _, _):
             if !apps[Int(app.number)].alive { fail("an app without process is answered") }
-        case .bluetooth, .alert, .location, .locationAuthorization, .raise: break
         case .voip(let command): observe(command)
         case .peripheralRole(let command): centrals.observe(command)
         case .refused(_, let fault): tally.faults[Int(fault.rawValue)] += 1

@@ -61,8 +61,9 @@ final class AppMix: SoundFrames {
         var heard = [Float](repeating: 0, count: Int(AudioFormat.lockedFrames))
     }
 
-    /// So many of its own buffers are asked of an app before they are needed: what a desktop's scheduler may be late by.
-    static let buffersAhead = 2
+    /// So many of its own buffers are asked of an app before they are needed, at most half a ring: by so much may an app be
+    /// late on a machine that does other things as well, before it is an underrun (AUD-11).
+    static let buffersAhead = 4
     /// An app may take so many periods to its first buffer.
     private static let patience = 12
     /// What hums in place of an app, in hertz and of the full range.
@@ -210,7 +211,7 @@ extension AppMix.State {
             }
         }
         let buffer = UInt64(voices[place].order.frames)
-        let ahead = UInt64(frames) + UInt64(AppMix.buffersAhead) * buffer
+        let ahead = UInt64(frames) + min(UInt64(AppMix.buffersAhead) * buffer, UInt64(AudioLink.capacity / 2))
         var wanted = max(output.wanted, output.position)
         while wanted &- output.position < ahead { wanted &+= buffer }
         output.wanted = wanted
