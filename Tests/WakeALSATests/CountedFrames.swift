@@ -49,10 +49,12 @@ final class CountedFrames: SoundFrames {
     }
 
     func take(_ frames: UnsafeBufferPointer<Float>, channels: Int) {
-        state.withLock { state in
+        let stalls = state.withLock { state in
             unsafe state.heard.append(contentsOf: frames)
             state.periods += 1
+            return state.stallAt == state.periods
         }
+        if stalls { _ = poll(nil, 0, Self.stall) }
         bell.ring()
     }
 }

@@ -77,6 +77,22 @@ struct SoundPumpTests {
         #expect(sounds(try card.played(), .float32) == stage.frames.rendered)
     }
 
+    @Test(
+        "AUD-11: What a card hears and nobody takes in time is lost, which is told and counted, and it goes on to hear"
+    )
+    func overruns() throws {
+        let card = try SoundCardStandIn()
+        try card.hear((0..<96_000).flatMap { bytes(CountedFrames.sample($0), .float32) })
+        let stage = try PumpStage(stallAt: 10)
+        try stage.begin(recording: SoundPump.End(card.paced(), .short))
+        stage.pump?.run([.capture])
+        #expect(try stage.wait { stage.edges.contains(.runsAgain(.capture)) && stage.frames.periods >= 20 })
+        stage.pump?.stop()
+        #expect(
+            Array(stage.edges.prefix(3)) == [.started(.capture), .ranDry(.capture, total: 1), .runsAgain(.capture)]
+        )
+    }
+
     @Test("A card that is pulled out while it plays is gone, once, and the pump ends well")
     func pulledOut() throws {
         let card = try SoundCardStandIn()

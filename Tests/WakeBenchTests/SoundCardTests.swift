@@ -80,7 +80,7 @@ struct SoundCardTests {
             ],
             expect: [
                 "  - {app: radio, kind: audio-route-changed, verdict: foreground-deliver, count: 1}",
-                "  - {app: radio, state: foreground}",
+                "  - {app: radio, state: active}",
             ]
         )
         let process = try bench.start([
@@ -94,14 +94,15 @@ struct SoundCardTests {
         }
         card.unplug()
         process.waitUntilExit()
-        #expect(process.terminationStatus == 0, "\(try bench.lines(of: "stdout").joined(separator: "\n"))")
+        let said = try bench.lines(of: "stdout").joined(separator: "\n")
+        #expect(process.terminationStatus == 0, "\(said)")
         let log = try bench.lines(of: name)
         #expect(log.contains("route changed reason=2 output=nowhere"))
     }
 
     @Test("Without the sound card the run is refused with 12, and the line says what to do")
     func missing() throws {
-        let bench = try stage([], expect: ["  - {app: radio, state: foreground}"])
+        let bench = try stage([], expect: ["  - {app: radio, state: active}"])
         let (code, errors) = try bench.run([
             "run", "card.yaml", "--backend", "audio=alsa", "--sound-card", "hw:No,7", "--apps", "apps", "--out", "out",
         ])

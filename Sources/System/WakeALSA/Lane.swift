@@ -73,15 +73,18 @@ import WakeSystem
     /// Moves all that can be moved now.
     func serve(tell: (SoundEdge) -> Void) throws(SoundError) {
         while isWanted {
-            if !stream.isRunning { try begin() }
+            // First of all: it recovers from what went wrong.
             let free = try stream.available()
             if stream.overruns != knownOverruns {
                 knownOverruns = stream.overruns
                 isDry = true
                 tell(.ranDry(stream.direction, total: knownOverruns))
+            }
+            guard stream.isRunning else {
+                try begin()
                 continue
             }
-            if !hasStarted, stream.isRunning {
+            if !hasStarted {
                 hasStarted = true
                 tell(isDry ? .runsAgain(stream.direction) : .started(stream.direction))
                 isDry = false
@@ -95,6 +98,7 @@ import WakeSystem
     private func begin() throws(SoundError) {
         hasStarted = false
         try countFailure()
+        if !stream.isPrepared { try stream.prepare() }
         if stream.direction == .playback {
             let size = stream.granted.bufferFrames * stream.granted.frameBytes
             let silence = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)

@@ -81,6 +81,9 @@ import Glibc
     /// Whether frames move by themselves; false before ``start()`` and after a recovery.
     package var isRunning: Bool { unsafe snd_pcm_state(handle) == SND_PCM_STATE_RUNNING }
 
+    /// Whether it waits for ``start()``.
+    package var isPrepared: Bool { unsafe snd_pcm_state(handle) == SND_PCM_STATE_PREPARED }
+
     /// The frames that can be written or read now, after recovering from what went wrong meanwhile.
     ///
     /// - Throws: ``SoundError``, gone when the card was taken away.

@@ -154,4 +154,6 @@ def log(line):
     print(line, flush=True)
 
 
+# Sound goes before everything ordinary.
+os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 (Recorder if "recorder" in sys.argv[0] else Tone)().run()
