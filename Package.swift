@@ -63,6 +63,8 @@ let package = Package(
         .library(name: "ExternalAccessory", targets: ["ExternalAccessory"]),
         .library(name: "os", targets: ["os"]),
         .library(name: "OSLog", targets: ["OSLog"]),
+        // Loaded by alsa-lib in tests, by its file.
+        .library(name: "PacedCard", type: .dynamic, targets: ["PacedCard"]),
     ],
     targets: [
         // C libraries, and what Swift cannot import.
@@ -70,6 +72,7 @@ let package = Package(
         library("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
         library("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
         library("CUdev", pkgConfig: "libudev", apt: "libudev-dev"),
+        library("CALSA", pkgConfig: "alsa", apt: "libasound2-dev"),
         .target(name: "CWakeShims", path: "Sources/C/CWakeShims"),
 
         // Core
@@ -84,6 +87,7 @@ let package = Package(
         room("WakeBus", on: "System", uses: ["CSystemd", "WakeSystem"]),
         room("WakeBlueZ", on: "System", uses: ["CWakeShims", "WakeSystem", "WakeBus"]),
         room("WakeUdev", on: "System", uses: ["CUdev", "WakeSystem"]),
+        room("WakeALSA", on: "System", uses: ["CALSA", "WakeSystem", "WakeUdev"]),
         room("WakeBundles", on: "System", uses: ["WakeModel"]),
         room("WakeProcesses", on: "System", uses: ["CWakeShims", "WakeSystem"]),
         room("WakeJournal", on: "System", uses: ["CSQLite", "WakeModel", "WakePorts"]),
@@ -104,7 +108,7 @@ let package = Package(
         room(
             "WakeAudio",
             on: "EventSources",
-            uses: ["WakeModel", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem"]
+            uses: ["WakeModel", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeUdev", "WakeALSA"]
         ),
 
         room(
@@ -276,9 +280,24 @@ let package = Package(
             "WakeLocationTests",
             uses: ["ChildProcess", "WakeLocation", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev"]
         ),
+        .target(
+            name: "PacedCard",
+            path: "Tests/Support/PacedCard",
+            linkerSettings: [.linkedLibrary("asound")]
+        ),
+        .target(
+            name: "SoundCardStandIn",
+            dependencies: ["WakeSystem"],
+            path: "Tests/Support/SoundCardStandIn",
+            swiftSettings: house
+        ),
+        tests("WakeALSATests", uses: ["SoundCardStandIn", "WakeALSA", "WakeSystem", "WakeUdev"]),
         tests(
             "WakeAudioTests",
-            uses: ["WakeAudio", "WakeModel", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem"]
+            uses: [
+                "SoundCardStandIn", "WakeALSA", "WakeAudio", "WakeModel", "WakePorts", "WakeWire", "WakeDevices",
+                "WakeSystem",
+            ]
         ),
         tests(
             "WakeExternalAccessoryTests",
@@ -294,7 +313,8 @@ let package = Package(
             "WakeBenchTests",
             uses: [
                 "AccessoryApp", "AccessoryLogger", "CallApp", "ChildProcess", "Fences", "Logger", "MisbehavingApp",
-                "Recorder", "SIPPhone", "ThermometerPeripheral", "ToneRadio", "WakeAudio", "WakeBench",
+                "Recorder", "SIPPhone", "SoundCardStandIn", "ThermometerPeripheral", "ToneRadio", "WakeAudio",
+                "WakeBench",
                 "WakeDevices", "WakeJournal", "WakeModel", "WakePorts", "WakeProcesses", "WakeReports", "WakeRouter",
                 "WakeWire", "wakebench",
             ]

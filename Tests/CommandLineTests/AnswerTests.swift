@@ -61,7 +61,8 @@ struct AnswerTests {
         let nowhere = ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(program.folder.path)/no-bus"]
         let known = [
             "freezer cgroup2", "freezer cgroup1", "freezer sigstop", "system D-Bus", "bluetoothd", "Bluetooth adapter",
-            "udev", "USB accessories", "RFCOMM", "run folder", "SQLite", "libsystemd", "libyaml",
+            "udev", "USB accessories", "RFCOMM", "sound card", "run folder", "SQLite", "libsystemd", "libyaml",
+            "alsa-lib",
         ]
         var outcomes = [try program.run("doctor", environment: nowhere)]
         if Program.isRoot, FileManager.default.isExecutableFile(atPath: Program.setpriv) {

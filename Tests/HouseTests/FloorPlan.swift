@@ -23,6 +23,7 @@ enum FloorPlan {
         Room(name: "WakeBus", floor: "System", imports: ["CSystemd", "WakeSystem"]),
         Room(name: "WakeBlueZ", floor: "System", imports: ["CWakeShims", "WakeSystem", "WakeBus"]),
         Room(name: "WakeUdev", floor: "System", imports: ["CUdev", "WakeSystem"]),
+        Room(name: "WakeALSA", floor: "System", imports: ["CALSA", "WakeSystem", "WakeUdev"]),
         Room(name: "WakeBundles", floor: "System", imports: ["WakeModel"], foundation: true),
         Room(
             name: "WakeProcesses",
@@ -46,7 +47,7 @@ enum FloorPlan {
         Room(
             name: "WakeAudio",
             floor: "EventSources",
-            imports: ["WakeModel", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem"]
+            imports: ["WakeModel", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeUdev", "WakeALSA"]
         ),
 
         Room(

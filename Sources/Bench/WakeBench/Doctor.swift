@@ -1,4 +1,5 @@
 import Glibc
+import WakeAudio
 import WakeBluetooth
 import WakeDevices
 import WakeExternalAccessory
@@ -17,7 +18,9 @@ package enum Doctor {
     }
 
     package static func examine() -> [Line] {
-        freezers() + bluetooth(.examine()) + accessories(.examine()) + [runs()] + libraries()
+        let sound = ALSAPresence.examine()
+        return freezers() + bluetooth(.examine()) + accessories(.examine()) + [self.sound(sound), runs()]
+            + libraries(sound)
     }
 
     private static func freezers() -> [Line] {
@@ -93,6 +96,14 @@ package enum Doctor {
         return [udev, rights, rfcomm]
     }
 
+    /// The line of `--backend audio=alsa`.
+    static func sound(_ found: ALSAPresence) -> Line {
+        let cards = found.cards.isEmpty ? "none in the kernel" : found.cards.joined(separator: "; ")
+        guard let failure = found.failure else { return Line(what: "sound card", good: true, finding: cards) }
+        let other = found.cards.isEmpty ? "" : ", or one of the cards \(cards), with --sound-card"
+        return Line(what: "sound card", good: false, finding: "\(failure)\(other); simulated sound works without")
+    }
+
     /// Whether a run can be written to the folder where runs go by default.
     private static func runs() -> Line {
         let name = RunFolder.defaultParent
@@ -112,12 +123,13 @@ package enum Doctor {
         return Line(what: "run folder", good: enough, finding: "./\(name) can be written, \(free) MiB free\(remedy)")
     }
 
-    private static func libraries() -> [Line] {
+    private static func libraries(_ sound: ALSAPresence) -> [Line] {
         let systemd = EventLoop.libraryFile
         return [
             Line(what: "SQLite", good: true, finding: SQLiteJournal.libraryVersion),
             Line(what: "libsystemd", good: systemd != nil, finding: systemd ?? "its file is not known"),
             Line(what: "libyaml", good: true, finding: YAMLReader.libraryVersion),
+            Line(what: "alsa-lib", good: true, finding: sound.library),
         ]
     }
 }

@@ -89,7 +89,7 @@ package final class Run {
         }
         peripheralRole = try Run.peripheralRole(beside: radio, scenario, names: names, seed: seed, loop: loop)
         location = try Run.location(positions, scenario, options, names: names, seed: seed, loop: loop)
-        audio = try Run.audio(sound, scenario, names: names, loop: loop)
+        audio = try Run.audio(sound, scenario, options, names: names, loop: loop)
         accessory = try Run.accessory(
             accessories,
             scenario,
@@ -300,13 +300,22 @@ package final class Run {
     private static func audio(
         _ backend: String,
         _ scenario: Scenario,
+        _ options: RunOptions,
         names: NameTable,
         loop: EventLoop
     ) throws(CommandFailure) -> any AudioPort {
-        guard backend == "simulated" else {
-            throw CommandFailure(.usage, "the backend audio=\(backend) is not there yet; leave it away")
+        guard backend == "alsa" else { return SimulatedAudio(devices: scenario.devices, names: names, loop: loop) }
+        do {
+            return try ALSAAudio(
+                card: options.soundCard,
+                microphone: options.microphone,
+                devices: scenario.devices,
+                names: names,
+                loop: loop
+            )
+        } catch {
+            throw CommandFailure(.internal, error.description)
         }
-        return SimulatedAudio(devices: scenario.devices, names: names, loop: loop)
     }
 
     /// The simulated ends among the run's.

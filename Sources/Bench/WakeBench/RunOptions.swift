@@ -39,6 +39,10 @@ package struct RunOptions: Sendable {
     package var gpsdPort: UInt16 = 2947
     /// The tty of an NMEA receiver; nil for the first that is found.
     package var receiver: String?
+    /// The PCM of ALSA that stands for the phone's speaker.
+    package var soundCard = "default"
+    /// The PCM of ALSA that stands for the phone's microphone; nil for the same.
+    package var microphone: String?
 
     package init(scenario: String, out: String) {
         self.scenario = scenario

@@ -29,6 +29,8 @@ enum RunCommand {
         .value("--adapter", "any|ADDRESS", "the Bluetooth adapter of --backend bluez; default any"),
         .value("--gpsd", "PORT", "the port of gpsd on this machine, for location=gpsd; default 2947"),
         .value("--receiver", "any|PATH", "the tty of the receiver of location=nmea; default any that udev knows"),
+        .value("--sound-card", "NAME", "the PCM that plays for audio=alsa, as aplay -L lists them; default default"),
+        .value("--microphone", "NAME", "the PCM that hears for audio=alsa; default the sound card"),
         .value("--patience", "SECONDS", "wall time after which an app that owes an answer counts as overrun"),
         .flag("--no-journal", "keep no journal: the run cannot be continued after a crash"),
         .flag("--quiet", short: "-q", "print the last line only"),
@@ -109,6 +111,8 @@ enum RunCommand {
             options.gpsdPort = port
         }
         if let receiver = arguments.value("--receiver"), receiver != "any" { options.receiver = receiver }
+        if let card = arguments.value("--sound-card") { options.soundCard = card }
+        options.microphone = arguments.value("--microphone")
         return options
     }
 

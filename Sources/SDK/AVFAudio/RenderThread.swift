@@ -84,7 +84,14 @@ final class RenderThread: Sendable {
         return isFirst
     }
 
+    /// Sound goes before everything ordinary, as on iOS, where the system allows that; what the app forks does not.
+    private static func goFirst() {
+        var parameter = sched_param(sched_priority: sched_get_priority_min(SCHED_FIFO))
+        _ = unsafe pthread_setschedparam(pthread_self(), SCHED_FIFO | Int32(bitPattern: 0x4000_0000), &parameter)
+    }
+
     private func work() {
+        Self.goFirst()
         let renderer = Renderer()
         while wait(), isRunning {
             do throws(AudioRingFault) {

@@ -1,0 +1,373 @@
+import WakeALSA
+import WakeDevices
+import WakeModel
+import WakePorts
+import WakeSystem
+import WakeUdev
+import WakeWire
+
+/// Sound on the cards of this machine, through ALSA.
+///
+/// A card's own thread adds up what the apps have rendered and asks them for more, in the card's time; here only the edges
+/// arrive. Cards come and go through udev. While no card can play, or hear, the time goes on without sound.
+package final class ALSAAudio: AudioPort {
+    package static let usualCard = "default"
+
+    package let backend = "alsa"
+    package var report: ((SourceReport) -> Void)?
+    package var note: ((AppID, String) -> Void)?
+    /// How often a card ran out of frames, or of room for them, because this machine was late.
+    package private(set) var overruns = 0
+    /// What the card that plays has granted; nil before the start.
+    package var granted: SoundGrant? { player?.pump.playback }
+
+    /// One app's stream, as the loop knows it.
+    private final class Stream {
+        let app: AppID
+        var order: AudioStream
+        var watch: StreamWatch
+        var link: AudioLink?
+        /// Of an app without memory: it is silent.
+        var pretendsSilence = false
+        /// Of an app without memory: until when it answers no buffer, and since when.
+        var stall: (since: Instant, until: Instant)?
+
+        init(app: AppID, order: AudioStream) {
+            self.app = app
+            self.order = order
+            watch = StreamWatch(silenceLimit: order.records ? nil : order.silenceLimit)
+        }
+
+        deinit {
+            link?.end()
+        }
+    }
+
+    /// An open card.
+    private struct Card {
+        var name: String
+        var pump: SoundPump
+    }
+
+    /// The phone's own rate, in the usual buffers; four of them wait in the card, for the sake of other programs.
+    static let request = SoundRequest(
+        rates: [Int(AudioFormat.rate)],
+        channels: AudioFormat.outputChannels,
+        periodFrames: Int(AudioFormat.usualFrames),
+        periods: 4
+    )
+
+    /// What plays nothing and hears nothing, when there is no card: a plug-in of alsa-lib.
+    private static let nothing = "null"
+
+    private let names: NameTable
+    private let loop: EventLoop
+    private let origin: NameID
+    private let speaker: String
+    private let microphone: String
+    private let devices: [(name: String, device: AudioDevice)]
+    private let mix: AppMix
+    private var routes: CardRoutes
+    private var udev: Udev?
+    private var cardWatch: SoundCardWatch?
+    private var newsWatch: Watch?
+    private var player: Card?
+    private var recorder: Card?
+    /// Ascending by app.
+    private var streams: [Stream] = []
+    /// What the cards' threads said and no time has come to yet.
+    private var news: [AppMix.News] = []
+
+    /// - Parameters:
+    ///   - card: the PCM that stands for the phone's speaker.
+    ///   - microphone: the PCM that stands for its microphone; nil for the same.
+    /// - Throws: ``SystemError`` when the kernel gives no descriptors.
+    package init(
+        card: String = ALSAAudio.usualCard,
+        microphone: String? = nil,
+        devices: [ScenarioDevice],
+        names: NameTable,
+        loop: EventLoop
+    ) throws(SystemError) {
+        speaker = card
+        self.microphone = microphone ?? card
+        self.devices = devices.compactMap { device in device.audio.map { (device.name, $0) } }
+        self.names = names
+        self.loop = loop
+        origin = names.intern("alsa")
+        mix = try AppMix()
+        routes = CardRoutes(speaker: card, microphone: microphone ?? card, devices: self.devices, cards: [])
+    }
+
+    // MARK: The port
+
+    package func start(at now: Instant) throws(SourceFailure) {
+        do throws(SystemError) {
+            let udev = try Udev()
+            // The watch first: what comes between the two is then heard of.
+            cardWatch = try SoundCardWatch(udev, on: loop) { [weak self] in self?.changed($0) }
+            newsWatch = try loop.watch(mix.newsDescriptor, for: .readable) { [weak self] _ in
+                guard let self else { return }
+                news += mix.takeNews()
+            }
+            self.udev = udev
+        } catch {
+            throw SourceFailure(.environment, "audio=alsa: \(error)")
+        }
+        let cards = SoundCard.all(udev)
+        routes = CardRoutes(speaker: speaker, microphone: microphone, devices: devices, cards: cards)
+        do throws(SoundError) {
+            player = try open(.playback, routes.outputName ?? speaker)
+        } catch {
+            throw SourceFailure(.environment, "audio=alsa: \(error)")
+        }
+    }
+
+    package func stop() {
+        report = nil
+        cardWatch = nil
+        newsWatch?.cancel()
+        newsWatch = nil
+        streams.removeAll()
+        player?.pump.stop()
+        recorder?.pump.stop()
+        player = nil
+        recorder = nil
+    }
+
+    package var route: AudioRoute { routes.route }
+
+    package func perform(_ command: AudioCommand, at now: Instant) {
+        switch command {
+        case .play(let app, let order): play(app, order, at: now)
+        case .stop(let app):
+            mix.remove(app)
+            streams.removeAll { $0.app == app }
+        }
+        settle()
+    }
+
+    private func play(_ app: AppID, _ order: AudioStream, at now: Instant) {
+        guard let stream = stream(app) else {
+            let stream = Stream(app: app, order: order)
+            streams.insert(stream, at: streams.firstIndex { $0.app > app } ?? streams.count)
+            mix.change(app, order) { $0.begin() }
+            return
+        }
+        if stream.order.plays != order.plays || stream.order.records != order.records { unlink(stream) }
+        let began = order.runs && !stream.order.runs
+        stream.order = order
+        stream.watch.silenceLimit = order.records ? nil : order.silenceLimit
+        stream.link?.setFrames(order.frames)
+        if began {
+            stream.watch.begin()
+            if stream.pretendsSilence { stream.watch.buffer(silent: true, at: now) }
+        }
+        mix.change(app, order) { voice in
+            voice.order = order
+            if began { voice.begin() }
+        }
+    }
+
+    private func unlink(_ stream: Stream) {
+        mix.change(stream.app, stream.order) { $0.link = nil }
+        stream.link?.end()
+        stream.link = nil
+    }
+
+    package func share(with app: AppID) throws(SourceFailure) -> SharedAudio {
+        guard let stream = stream(app) else { throw SourceFailure(.unknown, "app \(app.number) has no stream") }
+        if let link = stream.link { return link.shared }
+        let link = try AudioLink(plays: stream.order.plays, records: stream.order.records, frames: stream.order.frames)
+        stream.link = link
+        mix.change(app, stream.order) { voice in
+            voice.link = link
+            voice.begin()
+        }
+        return link.shared
+    }
+
+    package func pretend(_ sound: PretendedSound, of app: AppID, at now: Instant) {
+        guard let stream = stream(app) else { return }
+        switch sound {
+        case .tone, .silence:
+            stream.pretendsSilence = sound == .silence
+            if stream.order.runs { stream.watch.buffer(silent: stream.pretendsSilence, at: now) }
+            mix.change(app, stream.order) { $0.hums = sound == .tone }
+        case .stall(let span): stream.stall = (now, now.advanced(by: span))
+        }
+        say(of: stream, at: now)
+    }
+
+    /// A card is plugged in by hand: the step says when that is to be, and udev when it is.
+    package func plug(_ device: String, _ plugged: Bool, at now: Instant) throws(SourceFailure) {
+        guard let found = devices.first(where: { $0.name == device })?.device else {
+            throw SourceFailure(.unknown, "no sound device is called '\(device)'")
+        }
+        guard found.card != nil else {
+            throw SourceFailure(
+                .unsupported,
+                "audio=alsa: name the sound card that '\(device)' is, as `card` in \(found.file)"
+            )
+        }
+    }
+
+    package func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) {
+        throw SourceFailure(
+            .unsupported,
+            "audio=alsa: the sound card itself decides; arm '\(fault)' with audio=simulated"
+        )
+    }
+
+    // MARK: Cards
+
+    /// Opens a card for one direction.
+    private func open(_ direction: SoundDirection, _ name: String) throws(SoundError) -> Card {
+        let end = SoundPump.End(name, Self.request)
+        do {
+            let pump = try SoundPump(
+                playing: direction == .playback ? end : nil,
+                recording: direction == .capture ? end : nil,
+                frames: mix,
+                loop: loop
+            ) { [weak self] in self?.heard($0, of: name) }
+            return Card(name: name, pump: pump)
+        } catch let error as SoundError {
+            throw error
+        } catch {
+            throw SoundError(.failed, device: name, call: "\(error)", code: 0)
+        }
+    }
+
+    /// What a card's thread says.
+    private func heard(_ edge: SoundEdge, of name: String) {
+        switch edge {
+        case .started, .runsAgain, .rested: break
+        case .ranDry: overruns += 1
+        case .gone: lose(name)
+        }
+    }
+
+    private func changed(_ change: SoundCardWatch.Change) {
+        switch change {
+        case .came: regain()
+        case .went(let index):
+            for card in [player, recorder] {
+                if let card, card.pump.cards.contains(index) { lose(card.name) }
+            }
+        }
+        tell(routes.see(SoundCard.all(udev)))
+        settle()
+    }
+
+    private func lose(_ name: String) {
+        tell(routes.lose(name))
+        settle()
+    }
+
+    /// What was lost may be there again.
+    private func regain() {
+        for name in routes.lostNames {
+            let direction: SoundDirection = name == speaker ? .playback : .capture
+            if (try? open(direction, name)) != nil { tell(routes.regain(name)) }
+        }
+    }
+
+    private func tell(_ changes: [CardRoutes.Change]) {
+        for change in changes {
+            report?(
+                SourceReport(
+                    WakeEvent(
+                        kind: .audioRouteChanged,
+                        local: UInt32(change.reason.rawValue),
+                        subject: names.intern(change.device),
+                        origin: origin
+                    ),
+                    .audioRoute(change.route, previous: change.previous)
+                )
+            )
+        }
+    }
+
+    /// Opens the cards that the route names, and lets move what is wanted.
+    private func settle() {
+        let plays = streams.contains { $0.order.runs && $0.order.plays }
+        let records = streams.contains { $0.order.runs && $0.order.records }
+        player = settled(player, .playback) { $0.outputName }
+        if records || recorder != nil { recorder = settled(recorder, .capture) { $0.inputName } }
+        player?.pump.run(plays ? [.playback] : [])
+        recorder?.pump.run(records ? [.capture] : [])
+    }
+
+    /// The card that the route names: the one that is open, or another.
+    private func settled(_ card: Card?, _ direction: SoundDirection, _ name: (CardRoutes) -> String?) -> Card? {
+        while true {
+            let wanted = name(routes) ?? Self.nothing
+            if let card, card.name == wanted { return card }
+            card?.pump.stop(drains: false)
+            do throws(SoundError) { return try open(direction, wanted) } catch {
+                guard wanted != Self.nothing else { return nil }
+                tell(routes.lose(wanted))
+            }
+        }
+    }
+
+    // MARK: Time
+
+    package var nextDeadline: Instant? {
+        if !news.isEmpty { return .zero }
+        var next: Instant?
+        for stream in streams where stream.order.runs {
+            for due in [stream.watch.nextDeadline, stream.stall?.until] {
+                if let due { next = next.map { min($0, due) } ?? due }
+            }
+        }
+        return next
+    }
+
+    package func timeReached(_ now: Instant) {
+        let heard = news
+        news = []
+        for each in heard { take(each, at: now) }
+        for stream in streams where stream.order.runs {
+            if let stall = stream.stall, stall.until <= now {
+                stream.stall = nil
+                let buffer = Int64(stream.order.frames) * 1_000_000_000 / Int64(AudioFormat.rate)
+                stream.watch.ranDry(UInt32(clamping: stall.until.since(stall.since).nanoseconds / buffer))
+            }
+            say(of: stream, at: now)
+        }
+    }
+
+    private func take(_ news: AppMix.News, at now: Instant) {
+        guard let stream = stream(news.app) else { return }
+        if news.late > 0 { stream.watch.ranDry(news.late) }
+        if let isSilent = news.isSilent { stream.watch.buffer(silent: isSilent, at: now) }
+        guard let fault = news.fault else { return }
+        note?(stream.app, "\(fault); its sound ends")
+        unlink(stream)
+        stream.order.runs = false
+        let order = stream.order
+        mix.change(stream.app, order) { $0.order = order }
+        tell(.audioStopped, stream.app, failed: true)
+        settle()
+    }
+
+    // MARK: Saying so
+
+    private func say(of stream: Stream, at now: Instant) {
+        for edge in stream.watch.edges(at: now) {
+            switch edge {
+            case .silent: tell(.audioSilent, stream.app)
+            case .audible: tell(.audioAudible, stream.app)
+            case .ranDry(let count): tell(.audioRanDry, stream.app, count: count)
+            }
+        }
+    }
+
+    private func tell(_ kind: EventKind, _ app: AppID, count: UInt32 = 0, failed: Bool = false) {
+        report?(SourceReport(WakeEvent(kind: kind, local: count, failed: failed, app: app, origin: origin)))
+    }
+
+    private func stream(_ app: AppID) -> Stream? { streams.first { $0.app == app } }
+}
