@@ -12,7 +12,8 @@ import WakeModel
 ///   the session, `peripheral` the name, `subject` name and protocol as in `dock/com.example.log`, `services` the one
 ///   protocol; `failed` with ``EventPayload/accessoryFailure(_:)`` when there is none.
 /// - ``EventKind/accessorySessionEnded``, at most once: `failed` with the failure when bytes were lost, such as the overflow of
-///   a link that cannot wait; not failed when the accessory closed its end. A session of an accessory that goes ends by
+///   a link that cannot wait; not failed when the accessory closed its end. Of a failed one the port closes its end of the
+///   socket only after ``AccessoryCommand/close(_:)``, so that the app knows before that the end is none. A session of an accessory that goes ends by
 ///   its disconnection, without an event of its own.
 ///
 /// The app's end of a session is a stream socket, its other end is the port's: what arrives is written to it, what the app

@@ -21,8 +21,25 @@ struct AccessoryRecord: Equatable {
             /// The port has not answered.
             case opening
             case open
-            /// It could not be opened, and the app is to hear of it; or it ended, and the app has not closed it.
+            /// It could not be opened, and the app is to hear of it.
+            case refused
+            /// It ended, and the app has not closed it.
             case over
+        }
+
+        /// Whether the accessory's protocol is in use by it (EA-5).
+        var isUsed: Bool { phase == .opening || phase == .open }
+
+        /// Whether an event can be about it, as it stands.
+        func isConcerned(by event: WakeEvent) -> Bool {
+            switch (event.kind, phase) {
+            case (.accessorySessionOpened, .opening), (.accessorySessionEnded, .opening): true
+            // The router's own answer.
+            case (.accessorySessionOpened, .refused): event.app != nil
+            case (.accessorySessionEnded, .open), (.accessoryDataAvailable, .open), (.accessoryDataAvailable, .over):
+                true
+            default: false
+            }
         }
     }
 

@@ -64,7 +64,7 @@ extension Router {
             name: known?.name ?? .none,
             protocolName: protocolName,
             since: now,
-            phase: fault == nil ? .opening : .over
+            phase: fault == nil ? .opening : .refused
         )
         if place == apps[index].accessory.sessions.count {
             apps[index].accessory.sessions.append(session)
@@ -118,7 +118,7 @@ extension Router {
         let taken = apps.contains { record in
             record.accessory.sessions.contains {
                 $0.map {
-                    $0.accessory == accessory.connection && $0.protocolName == protocolName && $0.phase != .over
+                    $0.accessory == accessory.connection && $0.protocolName == protocolName && $0.isUsed
                 } ?? false
             }
         }
@@ -239,10 +239,8 @@ extension Router {
             for place in apps[index].accessory.sessions.indices
             where apps[index].accessory.sessions[place]?.accessory == event.local {
                 let session = apps[index].accessory.sessions[place]
-                guard session?.phase != .opening else {
-                    // The port still owes the answer, and the app waits for it.
-                    continue
-                }
+                // For the answer to its request the app waits in any case.
+                guard session?.phase == .open || session?.phase == .over else { continue }
                 apps[index].accessory.sessions[place] = nil
                 dropWaiting(of: AppID(UInt32(index)), slot: place + 1, source: .accessory, into: &output)
             }
@@ -253,8 +251,7 @@ extension Router {
     private func owner(of event: WakeEvent) -> AppID? {
         for index in apps.indices {
             guard let slot = apps[index].accessory.slot(ofSession: event.local) else { continue }
-            let isOver = apps[index].accessory.sessions[slot - 1]?.phase == .over
-            return isOver && event.kind == .accessorySessionEnded ? nil : AppID(UInt32(index))
+            return apps[index].accessory.sessions[slot - 1]!.isConcerned(by: event) ? AppID(UInt32(index)) : nil
         }
         return nil
     }
@@ -265,7 +262,7 @@ extension Router {
         guard let slot = apps[index].accessory.slot(ofSession: event.local) else { return }
         switch event.kind {
         case .accessorySessionOpened:
-            apps[index].accessory.sessions[slot - 1]?.phase = event.failed ? .over : .open
+            apps[index].accessory.sessions[slot - 1]?.phase = event.failed ? .refused : .open
         case .accessorySessionEnded: apps[index].accessory.sessions[slot - 1]?.phase = .over
         default: break
         }
@@ -274,8 +271,9 @@ extension Router {
     /// The app has been told that a session could not be opened: its slot is free.
     mutating func noteSessionDelivery(of event: WakeEvent, to app: AppID) {
         let index = Int(app.number)
-        guard event.kind == .accessorySessionOpened, let slot = apps[index].accessory.slot(ofSession: event.local),
-            apps[index].accessory.sessions[slot - 1]?.phase == .over
+        guard event.kind == .accessorySessionOpened, event.failed,
+            let slot = apps[index].accessory.slot(ofSession: event.local),
+            apps[index].accessory.sessions[slot - 1]?.phase == .refused
         else { return }
         apps[index].accessory.sessions[slot - 1] = nil
     }
