@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 import SoundCardStandIn
 import Testing
@@ -15,10 +16,7 @@ struct SoundCardTests {
         try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: true)
         let source = BenchProgram.repository.appending(path: "Sources/Examples/ToneRadio/Info.plist")
         for file in [URL(filePath: try BenchProgram.built("ToneRadio")), source] {
-            try FileManager.default.createSymbolicLink(
-                at: bundle.appending(path: file.lastPathComponent),
-                withDestinationURL: file
-            )
+            try link(file.path, to: bundle.appending(path: file.lastPathComponent).path)
         }
         let lines =
             [

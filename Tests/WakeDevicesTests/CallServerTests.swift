@@ -114,7 +114,7 @@ struct CallServerTests {
             apps:
               - {scripted: com.example.a, name: a, modes: [voip], voip: {servers: sip, keep-alive: 10m}}
             steps:
-              - {at: 0, voip: sip, send: OPTIONS}
+              - {at: 0, voip: sip, say: OPTIONS}
               - {at: 1s, voip: sip, act: half-close}
               - {at: 2s, arm: sip, fault: restart}
             """

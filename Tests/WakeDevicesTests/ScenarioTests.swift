@@ -311,10 +311,7 @@ struct ScenarioTests {
         #expect(track.faults.count == 1)
         #expect(try LocationTrack.parse(blocks[4], file: "README.md").length > .seconds(20))
         #expect(try AudioDevice.parse(blocks[5], file: "README.md").faults.count == 2)
-        guard case .accessory = try DeviceFile.parse(blocks[6], file: "README.md") else {
-            Issue.record("the block on accessories is none")
-            return
-        }
+        #expect(try ExternalAccessory.parse(blocks[6], file: "README.md").file == "README.md")
         #expect(try CallServer.parse(blocks[7], file: "README.md").plan.count == 7)
         let scenario = try Scenario.parse(blocks[8], file: file, files: files())
         #expect(scenario.apps.count == 101)

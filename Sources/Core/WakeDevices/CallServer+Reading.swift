@@ -96,7 +96,7 @@ extension CallAct {
     /// Reads what a step of a scenario says beside `voip`.
     init(_ fields: Fields) throws(FileError) {
         let (key, value) = try fields.one(of: Self.keys, called: "what the server does")
-        if key == "send" {
+        if key == "say" {
             self = .send(try value.message())
             return
         }

@@ -66,7 +66,7 @@ package enum CallAct: Hashable, Sendable {
     case reset
 
     /// The keys of a step that says so.
-    static let keys = ["send", "act"]
+    static let keys = ["say", "act"]
 }
 
 /// Bytes that tell by their place what they must be: the same from the same seed, in blocks that each begin with their

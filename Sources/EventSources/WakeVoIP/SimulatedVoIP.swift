@@ -116,7 +116,9 @@ package final class SimulatedVoIP: VoIPPort {
         case .watch(let app):
             told = told.filter { $0.app != app }
             sockets.watch(app)
-        case .rest(let app): sockets.rest(app)
+        case .rest(let app):
+            sockets.rest(app)
+            for socket in sockets.tornDown(of: app) { tellRunning?(app, socket) }
         case .tearDown(let app):
             sockets.tearDown(app)
             connections.removeAll { $0.scripted?.app == app }

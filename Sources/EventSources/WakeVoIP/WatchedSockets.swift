@@ -37,6 +37,8 @@ final class WatchedSockets {
         fileprivate var watch: Watch?
         /// It was said that something is there, since the app was suspended.
         fileprivate var told = false
+        /// Its connection was ended while the app was suspended.
+        fileprivate(set) var isTornDown = false
 
         fileprivate init(_ owner: Owner, _ descriptor: Int32, peer: NameID) {
             self.owner = owner
@@ -142,10 +144,16 @@ final class WatchedSockets {
         for socket in (sockets[app] ?? [:]).values { socket.watch = nil }
     }
 
+    /// The sockets of an app whose connections were ended, in order.
+    func tornDown(of app: AppID) -> [SocketNumber] {
+        (sockets[app] ?? [:]).values.filter(\.isTornDown).map(\.owner.number).sorted()
+    }
+
     /// Ends the app's connections, of which nothing is told any more.
     func tearDown(_ app: AppID) {
         for socket in (sockets[app] ?? [:]).values {
             socket.told = true
+            socket.isTornDown = true
             socket.watch = nil
             _ = shutdown(socket.descriptor, Int32(SHUT_RDWR))
         }
