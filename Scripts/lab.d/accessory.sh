@@ -78,13 +78,13 @@ play_rfcomm() { # NAME
     play_beside "$1" rfcomm $devices
 }
 
-# The accessory's presence begins once the app is active, however long its start takes.
+# The accessory's presence begins once the app was active, or is in the background already, however long its start takes.
 play_beside() { # NAME BACKEND DEVICES
     local id
     echo "== $1 --backend accessory=$2 =="
     "$bench" run "$3/Scenarios/$1.yaml" --backend "accessory=$2" --apps .build/apps --out "/tmp/runs/$1" >"/out/bench-$1.log" 2>&1 &
     id=$!
-    wait_for 120 eval "grep -qs didBecomeActive /tmp/runs/$1/apps/*.log" && accessory begin || status=1
+    wait_for 120 eval "grep -qsE 'didBecomeActive|didEnterBackground' /tmp/runs/$1/apps/*.log" && accessory begin || status=1
     wait $id || { echo "FAILED: $1"; status=1; }
     sed "s/^/$1: /" "/out/bench-$1.log"
     keep "$1"

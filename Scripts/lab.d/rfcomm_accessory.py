@@ -35,6 +35,8 @@ class Accessory:
         self.sessions, self.channels = [], []
         self.device = Device.with_hci(file["name"], Address("F0:F1:F2:F3:F4:F5"), transport.source, transport.sink)
         self.device.classic_enabled, self.device.le_enabled = True, False
+        # Bumble's own are on from the beginning.
+        self.device.discoverable = self.device.connectable = False
         # A pairing is nobody's decision here, and nothing of it is told to a user.
         self.device.classic_ssp_enabled = True
         server, records = Server(self.device), {}
