@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 import Testing
 import WakeAudio
@@ -44,10 +45,7 @@ struct AudioAppTests {
         try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: true)
         let source = BenchProgram.repository.appending(path: "Sources/Examples/\(name)/Info.plist")
         for file in [URL(filePath: try BenchProgram.built(name)), source] {
-            try FileManager.default.createSymbolicLink(
-                at: bundle.appending(path: file.lastPathComponent),
-                withDestinationURL: file
-            )
+            try link(file.path, to: bundle.appending(path: file.lastPathComponent).path)
         }
     }
 

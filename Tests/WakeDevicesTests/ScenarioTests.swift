@@ -299,7 +299,7 @@ struct ScenarioTests {
         let page = try String(contentsOfFile: packageFolder + "/Devices/README.md", encoding: .utf8)
         let blocks = page.components(separatedBy: "```yaml\n").dropFirst()
             .map { Array($0.components(separatedBy: "```")[0].utf8) }
-        try #require(blocks.count == 7)
+        try #require(blocks.count == 9)
         let belt = try BluetoothPeripheral.parse(blocks[0], file: "README.md")
         #expect(belt.characteristic("2A37")?.timetable.count == 2882)
         let beacon = try Beacon.parse(blocks[1], file: "README.md")
@@ -310,9 +310,13 @@ struct ScenarioTests {
         let track = try LocationTrack.parse(blocks[3], file: "README.md") { (_) throws(FileError) in places }
         #expect(track.faults.count == 1)
         #expect(try LocationTrack.parse(blocks[4], file: "README.md").length > .seconds(20))
-        #expect(try CallServer.parse(blocks[5], file: "README.md").plan.count == 7)
-        #expect(try AudioDevice.parse(blocks[6], file: "README.md").faults.count == 2)
-        let scenario = try Scenario.parse(blocks[7], file: file, files: files())
+        #expect(try AudioDevice.parse(blocks[5], file: "README.md").faults.count == 2)
+        guard case .accessory = try DeviceFile.parse(blocks[6], file: "README.md") else {
+            Issue.record("the block on accessories is none")
+            return
+        }
+        #expect(try CallServer.parse(blocks[7], file: "README.md").plan.count == 7)
+        let scenario = try Scenario.parse(blocks[8], file: file, files: files())
         #expect(scenario.apps.count == 101)
     }
 }
