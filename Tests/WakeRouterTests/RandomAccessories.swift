@@ -51,7 +51,7 @@ extension RandomWorld {
             connection(.accessoryDisconnected, lastConnection - min(lastConnection, back))
         case 3...5: answerSession()
         default:
-            session(chance.once(in: 6) ? .accessorySessionEnded : .accessoryDataAvailable)
+            session(chance.once(in: 3) ? .accessorySessionEnded : .accessoryDataAvailable)
         }
     }
 

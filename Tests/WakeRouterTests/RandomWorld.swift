@@ -378,7 +378,7 @@ struct RandomWorld {
         if chance.once(in: 5) { return anyVoIPRequest() }
         switch chance.below(18) {
         case 0:
-            processes[index].lastToken += chance.once(in: 10) ? 0 : 1
+            processes[index].lastToken += chance.once(in: 4) ? 0 : 1
             return .beginTask(token: processes[index].lastToken)
         case 1, 2:
             return .endTask(
@@ -424,9 +424,9 @@ struct RandomWorld {
     /// The bench dies and comes back; what was not acknowledged is handed in again, and some of it late.
     private mutating func restart() {
         for index in processes.indices { processes[index] = Process() }
-        hear(.benchRestarted, isEvent: true)
         lost += unacknowledged
         unacknowledged.removeAll()
+        hear(.benchRestarted, isEvent: true)
         while lost.count > 3 || !lost.isEmpty && !chance.once(in: 6) { redeliver() }
     }
 
