@@ -138,7 +138,7 @@ struct RandomWorld {
     private mutating func step() {
         if chance.once(in: 6_000) { return flood() }
         if chance.once(in: 4), let app = app(in: .inactive) { return chance.once(in: 4) ? plug() : meet(app) }
-        if chance.once(in: 30), let app = app(in: .active) { return meet(app) }
+        if chance.once(in: 30), let app = app(in: chance.once(in: 3) ? .suspended : .active) { return meet(app) }
         switch chance.below(1_000) {
         case ..<350: answerSomething()
         case ..<560: radio()
