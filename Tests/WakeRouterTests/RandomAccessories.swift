@@ -17,7 +17,7 @@ extension RandomWorld {
         let app = AppID(UInt32(index))
         if !chance.once(in: 6) { hear(.request(app, .accessory(Self.accessoryManager, .register))) }
         for _ in 0..<2 { hear(.request(app, openRequest())) }
-        if chance.once(in: 2) { answerSession() }
+        if chance.once(in: 2) { answerSession(of: app) }
     }
 
     mutating func anyAccessoryRequest() -> AppRequest {
@@ -40,8 +40,9 @@ extension RandomWorld {
         )
     }
 
-    /// An accessory comes, goes, answers, sends or breaks off; some of it when nobody asked.
-    mutating func plug() {
+    /// An accessory comes, goes, answers, sends or breaks off; some of it when nobody asked, and most to one app when it
+    /// is given.
+    mutating func plug(for app: AppID? = nil) {
         switch chance.below(12) {
         case 0...1:
             lastConnection += 1
@@ -49,9 +50,9 @@ extension RandomWorld {
         case 2:
             let back = AccessoryConnection(chance.below(4))
             connection(.accessoryDisconnected, lastConnection - min(lastConnection, back))
-        case 3...5: answerSession()
+        case 3...5: answerSession(of: app)
         default:
-            session(chance.once(in: 3) ? .accessorySessionEnded : .accessoryDataAvailable)
+            session(chance.once(in: 3) ? .accessorySessionEnded : .accessoryDataAvailable, of: app)
         }
     }
 
@@ -63,16 +64,16 @@ extension RandomWorld {
         )
     }
 
-    private mutating func answerSession() {
-        guard let session = anySession() else { return }
+    private mutating func answerSession(of app: AppID?) {
+        guard let session = anySession(of: app) else { return }
         hear(
             .event(WakeEvent(kind: .accessorySessionOpened, local: session, failed: chance.once(in: 6))),
             isEvent: true
         )
     }
 
-    private mutating func session(_ kind: EventKind) {
-        guard let session = anySession() else { return }
+    private mutating func session(_ kind: EventKind, of app: AppID?) {
+        guard let session = anySession(of: app) else { return }
         hear(
             .event(
                 WakeEvent(
@@ -85,11 +86,10 @@ extension RandomWorld {
         )
     }
 
-    private mutating func anySession() -> AccessorySession? {
-        let opened = accessoryCommands.compactMap { command -> AccessorySession? in
-            if case .open(let session, _, _) = command { session } else { nil }
-        }
-        return opened.isEmpty ? nil : chance.pick(opened)
+    private mutating func anySession(of app: AppID?) -> AccessorySession? {
+        let own = accessorySessions.filter { $0.app == app }
+        let sessions = own.isEmpty ? accessorySessions : own
+        return sessions.isEmpty ? nil : chance.pick(sessions).number
     }
 }
 

@@ -30,8 +30,10 @@ struct RandomWorld {
     /// Requests of centrals that apps have, newest last.
     private(set) var asked: [(app: AppID, request: UInt32)] = []
     var lastRequest: UInt32 = 0
-    /// What apps asked of accessories, newest last.
-    private(set) var accessoryCommands: [AccessoryCommand] = []
+    /// The sessions that apps asked for, newest last.
+    private(set) var accessorySessions: [(app: AppID, number: AccessorySession)] = []
+    /// Who asked for something last.
+    private var asker = AppID.none
     var lastConnection: AccessoryConnection = 0
     var lastSessionManager: ManagerNumber = 1_000
 
@@ -137,7 +139,7 @@ struct RandomWorld {
 
     private mutating func step() {
         if chance.once(in: 6_000) { return flood() }
-        if chance.once(in: 4), let app = app(in: .inactive) { return chance.once(in: 4) ? plug() : meet(app) }
+        if chance.once(in: 4), let app = app(in: .inactive) { return chance.once(in: 4) ? plug(for: app) : meet(app) }
         if chance.once(in: 30), let app = app(in: chance.once(in: 3) ? .suspended : .active) { return meet(app) }
         switch chance.below(1_000) {
         case ..<350: answerSomething()
@@ -168,6 +170,7 @@ struct RandomWorld {
             lastEvent += 1
             id = EventID(lastEvent)
         }
+        if case .request(let app, _) = input { asker = app }
         if case .event(var event) = input {
             event.id = id
             input = .event(event)
@@ -240,8 +243,9 @@ struct RandomWorld {
             airCommands.append(command)
             if airCommands.count > 48 { airCommands.removeFirst(16) }
         case .accessory(let command):
-            accessoryCommands.append(command)
-            if accessoryCommands.count > 48 { accessoryCommands.removeFirst(16) }
+            guard case .open(let session, _, _) = command else { return }
+            accessorySessions.append((asker, session))
+            if accessorySessions.count > 32 { accessorySessions.removeFirst(16) }
         case .kill, .expireTasks, .keep, .discard, .managerState, .restore, .restorePeripheral,
             .alert, .refused, .moved, .locationAuthorization, .location, .voip, .raise, .audio, .audioAnswer:
             break
