@@ -64,15 +64,9 @@ done
 same_samples between_apps /tmp/played.raw /tmp/heard.f32 s16 mono
 
 echo "== tone-radio --backend audio=alsa =="
-# Under software emulation on a busy machine an app comes too late for the card, which is a fact of its own in the record and
-# none of the scenario: it is played again.
-for attempt in 1 2 3; do
-    rm -rf /tmp/runs/tone-radio /out/runs/tone-radio
-    run Devices/Scenarios/tone-radio.yaml tone-radio --apps .build/apps
-    finish tone-radio $?
-    grep -q audio-ran-dry /tmp/runs/tone-radio/decisions.ndjson || break
-    echo "attempt $attempt: buffers came late"
-done
+# Under software emulation an app comes too late for the card now and then, which is a fact of its own in the record.
+run Devices/Scenarios/tone-radio.yaml tone-radio --apps .build/apps
+finish tone-radio $?
 
 echo "== cards removed while an app plays =="
 log=/tmp/runs/card-removed/apps/com.example.tone-radio.log
