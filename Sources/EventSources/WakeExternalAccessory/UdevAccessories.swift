@@ -203,19 +203,7 @@ package final class UdevAccessories: AccessoryPort {
     }
 
     private func event(_ kind: EventKind, _ place: USBPlace, _ connection: AccessoryConnection) -> SourceReport {
-        let accessory = place.description.accessory(connection)
-        let name = names.intern(place.name)
-        return SourceReport(
-            WakeEvent(
-                kind: kind,
-                peripheral: name,
-                local: connection,
-                subject: name,
-                services: accessory.protocols.map(names.intern),
-                origin: origin
-            ),
-            .accessory(accessory)
-        )
+        .presence(kind, of: place.description.accessory(connection), named: place.name, names: names, origin: origin)
     }
 
     // MARK: Sessions
