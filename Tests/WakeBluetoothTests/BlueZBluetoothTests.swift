@@ -195,6 +195,16 @@ struct BlueZBluetoothTests {
         #expect(bench.events(.peripheralDisconnected).isEmpty)
     }
 
+    @Test("A link of which bluetoothd sends no signal is found by asking, and its end is heard")
+    func unsaid() throws {
+        let bench = try Bench()
+        bench.bluez.connects = .unsaid
+        try bench.connect()
+        #expect(bench.bluez.count("Connect") == 1)
+        try bench.bluez.dropLink(Bench.address)
+        try bench.wait(for: .peripheralDisconnected)
+    }
+
     @Test("A connection waits for a peripheral that is away until it is heard")
     func awaited() throws {
         let bench = try Bench()

@@ -102,12 +102,21 @@ extension BlueZAdapter {
         }
     }
 
-    private func connectAnswered(_ device: BlueZDeviceID, _ path: String, _ answer: Bus.Answer) {
+    private func connectAnswered(
+        _ device: BlueZDeviceID,
+        _ path: String,
+        _ answer: Bus.Answer,
+        asksAgain: Bool = true
+    ) {
         guard let index = wishes.firstIndex(where: { $0.device == device }), wishes[index].isConnecting else {
             // Given up meanwhile: an answer that it is up after all is too late.
             if case .success = answer, !links.contains(device) { tell(path, BlueZName.device, "Disconnect") }
             adjustDiscovery()
             pursueLinks()
+            return
+        }
+        if case .success = answer, !isConnected(path), asksAgain {
+            askWhetherConnected(device, path, answer)
             return
         }
         wishes[index].isConnecting = false
@@ -129,6 +138,18 @@ extension BlueZAdapter {
             retry(device, after: pause)
         }
         goOn()
+    }
+
+    /// A link that is there without a signal of it: bluetoothd 5.66 drops the signal of a link that comes up just after it
+    /// was told of the end of the one before.
+    private func askWhetherConnected(_ device: BlueZDeviceID, _ path: String, _ earlier: Bus.Answer) {
+        let question: [BusValue] = [.string(BlueZName.device), .string("Connected")]
+        ask(BusCall(BlueZName.daemon, path, BlueZName.properties, "Get", question)) { [weak self] answer in
+            if case .success(let values) = answer, let value = values.first {
+                self?.objects.change(path, BlueZName.device, .properties([("Connected", value)]), without: [])
+            }
+            self?.connectAnswered(device, path, earlier, asksAgain: false)
+        }
     }
 
     private func goOn() {

@@ -56,6 +56,8 @@ package final class StandInBlueZ {
         case abort
         /// The link is said to be up, and its attributes are never known.
         case leaveUnresolved
+        /// The link is up, and no signal says so.
+        case unsaid
     }
 
     package init(bus: PrivateBus) {
@@ -281,16 +283,20 @@ package final class StandInBlueZ {
 
     func change(_ path: String, _ interface: String, _ changed: Properties) {
         guard objects[path]?[interface] != nil else { return }
-        for (name, value) in changed {
-            objects[path]![interface]!.removeAll { $0.0 == name }
-            objects[path]![interface]!.append((name, value))
-        }
+        set(path, interface, changed)
         try? server?.emit(
             path,
             "org.freedesktop.DBus.Properties",
             "PropertiesChanged",
             [.string(interface), .properties(changed), .strings([])]
         )
+    }
+
+    private func set(_ path: String, _ interface: String, _ changed: Properties) {
+        for (name, value) in changed {
+            objects[path]?[interface]?.removeAll { $0.0 == name }
+            objects[path]?[interface]?.append((name, value))
+        }
     }
 
     private func described(_ interfaces: [String: Properties]) -> BusValue {
@@ -393,6 +399,11 @@ package final class StandInBlueZ {
             connects = .succeed
             change(call.path, Self.deviceInterface, [("Connected", .bool(true))])
             call.reply()
+        case ("Connect", .unsaid):
+            connects = .succeed
+            set(call.path, Self.deviceInterface, [("Connected", .bool(true))])
+            call.reply()
+            resolve(address)
         case ("ConnectProfile", _): connectProfile(call, address)
         case ("Pair", _): pair(call, address)
         case ("Disconnect", _):
