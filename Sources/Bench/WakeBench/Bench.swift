@@ -220,8 +220,13 @@ package final class Bench {
     // MARK: Turns
 
     /// Handles all that is there, and what comes of it at once, until the bench is quiet at `now`.
-    package func run(at now: Instant) throws(JournalError) {
+    ///
+    /// - Returns: whether there was anything.
+    @discardableResult
+    package func run(at now: Instant) throws(JournalError) -> Bool {
+        guard hasWork(at: now) else { return false }
         while hasWork(at: now) { try turn(at: now) }
+        return true
     }
 
     /// One turn: what is in the inbox now goes through the router, is committed, and is carried out.

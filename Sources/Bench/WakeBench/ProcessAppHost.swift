@@ -435,7 +435,8 @@ final class ProcessAppHost: AppHost {
         switch host.send(bytes, descriptors: descriptors, to: process.key) {
         case .sent: break
         case .full: enqueue(bytes, with: descriptors, to: process, of: app)
-        case .closed: process.connected = false
+        // What it said before is still to be read, and then the end of the socket, which tells whether it runs on.
+        case .closed: break
         case .refused(let code): fault("a packet of \(bytes.count) bytes cannot be sent: error \(code)", app)
         }
     }

@@ -467,7 +467,7 @@ package final class Run {
         while !interrupted {
             tellProgress()
             lookAtChannels(at: now)
-            try bench.run(at: now)
+            let didSomething = try bench.run(at: now)
             if let failure = recorder.failure { throw failure }
             if driver.hasWork {
                 try carryOutSteps(at: now)
@@ -478,6 +478,8 @@ package final class Run {
                 try waitForApps(processes)
                 continue
             }
+            // An app that went to sleep may have read something before that lets bytes come on: they come first.
+            if didSomething { continue }
             let end = driver.end ?? .distantFuture
             let next = min(deadline, end)
             if next == .distantFuture { return }

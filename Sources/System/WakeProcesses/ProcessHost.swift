@@ -262,6 +262,8 @@ import WakeSystem
         var truncated: Int32 = 0
         let size = unsafe wake_receive(running.socket.number, &buffer, buffer.count, &numbers, &count, &truncated)
         if size < 0 && errno == EAGAIN { return false }
+        // It went without reading all; the kernel says so before it gives what it had said (unix(7)).
+        if size < 0 && errno == ECONNRESET { return true }
         var descriptors = ReceivedDescriptors(Array(numbers.prefix(Int(count))))
         defer { for number in descriptors.take() { Glibc.close(number) } }
         if truncated == 1 {
