@@ -9,7 +9,10 @@
 #include <sys/socket.h>
 #include <linux/sockios.h>
 
-// Glibc's own tcp_info ends before the fields that count bytes.
+// Glibc's own tcp_info ends before the fields that count bytes, and the kernel's header names no states: TCP_ESTABLISHED of
+// its include/net/tcp_states.h.
+enum { established = 1 };
+
 int wake_tcp_counts(int number, struct wake_tcp_counts *counts) {
     struct tcp_info info;
     socklen_t length = sizeof info;
@@ -19,6 +22,7 @@ int wake_tcp_counts(int number, struct wake_tcp_counts *counts) {
     counts->sent = info.tcpi_bytes_sent - info.tcpi_bytes_retrans;
     counts->received = info.tcpi_bytes_received;
     counts->not_sent = info.tcpi_notsent_bytes;
+    counts->is_whole = info.tcpi_state == established;
     return 0;
 }
 

@@ -32,6 +32,8 @@ final class CallConnection {
     private var outgoing: [UInt8] = []
     private(set) var received: UInt64 = 0
     private(set) var sent: UInt64 = 0
+    /// How much of it had come to the app when it was looked at last.
+    private var come: UInt64 = 0
     private(set) var isOver = false
     /// It has no more to read: the app writes no more.
     private var isRead = false
@@ -235,10 +237,17 @@ final class CallConnection {
 
     /// Whether all that was sent has come to the app, as far as it has room.
     func hasArrived(at app: Int32) -> Bool {
-        var counts = wake_tcp_counts()
-        guard unsafe wake_tcp_counts(app, &counts) == 0 else { return true }
-        if counts.received >= sent { return true }
+        guard !hasCome(to: app) else { return true }
         var own = wake_tcp_counts()
         return unsafe wake_tcp_counts(descriptor, &own) != 0 || own.not_sent > 0
+    }
+
+    /// Whether all that was sent has come to the app, whether or not it had room at first; true when it is not known.
+    func hasCome(to app: Int32) -> Bool {
+        guard sent > come else { return true }
+        var counts = wake_tcp_counts()
+        guard unsafe wake_tcp_counts(app, &counts) == 0 else { return true }
+        come = counts.received
+        return come >= sent
     }
 }

@@ -37,6 +37,8 @@ package final class SimulatedVoIP: VoIPPort {
     private let sockets: WatchedSockets
     /// The scripted apps' sockets that their suspended app was told of.
     private var told: Set<WatchedSockets.Owner> = []
+    /// The apps' sockets whose server has closed, until they have come to the end.
+    private var trailing: Set<WatchedSockets.Owner> = []
     private var now = Instant.zero
 
     /// The most connections that all servers together have; further ones wait to be accepted.
@@ -271,6 +273,7 @@ package final class SimulatedVoIP: VoIPPort {
         for connection in connections where connection.descriptor >= 0 {
             var wasRead = connection.read()
             if let app = duplicate(of: connection) {
+                if comesOn(connection, to: app) { tell(app) }
                 // On its way through this machine.
                 while connection.missing(from: app.descriptor) > 0 {
                     connection.acknowledge()
@@ -282,6 +285,7 @@ package final class SimulatedVoIP: VoIPPort {
             if wasRead || connection.isFull { settle(connection, connection.answer(at: now)) }
         }
         dropEnded()
+        followTrailing()
     }
 
     /// Lets the app know what the server did: the watch of a suspended one, or the bench, which waits for a running one.
@@ -306,20 +310,50 @@ package final class SimulatedVoIP: VoIPPort {
             report?(SourceReport(event))
             return
         }
-        if connection.isOver { connection.end() }
-        guard let app = duplicate(of: connection) else { return }
-        if case .said = outcome {
-            let deadline = MonotonicClock.now() + Int64(Self.arrivalLimit) * 1_000_000
-            while !connection.hasArrived(at: app.descriptor), MonotonicClock.now() < deadline {
-                wait(for: app.descriptor, at: 1)
-            }
-        } else {
-            wait(for: app.descriptor)
+        guard let app = duplicate(of: connection) else {
+            if connection.isOver { connection.end() }
+            return
         }
+        wait(for: app.descriptor) { connection.hasArrived(at: app.descriptor) }
+        if connection.isOver { connection.end() }
+        if case .ended(let failed) = outcome {
+            wait(for: app.descriptor) { app.isEnded || !failed && !connection.hasCome(to: app.descriptor) }
+            if !app.isEnded { trailing.insert(app.owner) }
+        }
+        tell(app)
+    }
+
+    private func tell(_ app: WatchedSockets.Socket) {
         if sockets.isSuspended(app.owner.app) {
             sockets.look(at: app)
         } else {
             tellRunning?(app.owner.app, app.owner.number)
+        }
+    }
+
+    /// An app that has read all has room again: waits for what the server had sent before, and until the server can go on.
+    /// Otherwise time would run ahead of them.
+    ///
+    /// - Returns: whether something came that the app is to be told of.
+    private func comesOn(_ connection: CallConnection, to app: WatchedSockets.Socket) -> Bool {
+        guard !connection.hasCome(to: app.descriptor) || connection.isFull, app.isEmpty else { return false }
+        wait(for: app.descriptor) { connection.hasCome(to: app.descriptor) || !app.isEmpty }
+        guard app.isEmpty else { return true }
+        if connection.isFull { wait(for: connection.descriptor, to: POLLOUT) }
+        return false
+    }
+
+    /// What a server sent before it closed comes as the app makes room, and then the end.
+    private func followTrailing() {
+        for owner in trailing.sorted() {
+            guard let app = sockets.socket(owner) else {
+                trailing.remove(owner)
+                continue
+            }
+            guard app.isEmpty else { continue }
+            wait(for: app.descriptor) { !app.isEmpty || app.isEnded }
+            if app.isEnded { trailing.remove(owner) }
+            tell(app)
         }
     }
 
@@ -328,10 +362,16 @@ package final class SimulatedVoIP: VoIPPort {
         return sockets.socket(at: end)
     }
 
-    /// Waits until there is something to read, as long as a packet may take through this machine.
-    private func wait(for descriptor: Int32, at most: Int32 = SimulatedVoIP.arrivalLimit) {
-        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    /// Waits until a descriptor is ready, as long as a packet may take through this machine.
+    private func wait(for descriptor: Int32, to event: Int32 = POLLIN, at most: Int32 = SimulatedVoIP.arrivalLimit) {
+        var entry = pollfd(fd: descriptor, events: Int16(event), revents: 0)
         _ = repeatingInterrupted { unsafe poll(&entry, 1, most) }
+    }
+
+    /// The same with what the app may read before it is seen here.
+    private func wait(for descriptor: Int32, until isDone: () -> Bool) {
+        let deadline = MonotonicClock.now() + Int64(Self.arrivalLimit) * 1_000_000
+        while !isDone(), MonotonicClock.now() < deadline { wait(for: descriptor, at: 1) }
     }
 
     private func dropEnded() {

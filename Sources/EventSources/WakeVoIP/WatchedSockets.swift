@@ -52,6 +52,15 @@ final class WatchedSockets {
             Glibc.close(descriptor)
         }
 
+        /// Whether there is nothing to read.
+        var isEmpty: Bool { wake_readable_bytes(descriptor) <= 0 }
+
+        /// Whether one end or both write no more, or it cannot be told.
+        var isEnded: Bool {
+            var counts = wake_tcp_counts()
+            return unsafe wake_tcp_counts(descriptor, &counts) != 0 || counts.is_whole == 0
+        }
+
         /// POLLRDHUP of poll(2), which Glibc hides from Swift.
         private static let peerClosed: Int16 = 0x2000
 

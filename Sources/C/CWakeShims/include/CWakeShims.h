@@ -170,6 +170,7 @@ struct wake_tcp_counts {
     uint64_t sent;     // bytes given to the other end, each once
     uint64_t received; // bytes that came
     uint32_t not_sent; // bytes that wait for the other end to have room
+    int is_whole;      // whether neither end has ended its direction
 };
 
 int wake_tcp_counts(int number, struct wake_tcp_counts *counts);
