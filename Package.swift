@@ -162,7 +162,13 @@ let package = Package(
             exclude: ["Info.plist"]
         ),
         program("Logger", on: "Examples", uses: ["UIKit", "CoreBluetooth"], exclude: ["Info.plist"]),
-        program("SIPPhone", on: "Examples", uses: ["UIKit"], exclude: ["Info.plist"]),
+        program(
+            "SIPPhone",
+            on: "Examples",
+            uses: ["UIKit", "AVFoundation"],
+            exclude: ["Info.plist"],
+            settings: phone
+        ),
         program("Fences", on: "Examples", uses: ["UIKit", "CoreLocation"], exclude: ["Info.plist"]),
         program(
             "ToneRadio",

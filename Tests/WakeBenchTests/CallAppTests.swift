@@ -75,15 +75,26 @@ struct CallAppTests {
 
     // MARK: Calls
 
-    @Test("VOIP-1: the SIP phone takes a call that wakes it, each time the same")
+    /// Plays the call of Devices/Scenarios/voip-call.yaml with modes of the test's own.
+    private func call(modes: [String]) throws -> (code: Int32, bench: BenchProgram) {
+        let bench = try stage("SIPPhone", modes: modes)
+        let scenario = BenchProgram.repository.appending(path: "Devices/Scenarios/voip-call.yaml").path
+        let run = try bench.run(["run", scenario, "--apps", "apps", "--out", "out", "--quiet"])
+        return (run.code, bench)
+    }
+
+    @Test("VOIP-1, VOIP-8: the SIP phone takes a call that wakes it, and runs while it sounds, each time the same")
     func phone() throws {
         var logs: [String] = []
         for _ in 0..<2 {
-            let bench = try stage("SIPPhone")
-            let scenario = BenchProgram.repository.appending(path: "Devices/Scenarios/voip-call.yaml").path
-            let run = try bench.run(["run", scenario, "--apps", "apps", "--out", "out", "--quiet"])
-            #expect(run.code == 0, "\(run.errors)")
-            #expect(try decisions(bench) == ["00:00:15 voip-data resume", "00:00:35 voip-data resume"])
+            let (code, bench) = try call(modes: ["voip", "audio"])
+            #expect(code == 0)
+            #expect(
+                try decisions(bench) == [
+                    "00:00:15 voip-data resume", "00:00:15 audio-activated background-deliver",
+                    "00:00:15 audio-started background-deliver", "00:00:35 audio-stopped background-deliver",
+                ]
+            )
             logs.append(try log(bench).joined(separator: "\n"))
         }
         let expected = """
@@ -98,11 +109,29 @@ struct CallAppTests {
             answer 200
             received ACK sip:phone@127.0.0.1 SIP/2.0 pid=N
             call established
+            call sounds
             received BYE sip:phone@127.0.0.1 SIP/2.0 pid=N
             answer 200
             call ended
             """
         #expect(logs == [expected, expected])
+    }
+
+    @Test(
+        "VOIP-8, AUD-3: without the audio mode the call is silent, the phone is suspended in it, and the caller's end wakes it"
+    )
+    func silentCall() throws {
+        let (code, bench) = try call(modes: ["voip"])
+        // It expects sound.
+        #expect(code == 7)
+        #expect(
+            try decisions(bench) == [
+                "00:00:15 voip-data resume", "00:00:15 audio-activated deny", "00:00:35 voip-data resume",
+            ]
+        )
+        #expect(
+            try log(bench).suffix(3) == ["received BYE sip:phone@127.0.0.1 SIP/2.0 pid=N", "answer 200", "call ended"]
+        )
     }
 
     @Test("VOIP-3: the keep-alive handler of the SIP phone runs once in ten minutes of virtual time")

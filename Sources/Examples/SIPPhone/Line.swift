@@ -10,6 +10,7 @@ final class Line: NSObject, @preconcurrency StreamDelegate {
     private var received: [UInt8] = []
     private var unsent: [UInt8] = []
     private var call: String?
+    private var sound: CallSound?
     private var registrations = 0
 
     init(host: String, port: Int) {
@@ -81,6 +82,8 @@ final class Line: NSObject, @preconcurrency StreamDelegate {
         input = nil
         output = nil
         call = nil
+        sound?.end()
+        sound = nil
     }
 
     private func read() {
@@ -120,11 +123,17 @@ final class Line: NSObject, @preconcurrency StreamDelegate {
             answer(message, 100, "Trying")
             answer(message, 180, "Ringing")
             answer(message, 200, "OK", body: Self.description)
-        case "ACK": log("call \(call == message["Call-ID"] ? "established" : "unknown")")
+        case "ACK":
+            guard call == message["Call-ID"] else { return log("call unknown") }
+            log("call established")
+            sound = CallSound()
+            sound?.begin()
         case "BYE":
             answer(message, call == message["Call-ID"] ? 200 : 481, call == nil ? "No Such Call" : "OK")
             call = nil
             log("call ended")
+            sound?.end()
+            sound = nil
         case "OPTIONS": answer(message, 200, "OK")
         case "CANCEL": answer(message, 481, "No Such Call")
         case .none: break
