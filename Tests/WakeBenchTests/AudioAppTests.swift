@@ -75,8 +75,8 @@ struct AudioAppTests {
         let log = try bench.lines(of: "out/apps/com.example.tone-radio.log").dropFirst()
         #expect(
             log == [
-                "playing rate=48000 buffer=21ms", "didEnterBackground playing=true", "interrupted playing=false",
-                "interruption ended shouldResume=true", "playing rate=48000 buffer=21ms",
+                "playing rate=48000 buffer=85ms", "didEnterBackground playing=true", "interrupted playing=false",
+                "interruption ended shouldResume=true", "playing rate=48000 buffer=85ms",
             ]
         )
     }

@@ -58,7 +58,11 @@ struct Measurement {
         options.appFolders = [folder]
         let run = try WakeBench.Run(options)
         var frames = 0
-        run.soundHeard { frames += $0 }
+        var buffer = 0
+        run.soundHeard {
+            frames += $0
+            buffer = max(buffer, $0)
+        }
         let before = Self.processorTime()
         do { try run.execute() } catch { throw Failure(description: error.message) }
         guard frames > 0, run.driver.judgements.allSatisfy(\.met) else {
@@ -68,7 +72,7 @@ struct Measurement {
         let after = Self.processorTime()
         let bench = (after.own - before.own) / played * 1_000
         let app = (after.children - before.children) / played * 1_000
-        return "\(name) time, \(Self.text(played)) s of sound, buffers of 1024 frames: "
+        return "\(name) time, \(Self.text(played)) s of sound, buffers of \(buffer) frames: "
             + "bench \(Self.text(bench)) ms and app \(Self.text(app)) ms of CPU per second of sound, "
             + "\(run.lateBuffers.reduce(0) { $0 + $1.count }) late buffers"
     }

@@ -53,6 +53,8 @@ final class TonePlayer {
     func play() {
         do {
             try session.setCategory(.playback, mode: .default)
+            // A tone can wait: longer buffers wake the processor less often.
+            try session.setPreferredIOBufferDuration(0.085)
             try session.setActive(true)
             try engine.start()
             log("playing rate=\(Int(session.sampleRate)) buffer=\(Int(session.ioBufferDuration * 1_000))ms")
