@@ -18,16 +18,32 @@ struct AudioRuleTests {
         #expect(phone.router.backgroundTimeRemaining(of: app, at: phone.now) == nil)
     }
 
-    @Test("AUD-2: When it stops in the background the app is suspended")
+    @Test("AUD-2: When it stops in the background the app has 5 s to end its session, and is suspended")
     func stops() {
         var phone = Phone()
         let app = phone.player()
         phone.leavePlaying(app)
         phone.audio(app, .stop)
         #expect(phone.reasons(.audioStopped, of: app) == [.stoppedPlaying])
+        phone.wait(.seconds(4))
+        #expect(!phone.router.isFreezing(app))
+        phone.wait(.seconds(1))
+        #expect(phone.router.isFreezing(app))
         phone.report(app, .suspended)
         #expect(phone.router.state(of: app) == .suspended)
         #expect(phone.stream(of: app) == nil)
+    }
+
+    @Test("AUD-2: When it stops and ends its session in the background the app is suspended at once")
+    func stopsWhole() {
+        var phone = Phone()
+        let app = phone.player()
+        phone.leavePlaying(app)
+        phone.audio(app, .stop)
+        phone.audio(app, .deactivate(notifiesOthers: true))
+        #expect(phone.router.isFreezing(app))
+        phone.report(app, .suspended)
+        #expect(phone.reasons(.audioInterrupted, of: app).isEmpty)
     }
 
     @Test("AUD-3: Without the mode sound stops in the background, and comes back with the app")

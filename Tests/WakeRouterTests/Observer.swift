@@ -29,6 +29,8 @@ struct Observer {
         var managers: Set<ManagerNumber> = []
         /// The source was told that it plays or records (AUD-1).
         var isSounding = false
+        /// When it stopped its sound and kept its session.
+        var stoppedAt: Instant?
         /// The process has used sound.
         var usesSound = false
         /// Something that the router found is still to be decided for it.
@@ -164,7 +166,13 @@ struct Observer {
         case .scan, .stopScan, .connect, .cancelConnection, .operate, .watchConnections, .peripheralManager,
             .location, .accessory, .voip:
             break
-        case .audio: apps[index].usesSound = true
+        case .audio(let request):
+            apps[index].usesSound = true
+            switch request {
+            case .stop where apps[index].isSounding: apps[index].stoppedAt = now
+            case .deactivate: apps[index].stoppedAt = nil
+            default: break
+            }
         }
     }
 
@@ -546,7 +554,8 @@ struct Observer {
         endWindow(index)
         guard !apps[index].launching, !apps[index].leaving, !apps[index].ending else { return }
         guard !apps[index].isSounding, !apps[index].isAwaited else { return }
-        if apps[index].tasks.isEmpty, apps[index].windowBegan == nil {
+        let lingers = apps[index].stoppedAt.map { now.since($0) < .seconds(5) } ?? false
+        if apps[index].tasks.isEmpty, apps[index].windowBegan == nil, !lingers {
             fail("LIFE-3: app \(index) runs on without a reason")
         }
         let longest =

@@ -52,11 +52,19 @@ struct AudioRecord: Equatable {
     var silent = false
     /// What the source was told last; nil while the app's engine is off.
     var stream: AudioStream?
+    /// Until when an app whose sound stopped in the background may still end its session, before it is suspended.
+    var lingersUntil: Instant?
     /// Buffers that came late, in all processes (AUD-11).
     var underruns: UInt64 = 0
 
     /// Whether the app plays or records now.
     var isSounding: Bool { stream?.runs == true }
+
+    /// The session is inactive from now on, and there is nothing of it to end any more.
+    mutating func endActivation() {
+        activation = nil
+        lingersUntil = nil
+    }
 
     /// Whether the session plays together with others.
     var mixes: Bool { options.mixes(in: category) }
@@ -87,6 +95,7 @@ extension AudioRecord: ByteCoded {
         writer.write(permission)
         writer.write(silent)
         writer.write(optional: stream)
+        writer.write(optional: lingersUntil)
         writer.write(underruns)
     }
 
@@ -104,6 +113,7 @@ extension AudioRecord: ByteCoded {
         permission = try reader.read()
         silent = try reader.readBool()
         stream = try reader.readOptional()
+        lingersUntil = try reader.readOptional()
         underruns = try reader.readUInt64()
     }
 }

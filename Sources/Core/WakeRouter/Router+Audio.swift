@@ -77,6 +77,9 @@ extension Router {
         let index = Int(app.number)
         let sounded = apps[index].audio.isSounding
         apps[index].audio.engine = nil
+        if sounded, apps[index].state == .background, apps[index].audio.activation != nil {
+            apps[index].audio.lingersUntil = now.advanced(by: AudioRules.lingering)
+        }
         settleSound(of: app, into: &output)
         if sounded { raiseSound(.audioStopped, app, into: &output) }
     }
@@ -87,9 +90,10 @@ extension Router {
         apps[index].audio.interruption = .none
         stopEngine(of: app, into: &output)
         guard apps[index].audio.activation != nil else { return }
-        apps[index].audio.activation = nil
+        apps[index].audio.endActivation()
         settleSounds(into: &output)
         letOthersGoOn(after: app, told: notifiesOthers, into: &output)
+        settle(app, into: &output)
     }
 
     /// The user allows it, unless he said otherwise before (AUD-10).
@@ -158,7 +162,7 @@ extension Router {
         into output: inout RouterOutput
     ) {
         let index = Int(app.number)
-        apps[index].audio.activation = nil
+        apps[index].audio.endActivation()
         apps[index].audio.engine = nil
         apps[index].audio.interruption = interruption
         settleSound(of: app, into: &output)
@@ -281,7 +285,7 @@ extension Router {
         let index = Int(app.number)
         guard apps[index].audio.attached else { return }
         apps[index].audio.attached = false
-        apps[index].audio.activation = nil
+        apps[index].audio.endActivation()
         apps[index].audio.engine = nil
         apps[index].audio.start = nil
         letOthersGoOn(after: app, told: false, into: &output)

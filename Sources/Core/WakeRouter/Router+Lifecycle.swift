@@ -273,8 +273,9 @@ extension Router {
     mutating func settle(_ app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
         apps[index].window = apps[index].window(at: now)
+        if let until = apps[index].audio.lingersUntil, until <= now { apps[index].audio.lingersUntil = nil }
         guard apps[index].state == .background, apps[index].phase == .running, apps[index].window == nil,
-            apps[index].tasks.isEmpty, !apps[index].audio.isSounding
+            apps[index].tasks.isEmpty, !apps[index].audio.isSounding, apps[index].audio.lingersUntil == nil
         else { return }
         apps[index].phase = .freezing
         output.actions.append(.freeze(app))

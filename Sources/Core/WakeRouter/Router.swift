@@ -210,15 +210,17 @@ package struct Router {
         case .running: break
         }
         guard apps[index].face.state == .background else { return nil }
+        let lingering = apps[index].audio.lingersUntil
+        let held = apps[index].window.map { min($0.ends, lingering ?? .distantFuture) } ?? lingering
         guard let budgetEnds = apps[index].taskBudgetEnds, !apps[index].tasks.isEmpty, !apps[index].audio.isSounding
         else {
-            return apps[index].window?.ends
+            return held
         }
         var due = budgetEnds
         if apps[index].tasks.contains(where: { !$0.expired }) {
             due = Instant(nanoseconds: max(0, budgetEnds.nanoseconds - profile.taskExpirationMargin.nanoseconds))
         }
-        return apps[index].window.map { min($0.ends, due) } ?? due
+        return held.map { min($0, due) } ?? due
     }
 
     // MARK: Installing

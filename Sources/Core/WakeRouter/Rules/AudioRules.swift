@@ -19,6 +19,10 @@ struct AudioQuestion {
 
 /// The checks of events of sound, in the order of the rulebook.
 enum AudioRules {
+    /// How long an app whose sound stopped in the background has to end its session before AUD-2 suspends it; it is
+    /// suspended at once when it has. No document gives a figure: assumed.
+    static let lingering = Instant.Span.seconds(5)
+
     /// Evaluates every check; none is left out because an earlier one failed.
     ///
     /// What holds passes. What does not hold fails where it stands in the way of the app in its state, and is not
