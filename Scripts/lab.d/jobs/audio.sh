@@ -1,6 +1,7 @@
 # Proves sound on real ALSA cards of the kernel: a loopback card, first between two programs of others, then between two apps;
 # the radio's scenario; and cards that go while an app plays. The run folders are in /out/runs, for comparison with simulated
 # runs.
+# Expects Scripts/lab.d/release-bundles to have been run.
 # machine: usb-sound
 #   Scripts/lab run Scripts/lab.d/jobs/audio.sh 420
 source "$WAKEBENCH_LAB_PARTS/bluetooth.sh"
@@ -64,13 +65,12 @@ done
 same_samples between_apps /tmp/played.raw /tmp/heard.f32 s16 mono
 
 echo "== tone-radio --backend audio=alsa =="
-# Under software emulation an app comes too late for the card now and then, which is a fact of its own in the record.
-run Devices/Scenarios/tone-radio.yaml tone-radio --apps .build/apps
+run Devices/Scenarios/tone-radio.yaml tone-radio --apps .build/apps-release
 finish tone-radio $?
 
 echo "== cards removed while an app plays =="
 log=/tmp/runs/card-removed/apps/com.example.tone-radio.log
-run Scripts/lab.d/scenarios/card-removed.yaml card-removed --apps .build/apps &
+run Scripts/lab.d/scenarios/card-removed.yaml card-removed --apps .build/apps-release &
 bench_id=$!
 routes() { # COUNT
     wait_for 60 sh -c "[ \$(grep -c '^route changed' $log) -ge $1 ]" || status=1
