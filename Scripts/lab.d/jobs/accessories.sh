@@ -123,6 +123,13 @@ printer() {
     heard '^accessory-connected accessory 2' 180
     tell open com.example.printer.raw
     heard '^accessory-session-opened accessory/com.example.printer.raw 2$'
+    echo "== more than anyone holds: the sender has no credits =="
+    tell pause
+    accessory fault floods
+    sleep 2
+    tell resume
+    wait_for 120 has_read 200000
+    heard '^read 200000 as poured$'
     echo "== bluetoothd is killed, and the session goes on =="
     # The end's input is not to be held open by another program.
     restart_bluetoothd 6>&- || status=1
