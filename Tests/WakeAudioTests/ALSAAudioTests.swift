@@ -18,11 +18,17 @@ private final class Stage {
     private let began = MonotonicClock.now()
     private let timer: WakeSystem.Timer
 
-    init(_ format: SoundCardStandIn.Format = .float, name: String? = nil) throws {
+    init(_ format: SoundCardStandIn.Format = .float, name: String? = nil, microphone: String? = nil) throws {
         loop = try EventLoop()
         card = try SoundCardStandIn()
         timer = try loop.timer(on: .monotonic) {}
-        audio = try ALSAAudio(card: name ?? card.paced(format), devices: [], names: NameTable(), loop: loop)
+        audio = try ALSAAudio(
+            card: name ?? card.paced(format),
+            microphone: microphone,
+            devices: [],
+            names: NameTable(),
+            loop: loop
+        )
         audio.report = { [weak self] in self?.reports.append($0) }
         audio.note = { [weak self] in self?.notes.append("\($0.number): \($1)") }
     }
@@ -153,6 +159,16 @@ struct ALSAAudioTests {
         let before = app.rendered.count
         #expect(try stage.wait { app.rendered.count >= before + 16_384 })
         #expect(stage.count(.audioRouteChanged) == 1)
+    }
+
+    @Test("A microphone that cannot be opened is a change of route, and the app that records is told why")
+    func noMicrophone() throws {
+        let stage = try Stage(microphone: "hw:NoSuchCard")
+        try stage.start()
+        stage.play(0, recording)
+        #expect(stage.count(.audioRouteChanged) == 1)
+        #expect(stage.notes.count == 1)
+        #expect(stage.notes.first?.contains("hw:NoSuchCard: snd_pcm_open") == true, "\(stage.notes)")
     }
 
     @Test("AUD-4: A run of silence longer than the limit is told once, and so is the sound after it")

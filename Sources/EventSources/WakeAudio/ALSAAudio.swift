@@ -307,6 +307,7 @@ package final class ALSAAudio: AudioPort {
             card?.pump.stop(drains: false)
             do throws(SoundError) { return try open(direction, wanted) } catch {
                 guard wanted != Self.nothing else { return nil }
+                for stream in streams where stream.order.runs { note?(stream.app, "\(error)") }
                 tell(routes.lose(wanted))
             }
         }
