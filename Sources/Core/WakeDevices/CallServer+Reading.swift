@@ -147,12 +147,7 @@ extension ScriptedApp.VoIPUse {
         servers = []
         if let node = fields["servers"] {
             servers = try resolve(node)
-            for server in servers where devices[server].form.callServer == nil {
-                throw node.error(
-                    found: "'\(devices[server].name)', which takes no calls",
-                    expected: "a device of kind \(CallServer.kind)"
-                )
-            }
+            for server in servers { try devices[server].checkTakesCalls(node) }
         }
         keepAlive = try fields["keep-alive"]?.interval()
     }
