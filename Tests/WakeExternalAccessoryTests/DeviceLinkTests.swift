@@ -29,7 +29,7 @@ private final class Stage {
         let link: any AccessoryLink
         if let reports {
             let (near, far) = try Self.messages()
-            link = ReportLink(ReportLine(Descriptor(owning: near), path: "a test's", report: reports))
+            link = ReportLink(try ReportLine(Descriptor(owning: near), path: "a test's", report: reports))
             accessory = Descriptor(owning: far)
         } else {
             let (near, far) = try streamPair()
@@ -149,6 +149,40 @@ struct DeviceLinkTests {
         #expect(try stage.appHears(4) == [1, 2, 3, 4])
         _ = try stage.app.write([5, 6, 7, 8, 9])
         #expect(try stage.accessoryHears(10) == [2, 5, 6, 7, 8, 2, 9, 0, 0, 0])
+    }
+
+    @Test("A device that does not take a report holds up the next one, and nobody who writes")
+    func reportOnItsWay() throws {
+        // A blocking pipe that holds less than a report stands for the device's file.
+        var ends: [Int32] = [0, 0]
+        try #require(unsafe pipe(&ends) == 0)
+        let device = Descriptor(owning: ends[0])
+        let line = try ReportLine(
+            Descriptor(owning: ends[1]),
+            path: "a test's",
+            report: .init(number: 1, size: 100_000)
+        )
+        let data = Stage.pattern(0, 150_000)
+        #expect(try line.write(data) == 100_000)
+        #expect(try line.write(data[100_000...]) == nil)
+        var heard: [UInt8] = []
+        while heard.count < 100_001 { heard += try Stage.read(device, most: 100_001 - heard.count).bytes }
+        #expect(heard == [1] + data[..<100_000])
+        var bell = pollfd(fd: line.roomNumber, events: Int16(POLLIN), revents: 0)
+        try #require(unsafe poll(&bell, 1, 20_000) == 1)
+        #expect(try line.write(data[100_000...]) == 50_000)
+    }
+
+    @Test("A device that has gone fails the report after the one on its way")
+    func reportToNobody() throws {
+        var ends: [Int32] = [0, 0]
+        try #require(unsafe pipe(&ends) == 0)
+        close(ends[0])
+        let line = try ReportLine(Descriptor(owning: ends[1]), path: "a test's", report: .init(number: 1, size: 4))
+        #expect(try line.write([1, 2, 3, 4]) == 4)
+        var bell = pollfd(fd: line.roomNumber, events: Int16(POLLIN), revents: 0)
+        try #require(unsafe poll(&bell, 1, 20_000) == 1)
+        #expect(throws: SystemError.self) { try line.write([5]) }
     }
 
     @Test("An accessory that is pulled ends the session once, and what it had sent is still read")

@@ -6,6 +6,8 @@ package protocol AccessoryLink: AnyObject {
     var number: Int32 { get }
     /// Whether the kernel holds the sender while nobody reads: true for ttys and RFCOMM, false for hidraw (EA-5).
     var holdsSender: Bool { get }
+    /// A descriptor that is readable when there is room to write again; nil when the link's own one is writable then.
+    var roomNumber: Int32? { get }
 
     /// Reads what is there, at most the buffer's size.
     ///
@@ -19,6 +21,10 @@ package protocol AccessoryLink: AnyObject {
 
     /// Lets go of the descriptor.
     func close()
+}
+
+extension AccessoryLink {
+    package var roomNumber: Int32? { nil }
 }
 
 /// A link that is a plain descriptor.

@@ -50,9 +50,11 @@ final class ReportLink: AccessoryLink {
         return data.count
     }
 
+    var roomNumber: Int32? { line?.roomNumber }
+
     func write(_ bytes: [UInt8]) throws(SystemError) -> Int? { try line?.write(bytes) }
 
-    /// A report that was written has been taken.
+    /// The report on its way goes on.
     func close() { line = nil }
 }
 

@@ -25,6 +25,8 @@ package final class SessionPump {
     /// The link is open.
     package private(set) var isLinked = true
     private var watch: Watch?
+    /// Of a link that tells elsewhere when it has room.
+    private var roomWatch: Watch?
     private var toLink = ByteQueue()
     private var isMoving = false
     private var finished: (() -> Void)?
@@ -48,6 +50,9 @@ package final class SessionPump {
         self.limit = limit
         do throws(SystemError) {
             watch = try loop.watch(link.number, for: .readable) { [unowned self] _ in move() }
+            if let room = link.roomNumber {
+                roomWatch = try loop.watch(room, for: .readable) { [unowned self] _ in move() }
+            }
         } catch {
             link.close()
             throw error
@@ -142,6 +147,8 @@ package final class SessionPump {
     private func closeLink() {
         watch?.cancel()
         watch = nil
+        roomWatch?.cancel()
+        roomWatch = nil
         if isLinked { link.close() }
         isLinked = false
         toLink.removeAll()
@@ -152,7 +159,11 @@ package final class SessionPump {
         guard let watch, isLinked else { return }
         var interests: Readiness = []
         if readsLink { interests.insert(.readable) }
-        if !toLink.isEmpty { interests.insert(.writable) }
+        if let roomWatch {
+            if toLink.isEmpty { roomWatch.disable() } else { roomWatch.enable() }
+        } else if !toLink.isEmpty {
+            interests.insert(.writable)
+        }
         if interests.isEmpty {
             watch.disable()
         } else {

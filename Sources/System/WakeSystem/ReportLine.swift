@@ -115,28 +115,33 @@ package struct HIDReports: Hashable, Sendable {
 /// An open hidraw file, of which the reports of one number are used: each read is the data of one report, and each write
 /// becomes one.
 ///
-/// The kernel keeps 64 reports for a reader and drops further ones without a word, so it is read all the time. A write
-/// waits in the kernel until the device has taken the report, at most 5 s.
+/// The kernel keeps 64 reports for a reader and drops further ones without a word, so it is read all the time. It lets a
+/// writer wait until the device has taken the report, at most 5 s: a report is on its way while others are not taken.
 package final class ReportLine {
     package let path: String
     /// The reports that are written, and those that are read when they are numbered.
     package let report: HIDReports.Report
     private let descriptor: Descriptor
+    private let writer: LaterWriter
     private var buffer: [UInt8]
 
     /// The descriptor, valid while this lives.
     package var number: Int32 { descriptor.number }
 
+    /// A descriptor that is readable when the report that was on its way has left; valid while this lives.
+    package var roomNumber: Int32 { writer.bellNumber }
+
     /// Opens a hidraw file.
     package convenience init(path: String, report: HIDReports.Report) throws(SystemError) {
-        try self.init(Descriptor.open(path, O_RDWR | O_NONBLOCK), path: path, report: report)
+        try self.init(try Descriptor.open(path, O_RDWR | O_NONBLOCK), path: path, report: report)
     }
 
     /// Takes over an open, non-blocking descriptor that keeps the bounds of messages.
-    package init(_ opened: consuming Descriptor, path: String, report: HIDReports.Report) {
+    package init(_ opened: consuming Descriptor, path: String, report: HIDReports.Report) throws(SystemError) {
         self.path = path
         self.report = report
         descriptor = opened
+        writer = try LaterWriter()
         // One more byte tells a longer report from one that fits.
         buffer = [UInt8](repeating: 0, count: report.size + 2)
     }
@@ -162,16 +167,19 @@ package final class ReportLine {
         }
     }
 
-    /// Writes the first report of the bytes, filled up with zeros.
+    /// Sends the first report of the bytes, filled up with zeros, on its way.
     ///
-    /// - Returns: how many of the bytes it holds, nil when nothing fits now.
-    /// - Throws: ``SystemError``: ENODEV or EIO when the device has gone, ETIMEDOUT when it takes nothing.
+    /// - Returns: how many of the bytes it holds, nil while the report before is on its way.
+    /// - Throws: ``SystemError`` of the report before: ENODEV or EIO when the device has gone, ETIMEDOUT when it takes
+    ///   nothing.
     package func write(_ bytes: some Collection<UInt8>) throws(SystemError) -> Int? {
         let body = bytes.prefix(report.size)
         guard !body.isEmpty else { return 0 }
         // The kernel wants a number in any case.
         let padding = [UInt8](repeating: 0, count: report.size - body.count)
-        return try descriptor.write([report.number] + body + padding) == nil ? nil : body.count
+        guard try writer.hasRoom() else { return nil }
+        try writer.write([report.number] + body + padding, to: descriptor.number)
+        return body.count
     }
 
     /// The reports of a device below /sys/class/hidraw.

@@ -161,6 +161,15 @@ int wake_shared_memory(const char *name, size_t bytes);
 // non-blocking.
 int wake_doorbell(void);
 
+// A write that the kernel may let wait, such as one to hidraw, made by the C library's own threads (aio(7)). Rings the bell when
+// it is over. The bytes are copied and both descriptors duplicated.
+struct wake_later_write;
+struct wake_later_write *wake_later_write_begin(int number, const void *bytes, size_t size, int bell);
+// 1 when it is over, with how many bytes went or minus the error; 0 before.
+int wake_later_write_result(struct wake_later_write *later, long *result);
+// To be called once: nobody asks any more. It goes on where it cannot be taken back.
+void wake_later_write_leave(struct wake_later_write *later);
+
 // Lets this process have as many descriptors as it may ever have: how many that is, or -1. Those that it spawns have as many
 // as it had before.
 long wake_raise_descriptors(void);
