@@ -44,3 +44,15 @@ extension AudioSettings {
         relaunches = try fields["relaunches"]?.bool()
     }
 }
+
+extension VoIPSettings {
+    /// Reads the key `voip` of a scenario.
+    init(_ node: YAMLNode?) throws(FileError) {
+        self.init()
+        guard let node else { return }
+        let fields = try Fields(node, of: "settings of VoIP", keys: ["legacySockets", "wakeLimit", "connectionsLast"])
+        legacySockets = try fields["legacySockets"]?.bool()
+        wakeLimit = try fields["wakeLimit"]?.bool()
+        connectionsLast = try fields["connectionsLast"]?.interval()
+    }
+}
