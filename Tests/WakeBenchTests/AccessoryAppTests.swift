@@ -262,23 +262,27 @@ struct AccessoryAppTests {
     }
 
     @Test(
-        "The shipped scenarios of accessories meet their expectations",
-        arguments: [
-            "serial-dock", "hid-scanner", "rfcomm-printer",
-        ]
+        "The shipped scenarios of accessories meet their expectations, with the app in Swift and in another language",
+        .enabled(if: BenchProgram.python, "needs /usr/bin/python3"),
+        arguments: ["serial-dock", "hid-scanner", "rfcomm-printer"],
+        ["AccessoryLogger", "AccessoryLoggerPython"]
     )
-    func shipped(name: String) throws {
+    func shipped(name: String, app: String) throws {
         let bench = try BenchProgram()
         let bundle = bench.folder.appending(path: "apps/AccessoryLogger.app")
         try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: true)
-        let list = BenchProgram.repository.appending(path: "Sources/Examples/AccessoryLogger/Info.plist")
-        for file in [URL(filePath: try BenchProgram.built("AccessoryLogger")), list] {
+        let source = BenchProgram.repository.appending(path: "Sources/Examples/\(app)")
+        let isScript = app.hasSuffix("Python")
+        let program =
+            isScript ? source.appending(path: "accessory_logger.py") : URL(filePath: try BenchProgram.built(app))
+        for file in [program, source.appending(path: "Info.plist")] {
             try link(file.path, to: bundle.appending(path: file.lastPathComponent).path)
         }
         let scenario = BenchProgram.repository.appending(path: "Devices/Scenarios/\(name).yaml").path
         let run = try bench.run(["run", scenario, "--apps", "apps", "--out", "out", "--quiet"])
         #expect(run.code == 0, "\(run.errors)")
-        let log = try bench.lines(of: "out/apps/com.example.accessory-logger.log")
+        let identifier = "com.example.accessory-logger" + (isScript ? ".python" : "")
+        let log = try bench.lines(of: "out/apps/\(identifier).log")
         #expect(log.count { $0.hasPrefix("received") } == (name == "serial-dock" ? 4 : name == "hid-scanner" ? 3 : 2))
     }
 }

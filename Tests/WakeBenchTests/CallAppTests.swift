@@ -134,6 +134,36 @@ struct CallAppTests {
         )
     }
 
+    @Test(
+        "VOIP-1: a phone in another language, whose socket no stream has, takes the call that wakes it",
+        .enabled(if: BenchProgram.python, "needs /usr/bin/python3")
+    )
+    func otherLanguage() throws {
+        let bench = try BenchProgram()
+        let bundle = bench.folder.appending(path: "apps/SIPPhone.app")
+        try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: true)
+        let source = BenchProgram.repository.appending(path: "Sources/Examples/SIPPhonePython")
+        for name in ["sip_phone.py", "Info.plist"] {
+            try link(source.appending(path: name).path, to: bundle.appending(path: name).path)
+        }
+        let scenario = BenchProgram.repository.appending(path: "Devices/Scenarios/voip-call.yaml").path
+        _ = try bench.run(["run", scenario, "--apps", "apps", "--out", "out", "--quiet"])
+        #expect(try decisions(bench) == ["00:00:15 voip-data resume", "00:00:35 voip-data resume"])
+        let log = try bench.lines(of: "out/apps/com.example.sipphone.python.log").map {
+            String($0.replacing(/\ pid=\d+/, with: ""))
+        }
+        // The server may answer before the bench does.
+        #expect(log.contains("connect watched=True"))
+        #expect(log.contains("setKeepAliveTimeout=True"))
+        #expect(
+            log.suffix(9) == [
+                "received INVITE sip:phone@127.0.0.1 SIP/2.0", "answer 100", "answer 180", "answer 200",
+                "received ACK sip:phone@127.0.0.1 SIP/2.0", "call established",
+                "received BYE sip:phone@127.0.0.1 SIP/2.0", "answer 200", "call ended",
+            ]
+        )
+    }
+
     @Test("VOIP-3: the keep-alive handler of the SIP phone runs once in ten minutes of virtual time")
     func keepAlive() throws {
         let bench = try stage("SIPPhone", plan: "  - pause: 1h")

@@ -14,11 +14,16 @@ enum RunCommand {
 
     static let checkOptions = [appFolder]
 
+    private static let realBackends = BackendWords.sources.map { source in
+        "\(source.word)=\(BackendChoice.words(for: source).dropFirst().joined(separator: "|"))"
+    }.joined(separator: ", ")
+
     static let options: [Arguments.Option] = [
         .value(
             "--backend",
             "simulated|real|bluez|SOURCE=WORD[,...]",
-            "where events come from; takes the place of the scenario's backends"
+            "where events come from, in place of the scenario's backends: "
+                + "simulated, or real, which is the first of\n      " + realBackends
         ),
         .value("--clock", "virtual|real", "default: virtual for simulated backends, real otherwise"),
         .value("--freezer", "automatic|cgroup2|cgroup1|sigstop", "how a suspended app is kept from running"),
@@ -139,8 +144,10 @@ enum BackendWords {
         return choices
     }
 
+    /// The sources whose events may come from elsewhere.
+    static let sources: [Source] = [.bluetooth, .location, .accessory, .audio, .voip]
+
     private static func bare(_ word: String) throws(CommandFailure) -> [BackendChoice] {
-        let sources: [Source] = [.bluetooth, .location, .accessory, .audio, .voip]
         if word == "simulated" || word == "fake" {
             return sources.map { BackendChoice(source: $0, word: "simulated") }
         }

@@ -21,6 +21,7 @@ struct RenderGraph: Sendable {
 @safe final class Renderer {
     private static let mostFrames = 16_384
     private static let mostChannels = 8
+    private static let rate = AVAudioEngine.hardwareFormat.sampleRate
 
     private let scratch: UnsafeMutablePointer<Float>
     private let list: UnsafeMutableAudioBufferListPointer
@@ -29,6 +30,8 @@ struct RenderGraph: Sendable {
     private var rendered: Int64 = 0
     private var heard: Int64 = 0
     private var tapped: AVAudioPCMBuffer?
+    /// Of sources of another rate.
+    private var resamplers: [ObjectIdentifier: Resampler] = [:]
 
     init() {
         unsafe scratch = .allocate(capacity: Self.mostFrames * Self.mostChannels)
@@ -49,6 +52,10 @@ struct RenderGraph: Sendable {
         let frames = min(frames, Self.mostFrames)
         unsafe mix.update(repeating: 0, count: frames * 2)
         for source in graph.sources { add(source, frames) }
+        if resamplers.count > graph.sources.count {
+            let names = Set(graph.sources.map { ObjectIdentifier($0.node) })
+            resamplers = resamplers.filter { names.contains($0.key) }
+        }
         let mix = unsafe mix
         let written = unsafe try ring.write(frames) { piece, before in
             for place in piece.indices { unsafe piece[place] = mix[before * 2 + place] }
@@ -57,39 +64,81 @@ struct RenderGraph: Sendable {
     }
 
     private func add(_ source: RenderGraph.Source, _ frames: Int) {
+        let rate = source.format.sampleRate
+        guard rate != Self.rate else {
+            if render(source, frames, since: rendered) { addAsIs(source, frames) }
+            return
+        }
+        let name = ObjectIdentifier(source.node)
+        var resampler = resamplers[name] ?? Resampler(from: rate, to: Self.rate)
+        if resampler.ratio != rate / Self.rate {
+            resampler = Resampler(from: rate, to: Self.rate)
+        }
+        // So many that what they need has room.
+        let most = max(1, Int(Double(Self.mostFrames - 4) / resampler.ratio))
+        var done = 0
+        while done < frames {
+            let piece = min(most, frames - done)
+            addResampled(source, done..<(done + piece), &resampler)
+            done += piece
+        }
+        resamplers[name] = resampler
+    }
+
+    /// Has a source fill the scratch.
+    ///
+    /// - Returns: whether there is something to hear.
+    private func render(_ source: RenderGraph.Source, _ frames: Int, since: Int64) -> Bool {
         let format = source.format
-        let channels = min(Int(format.channelCount), Self.mostChannels)
-        let isInterleaved = format.isInterleaved
-        unsafe list.count = isInterleaved ? 1 : channels
-        for buffer in 0..<(isInterleaved ? 1 : channels) {
+        let channels = Self.channels(of: format)
+        unsafe list.count = format.isInterleaved ? 1 : channels
+        for buffer in 0..<(format.isInterleaved ? 1 : channels) {
             unsafe list[buffer] = AudioBuffer(
-                mNumberChannels: isInterleaved ? UInt32(channels) : 1,
-                mDataByteSize: UInt32(frames * 4 * (isInterleaved ? channels : 1)),
+                mNumberChannels: format.isInterleaved ? UInt32(channels) : 1,
+                mDataByteSize: UInt32(frames * 4 * (format.isInterleaved ? channels : 1)),
                 mData: scratch + buffer * frames
             )
         }
         unsafe scratch.update(repeating: 0, count: frames * channels)
         var isSilence = ObjCBool(false)
-        var time = AudioTimeStamp(
-            mSampleTime: Double(rendered),
-            mHostTime: DispatchTime.now().uptimeNanoseconds
-        )
+        var time = AudioTimeStamp(mSampleTime: Double(since), mHostTime: DispatchTime.now().uptimeNanoseconds)
         let status = unsafe source.node.block(
             &isSilence,
             &time,
             AVAudioFrameCount(frames),
             list.unsafeMutablePointer
         )
-        guard status == noErr, !isSilence.boolValue else {
-            return
-        }
+        return status == noErr && !isSilence.boolValue
+    }
+
+    private static func channels(of format: AVAudioFormat) -> Int { min(Int(format.channelCount), mostChannels) }
+
+    /// Where a side's samples of so many frames in the scratch are; a single channel is for both sides.
+    private static func layout(of side: Int, _ frames: Int, in format: AVAudioFormat) -> (start: Int, stride: Int) {
+        let channels = channels(of: format)
+        let channel = min(side, channels - 1)
+        return format.isInterleaved ? (channel, channels) : (channel * frames, 1)
+    }
+
+    private func addAsIs(_ source: RenderGraph.Source, _ frames: Int) {
         let volume = source.volume
         for side in 0..<2 {
-            let channel = min(side, channels - 1)
-            for frame in 0..<frames {
-                let place = isInterleaved ? frame * channels + channel : channel * frames + frame
-                unsafe mix[frame * 2 + side] += scratch[place] * volume
-            }
+            let (start, stride) = Self.layout(of: side, frames, in: source.format)
+            for frame in 0..<frames { unsafe mix[frame * 2 + side] += scratch[start + frame * stride] * volume }
+        }
+    }
+
+    private func addResampled(_ source: RenderGraph.Source, _ frames: Range<Int>, _ resampler: inout Resampler) {
+        let needed = resampler.needed(for: frames.count)
+        let isHeard = render(source, needed, since: resampler.given)
+        let (scratch, mix) = unsafe (scratch, mix)
+        let sides = [0, 1].map { Self.layout(of: $0, needed, in: source.format) }
+        resampler.take(needed) { frame, side in
+            isHeard ? unsafe scratch[sides[side].start + frame * sides[side].stride] : 0
+        }
+        let volume = source.volume
+        resampler.give(frames.count) { frame, side, sample in
+            unsafe mix[(frames.lowerBound + frame) * 2 + side] += sample * volume
         }
     }
 
