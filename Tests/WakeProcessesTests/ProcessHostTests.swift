@@ -191,14 +191,9 @@ struct ProcessHostTests {
             most = max(most, inTurn)
         }
         let pid = try stage.spawn("flood")
-        // The app sleeps once its socket is full; another loop looks, so that nothing is read meanwhile.
-        let aside = try EventLoop()
-        var timer: WakeSystem.Timer?
-        timer = try aside.timer { timer?.arm(at: BootClock.now() + 1_000_000) }
-        timer?.arm(at: 0)
+        // The app sleeps once its socket is full.
+        try waitAside { isAsleep(pid) }
         let end = MonotonicClock.now() + patience
-        while !isAsleep(pid) && MonotonicClock.now() < end { try aside.runOnce(timeout: patience) }
-        timer = nil
         while turns < 50, MonotonicClock.now() < end {
             inTurn = 0
             if try stage.loop.runOnce(timeout: patience) { turns += 1 }
@@ -206,6 +201,27 @@ struct ProcessHostTests {
         #expect(most == ProcessHost.packetsInTurn)
         stage.host.kill(1)
         try stage.turn { !stage.exits.isEmpty }
+    }
+
+    @Test("What an app said before it ended is heard, though it left something unread")
+    func lastWords() throws {
+        let stage = try Stage(usableFreezers[0])
+        let pid = try stage.spawn("last-words")
+        #expect(stage.host.send([1], to: 1) == .sent)
+        try waitAside { hasEnded(pid) }
+        try stage.turn { !stage.exits.isEmpty }
+        #expect(stage.packets == [Array("last words".utf8)])
+    }
+
+    /// Waits by another loop, so that the stage's reads nothing meanwhile.
+    private func waitAside(until condition: () -> Bool) throws {
+        let aside = try EventLoop()
+        var timer: WakeSystem.Timer?
+        timer = try aside.timer { timer?.arm(at: BootClock.now() + 1_000_000) }
+        timer?.arm(at: 0)
+        let end = MonotonicClock.now() + patience
+        while !condition() && MonotonicClock.now() < end { try aside.runOnce(timeout: patience) }
+        timer = nil
     }
 
     @Test("A packet that is too large is a fault, and the next one is read")

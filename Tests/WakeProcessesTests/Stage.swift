@@ -91,6 +91,11 @@ func isAsleep(_ pid: Int32) -> Bool {
     state(of: pid) == "S"
 }
 
+/// Whether the process is over, whoever has still to hear of it.
+func hasEnded(_ pid: Int32) -> Bool {
+    state(of: pid).map { "ZX".contains($0) } ?? true
+}
+
 private func state(of pid: Int32) -> Character? {
     guard let text = try? readSmallFile("/proc/\(pid)/stat"), let end = text.lastIndex(of: ")") else { return nil }
     return text[end...].dropFirst(2).first

@@ -138,8 +138,9 @@ final class DescriptorStream: @unchecked Sendable {
             return true
         }
         if isNew {
-            signal()
+            // Watched first: who asks once the delegate knows that it is open hears of what has come.
             arm()
+            signal()
         }
     }
 

@@ -11,6 +11,7 @@
 //   overacknowledge      acknowledges more than it was ever sent, then waits
 //   empty                sends one packet without bytes, then "after", then waits
 //   descriptors          sends a packet "file" with a descriptor of /dev/null, then waits
+//   last-words           waits for a packet, says "last words" and exits without reading
 //   close                closes its socket and waits
 //   echo                 sends back each packet, until the socket ends
 //   crash                abort()
@@ -27,6 +28,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -152,6 +154,10 @@ int main(int argument_count, char **arguments) {
     } else if (strcmp(mode, "descriptors") == 0) {
         send_descriptor(socket);
         wait_for_ever();
+    } else if (strcmp(mode, "last-words") == 0) {
+        struct pollfd entry = {.fd = socket, .events = POLLIN};
+        if (poll(&entry, 1, -1) < 0) return 95;
+        say(socket, "last words");
     } else if (strcmp(mode, "close") == 0) {
         close(socket);
         wait_for_ever();
