@@ -42,16 +42,4 @@ extension Run {
         case .note(let text): recorder.note(text)
         }
     }
-
-    /// The user says whether an app may hear the microphone (AUD-10).
-    func answerMicrophone(_ granted: Bool, of app: AppID, _ origin: NameID) {
-        let event = WakeEvent(
-            kind: .microphoneAnswered,
-            subject: names.intern("microphone"),
-            failed: !granted,
-            app: app,
-            origin: origin
-        )
-        bench.submit(SourceReport(event))
-    }
 }

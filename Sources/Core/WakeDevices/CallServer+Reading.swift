@@ -112,52 +112,6 @@ extension CallAct {
     }
 }
 
-extension VoIPSettings {
-    /// Reads the key `voip` of a scenario.
-    init(_ node: YAMLNode?) throws(FileError) {
-        self.init()
-        guard let node else { return }
-        let fields = try Fields(node, of: "settings of VoIP", keys: ["legacySockets", "wakeLimit", "connectionsLast"])
-        legacySockets = try fields["legacySockets"]?.bool()
-        wakeLimit = try fields["wakeLimit"]?.bool()
-        connectionsLast = try fields["connectionsLast"]?.interval()
-    }
-}
-
-extension ScriptedApp {
-    /// What a scripted app does for its calls each time it is launched.
-    package struct VoIPUse: Hashable, Sendable {
-        /// The call servers that it has a marked socket to, as positions in ``Scenario/devices``.
-        package var servers: [Int]
-        /// The period of its keep-alive handler (VOIP-3).
-        package var keepAlive: Instant.Span?
-    }
-}
-
-extension ScriptedApp.VoIPUse {
-    /// Reads the key `voip` of a scripted app.
-    ///
-    /// - Parameter resolve: gives the positions that a name means.
-    init(
-        _ node: YAMLNode,
-        devices: [ScenarioDevice],
-        resolve: (YAMLNode) throws(FileError) -> [Int]
-    ) throws(FileError) {
-        let fields = try Fields(node, of: "a use of VoIP", keys: ["servers", "keep-alive"])
-        servers = []
-        if let node = fields["servers"] {
-            servers = try resolve(node)
-            for server in servers where devices[server].form.callServer == nil {
-                throw node.error(
-                    found: "'\(devices[server].name)', which takes no calls",
-                    expected: "a device of kind \(CallServer.kind)"
-                )
-            }
-        }
-        keepAlive = try fields["keep-alive"]?.interval()
-    }
-}
-
 extension YAMLNode {
     /// The text of a message.
     fileprivate func message() throws(FileError) -> String {

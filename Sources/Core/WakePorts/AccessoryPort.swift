@@ -21,16 +21,9 @@ import WakeModel
 /// When they are full it stops reading what can wait, so that the kernel holds the sender; of what cannot wait more is an overflow,
 /// which ends the session (EA-5). When the accessory goes, the port closes its end after what arrived has been written, as far as
 /// it goes in.
-package protocol AccessoryPort: AnyObject {
-    /// The backend's word: `simulated`, `udev`, `rfcomm`.
-    var backend: String { get }
-
-    /// Where reports go. Set before ``connect(at:)``.
-    var report: ((SourceReport) -> Void)? { get set }
-
-    /// Begins. A service, device or permission that is missing is said by throwing. Reports nothing yet.
-    func start(at now: Instant) throws(SourceFailure)
-
+///
+/// The backends are `simulated`, `udev` and `rfcomm`. ``SourcePort/start(at:)`` reports nothing yet.
+package protocol AccessoryPort: SourcePort {
     /// Says of each accessory that is there that it connected, as one that came just now: when the run begins, and again when
     /// the bench is back after it died. Sessions of before are over, silently, and connections have new numbers.
     func connect(at now: Instant)
@@ -51,15 +44,6 @@ package protocol AccessoryPort: AnyObject {
 
     /// Moves what can be moved between links and sessions; to be called in each turn. Harmless when there are none.
     func lookAtSessions(at now: Instant)
-
-    /// The next instant at which the source has something to do of its own; nil when only the outside can tell.
-    var nextDeadline: Instant? { get }
-
-    /// Time has come to `now`. Harmless when nothing is due.
-    func timeReached(_ now: Instant)
-
-    /// Ends: sessions are closed and nothing is reported any more.
-    func stop()
 }
 
 extension AccessoryPort {

@@ -5,18 +5,11 @@ import WakeModel
 /// Everything here happens on the bench's one thread; a sound card's pump thread says only its edges, through a
 /// descriptor of its own. Reports are events of the kinds of ``Source/audio``: the route changed, an app's stream ran dry,
 /// was silent for longer than allowed, sounds again, or ended because the device went or the app's memory made no sense.
-package protocol AudioPort: AnyObject {
-    /// The backend's word: `simulated`, `alsa`.
-    var backend: String { get }
-
-    /// Where reports go. Set before ``start(at:)``.
-    var report: ((SourceReport) -> Void)? { get set }
-
+///
+/// The backends are `simulated` and `alsa`; a sound card that is missing cannot start.
+package protocol AudioPort: SourcePort {
     /// Where an app that broke the rules of its memory is noted: one line.
     var note: ((AppID, String) -> Void)? { get set }
-
-    /// Begins. A sound card that is missing says so by throwing.
-    func start(at now: Instant) throws(SourceFailure)
 
     /// Carries out a command of the router.
     func perform(_ command: AudioCommand, at now: Instant)
@@ -39,20 +32,11 @@ package protocol AudioPort: AnyObject {
     /// Arms a fault of a device file. Throws when the device or fault is unknown, or when the backend cannot do it.
     func arm(fault: String, device: String, at now: Instant) throws(SourceFailure)
 
-    /// The next instant at which the source has something to do of its own; nil when only the outside can tell.
-    var nextDeadline: Instant? { get }
-
-    /// Time has come to `now`. Harmless when nothing is due.
-    func timeReached(_ now: Instant)
-
     /// Whether no app owes a buffer, so that virtual time may move on.
     var isQuiet: Bool { get }
 
     /// Virtual time waited as long as it may: what is owed counts as late (AUD-11).
     func giveUpWaiting(at now: Instant)
-
-    /// Ends: every stream goes and nothing is reported any more.
-    func stop()
 }
 
 extension AudioPort {

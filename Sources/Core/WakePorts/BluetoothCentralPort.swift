@@ -1,32 +1,15 @@
 import WakeModel
 
-/// An event as a source hands it in: the fact, and what the app is to read.
-package struct SourceReport: Hashable, Sendable {
-    package var event: WakeEvent
-    package var payload: EventPayload
-
-    package init(_ event: WakeEvent, _ payload: EventPayload = .none) {
-        self.event = event
-        self.payload = payload
-    }
-}
-
 /// Where BLE central events come from: the simulated radio and BlueZ stand behind it alike.
 ///
 /// Everything happens on the bench's one thread. Commands are answered by reports, in the order in which they happened,
 /// never from inside ``perform(_:at:)`` of a real adapter and possibly so of the simulated one.
-package protocol BluetoothCentralPort: AnyObject {
-    /// The backend's word: `simulated`, `bluez`.
-    var backend: String { get }
-
-    /// Where reports go. Set before ``start(at:)``.
-    var report: ((SourceReport) -> Void)? { get set }
-
+///
+/// The backends are `simulated` and `bluez`; an adapter that is missing or off cannot start, and one that goes later is
+/// reported as a power event.
+package protocol BluetoothCentralPort: SourcePort {
     /// Whether the adapter is on.
     var poweredOn: Bool { get }
-
-    /// Begins. A real adapter that is missing or off says so by throwing; one that goes later reports power events.
-    func start(at now: Instant) throws(SourceFailure)
 
     /// Carries out a command of the router.
     func perform(_ command: BluetoothCommand, at now: Instant)
@@ -37,12 +20,6 @@ package protocol BluetoothCentralPort: AnyObject {
     /// Arms a fault of a device file, or changes what the device does. Throws when the device or fault is unknown, or
     /// when the backend cannot do it.
     func arm(fault: String, device: String, at now: Instant) throws(SourceFailure)
-
-    /// The next instant at which the source has something to do of its own; nil when only the outside can tell.
-    var nextDeadline: Instant? { get }
-
-    /// Time has come to `now`. Harmless when nothing is due.
-    func timeReached(_ now: Instant)
 
     /// What is known of a peripheral, for retrievePeripherals and for restoration: nil when it was never seen.
     func knownPeripheral(_ name: NameID) -> KnownPeripheral?
@@ -64,9 +41,6 @@ package protocol BluetoothCentralPort: AnyObject {
 
     /// Looks at the open channels; to be called in each turn. Harmless when there are none.
     func lookAtChannels(at now: Instant)
-
-    /// Ends: links are closed and nothing is reported any more.
-    func stop()
 }
 
 extension BluetoothCentralPort {
@@ -87,26 +61,5 @@ package struct KnownPeripheral: Hashable, Sendable {
         self.name = name
         self.services = services
         self.characteristics = characteristics
-    }
-}
-
-/// A source cannot work or cannot do what was asked.
-package struct SourceFailure: Error, Hashable, Sendable {
-    package enum Kind: UInt8, Sendable {
-        /// A service, device or permission is missing: exit code 12.
-        case environment
-        /// The scenario names something that is not there: exit code 11.
-        case unknown
-        /// The backend cannot do that: exit code 2.
-        case unsupported
-    }
-
-    package var kind: Kind
-    /// One line that names the thing and the remedy.
-    package var message: String
-
-    package init(_ kind: Kind, _ message: String) {
-        self.kind = kind
-        self.message = message
     }
 }

@@ -5,16 +5,10 @@ import WakeModel
 /// Everything happens on the bench's one thread. The events that it reports are addressed to a client. Reads of a
 /// characteristic with a fixed value, and of descriptors, are answered here without asking the app; every other read or
 /// write becomes one report with a request number of its own, and the central waits until that number is answered.
-package protocol BluetoothPeripheralPort: AnyObject {
-    /// The backend's word: `simulated`, `bluez`.
-    var backend: String { get }
-
-    /// Where reports go. Set before ``start(at:)``.
-    var report: ((SourceReport) -> Void)? { get set }
-
-    /// Begins. A real adapter that is missing, or cannot be a peripheral, says so by throwing.
-    func start(at now: Instant) throws(SourceFailure)
-
+///
+/// The backends are `simulated` and `bluez`; an adapter that is missing, or cannot be a peripheral, cannot start. Its
+/// services go and its advertising stops with it.
+package protocol BluetoothPeripheralPort: SourcePort {
     /// Carries out a command of the router.
     func perform(_ command: PeripheralRoleCommand, at now: Instant)
 
@@ -27,12 +21,6 @@ package protocol BluetoothPeripheralPort: AnyObject {
     /// the backend cannot do it.
     func arm(fault: String, device: String, at now: Instant) throws(SourceFailure)
 
-    /// The next instant at which the source has something to do of its own; nil when only the outside can tell.
-    var nextDeadline: Instant? { get }
-
-    /// Time has come to `now`. Harmless when nothing is due.
-    func timeReached(_ now: Instant)
-
     /// How many bytes an update to a central may have; the least of the specification, 20, when the central is unknown.
     func maximumUpdateLength(of central: NameID) -> UInt16
 
@@ -41,9 +29,6 @@ package protocol BluetoothPeripheralPort: AnyObject {
 
     /// Looks at the open channels; to be called in each turn. Harmless when there are none.
     func lookAtChannels(at now: Instant)
-
-    /// Ends: services go, advertising stops, and nothing is reported any more.
-    func stop()
 }
 
 extension BluetoothPeripheralPort {

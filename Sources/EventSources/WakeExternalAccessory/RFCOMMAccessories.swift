@@ -16,7 +16,10 @@ package final class RFCOMMAccessories: AccessoryPort {
     package static let usualPatience: Int64 = 20_000
 
     package let backend = "rfcomm"
-    package var report: ((SourceReport) -> Void)?
+    package var report: ((SourceReport) -> Void)? {
+        get { reports.report }
+        set { reports.report = newValue }
+    }
 
     private let places: [RFCOMMPlace]
     private let others: [String]
@@ -30,12 +33,9 @@ package final class RFCOMMAccessories: AccessoryPort {
     private let isAdapterShared: Bool
     private let profiles: BlueZProfiles
     private let sessions: LinkedSessions
-    private let soon: Timer
-    private var prepared: [SourceReport] = []
+    private let reports: ReportQueue
     private var isTelling = false
-    private var lastConnection: AccessoryConnection = 0
-    /// The places that are connected, in order of connection.
-    private var connected: [RFCOMMPlace] = []
+    private var there = PlacesThere<RFCOMMPlace>()
 
     /// The accessories among the devices of a scenario, which must be on Bluetooth.
     ///
@@ -72,16 +72,14 @@ package final class RFCOMMAccessories: AccessoryPort {
             return device.name
         }
         sessions = LinkedSessions(names: names, origin: "rfcomm", loop: loop, bound: Self.sessionBuffer)
-        var ring: () -> Void = {}
-        soon = try loop.timer(on: .monotonic) { ring() }
+        reports = try ReportQueue(loop: loop)
         for place in places {
             place.absence = try loop.timer(on: .monotonic) { [weak self, weak place] in
                 if let place { self?.leave(place) }
             }
         }
-        ring = { [weak self] in self?.tellPrepared() }
-        sessions.answer = { [weak self] in self?.later($0) }
-        sessions.report = { [weak self] in self?.tell($0) }
+        sessions.answer = { [reports] in reports.later($0) }
+        sessions.report = { [reports] in reports.tell($0) }
         sessions.linkEnded = { [weak self] in self?.linkEnded($1, $2) ?? false }
         profiles.heard = { [weak self] in self?.hear($0) }
     }
@@ -134,7 +132,7 @@ package final class RFCOMMAccessories: AccessoryPort {
 
     package func connect(at now: Instant) {
         isTelling = true
-        for place in connected { forget(place) }
+        for place in there.places { forget(place) }
         for place in places where place.carrier != nil { join(place) }
     }
 
@@ -145,19 +143,14 @@ package final class RFCOMMAccessories: AccessoryPort {
         }
     }
 
-    package var accessories: [Accessory] {
-        connected.compactMap { place in place.connection.map { place.description.accessory($0) } }
-    }
-
+    package var accessories: [Accessory] { there.accessories }
     package func takeSession(_ number: AccessorySession) -> Int32? { sessions.take(number) }
     package func lookAtSessions(at now: Instant) { sessions.look() }
     package var nextDeadline: Instant? { nil }
     package func timeReached(_ now: Instant) {}
 
     package func stop() {
-        report = nil
-        soon.disarm()
-        prepared.removeAll()
+        reports.stop()
         sessions.stop()
         for place in places {
             place.carrier = nil
@@ -166,24 +159,6 @@ package final class RFCOMMAccessories: AccessoryPort {
         }
         profiles.stop()
         if !isAdapterShared { adapter.stop() }
-    }
-
-    /// Tells after the call that it comes from.
-    private func later(_ told: SourceReport) {
-        prepared.append(told)
-        soon.arm(at: 1)
-    }
-
-    /// Tells now, after what was to be told before.
-    private func tell(_ told: SourceReport) {
-        tellPrepared()
-        report?(told)
-    }
-
-    private func tellPrepared() {
-        let told = prepared
-        prepared.removeAll()
-        for each in told { report?(each) }
     }
 
     // MARK: Channels
@@ -232,15 +207,12 @@ package final class RFCOMMAccessories: AccessoryPort {
     }
 
     private func join(_ place: RFCOMMPlace) {
-        lastConnection += 1
-        place.connection = lastConnection
-        connected.append(place)
-        tell(event(.accessoryConnected, place, lastConnection))
+        reports.tell(event(.accessoryConnected, place, there.join(place)))
     }
 
     /// The accessory has gone, and is looked for again.
     private func leave(_ place: RFCOMMPlace) {
-        if let connection = place.connection { tell(event(.accessoryDisconnected, place, connection)) }
+        if let connection = place.connection { reports.tell(event(.accessoryDisconnected, place, connection)) }
         place.carrier = nil
         forget(place)
         profiles.want(place.device, profile: place.profiles[0])
@@ -253,8 +225,7 @@ package final class RFCOMMAccessories: AccessoryPort {
         place.open.removeAll()
         for profile in place.profiles.dropFirst() { profiles.giveUp(place.device, profile: profile) }
         guard let connection = place.connection else { return }
-        place.connection = nil
-        connected.removeAll { $0 === place }
+        there.leave(place)
         sessions.accessoryLeft(connection)
     }
 
@@ -265,13 +236,10 @@ package final class RFCOMMAccessories: AccessoryPort {
     // MARK: Sessions
 
     private func open(_ number: AccessorySession, _ connection: AccessoryConnection, _ word: String) {
-        let place = connected.first { $0.connection == connection }
-        let subject = LinkedSessions.Subject(
-            connection: connection,
-            accessory: place?.name ?? "",
-            protocolName: word
-        )
-        guard let place, let index = place.description.protocols.firstIndex(where: { $0.name == word }) else {
+        let subject = there.subject(connection, word)
+        guard let place = there[connection],
+            let index = place.description.protocols.firstIndex(where: { $0.name == word })
+        else {
             return sessions.refuse(number, subject, .gone)
         }
         sessions.cutShort(subject)
@@ -291,7 +259,7 @@ package final class RFCOMMAccessories: AccessoryPort {
 
     private func close(_ number: AccessorySession) {
         sessions.close(number)
-        guard let place = connected.first(where: { $0.isConcerned(with: number) }) else { return }
+        guard let place = there.places.first(where: { $0.isConcerned(with: number) }) else { return }
         place.waiting.removeAll { $0.number == number }
         place.open.remove(number)
         reopenCarrier(place)
@@ -306,7 +274,7 @@ package final class RFCOMMAccessories: AccessoryPort {
 
     /// The last channel that ends takes the accessory along; one of several ends its session alone.
     private func linkEnded(_ subject: LinkedSessions.Subject, _ end: LinkedSessions.End) -> Bool {
-        guard end == .gone, let place = connected.first(where: { $0.connection == subject.connection }) else {
+        guard end == .gone, let place = there[subject.connection] else {
             return end == .gone
         }
         if place.open.count + (place.carrier == nil ? 0 : 1) > 1 { return false }

@@ -4,7 +4,7 @@ import WakeModel
 import WakeSystem
 
 /// An accessory of the scenario that is to be found over Bluetooth.
-final class RFCOMMPlace {
+final class RFCOMMPlace: AccessoryPlace {
     /// A session whose channel is being opened.
     struct Waiting {
         var number: AccessorySession
@@ -14,7 +14,6 @@ final class RFCOMMPlace {
         var timer: Timer?
     }
 
-    /// In the scenario.
     let name: String
     let description: ExternalAccessory
     let device: BlueZDeviceID
@@ -28,7 +27,6 @@ final class RFCOMMPlace {
         }
     }
     var carrierWatch: Watch?
-    /// The number under which it is known; nil while it is not there.
     var connection: AccessoryConnection?
     var waiting: [Waiting] = []
     /// The sessions that are open.

@@ -5,7 +5,7 @@ import WakeSystem
 import WakeUdev
 
 /// An accessory of the scenario that is to be found on USB, and its files while it is there.
-final class USBPlace {
+final class USBPlace: AccessoryPlace {
     /// What carries one protocol.
     struct File: Hashable {
         var systemPath: String
@@ -13,12 +13,10 @@ final class USBPlace {
         var node: String
     }
 
-    /// In the scenario.
     let name: String
     let description: ExternalAccessory
     /// For each protocol, in their order; nil for one that is not there.
     var files: [File?]
-    /// The number under which it is known; nil while it is not there.
     var connection: AccessoryConnection?
 
     init(name: String, _ description: ExternalAccessory) {

@@ -16,21 +16,21 @@ package final class UdevAccessories: AccessoryPort {
     static let subsystems = ["tty", "hidraw"]
 
     package let backend = "udev"
-    package var report: ((SourceReport) -> Void)?
+    package var report: ((SourceReport) -> Void)? {
+        get { reports.report }
+        set { reports.report = newValue }
+    }
 
     private let places: [USBPlace]
     private let names: NameTable
     private let origin: NameID
     private let loop: EventLoop
     private let sessions: LinkedSessions
-    private let soon: Timer
-    private var prepared: [SourceReport] = []
+    private let reports: ReportQueue
     private var udev: Udev?
     private var watch: UdevWatch?
     private var isTelling = false
-    private var lastConnection: AccessoryConnection = 0
-    /// The places that are connected, in order of connection.
-    private var connected: [USBPlace] = []
+    private var there = PlacesThere<USBPlace>()
     private var farewells: [AccessorySession: Timer] = [:]
 
     /// The accessories among the devices of a scenario, which must be on USB.
@@ -45,11 +45,9 @@ package final class UdevAccessories: AccessoryPort {
             return USBPlace(name: device.name, description)
         }
         sessions = LinkedSessions(names: names, origin: "udev", loop: loop, bound: Self.sessionBuffer)
-        var ring: () -> Void = {}
-        soon = try loop.timer(on: .monotonic) { ring() }
-        ring = { [weak self] in self?.tellPrepared() }
-        sessions.answer = { [weak self] in self?.later($0) }
-        sessions.report = { [weak self] in self?.tell($0) }
+        reports = try ReportQueue(loop: loop)
+        sessions.answer = { [reports] in reports.later($0) }
+        sessions.report = { [reports] in reports.tell($0) }
         sessions.linkEnded = { [weak self] in self?.linkEnded($0, $1, $2) ?? false }
     }
 
@@ -91,11 +89,10 @@ package final class UdevAccessories: AccessoryPort {
 
     package func connect(at now: Instant) {
         isTelling = true
-        for place in connected {
+        for place in there.places {
             if let connection = place.connection { sessions.accessoryLeft(connection) }
-            place.connection = nil
+            there.leave(place)
         }
-        connected.removeAll()
         for place in places where place.isComplete { join(place) }
     }
 
@@ -109,41 +106,18 @@ package final class UdevAccessories: AccessoryPort {
         }
     }
 
-    package var accessories: [Accessory] {
-        connected.compactMap { place in place.connection.map { place.description.accessory($0) } }
-    }
-
+    package var accessories: [Accessory] { there.accessories }
     package func takeSession(_ number: AccessorySession) -> Int32? { sessions.take(number) }
     package func lookAtSessions(at now: Instant) { sessions.look() }
     package var nextDeadline: Instant? { nil }
     package func timeReached(_ now: Instant) {}
 
     package func stop() {
-        report = nil
+        reports.stop()
         watch = nil
         udev = nil
-        soon.disarm()
-        prepared.removeAll()
         farewells.removeAll()
         sessions.stop()
-    }
-
-    /// Tells after the call that it comes from.
-    private func later(_ told: SourceReport) {
-        prepared.append(told)
-        soon.arm(at: 1)
-    }
-
-    /// Tells now, after what was to be told before.
-    private func tell(_ told: SourceReport) {
-        tellPrepared()
-        report?(told)
-    }
-
-    private func tellPrepared() {
-        let told = prepared
-        prepared.removeAll()
-        for each in told { report?(each) }
     }
 
     // MARK: Plugging
@@ -188,17 +162,13 @@ package final class UdevAccessories: AccessoryPort {
     }
 
     private func join(_ place: USBPlace) {
-        lastConnection += 1
-        place.connection = lastConnection
-        connected.append(place)
-        tell(event(.accessoryConnected, place, lastConnection))
+        reports.tell(event(.accessoryConnected, place, there.join(place)))
     }
 
     private func leave(_ place: USBPlace) {
         guard let connection = place.connection else { return }
-        tell(event(.accessoryDisconnected, place, connection))
-        place.connection = nil
-        connected.removeAll { $0 === place }
+        reports.tell(event(.accessoryDisconnected, place, connection))
+        there.leave(place)
         sessions.accessoryLeft(connection)
     }
 
@@ -209,13 +179,9 @@ package final class UdevAccessories: AccessoryPort {
     // MARK: Sessions
 
     private func open(_ number: AccessorySession, _ connection: AccessoryConnection, _ word: String) {
-        let place = connected.first { $0.connection == connection }
-        let subject = LinkedSessions.Subject(
-            connection: connection,
-            accessory: place?.name ?? "",
-            protocolName: word
-        )
-        guard let place, let index = place.description.protocols.firstIndex(where: { $0.name == word }),
+        let subject = there.subject(connection, word)
+        guard let place = there[connection],
+            let index = place.description.protocols.firstIndex(where: { $0.name == word }),
             let file = place.files[index]
         else { return sessions.refuse(number, subject, .gone) }
         sessions.cutShort(subject)
@@ -237,7 +203,7 @@ package final class UdevAccessories: AccessoryPort {
         _ end: LinkedSessions.End
     ) -> Bool {
         guard end == .gone else { return false }
-        guard connected.contains(where: { $0.connection == subject.connection }) else { return true }
+        guard there[subject.connection] != nil else { return true }
         let timer = try? loop.timer(on: .monotonic) { [weak self] in
             self?.farewells[number] = nil
             self?.sessions.reportEnd(number, end)

@@ -1,0 +1,32 @@
+import WakeModel
+
+/// The events that wait for apps, each with its payload, until the last app has it.
+struct KeptEvents {
+    private struct Kept {
+        var event: WakeEvent
+        var payload: EventPayload
+        var holders: Int
+    }
+
+    private var events: [EventID: Kept] = [:]
+
+    /// In order of acceptance.
+    var identifiers: [EventID] { events.keys.sorted() }
+
+    subscript(id: EventID) -> (event: WakeEvent, payload: EventPayload)? {
+        events[id].map { ($0.event, $0.payload) }
+    }
+
+    /// One more app waits for an event: the item's, when it was not kept before.
+    mutating func keep(_ id: EventID, of item: InboxItem) {
+        if (events[id]?.holders += 1) == nil, let event = item.input.event {
+            events[id] = Kept(event: event, payload: item.payload, holders: 1)
+        }
+    }
+
+    /// One app less waits for it.
+    mutating func discard(_ id: EventID) {
+        events[id]?.holders -= 1
+        if events[id]?.holders == 0 { events[id] = nil }
+    }
+}

@@ -1,0 +1,97 @@
+import WakeModel
+import WakePorts
+import WakeProcesses
+import WakeSystem
+import WakeWire
+
+/// What real apps tell the bench.
+extension ProcessAppHost {
+    /// A packet of the app's present process.
+    func received(_ packet: [UInt8], with descriptors: inout ReceivedDescriptors, from app: AppID) {
+        guard let process = processes[app] else { return }
+        let message: AppMessage
+        do { message = try AppMessage(decoding: packet) } catch {
+            fault(error.description, app)
+            return
+        }
+        switch message {
+        case .hello(let version, _, _, let batches):
+            process.takesBatches = batches
+            greet(process, version: version, app)
+        case .launched:
+            process.launched = true
+            process.overrun = false
+            for packet in process.held { send(packet, to: process, of: app) }
+            process.held.removeAll()
+            hear?(app, .report(.launched))
+        case .acknowledge(let first, let last): acknowledge(first, through: last ?? first, process, app)
+        case .timeRemaining(let id):
+            reply(id, WireReply(seconds: surroundings?.backgroundSecondsRemaining(of: app)), to: app)
+        case .central(let manager, .retrieve(let id, let identifiers)):
+            let isOn = surroundings?.radio.poweredOn == true
+            let found = isOn ? identifiers.compactMap { translation.identifiers.name(of: $0) } : []
+            reply(id, WireReply(peripherals: found.map { known($0, app, manager) }), to: app)
+        case .central(let manager, .retrieveConnected(let id, let services)):
+            let found =
+                surroundings?.radio.connectedPeripherals(services: services.map(translation.names.intern)) ?? []
+            reply(id, WireReply(peripherals: found.map { known($0, app, manager) }), to: app)
+        case .central(_, .create(let id, _, _)):
+            reply(id, WireReply(), to: app)
+            ask(message, app)
+        case .location(let manager, let request): heard(request, manager: manager, from: app)
+        case .accessory(let manager, let request): heard(request, manager: manager, from: app)
+        case .voip(let request): heard(request, with: &descriptors, from: app)
+        case .peripheralManager(let manager, let request): heard(request, manager: manager, from: app)
+        case .audio(let manager, let request): heard(request, manager: manager, from: app)
+        case .central, .peripheral, .done, .beginTask, .endTask: ask(message, app)
+        }
+    }
+
+    private func greet(_ process: AppProcess, version: Int, _ app: AppID) {
+        guard version == WireLimits.version else {
+            fault("speaks version \(version) of the wire; this bench speaks \(WireLimits.version)", app)
+            return
+        }
+        guard !process.greeted else { return }
+        process.greeted = true
+        surroundings?.note(
+            .greeted(spawn: .init(nanoseconds: MonotonicClock.now() - process.startedAt)),
+            of: app
+        )
+        send(.welcome(process.welcome), to: process, of: app)
+    }
+
+    private func acknowledge(_ first: UInt64, through last: UInt64, _ process: AppProcess, _ app: AppID) {
+        guard let taken = process.answer(first, through: last) else {
+            let what = first == last ? "delivery \(first)" : "deliveries \(first) to \(last)"
+            fault("acknowledges \(what), which it does not owe", app)
+            return
+        }
+        for what in taken {
+            switch what {
+            case .nothing: break
+            case .callback(let callback): hear?(app, .report(.returned(callback)))
+            case .event(let event, let decision):
+                surroundings?.note(.answered(decision), of: app)
+                // It went to each of the app's managers that wanted it, and is taken when the last has taken it.
+                if !process.owes(event) { hear?(app, .acknowledged(event)) }
+            }
+        }
+    }
+
+    private func ask(_ message: AppMessage, _ app: AppID) {
+        guard let request = translation.request(message) else {
+            fault("names a peripheral that was never seen", app)
+            return
+        }
+        hear?(app, .request(request))
+    }
+
+    private func known(_ name: NameID, _ app: AppID, _ manager: ManagerNumber) -> WirePeripheral {
+        WirePeripheral(
+            identifier: translation.identifiers.identifier(of: name),
+            name: surroundings?.radio.knownPeripheral(name)?.name,
+            state: surroundings?.linkState(of: app, manager: manager, to: name) ?? .disconnected
+        )
+    }
+}

@@ -1,0 +1,69 @@
+import WakeModel
+import WakePorts
+import WakeSystem
+import WakeWire
+
+/// What real apps must know of the rest of the bench.
+extension Run: ProcessAppSurroundings {
+    func backgroundSecondsRemaining(of app: AppID) -> Double? {
+        bench.router.backgroundTimeRemaining(of: app, at: bench.now).map { Double($0.nanoseconds) / 1e9 }
+    }
+
+    func linkState(of app: AppID, manager: ManagerNumber, to peripheral: NameID) -> WireLinkState {
+        switch bench.router.connection(of: app, manager: manager, to: peripheral) {
+        case .some(true): .connected
+        case .some(false): .connecting
+        case .none: .disconnected
+        }
+    }
+
+    func isFreezing(_ app: AppID) -> Bool { bench.router.isFreezing(app) }
+
+    func locationFacts(of app: AppID) -> LocationFacts {
+        let regions = bench.router.monitoredRegions(of: app)
+        return LocationFacts(
+            authorization: bench.router.locationAuthorization(of: app),
+            circles: regions.circles,
+            beacons: regions.beacons
+        )
+    }
+
+    func audioFacts(of app: AppID) -> AudioFacts {
+        let others = bench.router.otherAudio(beside: app)
+        return AudioFacts(
+            permission: bench.router.microphonePermission(of: app),
+            otherPlaying: others.playing,
+            silenceSecondary: others.silenceSecondary,
+            route: audio.route
+        )
+    }
+
+    /// The accessories that an app may see now, in order of connection (EA-3).
+    func accessories(of app: AppID) -> [Accessory] {
+        let visible = bench.router.visibleAccessories(of: app)
+        return accessory.accessories.filter { visible.contains($0.connection) }
+    }
+
+    func grantsKeepAlive(of app: AppID, period: Instant.Span) -> Bool {
+        bench.router.grantsKeepAlive(of: app, period: period)
+    }
+
+    var wallSeconds: Double { Double(WallClock.now()) / 1e9 }
+
+    var radio: any BluetoothCentralPort { bluetooth }
+
+    func maximumUpdateLength(of central: NameID) -> UInt16 {
+        bench.peripheralRole?.maximumUpdateLength(of: central) ?? 20
+    }
+
+    func updateRoom(of app: AppID, manager: ManagerNumber) -> (room: Int, turn: UInt64) {
+        guard let client = bench.router.client(of: app, manager: manager), let end = bench.peripheralRole else {
+            return (.max, bench.sequence)
+        }
+        return (end.updateRoom(of: client), bench.sequence)
+    }
+
+    func note(_ fact: ProcessFact, of app: AppID) {
+        recorder.note(fact, of: app)
+    }
+}

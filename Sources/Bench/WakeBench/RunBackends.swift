@@ -1,0 +1,41 @@
+import WakeDevices
+import WakeModel
+
+/// Which backend each source of a run has: the word of the command line, else the scenario's, else `simulated`.
+struct RunBackends {
+    private let choices: [BackendChoice]
+
+    init(_ options: RunOptions, _ scenario: Scenario) {
+        choices = options.backends.isEmpty ? scenario.backends : options.backends
+    }
+
+    subscript(source: Source) -> String {
+        choices.last { $0.source == source }?.word ?? "simulated"
+    }
+
+    /// Whether the run's clock is the real one; a virtual one cannot be had with a real backend.
+    func needRealTime(_ clock: RunOptions.Clock?) throws(CommandFailure) -> Bool {
+        let sources: [Source] = [.bluetooth, .location, .accessory, .audio, .voip]
+        let real = sources.map { self[$0] }.first { $0 != "simulated" }
+        if let real, clock == .virtual {
+            throw CommandFailure(
+                .usage,
+                "--clock virtual cannot be had with the real backend \(real); leave --clock away"
+            )
+        }
+        return clock == .real || real != nil
+    }
+
+    /// The settings that the log begins with; those of sources that the scenario does not use are left away.
+    func settings(of scenario: Scenario) -> [String: String] {
+        var settings = [
+            "bluetooth": self[.bluetooth], "location": self[.location], "scenario": scenario.name,
+            "voip": self[.voip],
+        ]
+        let usesAccessories = scenario.devices.contains { $0.accessory != nil }
+        let usesSound = scenario.devices.contains { $0.audio != nil }
+        if usesSound || self[.audio] != "simulated" { settings["audio"] = self[.audio] }
+        if usesAccessories || self[.accessory] != "simulated" { settings["accessory"] = self[.accessory] }
+        return settings
+    }
+}

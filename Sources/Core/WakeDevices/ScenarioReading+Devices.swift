@@ -1,0 +1,22 @@
+/// The section `devices` of a scenario.
+extension ScenarioReading {
+    mutating func addDevices(_ node: YAMLNode) throws(FileError) {
+        let fields = try Fields(node, of: "a device of a scenario", keys: ["file", "name", "count"])
+        let fileNode = try fields.required("file")
+        let path = try files.find(fileNode, "device file", isThere: files.isFile)
+        let form = try DeviceFile.load(file: path)
+        let count = try count(fields)
+        let names = try deviceNames.add(fields["name"], default: stem(path), count: count, entry: fileNode)
+        try checkTotal(devices.count + names.count, of: "devices", node)
+        for (index, name) in names.enumerated() {
+            devices.append(
+                ScenarioDevice(
+                    name: name,
+                    group: count == nil ? name : String(name.prefix { $0 != "." }),
+                    line: node.line,
+                    form: form.copy(index + 1)
+                )
+            )
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import WakeModel
+
+/// What every source of events has, whatever it is of.
+///
+/// Everything happens on the bench's one thread.
+package protocol SourcePort: AnyObject {
+    /// The backend's word, such as `simulated`.
+    var backend: String { get }
+
+    /// Where reports go. Set before ``start(at:)``.
+    var report: ((SourceReport) -> Void)? { get set }
+
+    /// Begins. A device, service or permission that is missing says so by throwing.
+    func start(at now: Instant) throws(SourceFailure)
+
+    /// The next instant at which the source has something to do of its own; nil when only the outside can tell.
+    var nextDeadline: Instant? { get }
+
+    /// Time has come to `now`. Harmless when nothing is due.
+    func timeReached(_ now: Instant)
+
+    /// Ends: what was open is let go, and nothing is reported any more.
+    func stop()
+}
+
+extension SourcePort {
+    /// Whether nothing of it is outside the bench.
+    package var isSimulated: Bool { backend == "simulated" }
+}
+
+/// An event as a source hands it in: the fact, and what the app is to read.
+package struct SourceReport: Hashable, Sendable {
+    package var event: WakeEvent
+    package var payload: EventPayload
+
+    package init(_ event: WakeEvent, _ payload: EventPayload = .none) {
+        self.event = event
+        self.payload = payload
+    }
+}
+
+/// A source cannot work or cannot do what was asked.
+package struct SourceFailure: Error, Hashable, Sendable {
+    package enum Kind: UInt8, Sendable {
+        /// A service, device or permission is missing: exit code 12.
+        case environment
+        /// The scenario names something that is not there: exit code 11.
+        case unknown
+        /// The backend cannot do that: exit code 2.
+        case unsupported
+    }
+
+    package var kind: Kind
+    /// One line that names the thing and the remedy.
+    package var message: String
+
+    package init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+}
