@@ -174,8 +174,7 @@ package final class Bench {
         try ledger.begin(at: self.now)
         if routerDeadline <= self.now, inbox.isEmpty { enqueue(InboxItem(input: .timeReached)) }
         var leaves = false
-        for item in inbox.overflowed where try handle(item) { leaves = true }
-        inbox.forgetOverflowed()
+        for item in inbox.takeOverflowed() where try handle(item) { leaves = true }
         while let item = inbox.next() {
             if try handle(item) { leaves = true }
         }

@@ -15,7 +15,7 @@ struct Inbox {
     private var items: [InboxItem] = []
     private var head = 0
     /// Events that there was no room for, oldest first, on their way to their verdict.
-    private(set) var overflowed: [InboxItem] = []
+    private var overflowed: [InboxItem] = []
     /// Events that were lost beyond all bounds, without a verdict.
     private(set) var unrecorded: UInt64 = 0
 
@@ -45,9 +45,10 @@ struct Inbox {
         return items[head]
     }
 
-    /// What overflowed has its verdict.
-    mutating func forgetOverflowed() {
-        overflowed.removeAll()
+    /// Takes out what there was no room for.
+    mutating func takeOverflowed() -> [InboxItem] {
+        defer { overflowed = [] }
+        return overflowed
     }
 
     /// The oldest event of a source makes room for its newest.
