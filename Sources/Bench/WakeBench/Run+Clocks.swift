@@ -22,7 +22,7 @@ extension Run {
                 continue
             }
             // An app that went to sleep may have read something before that lets bytes come on: they come first.
-            if didSomething { continue }
+            if didSomething, processes != nil { continue }
             let end = driver.end ?? .distantFuture
             let next = min(deadline, end)
             if next == .distantFuture { return }
