@@ -61,6 +61,7 @@ package final class Run {
             options: options,
             names: names,
             seed: seed,
+            realTime: realTime,
             loop: loop
         )
         sources = try RunSources(maker, wrap: wrap)

@@ -15,6 +15,7 @@ struct SourceMaker {
     let options: RunOptions
     let names: NameTable
     let seed: UInt64
+    let realTime: Bool
     let loop: EventLoop
 
     func bluetooth() throws(SystemError) -> any BluetoothCentralPort {
@@ -54,7 +55,12 @@ struct SourceMaker {
 
     func audio() throws(SystemError) -> any AudioPort {
         guard backends[.audio] == "alsa" else {
-            return SimulatedAudio(devices: scenario.devices, names: names, loop: loop)
+            return SimulatedAudio(
+                devices: scenario.devices,
+                names: names,
+                loop: loop,
+                inRealTime: realTime
+            )
         }
         return try ALSAAudio(
             card: options.soundCard,

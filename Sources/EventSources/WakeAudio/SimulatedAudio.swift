@@ -9,8 +9,8 @@ import WakeWire
 ///
 /// It asks apps that share memory for one buffer after the other, in the time that the buffers take, adds them up and
 /// gives the sum to ``heard``. Under virtual time the clock stands still until each app has rendered, as far as the
-/// patience lasts; under real time what is not there when the next buffer is due is late. Apps without memory have
-/// only a state: they sound, or pretend silence or to stall.
+/// patience lasts; under real time apps are asked for some buffers more, and what is not there when its turn comes is late.
+/// Apps without memory have only a state: they sound, or pretend silence or to stall.
 package final class SimulatedAudio: AudioPort {
     package let backend = "simulated"
     package var report: ((SourceReport) -> Void)?
@@ -58,7 +58,14 @@ package final class SimulatedAudio: AudioPort {
     /// Where the phase of the microphone's tone is, in radians.
     private var phase = 0.0
 
-    package init(devices: [ScenarioDevice], names: NameTable, loop: EventLoop) {
+    /// So many buffers more than the next are asked of an app under real time: by so much may it be late on a machine that
+    /// does other things as well, before it is an underrun (AUD-11).
+    private static let buffersAhead: UInt64 = 2
+    private let ahead: UInt64
+
+    /// - Parameter inRealTime: Whether time goes on while an app renders.
+    package init(devices: [ScenarioDevice], names: NameTable, loop: EventLoop, inRealTime: Bool = false) {
+        ahead = inRealTime ? Self.buffersAhead : 0
         self.names = names
         self.loop = loop
         origin = names.intern("simulated")
@@ -184,7 +191,11 @@ package final class SimulatedAudio: AudioPort {
     }
 
     package func timeReached(_ now: Instant) {
-        while let tick, tick <= now { turn(at: tick) }
+        if let due = tick, due <= now {
+            turn(at: due)
+            // A bench that was late itself asks for no more at once than an app can render in time.
+            if let next = tick, next <= now { tick = now.advanced(by: next.since(due)) }
+        }
         for stream in streams where stream.order.runs {
             if let stall = stream.stall, stall.until <= now {
                 stream.stall = nil
@@ -276,7 +287,7 @@ package final class SimulatedAudio: AudioPort {
         // As many of the app's own buffers as the next turn needs; what it owes still is asked for once.
         let buffer = UInt64(stream.order.frames)
         var wanted = max(output.wanted, output.position)
-        while wanted &- output.position < UInt64(frames) { wanted &+= buffer }
+        while wanted &- output.position < UInt64(frames) + ahead * buffer { wanted &+= buffer }
         output.wanted = wanted
     }
 
