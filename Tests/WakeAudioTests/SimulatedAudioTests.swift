@@ -16,7 +16,7 @@ private final class Card {
     private(set) var notes: [String] = []
     private(set) var heard: [Float] = []
 
-    init(_ device: String? = nil) throws {
+    init(_ device: String? = nil, inRealTime: Bool = false) throws {
         loop = try EventLoop()
         let devices = try device.map { text in
             [
@@ -28,7 +28,7 @@ private final class Card {
                 )
             ]
         }
-        audio = SimulatedAudio(devices: devices ?? [], names: names, loop: loop)
+        audio = SimulatedAudio(devices: devices ?? [], names: names, loop: loop, inRealTime: inRealTime)
         audio.report = { [unowned self] in reports.append($0) }
         audio.note = { [unowned self] _, text in notes.append(text) }
         audio.heard = { [unowned self] samples, frames in heard += samples[..<(frames * 2)] }
@@ -44,6 +44,12 @@ private final class Card {
             audio.timeReached(now)
         }
         now = end
+    }
+
+    /// The bench comes late: nothing was looked at meanwhile.
+    func sleep(_ span: Instant.Span) {
+        now = now.advanced(by: span)
+        audio.timeReached(now)
     }
 
     func forget() { reports = [] }
@@ -168,6 +174,23 @@ struct SimulatedAudioTests {
         #expect(card.audio.isQuiet)
         card.wait(.milliseconds(10))
         #expect(ring.underruns >= 1)
+        #expect(card.kinds == [.audioRanDry])
+    }
+
+    @Test("AUD-11: In real time an app is asked ahead, and a bench that comes late does not count that as the app's")
+    func lateBench() throws {
+        let card = try Card(inRealTime: true)
+        play(card, AudioStream(plays: true, records: false, frames: 480))
+        let ring = try appEnd(card)
+        card.wait(.zero)
+        #expect(ring.wanted == 3 * 480)
+        while ring.position < ring.wanted { _ = unsafe try ring.write(480) { _, _ in } }
+        for _ in 0..<3 {
+            card.sleep(.seconds(1))
+            #expect(ring.underruns == 0)
+        }
+        card.sleep(.seconds(1))
+        #expect(ring.underruns == 1)
         #expect(card.kinds == [.audioRanDry])
     }
 
