@@ -111,9 +111,11 @@ package final class SimulatedVoIP: VoIPPort {
         case .close(let app, let socket):
             let owner = WatchedSockets.Owner(app: app, number: socket)
             sockets.close(owner)
+            trailing.remove(owner)
             connections.removeAll { $0.scripted == owner }
         case .closeAll(let app):
             sockets.closeAll(of: app)
+            trailing = trailing.filter { $0.app != app }
             connections.removeAll { $0.scripted?.app == app }
         case .watch(let app):
             told = told.filter { $0.app != app }
