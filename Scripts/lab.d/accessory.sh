@@ -10,7 +10,7 @@
 #
 # Its log is /out/$at.log. Several are there at once when each has its own `at`; it is `accessory` when nobody says.
 #
-# For jobs that play scenarios, and source scenarios.sh, too; a failure sets status=1:
+# For jobs that play scenarios, and source scenarios.sh, too; a failure is told by failed:
 #
 #   play_gadget NAME     Devices/Scenarios/NAME.yaml with accessory=udev, beside a gadget of Devices/Accessory/NAME.yaml; the
 #                        run folder is /out/runs/NAME
@@ -64,13 +64,13 @@ accessory_log() { # PATTERN [SECONDS]
 
 play_gadget() { # NAME
     local at=$1
-    start_gadget "Devices/Accessory/$1.yaml" || { status=1; return; }
+    start_gadget "Devices/Accessory/$1.yaml" || { failed "$1: no accessory"; return; }
     play_beside "$1" udev Devices
 }
 
 play_rfcomm() { # NAME
     local at=$1 address devices=/tmp/devices
-    start_classic && start_rfcomm "Devices/Accessory/$1.yaml" || { status=1; return; }
+    start_classic && start_rfcomm "Devices/Accessory/$1.yaml" || { failed "$1: no accessory"; return; }
     # The lab's controllers have addresses of their own.
     address=$(sed -n 's/^ready //p' "/out/$at.log")
     cp -r Devices $devices
@@ -84,8 +84,8 @@ play_beside() { # NAME BACKEND DEVICES
     echo "== $1 --backend accessory=$2 =="
     "$bench" run "$3/Scenarios/$1.yaml" --backend "accessory=$2" --apps .build/apps --out "/tmp/runs/$1" >"/out/bench-$1.log" 2>&1 &
     id=$!
-    wait_for 120 eval "grep -qsE 'didBecomeActive|didEnterBackground' /tmp/runs/$1/apps/*.log" && accessory begin || status=1
-    wait $id || { echo "FAILED: $1"; status=1; }
+    wait_for 120 eval "grep -qsE 'didBecomeActive|didEnterBackground' /tmp/runs/$1/apps/*.log" && accessory begin || failed "$1: the app did not come up"
+    wait $id || failed "$1"
     sed "s/^/$1: /" "/out/bench-$1.log"
     keep "$1"
     stop_accessory

@@ -1,4 +1,4 @@
-# For jobs in the lab's guest: sound cards without hardware. Source it after bluetooth.sh, which has wait_for.
+# For jobs in the lab's guest: sound cards without hardware. Source it after job.sh.
 #
 #   start_sound                udevd, and a loopback card: what is played on hw:Loopback,0 is heard on hw:Loopback,1
 #   unplug_loopback            takes the loopback card away, whoever plays on it

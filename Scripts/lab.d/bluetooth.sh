@@ -1,4 +1,4 @@
-# For jobs in the lab's guest: Bluetooth without hardware. Source it.
+# For jobs in the lab's guest: Bluetooth without hardware. Source it; job.sh comes with it.
 #
 #   start_bluetooth [COUNT]         D-Bus, two or more linked LE controllers, bluetoothd on hci0
 #   start_belt FILE                 plays a file under Devices/Bluetooth on hci1; its log is /out/belt.log
@@ -17,21 +17,10 @@
 #   remove_adapter, add_adapter     hci0 goes and comes back, as a dongle does
 #   hold_adapter INDEX              keeps a controller out of bluetoothd's sight
 #   give_adapter INDEX              bluetoothd sees it from now on
-#   wait_for SECONDS COMMAND...     waits until the command succeeds; says so and fails when it does not in time
+
+source "$WAKEBENCH_LAB_PARTS/job.sh"
 
 export PYTHONPATH=$WAKEBENCH_LAB/py
-
-wait_for() { # SECONDS COMMAND...
-    local deadline=$((EPOCHSECONDS + $1))
-    shift
-    until "$@" >/dev/null 2>&1; do
-        if [ "$EPOCHSECONDS" -ge "$deadline" ]; then
-            echo "lab: gave up waiting for: $*" >&2
-            return 1
-        fi
-        sleep 0.1
-    done
-}
 
 bluez_has() { # OBJECT
     busctl --system --timeout=5 get-property org.bluez "$1" org.bluez.Adapter1 Address

@@ -3,7 +3,6 @@
 #   Scripts/lab run Scripts/lab.d/jobs/accessories.sh 600
 source "$WAKEBENCH_LAB_PARTS/bluetooth.sh"
 source "$WAKEBENCH_LAB_PARTS/accessory.sh"
-status=0
 
 start_end() { # BACKEND DEVICE
     mkfifo "/run/end-$at"
@@ -15,7 +14,7 @@ start_end() { # BACKEND DEVICE
 
 stop_end() {
     exec 6>&-
-    wait "$end_id" || { echo "FAILED: the end's status"; status=1; }
+    wait "$end_id" || failed "the end's status"
     rm -f "/run/end-$at"
 }
 
@@ -25,9 +24,8 @@ tell() { # WORD...
 
 heard() { # PATTERN [SECONDS]
     if wait_for "${2:-60}" grep -qE "$1" "$log"; then grep -m 1 -E "$1" "$log"; else
-        echo "FAILED: the end did not say '$1'"
         cat "$log" "/out/$at.log"
-        status=1
+        failed "the end did not say '$1'"
     fi
 }
 
@@ -39,27 +37,27 @@ has_read() { # COUNT
 
 dock() {
     echo "== dock over accessory=udev =="
-    start_gadget Devices/Accessory/serial-dock.yaml || return
+    start_gadget Devices/Accessory/serial-dock.yaml || { failed "no dock"; return; }
     start_end udev Devices/Accessory/serial-dock.yaml
     heard '^accessory-connected accessory 1'
     tell open com.example.dock.log
     heard '^accessory-session-opened accessory/com.example.dock.log 1$'
-    accessory_log '^found ttyACM0' && accessory_log '^opened com.example.dock.log' || status=1
+    accessory_log '^found ttyACM0' && accessory_log '^opened com.example.dock.log' || failed "the dock was not opened"
     tell write 4c4f470a
     heard '^got 57422d443120312e322e300a'
     echo "== pulled in the middle of a write, and back under another number =="
     accessory fault pulled-while-writing
-    accessory_log '^armed' || status=1
+    accessory_log '^armed' || failed "the dock does not wait for the write"
     tell pour 1000000
     heard '^end of session'
     heard '^accessory-disconnected accessory 1'
-    grep -q '^accessory-session-ended' "$log" && { echo "FAILED: the session ended by itself"; status=1; }
+    grep -q '^accessory-session-ended' "$log" && failed "the session ended by itself"
     heard '^accessory-connected accessory 2'
-    accessory_log '^found ttyACM1' || status=1
+    accessory_log '^found ttyACM1' || failed "the dock did not come back under another number"
     tell open com.example.dock.log
     heard '^accessory-session-opened accessory/com.example.dock.log 2$'
     echo "== more than anyone holds: the kernel holds the sender =="
-    accessory_log '^opened com.example.dock.log' || status=1
+    accessory_log '^opened com.example.dock.log' || failed "the dock was not opened again"
     tell pause
     accessory fault floods
     sleep 2
@@ -74,15 +72,15 @@ dock() {
 
 scanner() {
     echo "== scanner over accessory=udev =="
-    start_gadget Devices/Accessory/hid-scanner.yaml || return
+    start_gadget Devices/Accessory/hid-scanner.yaml || { failed "no scanner"; return; }
     start_end udev Devices/Accessory/hid-scanner.yaml
     accessory attach
     heard '^accessory-connected accessory 1'
     tell open com.example.scanner.codes
     heard '^accessory-session-opened accessory/com.example.scanner.codes 1$'
-    accessory_log '^opened com.example.scanner.codes' || status=1
+    accessory_log '^opened com.example.scanner.codes' || failed "the scanner was not opened"
     tell write 0a0b0c
-    accessory_log '^got 3 0a0b0c' || status=1
+    accessory_log '^got 3 0a0b0c' || failed "the scanner got no report"
     heard '^got 343030363338313333333933310a0*$' 90
     echo "== more than anyone holds: reports overflow =="
     tell pause
@@ -90,7 +88,7 @@ scanner() {
     heard '^accessory-session-ended accessory/com.example.scanner.codes 1 failed 105' 180
     # What came before is still to be read; the session stays until its app closes it.
     tell resume
-    wait_for 60 has_read 60000 || { echo "FAILED: what came before the overflow was not read"; status=1; }
+    wait_for 60 has_read 60000 || failed "what came before the overflow was not read"
     tell close
     heard '^closed'
     accessory detach
@@ -101,8 +99,8 @@ scanner() {
 
 printer() {
     echo "== printer over accessory=rfcomm =="
-    start_classic || { echo "FAILED: no Bluetooth"; status=1; return; }
-    start_rfcomm Devices/Accessory/rfcomm-printer.yaml || { echo "FAILED: no printer"; status=1; return; }
+    start_classic || { failed "no Bluetooth"; return; }
+    start_rfcomm Devices/Accessory/rfcomm-printer.yaml || { failed "no printer"; return; }
     local address device=/tmp/rfcomm-printer.yaml
     address=$(sed -n 's/^ready //p' /out/$at.log)
     # The lab's controllers have addresses of their own.
@@ -116,7 +114,7 @@ printer() {
     heard '^got 12'
     echo "== out of range in the middle of a job, and back =="
     accessory fault out-of-range
-    accessory_log '^armed' || status=1
+    accessory_log '^armed' || failed "the printer does not wait for the job"
     tell pour 5000
     heard '^accessory-disconnected accessory 1'
     accessory attach
@@ -132,9 +130,9 @@ printer() {
     heard '^read 200000 as poured$'
     echo "== bluetoothd is killed, and the session goes on =="
     # The end's input is not to be held open by another program.
-    restart_bluetoothd 6>&- || status=1
+    restart_bluetoothd 6>&- || failed "bluetoothd did not start again"
     tell write 100401
-    wait_for 30 eval "[ \$(grep -c '^got 12' $log) -ge 2 ]" || { echo "FAILED: the session did not go on"; status=1; }
+    wait_for 30 eval "[ \$(grep -c '^got 12' $log) -ge 2 ]" || failed "the session did not go on"
     stop_end
     stop_accessory
 }

@@ -4,10 +4,9 @@
 # Expects Scripts/lab.d/release-bundles to have been run.
 # machine: usb-sound
 #   Scripts/lab run Scripts/lab.d/jobs/audio.sh 420
-source "$WAKEBENCH_LAB_PARTS/bluetooth.sh"
+source "$WAKEBENCH_LAB_PARTS/job.sh"
 source "$WAKEBENCH_LAB_PARTS/audio.sh"
 bench=$PWD/.build/debug/wakebench
-status=0
 
 run() { # SCENARIO NAME ARG...
     local scenario=$1 name=$2
@@ -16,7 +15,7 @@ run() { # SCENARIO NAME ARG...
 }
 
 finish() { # NAME STATUS
-    [ "$2" = 0 ] || { echo "FAILED: $1"; status=1; }
+    [ "$2" = 0 ] || failed "$1"
     mkdir -p /out/runs && cp -r "/tmp/runs/$1" "/out/runs/$1"
 }
 
@@ -29,8 +28,7 @@ same_samples() { # ATTEMPT-COMMAND PLAYED HEARD [FORMAT FORMAT]
         /usr/bin/python3 "$samples" compare "$@" && return
         echo "attempt $time"
     done
-    echo "FAILED: $attempt"
-    status=1
+    failed "$attempt: not all samples were heard"
 }
 
 between_programs() {
@@ -73,18 +71,18 @@ log=/tmp/runs/card-removed/apps/com.example.tone-radio.log
 run Scripts/lab.d/scenarios/card-removed.yaml card-removed --apps .build/apps-release &
 bench_id=$!
 routes() { # COUNT
-    wait_for 60 sh -c "[ \$(grep -c '^route changed' $log) -ge $1 ]" || status=1
+    wait_for 60 sh -c "[ \$(grep -c '^route changed' $log) -ge $1 ]" || failed "the app heard of fewer than $1 routes"
 }
-wait_for 60 grep -q '^playing' $log || status=1
-unplug_usb_sound || status=1
+wait_for 60 grep -q '^playing' $log || failed "the app does not play"
+unplug_usb_sound || failed "the USB card stays"
 routes 1
-plug_usb_sound || status=1
+plug_usb_sound || failed "the USB card does not come back"
 routes 2
-unplug_usb_sound || status=1
+unplug_usb_sound || failed "the USB card stays the second time"
 routes 3
-unplug_loopback || status=1
+unplug_loopback || failed "the loopback card stays"
 routes 4
-plug_loopback || status=1
+plug_loopback || failed "the loopback card does not come back"
 routes 5
 wait "$bench_id"
 finish card-removed $?

@@ -4,7 +4,6 @@
 #   Scripts/lab run Scripts/lab.d/jobs/faults.sh 600
 source "$WAKEBENCH_LAB_PARTS/bluetooth.sh"
 bench=$PWD/.build/debug/wakebench
-status=0
 
 begin() { # NAME ARG...
     local name=$1
@@ -15,7 +14,7 @@ begin() { # NAME ARG...
 }
 
 end() { # NAME
-    wait "$bench_id" || { echo "FAILED: $1"; status=1; }
+    wait "$bench_id" || failed "$1"
     mkdir -p /out/runs && cp -r "/tmp/runs/$1" "/out/runs/$1"
     cp /out/belt.log "/out/belt-$1.log"
     stop_belt
@@ -35,15 +34,13 @@ service_again() { # WHAT LOG PATTERN
     if wait_for 120 more "$2" "$3" "$((before + 2))"; then
         echo "service again after: $1 (before $before, now $(count "$2" "$3"))"
     else
-        echo "FAILED: no service after: $1"
-        status=1
+        failed "no service after: $1"
     fi
 }
 
 said() { # LOG PATTERN WHAT
     if wait_for 120 grep -q "$2" "$1"; then echo "the app heard of it: $(grep -m 1 "$2" "$1")"; else
-        echo "FAILED: the app did not hear that $3"
-        status=1
+        failed "the app did not hear that $3"
     fi
 }
 
@@ -51,7 +48,8 @@ start_bluetooth 3 || exit 1
 start_beacon Scripts/lab.d/devices/staying-beacon.yaml 2 || exit 1
 start_belt Devices/Bluetooth/steady-belt.yaml || exit 1
 begin beacon-and-absent-belt --apps .build/apps
-wait_for 120 grep -q didEnterRegion /tmp/runs/beacon-and-absent-belt/apps/com.example.fences.log || status=1
+wait_for 120 grep -q didEnterRegion /tmp/runs/beacon-and-absent-belt/apps/com.example.fences.log ||
+    failed "the beacon was not found"
 belt silence
 belt disconnect
 end beacon-and-absent-belt
@@ -62,7 +60,7 @@ hold_adapter 2 || exit 1
 start_belt Devices/Bluetooth/steady-belt.yaml || exit 1
 log=/tmp/runs/other-number/apps/com.example.heartrate.log
 begin other-number --apps .build/apps
-wait_for 120 more $log didUpdateValue 1 || status=1
+wait_for 120 more $log didUpdateValue 1 || failed "no service of hci0"
 remove_adapter
 give_adapter 2
 service_again "hci2 in hci0's place" $log didUpdateValue
@@ -73,14 +71,14 @@ sed -i "s|PROGRAM|$PWD/.build/debug/BluetoothApp|" /tmp/apps/Writer.app/writer
 start_belt Scripts/lab.d/devices/writable.yaml || exit 1
 log=/tmp/runs/mid-write/apps/com.example.writer.log
 begin mid-write --apps /tmp/apps
-wait_for 120 more $log 'didWriteValue none' 3 || status=1
+wait_for 120 more $log 'didWriteValue none' 3 || failed "no write was answered"
 belt disconnect
 said $log didDisconnect "the device hung up"
 service_again "the device hung up in mid-write" $log 'didWriteValue none'
 kill_belt
-wait_for 120 more $log didDisconnect 1 || { echo "FAILED: the app did not hear that the device vanished"; status=1; }
+wait_for 120 more $log didDisconnect 1 || failed "the app did not hear that the device vanished"
 grep -E 'didWriteValue CB|didDisconnect' $log
-start_belt Scripts/lab.d/devices/writable.yaml || status=1
+start_belt Scripts/lab.d/devices/writable.yaml || failed "the device did not come back"
 service_again "the device vanished in mid-write" $log 'didWriteValue none'
 end mid-write
 exit $status

@@ -4,7 +4,6 @@
 #   Scripts/lab run Scripts/lab.d/jobs/peripheral.sh 300 [CENTRAL.yaml]
 source "$WAKEBENCH_LAB_PARTS/bluetooth.sh"
 device=${1:-Scripts/lab.d/devices/reader.yaml}
-status=0
 
 offer() { # [background]
     .build/debug/PeripheralEnd "$device" "$@" >/out/peripheral.log 2>&1 &
@@ -23,21 +22,18 @@ stop_offering() {
 heard() { # PATTERN...
     local pattern
     for pattern in "$@"; do
-        grep -qE "$pattern" /out/central.log || {
-            echo "FAILED: the central did not say '$pattern'"
-            status=1
-        }
+        grep -qE "$pattern" /out/central.log || failed "the central did not say '$pattern'"
     done
 }
 
 use() { # WHAT
     echo "== $1 =="
-    start_central "$device" && central_log '^finished' 90 || status=1
+    start_central "$device" && central_log '^finished' 90 || failed "the central did not finish"
     cat /out/central.log
     heard '^connected' '^service 180D 2A37 2A38 2A39 2A3A 2A3B' '^read 2A38 01' '^wrote 2A39 01' \
         '^read 2A3A 000102.*c5c6c7$' '^wrote 2A3A 0102030405060708090a0b0c0d0e0f' '^read 2A3A 0102030405060708090a0b0c0d0e0f$' \
         '^subscribed 2A37' '^indicated 2A3B' '^unsubscribed 2A37' '^disconnected'
-    [ "$(grep -c '^notified 2A37' /out/central.log)" -ge 3 ] || { echo "FAILED: fewer than 3 notifications"; status=1; }
+    [ "$(grep -c '^notified 2A37' /out/central.log)" -ge 3 ] || failed "fewer than 3 notifications"
     stop_central
 }
 

@@ -12,8 +12,9 @@ play_beacon() { # NAME DEVICE
     echo "== $1 --backend bluez =="
     "$bench" run "Devices/Scenarios/$1.yaml" --backend bluez --apps .build/apps --out "/tmp/runs/$1" &
     id=$!
-    wait_for 180 grep -q 'didStartMonitoring desk' "/tmp/runs/$1/apps/com.example.fences.log" && start_beacon "$2" || status=1
-    wait "$id" || { echo "FAILED: $1"; status=1; }
+    wait_for 180 grep -q 'didStartMonitoring desk' "/tmp/runs/$1/apps/com.example.fences.log" &&
+        start_beacon "$2" || failed "no beacon for $1"
+    wait "$id" || failed "$1"
     keep "$1"
     stop_beacon
 }
@@ -32,8 +33,7 @@ service_again() { # WHAT
     if wait_for 120 more_values radio-restarts "$((before + 1))"; then
         echo "service again after: $1 (values before $before, now $(values radio-restarts))"
     else
-        echo "FAILED: no service after: $1"
-        status=1
+        failed "no service after: $1"
     fi
 }
 
@@ -43,20 +43,20 @@ for name in heart-rate-belt heart-rate-belt-force-quit two-apps-shared-belt; do
 done
 play Devices/Scenarios/l2cap-logger.yaml l2cap-logger Devices/Bluetooth/l2cap-logger.yaml
 play Devices/Scenarios/thermometer-peripheral.yaml thermometer-peripheral Devices/Bluetooth/thermometer-reader.yaml
-"$bench" why com.example.heartrate --run /tmp/runs/heart-rate-belt-force-quit || status=1
+"$bench" why com.example.heartrate --run /tmp/runs/heart-rate-belt-force-quit || failed "why com.example.heartrate"
 play_beacon desk-beacon Devices/Bluetooth/desk-beacon.yaml
-"$bench" why com.example.fences --run /tmp/runs/desk-beacon || status=1
+"$bench" why com.example.fences --run /tmp/runs/desk-beacon || failed "why com.example.fences"
 
 echo "== radio-restarts =="
 start_belt Devices/Bluetooth/steady-belt.yaml || exit 1
 "$bench" run Scripts/lab.d/scenarios/radio-restarts.yaml --backend bluez --apps .build/apps --out /tmp/runs/radio-restarts &
 bench_id=$!
-wait_for 120 more_values radio-restarts 1 || status=1
+wait_for 120 more_values radio-restarts 1 || failed "no service before the restarts"
 restart_bluetoothd
 service_again "bluetoothd restarted"
 remove_adapter
 add_adapter
 service_again "the adapter went and came back"
-wait "$bench_id" || { echo "FAILED: radio-restarts"; status=1; }
+wait "$bench_id" || failed "radio-restarts"
 keep radio-restarts
 exit $status

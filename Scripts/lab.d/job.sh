@@ -1,0 +1,23 @@
+# For jobs in the lab's guest: waiting, and failing. Source it.
+#
+#   wait_for SECONDS COMMAND...     waits until the command succeeds; says so and fails when it does not in time
+#   failed WHAT                     says what failed, and sets status=1: a job goes on, and ends with `exit $status`
+
+status=0
+
+wait_for() { # SECONDS COMMAND...
+    local deadline=$((EPOCHSECONDS + $1))
+    shift
+    until "$@" >/dev/null 2>&1; do
+        if [ "$EPOCHSECONDS" -ge "$deadline" ]; then
+            echo "lab: gave up waiting for: $*" >&2
+            return 1
+        fi
+        sleep 0.1
+    done
+}
+
+failed() { # WHAT
+    echo "FAILED: $*"
+    status=1
+}
