@@ -47,14 +47,17 @@ start_radio() { # COUNT [dual]
     local attempt module kind=-L
     # LE only: the belt has no use for the rest.
     [ "${2:-}" = dual ] && kind=
-    # Loaded beforehand: the kernel waits 2 s for a new controller's first answer, and btvirt answers nothing while the
-    # modules it needs itself are being loaded.
+    # Beforehand, for the kernel waits 2 s for a new controller's first answer, and btvirt answers nothing while the modules
+    # it needs itself are being loaded and their ciphers tried.
     for module in bluetooth hci_vhci af_alg algif_hash algif_skcipher cmac ecb aes_generic; do
         modprobe "$module" || [ "$module" = aes_generic ] || return
     done
+    /usr/bin/python3 -c 'import socket
+for cipher in ("skcipher", "ecb(aes)"), ("hash", "cmac(aes)"):
+    socket.socket(socket.AF_ALG, socket.SOCK_SEQPACKET).bind(cipher)' || return
     for attempt in 1 2 3; do
-        # The controllers of one process hear each other.
-        btvirt $kind "-l$1" >/out/btvirt.log 2>&1 &
+        # The controllers of one process hear each other. For the library, see its source.
+        LD_PRELOAD=$WAKEBENCH_LAB/keep_memory.so btvirt $kind "-l$1" >/out/btvirt.log 2>&1 &
         radio_id=$!
         wait_for 20 radios_are_set_up "$1" && return
         kill "$radio_id"
