@@ -1,5 +1,5 @@
-/* For btvirt of BlueZ 5.66, which goes on with what it has freed: when an inquiry ends by itself, the timer of its answers is
-   freed while the main loop may still hold an event of it, and now and then that is the end of btvirt. It lives for minutes
-   and frees little, so it keeps everything. Its memory is what the kernel gives, and goes with it. */
+/* For btvirt of BlueZ 5.66, which uses the timers of an inquiry after it has freed them, whenever an inquiry ends by itself
+   (inquiry_destroy frees the timer whose callback it is called from, and one whose event the main loop may still hold). It
+   lives for minutes and frees little, so it keeps everything. */
 
 void free(void *memory) { (void)memory; }

@@ -86,7 +86,7 @@ class Accessory:
 
     async def detach(self):
         """Hangs up, and is not to be reached any more. The other end closes the link itself when it is idle: closed here, in the
-        middle of everything, it now and then crashes the kernel of the other end (6.1, hci_chan_del)."""
+        middle of everything, it now and then breaks kernel 6.1 at the other end (hci_chan_del)."""
         self.server.dlc_configs.clear()
         await self.device.set_discoverable(False)
         await self.device.set_connectable(False)
