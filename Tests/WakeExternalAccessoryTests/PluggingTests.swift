@@ -87,6 +87,18 @@ struct PluggingTests {
         #expect(!world.lines.contains { $0.hasPrefix("accessory-session-ended") })
     }
 
+    @Test("A dock that is pulled has gone, however late udev says so")
+    func unsaid() throws {
+        let world = try World("serial-dock", device: "serial-dock")
+        try world.tell("plug ttyACM0")
+        try world.wait(for: "accessory-connected accessory 1")
+        try world.tell("open com.example.dock.log")
+        try world.wait(for: "accessory-session-opened accessory/com.example.dock.log 1")
+        try world.tell("vanish")
+        try world.wait(for: "accessory-disconnected accessory 1")
+        #expect(!world.lines.contains { $0.hasPrefix("accessory-session-ended") })
+    }
+
     @Test("A dock that comes back under another name is the same accessory in a new connection")
     func anotherName() throws {
         let world = try World("serial-dock", device: "serial-dock")

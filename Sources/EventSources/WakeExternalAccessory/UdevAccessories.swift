@@ -204,13 +204,23 @@ package final class UdevAccessories: AccessoryPort {
     ) -> Bool {
         guard end == .gone else { return false }
         guard there[subject.connection] != nil else { return true }
-        let timer = try? loop.timer(on: .monotonic) { [weak self] in
-            self?.farewells[number] = nil
-            self?.sessions.reportEnd(number, end)
-        }
+        let timer = try? loop.timer(on: .monotonic) { [weak self] in self?.farewellOver(number, subject, end) }
         guard let timer else { return false }
         farewells[number] = timer
         timer.arm(at: MonotonicClock.now() + Self.farewell * 1_000_000)
         return true
+    }
+    /// udevd, which is asked for its rules first, may be late to say that a device has gone; the kernel knows at once.
+    private func farewellOver(
+        _ number: AccessorySession,
+        _ subject: LinkedSessions.Subject,
+        _ end: LinkedSessions.End
+    ) {
+        farewells[number] = nil
+        for file in there[subject.connection]?.files.compactMap(\.self) ?? []
+        where unsafe access(file.systemPath, F_OK) != 0 {
+            lost(file.systemPath)
+        }
+        if there[subject.connection] != nil { sessions.reportEnd(number, end) }
     }
 }

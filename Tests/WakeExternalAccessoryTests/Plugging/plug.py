@@ -4,6 +4,7 @@ To be run by umockdev-wrapper. Lines on standard input are carried out, others g
 
     plug NODE       the recorded device is there, with its file under this name, and udev says so
     pull            it goes
+    vanish          it goes, and udev does not say so
     say HEX         its tty says bytes
     hear COUNT      waits for so many bytes on its tty: `heard HEX`
 
@@ -54,10 +55,11 @@ class World:
         os.symlink(os.ttyname(self.near), self.node)
         self.testbed.uevent(self.path, "add")
 
-    def pull(self):
+    def pull(self, said=True):
         os.close(self.far)
         os.close(self.near)
-        self.testbed.uevent(self.path, "remove")
+        if said:
+            self.testbed.uevent(self.path, "remove")
         os.unlink(self.node)
         self.testbed.remove_device(self.path)
 
@@ -71,6 +73,8 @@ def main():
             world.plug(words[1])
         elif words[0] == "pull":
             world.pull()
+        elif words[0] == "vanish":
+            world.pull(said=False)
         elif words[0] == "say":
             os.write(world.far, bytes.fromhex(words[1]))
         elif words[0] == "hear":
