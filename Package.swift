@@ -336,3 +336,20 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// WAKEBENCH_TESTS="WakeRouterTests WakeModelTests" leaves only these test targets and what they need: a build of a few
+// rooms takes a fraction of the whole. Give such a build a --scratch-path of its own.
+if let wanted = Context.environment["WAKEBENCH_TESTS"] {
+    var names = wanted.split(separator: " ").map(String.init)
+    var needed: Set<String> = []
+    while let name = names.popLast() {
+        guard needed.insert(name).inserted, let target = package.targets.first(where: { $0.name == name }) else {
+            continue
+        }
+        for dependency in target.dependencies {
+            if case .byNameItem(let name, _) = dependency { names.append(name) }
+        }
+    }
+    package.targets.removeAll { !needed.contains($0.name) }
+    package.products = []
+}
