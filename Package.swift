@@ -88,7 +88,7 @@ let package = Package(
         room("WakeBlueZ", on: "System", uses: ["CWakeShims", "WakeSystem", "WakeBus"]),
         room("WakeUdev", on: "System", uses: ["CUdev", "WakeSystem"]),
         room("WakeALSA", on: "System", uses: ["CALSA", "WakeSystem", "WakeUdev"]),
-        room("WakeBundles", on: "System", uses: ["WakeModel"]),
+        room("WakeBundles", on: "System", uses: ["WakeDevices", "WakeModel"]),
         room("WakeProcesses", on: "System", uses: ["CWakeShims", "WakeSystem"]),
         room("WakeJournal", on: "System", uses: ["CSQLite", "WakeModel", "WakePorts"]),
 

@@ -67,6 +67,24 @@ struct BadInputTests {
         }
     }
 
+    @Test("A pipe, a folder or a device in place of a file is refused with 11, without waiting")
+    func noPlainFile() throws {
+        try inFolder { program in
+            let pipe = program.folder.appending(path: "pipe.yaml").path
+            try #require(makePipe(pipe))
+            expectRefusal(try program.run("run", "pipe.yaml"), code: 11, says: "pipe.yaml: a pipe; expected")
+            expectRefusal(try program.run("scenario", "check", "pipe.yaml"), code: 11, says: "a pipe")
+            expectRefusal(try program.run("run", "."), code: 11, says: ".: a folder; expected a readable file")
+            expectRefusal(try program.run("run", "/dev/zero"), code: 11, says: "/dev/zero: a device")
+            try program.makeBundle()
+            try FileManager.default.removeItem(at: program.folder.appending(path: "Heart.app/Info.plist"))
+            try #require(makePipe(program.folder.appending(path: "Heart.app/Info.plist").path))
+            expectRefusal(try program.run("app", "verify", "Heart.app"), code: 11, says: "Info.plist: a pipe")
+            try #require(makePipe(program.folder.appending(path: "decisions.ndjson").path))
+            expectRefusal(try program.run("why", "heart", "--run", "."), code: 11, says: "decisions.ndjson: a pipe")
+        }
+    }
+
     @Test(
         "A word that is not known is refused with 2, or 3 for a rule, and the nearest or the known ones",
         arguments: words
@@ -175,3 +193,6 @@ struct BadInputTests {
         }
     }
 }
+
+/// Makes a pipe that nobody writes to; whether that could be done.
+private func makePipe(_ path: String) -> Bool { unsafe mkfifo(path, 0o600) == 0 }

@@ -24,7 +24,7 @@ enum FloorPlan {
         Room(name: "WakeBlueZ", floor: "System", imports: ["CWakeShims", "WakeSystem", "WakeBus"]),
         Room(name: "WakeUdev", floor: "System", imports: ["CUdev", "WakeSystem"]),
         Room(name: "WakeALSA", floor: "System", imports: ["CALSA", "WakeSystem", "WakeUdev"]),
-        Room(name: "WakeBundles", floor: "System", imports: ["WakeModel"], foundation: true),
+        Room(name: "WakeBundles", floor: "System", imports: ["WakeDevices", "WakeModel"], foundation: true),
         Room(
             name: "WakeProcesses",
             floor: "System",

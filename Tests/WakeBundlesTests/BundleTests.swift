@@ -180,6 +180,76 @@ struct AppBundleTests {
         }
         #expect(throws: BundleError.self) { try AppBundle.read(try folder.bundle(plist: Data(bytes))) }
     }
+
+    /// A binary list whose objects are given with one byte a reference and the first of them on top.
+    private static func binary(_ objects: [[UInt8]]) -> Data {
+        var bytes = Array("bplist00".utf8)
+        var offsets: [UInt8] = []
+        for object in objects {
+            offsets += [UInt8(bytes.count >> 8), UInt8(bytes.count & 0xff)]
+            bytes += object
+        }
+        let table = bytes.count
+        bytes += offsets + [0, 0, 0, 0, 0, 0, 2, 1]
+        for number in [objects.count, 0, table] {
+            bytes += (0..<8).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+        }
+        return Data(bytes)
+    }
+
+    @Test("A binary Info.plist of 406 bytes whose shared objects stand for 2^40 is refused in a line")
+    func sharedObjects() throws {
+        // A dictionary with one key, and under it 40 arrays of twice the next each.
+        var objects: [[UInt8]] = [[0xd1, 1, 2], Array("Qa".utf8)]
+        for level in 2..<42 as Range<UInt8> { objects.append([0xa2, level + 1, level + 1]) }
+        objects.append([0x09])
+        let list = Self.binary(objects)
+        #expect(list.count < 410)
+        let folder = try Folder()
+        let path = try folder.bundle(plist: list)
+        let error = #expect(throws: BundleError.self) { try AppBundle.read(path) }
+        #expect(error?.found == "more than 100000 values with shared ones expanded")
+        // A text of 60 000 bytes, a thousand times.
+        let text: [UInt8] = [0x5f, 0x11, 0x75, 0x30] + Array(repeating: 0x61, count: 30_000)
+        let many = Self.binary([
+            [0xd1, 1, 2], Array("Qa".utf8), [0xaf, 0x11, 0x03, 0xe8] + Array(repeating: 3, count: 1_000), text,
+        ])
+        let heavy = #expect(throws: BundleError.self) { try AppBundle.read(try folder.bundle(plist: many)) }
+        #expect(heavy?.found == "more than 8388608 bytes with shared ones expanded")
+        // An array that holds itself.
+        let ring = Self.binary([[0xd1, 1, 2], Array("Qa".utf8), [0xa1, 2]])
+        let deep = #expect(throws: BundleError.self) { try AppBundle.read(try folder.bundle(plist: ring)) }
+        #expect(deep?.found == "more than 64 levels of nesting")
+    }
+
+    @Test("A binary list gives what the same list in XML gives")
+    func sameValues() throws {
+        var values = good
+        values["Number"] = [1, -1, 255, 65_536, 1 << 40]
+        values["Real"] = 2.5
+        values["CFBundleDisplayName"] = "Gürtel 🫀"
+        values["CFBundleName"] = String(repeating: "long ", count: 100)
+        values["Data"] = Data([1, 2, 3])
+        values["Date"] = Date(timeIntervalSinceReferenceDate: 7)
+        values["Nested"] = ["a": ["b": ["c", true] as [any Sendable]]]
+        let folder = try Folder()
+        let binary = try AppBundle.read(try folder.bundle(plist: try plist(values, .binary)))
+        let text = try AppBundle.read(try folder.bundle(plist: try plist(values, .xml)))
+        #expect(binary == text)
+        #expect(binary.name == "Gürtel 🫀")
+    }
+
+    @Test("MODE-3: a pipe, a folder or a device in place of Info.plist is refused without waiting")
+    func noPlainFile() throws {
+        let folder = try Folder()
+        let path = try folder.bundle(plist: nil)
+        try #require(makePipe(path + "/Info.plist"))
+        let error = #expect(throws: BundleError.self) { try AppBundle.read(path) }
+        #expect(error?.found == "a pipe")
+        let other = try folder.bundle("Other.app", plist: nil)
+        try FileManager.default.createDirectory(atPath: other + "/Info.plist", withIntermediateDirectories: true)
+        #expect(throws: BundleError.self) { try AppBundle.read(other) }
+    }
 }
 
 @Suite("Bundle store")
@@ -264,3 +334,6 @@ struct BundleStoreTests {
         #expect(try folder.names("store").isEmpty)
     }
 }
+
+/// Makes a pipe that nobody writes to; whether that could be done.
+private func makePipe(_ path: String) -> Bool { unsafe mkfifo(path, 0o600) == 0 }

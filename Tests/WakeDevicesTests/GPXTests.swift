@@ -89,6 +89,55 @@ struct GPXTests {
         #expect(throws: FileError.self) { try parse(outside) }
     }
 
+    /// The bytes of a text in UTF-16, with a byte order mark.
+    private static func wide(_ text: String, big: Bool) -> [UInt8] {
+        ([0xfeff] + Array(text.utf16)).flatMap { unit in
+            let pair = [UInt8(truncatingIfNeeded: unit >> 8), UInt8(truncatingIfNeeded: unit)]
+            return big ? pair : pair.reversed()
+        }
+    }
+
+    @Test("A GPX file in UTF-16 is read as the same in UTF-8, with its lines", arguments: [true, false])
+    func utf16(big: Bool) throws {
+        let text = track.replacing("UTF-8", with: "utf-16").replacing("A &amp; B", with: "Überführung 🚲")
+        let read = try GPXFile.parse(Self.wide(text, big: big), file: "way.gpx")
+        #expect(read == (try parse(track)))
+        let marked = [0xef, 0xbb, 0xbf] + Array(track.utf8)
+        #expect(try GPXFile.parse(marked, file: "way.gpx") == read)
+    }
+
+    @Test(
+        "An encoding other than UTF-8 and UTF-16, and one that the bytes contradict, is refused in line 1",
+        arguments: ["ISO-8859-1", "UTF-7", "US-ASCII", "EBCDIC-CP-US", "utf-16", "", "UTF-32"]
+    )
+    func otherEncodings(name: String) {
+        let error = #expect(throws: FileError.self) { try parse(track.replacing("UTF-8", with: name)) }
+        #expect(error?.line == 1)
+        #expect(error?.found == "the encoding '\(name.lowercased())' in a file that is utf-8")
+        #expect(throws: FileError.self) { try GPXFile.parse(Self.wide(track, big: true), file: "way.gpx") }
+        #expect(throws: FileError.self) { try parse(track.replacing("encoding=\"UTF-8\"", with: "encoding=UTF-7")) }
+    }
+
+    @Test("Entities that UTF-7 hides are not expanded")
+    func hiddenEntities() {
+        let text = """
+            <?xml version="1.0" encoding="UTF-7"?>
+            +ADwAIQ-DOCTYPE gpx +AFsAPAAh-ENTITY a "aaaaaaaaaa"+AD4AXQA+
+            <gpx><wpt lat="1" lon="2"><name>+ACY-a;</name></wpt></gpx>
+            """
+        let error = #expect(throws: FileError.self) { try parse(text) }
+        #expect(error?.found == "the encoding 'utf-7' in a file that is utf-8")
+    }
+
+    @Test("UTF-16 cut in a character, and a zero byte, are refused")
+    func brokenEncodings() {
+        let text = Self.wide(track.replacing("UTF-8", with: "UTF-16"), big: false)
+        #expect(throws: FileError.self) { try GPXFile.parse(text.dropLast(), file: "way.gpx") }
+        #expect(throws: FileError.self) { try GPXFile.parse([0xff, 0xfe, 0x00, 0xd8], file: "way.gpx") }
+        let error = #expect(throws: FileError.self) { try parse(track.replacing("520.5", with: "52\0")) }
+        #expect(error.map { "\($0)" } == "way.gpx:6: a zero byte; expected text")
+    }
+
     @Test("A GPX file cut at each byte, and scrambled, never crashes")
     func cut() {
         let bytes = Array(track.utf8)

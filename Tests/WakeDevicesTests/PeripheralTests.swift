@@ -121,7 +121,7 @@ struct PeripheralTests {
     func missing() {
         let error = #expect(throws: FileError.self) { try BluetoothPeripheral.load(file: "/nowhere/belt.yaml") }
         #expect(
-            error.map { "\($0)" } == "/nowhere/belt.yaml: no such file, or it cannot be read; expected a readable file"
+            error.map { "\($0)" } == "/nowhere/belt.yaml: no such file; expected a readable file"
         )
     }
 

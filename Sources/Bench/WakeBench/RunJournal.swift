@@ -103,8 +103,8 @@ struct RunJournal {
 
     private static func hash(of path: String) throws(CommandFailure) -> String {
         do {
-            let text = try readSmallFile(path, limit: 8 << 20)
-            let hash = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+            let bytes = try InputFile.read(path)
+            let hash = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
             return String(hash, radix: 16)
         } catch {
             throw CommandFailure(.invalidFile, error.description)

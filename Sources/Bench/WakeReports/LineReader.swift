@@ -16,8 +16,15 @@ struct LineReader: ~Copyable {
 
     init(_ path: String) throws(ReportError) {
         self.path = path
-        let opened = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        // A pipe in place of a log must not make its reader wait for a writer.
+        let opened = unsafe open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard opened >= 0 else { throw ReportError.last("open", path: path) }
+        var status = stat()
+        guard unsafe fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            let isPipe = status.st_mode & S_IFMT == S_IFIFO
+            close(opened)
+            throw ReportError(.foreign(isPipe ? "a pipe" : "no ordinary file"), path: path)
+        }
         descriptor = opened
     }
 

@@ -47,7 +47,7 @@ extension AudioDevice {
     ///
     /// - Throws: ``FileError`` with the line and what was expected.
     package static func load(file: String) throws(FileError) -> AudioDevice {
-        try AudioDevice(try YAMLReader.read(try readFile(file), file: file))
+        try AudioDevice(try YAMLReader.read(try InputFile.read(file), file: file))
     }
 
     /// Reads the text of a device file; `file` is for errors.

@@ -1,4 +1,3 @@
-import Foundation
 import WakeModel
 
 extension BluetoothPeripheral {
@@ -6,7 +5,7 @@ extension BluetoothPeripheral {
     ///
     /// - Throws: ``FileError`` with the line and what was expected.
     package static func load(file: String) throws(FileError) -> BluetoothPeripheral {
-        try parse(try readFile(file), file: file)
+        try parse(try InputFile.read(file), file: file)
     }
 
     /// Reads the text of a device file; `file` is for errors.
@@ -302,18 +301,5 @@ extension YAMLNode {
     /// A list of UUIDs.
     func uuids() throws(FileError) -> [String] {
         try list(expecting: "UUIDs", limit: 64).map { (node) throws(FileError) in try node.uuid() }
-    }
-}
-
-/// The bytes of a file, read within the limit of ``YAMLReader``.
-func readFile(_ path: String) throws(FileError) -> [UInt8] {
-    guard let handle = FileHandle(forReadingAtPath: path) else {
-        throw FileError(file: path, line: 0, found: "no such file, or it cannot be read", expected: "a readable file")
-    }
-    defer { try? handle.close() }
-    do {
-        return [UInt8](try handle.read(upToCount: YAMLReader.byteLimit + 1) ?? Data())
-    } catch {
-        throw FileError(file: path, line: 0, found: "it cannot be read", expected: "a readable file")
     }
 }

@@ -8,7 +8,7 @@ extension CallServer {
     ///
     /// - Throws: ``FileError`` with the line and what was expected.
     package static func load(file: String) throws(FileError) -> CallServer {
-        try parse(try readFile(file), file: file)
+        try parse(try InputFile.read(file), file: file)
     }
 
     /// Reads the text of a device file; `file` is for errors.

@@ -26,7 +26,7 @@ package enum DeviceFile: Hashable, Sendable {
     ///
     /// - Throws: ``FileError`` with the line and what was expected.
     package static func load(file: String) throws(FileError) -> DeviceFile {
-        try parse(try readFile(file), file: file)
+        try parse(try InputFile.read(file), file: file)
     }
 
     /// Reads the text of a device file of any kind; `file` is for errors.

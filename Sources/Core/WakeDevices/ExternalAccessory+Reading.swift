@@ -8,7 +8,7 @@ extension ExternalAccessory {
     ///
     /// - Throws: ``FileError`` with the line and what was expected.
     package static func load(file: String) throws(FileError) -> ExternalAccessory {
-        try parse(try readFile(file), file: file)
+        try parse(try InputFile.read(file), file: file)
     }
 
     /// Reads the text of a device file; `file` is for errors.

@@ -23,7 +23,7 @@ package struct GPXFile: Hashable, Sendable {
     ///
     /// - Throws: ``FileError`` with the line and what was expected.
     package static func load(file: String) throws(FileError) -> GPXFile {
-        try parse(try readFile(file), file: file)
+        try parse(try InputFile.read(file), file: file)
     }
 
     /// Reads the text of a file; `file` is for errors.
@@ -36,9 +36,8 @@ package struct GPXFile: Hashable, Sendable {
                 expected: "at most \(YAMLReader.byteLimit) bytes"
             )
         }
-        try refuseDangerous(bytes, file: file)
         let reading = GPXReading(file: file)
-        let parser = XMLParser(data: Data(bytes))
+        let parser = XMLParser(data: Data(try GPXText.decode(bytes, file: file)))
         parser.delegate = reading
         let isWhole = parser.parse()
         if let error = reading.error { throw error }
@@ -55,23 +54,6 @@ package struct GPXFile: Hashable, Sendable {
             throw FileError(file: file, line: 1, found: "no place", expected: "a track, a route or a waypoint")
         }
         return GPXFile(points: try checked(points, file: file))
-    }
-
-    /// Foundation's XML parser ends the process at text that is no UTF-8, and expands entities whatever they grow to; GPX
-    /// needs neither other encodings nor declarations.
-    private static func refuseDangerous(_ bytes: [UInt8], file: String) throws(FileError) {
-        func error(at place: Int, found: String, expected: String) -> FileError {
-            let line = 1 + bytes[..<place].count { $0 == UInt8(ascii: "\n") }
-            return FileError(file: file, line: line, found: found, expected: expected)
-        }
-        guard String(validating: bytes, as: UTF8.self) != nil else {
-            throw error(at: 0, found: "bytes that are no UTF-8", expected: "a GPX 1.1 file in UTF-8")
-        }
-        for word in ["<!DOCTYPE", "<!ENTITY"] {
-            if let place = bytes.firstRange(of: Array(word.utf8))?.lowerBound {
-                throw error(at: place, found: "a declaration \(word)", expected: "GPX without declarations of its own")
-            }
-        }
     }
 
     /// Either every point has a time or none, and time goes on.

@@ -8,7 +8,7 @@ extension LocationTrack {
     ///
     /// - Throws: ``FileError`` with the line and what was expected.
     package static func load(file: String) throws(FileError) -> LocationTrack {
-        try parse(try readFile(file), file: file)
+        try parse(try InputFile.read(file), file: file)
     }
 
     /// Reads the text of a device file; `file` is for errors, and for where the file of places is.
@@ -17,7 +17,7 @@ extension LocationTrack {
     package static func parse(
         _ bytes: [UInt8],
         file: String,
-        read: (String) throws(FileError) -> [UInt8] = { (path) throws(FileError) in try readFile(path) }
+        read: (String) throws(FileError) -> [UInt8] = { (path) throws(FileError) in try InputFile.read(path) }
     ) throws(FileError) -> LocationTrack {
         try LocationTrack(try YAMLReader.read(bytes, file: file), read: read)
     }
@@ -25,7 +25,7 @@ extension LocationTrack {
     /// Reads the tree of a device file.
     init(
         _ root: YAMLNode,
-        read: (String) throws(FileError) -> [UInt8] = { (path) throws(FileError) in try readFile(path) }
+        read: (String) throws(FileError) -> [UInt8] = { (path) throws(FileError) in try InputFile.read(path) }
     ) throws(FileError) {
         let kind = Self.kind
         let fields = try Fields(

@@ -5,7 +5,7 @@ extension Scenario {
     ///
     /// - Throws: ``FileError`` with the line and what was expected.
     package static func load(file: String, searchFolders: [String] = []) throws(FileError) -> Scenario {
-        try parse(try readFile(file), file: file, files: ScenarioFiles(searchFolders: searchFolders))
+        try parse(try InputFile.read(file), file: file, files: ScenarioFiles(searchFolders: searchFolders))
     }
 
     /// Reads the text of a scenario; `file` is for errors and for finding what lies beside it.

@@ -1,32 +1,36 @@
 import Foundation
+import WakeDevices
 
 extension InfoPlist {
     /// The values of an Info.plist file, XML or binary.
     static func read(_ file: String, of bundle: String) throws(BundleError) -> [String: Any] {
-        guard let handle = FileHandle(forReadingAtPath: file) else {
-            throw BundleError(
-                bundle: bundle,
-                key: "Info.plist",
-                found: "no such file, or it cannot be read",
-                expected: "a property list, XML or binary"
-            )
+        let bytes: [UInt8]
+        do {
+            bytes = try InputFile.read(file, limit: byteLimit)
+        } catch {
+            throw malformed(bundle, error.found)
         }
-        defer { try? handle.close() }
-        guard let data = try? handle.read(upToCount: byteLimit + 1) else {
-            throw malformed(bundle, "a file that cannot be read")
-        }
-        return try parse([UInt8](data), of: bundle)
+        return try parse(bytes, of: bundle)
     }
 
     /// The values of a property list.
     static func parse(_ bytes: [UInt8], of bundle: String) throws(BundleError) -> [String: Any] {
         if bytes.isEmpty { throw malformed(bundle, "an empty file") }
         if bytes.count > byteLimit { throw malformed(bundle, "more than \(byteLimit) bytes") }
-        guard isBinary(bytes) || isPlainXML(bytes) else { throw malformed(bundle, "neither XML nor a binary list") }
-        let parsed = unsafe try? PropertyListSerialization.propertyList(from: Data(bytes), options: [], format: nil)
-        guard let parsed else { throw malformed(bundle, "a list that is damaged or cut off") }
-        guard let values = parsed as? [String: Any] else { throw malformed(bundle, "no dictionary") }
+        guard let values = try value(bytes, of: bundle) as? [String: Any] else {
+            throw malformed(bundle, "no dictionary")
+        }
         return values
+    }
+
+    private static func value(_ bytes: [UInt8], of bundle: String) throws(BundleError) -> Any {
+        if isBinary(bytes) {
+            do { return try BinaryPropertyList.parse(bytes) } catch { throw malformed(bundle, error.found) }
+        }
+        guard isPlainXML(bytes) else { throw malformed(bundle, "neither XML nor a binary list") }
+        let parsed = unsafe try? PropertyListSerialization.propertyList(from: Data(bytes), options: [], format: nil)
+        guard let parsed else { throw malformed(bundle, BinaryPropertyList.Fault.damaged.found) }
+        return parsed
     }
 
     private static func malformed(_ bundle: String, _ found: String) -> BundleError {

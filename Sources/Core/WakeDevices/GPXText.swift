@@ -1,0 +1,79 @@
+/// The text of a GPX file as the XML parser may have it: UTF-8, without a byte order mark and without its XML declaration.
+///
+/// libxml2 reads a file in any encoding that its first line names, UTF-7 among them, in which a declaration of entities
+/// is spelt so that no search finds it. It ends the process at text that is no UTF-8, and expands entities whatever they
+/// grow to. GPX needs no other encoding than UTF-8 and UTF-16, and no declarations.
+enum GPXText {
+    /// Decodes a file; lines stay where they were.
+    static func decode(_ bytes: [UInt8], file: String) throws(FileError) -> [UInt8] {
+        func error(line: Int = 1, found: String, expected: String = "a GPX 1.1 file in UTF-8 or UTF-16") -> FileError {
+            FileError(file: file, line: line, found: found, expected: expected)
+        }
+        let (text, name) = try characters(bytes, error: { error(found: $0) })
+        var utf8 = Array(text.utf8)
+        if let place = utf8.firstIndex(of: 0) {
+            throw error(line: line(of: place, in: utf8), found: "a zero byte", expected: "text")
+        }
+        if let declaration = declaration(utf8) {
+            let declared = encoding(String(decoding: utf8[declaration], as: UTF8.self))
+            if let declared, declared != name {
+                throw error(found: "the encoding '\(excerpt(declared))' in a file that is \(name)")
+            }
+            for place in declaration where utf8[place] != UInt8(ascii: "\n") { utf8[place] = UInt8(ascii: " ") }
+        }
+        for word in ["<!DOCTYPE", "<!ENTITY"] {
+            if let place = utf8.firstRange(of: Array(word.utf8))?.lowerBound {
+                throw error(
+                    line: line(of: place, in: utf8),
+                    found: "a declaration \(word)",
+                    expected: "GPX without declarations of its own"
+                )
+            }
+        }
+        return utf8
+    }
+
+    /// The characters, and the encoding that they were in.
+    private static func characters(
+        _ bytes: [UInt8],
+        error: (String) -> FileError
+    ) throws(FileError) -> (text: String, encoding: String) {
+        let big = bytes.starts(with: [0xfe, 0xff])
+        guard big || bytes.starts(with: [0xff, 0xfe]) else {
+            let marked = bytes.starts(with: [0xef, 0xbb, 0xbf])
+            guard let text = String(validating: bytes.dropFirst(marked ? 3 : 0), as: UTF8.self) else {
+                throw error("bytes that are no UTF-8")
+            }
+            return (text, "utf-8")
+        }
+        let units = stride(from: 2, to: bytes.count - 1, by: 2).map { place in
+            let (first, second) = (UInt16(bytes[place]), UInt16(bytes[place + 1]))
+            return big ? first << 8 | second : second << 8 | first
+        }
+        guard bytes.count.isMultiple(of: 2), let text = String(validating: units, as: UTF16.self) else {
+            throw error("bytes that are no UTF-16")
+        }
+        return (text, "utf-16")
+    }
+
+    /// Where the XML declaration stands; nil when there is none.
+    private static func declaration(_ text: [UInt8]) -> Range<Int>? {
+        guard text.starts(with: Array("<?xml".utf8)), let end = text.firstRange(of: Array("?>".utf8)) else {
+            return nil
+        }
+        return 0..<end.upperBound
+    }
+
+    /// The encoding that an XML declaration names, in small letters; nil when it names none.
+    private static func encoding(_ declaration: String) -> String? {
+        guard let match = declaration.firstMatch(of: /encoding\s*=\s*(?:"([^"]*)"|'([^']*)')/) else {
+            // What stands there and is not understood is no encoding that we know.
+            return declaration.contains("encoding") ? "" : nil
+        }
+        return (match.output.1 ?? match.output.2 ?? "").lowercased()
+    }
+
+    private static func line(of place: Int, in text: [UInt8]) -> Int {
+        1 + text[..<place].count { $0 == UInt8(ascii: "\n") }
+    }
+}
