@@ -20,8 +20,16 @@ final class JournalFolder {
         (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
     }
 
-    func create(_ settings: SQLiteJournal.Settings = .init()) throws -> SQLiteJournal {
-        try SQLiteJournal(creating: path, meta: .example, settings: settings)
+    /// A journal with the names that the examples speak of.
+    func create(
+        _ settings: SQLiteJournal.Settings = .init(),
+        names: [String] = ["com.acme.heart", "night.yaml:31 – Gürtel", "belt", "2A37"]
+    ) throws -> SQLiteJournal {
+        let journal = try SQLiteJournal(creating: path, meta: .example, settings: settings)
+        try journal.begin()
+        for (place, name) in names.enumerated() { try journal.append(NameID(UInt32(place + 1)), text: name) }
+        try journal.commit()
+        return journal
     }
 }
 

@@ -67,10 +67,6 @@ struct JournalTests {
     @Test("Recovery gives the run, the names, the latest snapshot and the inputs after it")
     func recovery() throws {
         let journal = try place.create()
-        try journal.begin()
-        try journal.append(NameID(1), text: "com.acme.heart")
-        try journal.append(NameID(2), text: "night.yaml:31 – Gürtel")
-        try journal.commit()
         for number in 1...5 as ClosedRange<UInt64> { try journal.turn(number) }
         for sequence in [2, 4] as [UInt64] {
             try journal.begin()
@@ -85,7 +81,7 @@ struct JournalTests {
         let recovery = try journal.recover()
         #expect(recovery.meta == .example)
         #expect(!recovery.finished)
-        #expect(recovery.names == ["com.acme.heart", "night.yaml:31 – Gürtel"])
+        #expect(recovery.names == ["com.acme.heart", "night.yaml:31 – Gürtel", "belt", "2A37"])
         #expect(recovery.snapshot == JournaledSnapshot(sequence: 4, at: second(4), bytes: [4]))
         #expect(recovery.tail.map(\.sequence) == [5])
         #expect(recovery.counts.inputs == 5)

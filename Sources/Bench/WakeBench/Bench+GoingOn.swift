@@ -36,6 +36,7 @@ extension Bench {
             id: number(of: journaled.input)
         )
         decide(item, radio: radio)
+        if let last = output.decisions.last { replayed.lastDecision = last.id }
         // Nothing is appended while replaying, so nothing can fail.
         _ = try? collect(item)
         tellObservers(item)
@@ -79,7 +80,7 @@ extension Bench {
 
     /// Takes the place of all inputs up to a snapshot, when those are gone.
     package func restore(_ snapshot: JournaledSnapshot, profile: Profile) throws(EncodingFault) {
-        var reader = ByteReader(snapshot.bytes)
+        var reader = ByteReader(snapshot.bytes, names: UInt32(names.count - 1))
         lastEvent = try reader.readUInt64()
         router = try Router(from: &reader, profile: profile)
         routerDeadline = router.nextDeadline ?? .distantFuture
@@ -120,6 +121,14 @@ extension Bench {
         }
         return found.sorted { ($0.event, $0.app) < ($1.event, $1.app) }
     }
+}
+
+/// What the inputs of a journal made when they were taken through the router again.
+struct ReplayedCounts {
+    var exits: Int64 = 0
+    /// To apps that are processes.
+    var deliveries: Int64 = 0
+    var lastDecision = DecisionID.none
 }
 
 extension SourceReport {

@@ -73,6 +73,8 @@ package final class Bench {
     var replaying = false
     /// What the radio said during a replay and the journal does not have: the bench died before it was accepted.
     var unheard: [SourceReport] = []
+    /// What a replay made, to be compared with what the journal has.
+    var replayed = ReplayedCounts()
 
     package internal(set) var now = Instant.zero
     package internal(set) var sequence: UInt64 = 0
@@ -260,6 +262,7 @@ package final class Bench {
             case .keep(_, let id): kept.keep(id, of: item)
             case .discard(_, let id): kept.discard(id)
             case .deliver(let app, let manager, let id, let decision):
+                if replaying, self[app].leavesTheBench { replayed.deliveries += 1 }
                 if !replaying, self[app].leavesTheBench {
                     try ledger.append(
                         Delivery(
@@ -278,7 +281,8 @@ package final class Bench {
             case .raise(let event, let payload):
                 // A replay finds it among its inputs.
                 if !replaying { raise(event, payload, by: item) }
-            case .exited(let record): if !replaying { try ledger.append(record) }
+            case .exited(let record):
+                if replaying { replayed.exits += 1 } else { try ledger.append(record) }
             case .refused, .moved, .alert: break
             case .thaw, .freeze, .kill, .callback, .expireTasks, .managerState, .restore, .restorePeripheral,
                 .locationAuthorization, .audioAnswer, .bluetooth, .peripheralRole, .location, .audio, .accessory, .voip:

@@ -22,14 +22,17 @@ extension Run {
         recorder.isReplaying = true
         bench.beginReplay()
         simulated.accessories?.connect(at: .zero)
-        let complete = try journal.inputs { input in
+        let complete = try journal.inputs { (input) throws(JournalError) in
+            if case .install(let app, _) = input.input, Int(app.number) >= scenario.apps.count {
+                throw journal.damaged("input \(input.sequence) installs an app that the scenario does not have")
+            }
             driveReplay(to: input.at, &steps)
             steps.accepted(input)
             if case .benchRestarted = input.input { closeLinks(input.origin) }
             bench.replay(input, radio: simulated.radio, peripheralRole: simulated.phones)
             while driver.hasWork, driver.failure == nil { carryOutReplayed(at: input.at, &steps) }
         }
-        if !complete { try restoreSnapshot() }
+        if complete { try compareReplay() } else { try restoreSnapshot() }
         recorder.isReplaying = false
         startedAt = MonotonicClock.now() - bench.now.nanoseconds
         notes.append("going on at \(LogTime.text(bench.now)) with the run that broke off in \(folder.path)")
@@ -44,6 +47,25 @@ extension Run {
         closeLinks(origin)
         if simulated.radio == nil { close(connected, origin) }
         accessory.connect(at: bench.now)
+    }
+
+    /// What the inputs of a whole journal made must be what the journal and the log have: else inputs were lost.
+    private func compareReplay() throws(JournalError) {
+        guard let counts = journal.recovery?.counts else { return }
+        let replayed = bench.replayed
+        if replayed.exits != counts.exits {
+            throw journal.damaged("its inputs make \(replayed.exits) exits, and it holds \(counts.exits)")
+        }
+        if replayed.deliveries != counts.deliveries {
+            throw journal.damaged(
+                "its inputs make \(replayed.deliveries) deliveries, and it holds \(counts.deliveries)"
+            )
+        }
+        if replayed.lastDecision < recorder.resumeAfter {
+            throw journal.damaged(
+                "its inputs end at decision \(replayed.lastDecision.number), and the log at \(recorder.resumeAfter.number)"
+            )
+        }
     }
 
     /// Carries out, while a journal is read back, the steps up to an instant, each at its own.
@@ -98,9 +120,13 @@ extension Run {
         }
     }
 
-    func restoreSnapshot() throws {
-        guard let recovery = journal.recovery, let snapshot = recovery.snapshot else { return }
-        try bench.restore(snapshot, profile: profile)
+    func restoreSnapshot() throws(JournalError) {
+        guard let recovery = journal.recovery, let snapshot = recovery.snapshot else {
+            throw journal.damaged("input 1 is missing")
+        }
+        do { try bench.restore(snapshot, profile: profile) } catch {
+            throw journal.damaged("the snapshot after input \(snapshot.sequence): \(error)")
+        }
         for input in recovery.tail { bench.replay(input, radio: nil) }
     }
 }

@@ -75,7 +75,10 @@ package final class Run {
             ? RunJournal(folder.journal, options: options, profile: profile, seed: seed, backend: backends[.bluetooth])
             : RunJournal()
         // Names mean the same as before the bench died.
-        for name in journal.recovery?.names ?? [] { _ = names.intern(name) }
+        for (place, name) in (journal.recovery?.names ?? []).enumerated()
+        where names.intern(name) != NameID(UInt32(place + 1)) {
+            throw CommandFailure(journal.damaged("name \(place + 1)"))
+        }
         if !bundles.isEmpty {
             processes = try RealApps(
                 bundles,
@@ -192,7 +195,7 @@ package final class Run {
         } catch let error as SourceFailure {
             throw CommandFailure(error.exitCode, error.message)
         } catch let error as JournalError {
-            throw CommandFailure(.environment, error.description)
+            throw CommandFailure(error)
         } catch let error as ReportError {
             throw CommandFailure(.environment, error.description)
         } catch let error as SystemError {

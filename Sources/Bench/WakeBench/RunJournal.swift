@@ -53,7 +53,7 @@ struct RunJournal {
             let found = try opened.recover()
             (journal, file, recovery, runName) = (opened, opened, found, found.meta.run)
         } catch {
-            throw CommandFailure(error.isEnvironment ? .environment : .wrongState, error.description)
+            throw CommandFailure(error)
         }
         guard let recovery else { return }
         if recovery.finished {
@@ -77,21 +77,38 @@ struct RunJournal {
         let wanted = Set(recovery.unacknowledged.map(\.event))
         var found: [EventID: (WakeEvent, EventPayload)] = [:]
         guard !wanted.isEmpty else { return found }
-        try file.readInputs { (input) throws(JournalError) in
+        try file.readInputs(names: recovery.names.count) { (input) throws(JournalError) in
             if let event = input.input.event, wanted.contains(event.id) { found[event.id] = (event, input.payload) }
         }
         return found
     }
 
     /// Every input that is still there, oldest first; whether the first of the run is among them.
-    func inputs(_ body: (JournaledInput) -> Void) throws(JournalError) -> Bool {
-        guard let file else { return true }
-        var complete: Bool?
-        try file.readInputs { (input) throws(JournalError) in
-            if complete == nil { complete = input.sequence == 1 }
-            if complete == true { body(input) }
+    ///
+    /// - Throws: ``JournalError`` when an input is damaged, missing among the others, or out of the order of time.
+    func inputs(_ body: (JournaledInput) throws(JournalError) -> Void) throws(JournalError) -> Bool {
+        guard let file, let recovery else { return true }
+        var last: (sequence: UInt64, at: Instant)?
+        var complete = true
+        try file.readInputs(names: recovery.names.count) { (input) throws(JournalError) in
+            if last == nil { complete = input.sequence == 1 }
+            if complete {
+                if let last, input.sequence != last.sequence + 1 {
+                    throw damaged("input \(last.sequence + 1) is missing")
+                }
+                if input.at < last?.at ?? .zero {
+                    throw damaged("input \(input.sequence) is earlier than the one before")
+                }
+                try body(input)
+            }
+            last = (input.sequence, input.at)
         }
-        return complete ?? true
+        return complete
+    }
+
+    /// What is wrong with the journal, as the error that ends the run.
+    func damaged(_ what: String) -> JournalError {
+        JournalError(.damaged(what), path: file?.path ?? "")
     }
 
     /// A scenario that goes on is brought back by all of its inputs, its steps and its radio included: none may go.
@@ -112,12 +129,15 @@ struct RunJournal {
     }
 }
 
-extension JournalError {
-    /// Whether the machine is at fault, rather than the folder that was given.
-    var isEnvironment: Bool {
-        switch kind {
-        case .full, .system, .damaged: true
-        case .inUse, .missing, .exists, .notAJournal, .version: false
-        }
+extension CommandFailure {
+    /// A journal that cannot be used: a file that is none or is damaged is an invalid one (11).
+    init(_ error: JournalError) {
+        let code: ExitCode =
+            switch error.kind {
+            case .full, .system: .environment
+            case .damaged, .notAJournal: .invalidFile
+            case .inUse, .missing, .exists, .version: .wrongState
+            }
+        self.init(code, error.description)
     }
 }

@@ -22,7 +22,7 @@ final class RunRecorder: BenchObserver {
     /// Set by the first line that could not be written; the run ends with it.
     private(set) var failure: ReportError?
     /// Decisions that go before this one are in the file already, after a restart.
-    private let resumeAfter: DecisionID
+    let resumeAfter: DecisionID
     /// While a journal is read back: what the files hold already is not written again.
     var isReplaying = false
     private var replayedMoves = 0

@@ -4,23 +4,24 @@ import WakePorts
 enum JournalSchema {
     /// `WAKE`: tells a journal from any other database.
     static let applicationID: Int64 = 0x5741_4b45
-    static let version: Int64 = 4
+    static let version: Int64 = 5
 
-    /// A snapshot remembers how far decisions and exits had come, so that they can be removed with its inputs.
+    /// A snapshot remembers how far decisions and exits had come, so that they can be removed with its inputs. Each row
+    /// that a recovery builds on has a ``RowSum``.
     static let text = """
         BEGIN;
         PRAGMA application_id = \(applicationID);
         PRAGMA user_version = \(version);
         CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
-        CREATE TABLE names (number INTEGER PRIMARY KEY, text TEXT NOT NULL);
+        CREATE TABLE names (number INTEGER PRIMARY KEY, text TEXT NOT NULL, sum INTEGER NOT NULL);
         CREATE TABLE inputs (
             seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, origin INTEGER NOT NULL, event INTEGER NOT NULL,
-            input BLOB NOT NULL, payload BLOB);
+            input BLOB NOT NULL, payload BLOB, sum INTEGER NOT NULL);
         CREATE TABLE decisions (id INTEGER PRIMARY KEY, event INTEGER NOT NULL, decision BLOB NOT NULL);
         CREATE TABLE exits (number INTEGER PRIMARY KEY, exit BLOB NOT NULL);
         CREATE TABLE deliveries (
             event INTEGER NOT NULL, app INTEGER NOT NULL, decision INTEGER NOT NULL, generation INTEGER NOT NULL,
-            manager INTEGER NOT NULL, acknowledged INTEGER NOT NULL DEFAULT 0,
+            manager INTEGER NOT NULL, sum INTEGER NOT NULL, acknowledged INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY (event, app, manager, generation)) WITHOUT ROWID;
         CREATE TABLE outcomes (decision INTEGER PRIMARY KEY, outcome BLOB NOT NULL);
         CREATE TABLE processes (
@@ -28,7 +29,7 @@ enum JournalSchema {
             PRIMARY KEY (app, generation)) WITHOUT ROWID;
         CREATE TABLE snapshots (
             seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, decision INTEGER NOT NULL, exit INTEGER NOT NULL,
-            snapshot BLOB NOT NULL);
+            snapshot BLOB NOT NULL, sum INTEGER NOT NULL);
         CREATE TABLE pending (event INTEGER PRIMARY KEY);
         COMMIT;
         """
@@ -57,25 +58,28 @@ final class JournalStatements {
         begin = try Statement("BEGIN IMMEDIATE", on: connection)
         commit = try Statement("COMMIT", on: connection)
         rollback = try Statement("ROLLBACK", on: connection)
-        input = try Statement("INSERT INTO inputs VALUES (?1, ?2, ?3, ?4, ?5, ?6)", on: connection)
+        input = try Statement("INSERT INTO inputs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)", on: connection)
         decision = try Statement("INSERT INTO decisions VALUES (?1, ?2, ?3)", on: connection)
         exit = try Statement("INSERT INTO exits VALUES (?1, ?2)", on: connection)
         delivery = try Statement(
-            "INSERT INTO deliveries (event, app, decision, generation, manager) VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT INTO deliveries (event, app, decision, generation, manager, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             on: connection
         )
         acknowledge = try Statement(
-            "UPDATE deliveries SET acknowledged = 1 WHERE event BETWEEN ?1 AND ?2 AND app = ?3",
+            """
+            UPDATE deliveries SET acknowledged = 1, sum = ~sum
+            WHERE event BETWEEN ?1 AND ?2 AND app = ?3 AND acknowledged = 0
+            """,
             on: connection
         )
         outcome = try Statement("INSERT OR REPLACE INTO outcomes VALUES (?1, ?2)", on: connection)
-        name = try Statement("INSERT INTO names VALUES (?1, ?2)", on: connection)
+        name = try Statement("INSERT INTO names VALUES (?1, ?2, ?3)", on: connection)
         process = try Statement("INSERT OR REPLACE INTO processes VALUES (?1, ?2, ?3)", on: connection)
         ended = try Statement("DELETE FROM processes WHERE app = ?1 AND generation = ?2", on: connection)
         snapshot = try Statement(
             """
             INSERT OR REPLACE INTO snapshots VALUES (?1, ?2,
-                (SELECT coalesce(max(id), 0) FROM decisions), (SELECT coalesce(max(number), 0) FROM exits), ?3)
+                (SELECT coalesce(max(id), 0) FROM decisions), (SELECT coalesce(max(number), 0) FROM exits), ?3, ?4)
             """,
             on: connection
         )

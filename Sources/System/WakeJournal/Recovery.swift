@@ -56,15 +56,22 @@ package struct JournalRecovery: Sendable {
 
 extension SQLiteJournal {
     /// Reads all that is needed to go on.
+    ///
+    /// - Throws: ``JournalError/Kind/damaged(_:)`` with the place of the first row that does not fit its sum, or that
+    ///   stands for nothing.
     package func recover() throws(JournalError) -> JournalRecovery {
         let (meta, finished) = try readMeta()
+        let names = try readNames()
         let snapshot = try readSnapshot()
+        try checkDeliveries()
         var tail: [JournaledInput] = []
-        try readInputs(after: snapshot?.sequence ?? 0) { (input) throws(JournalError) in tail.append(input) }
+        try readInputs(after: snapshot?.sequence ?? 0, names: names.count) { (input) throws(JournalError) in
+            tail.append(input)
+        }
         return JournalRecovery(
             meta: meta,
             finished: finished,
-            names: try readNames(),
+            names: names,
             snapshot: snapshot,
             tail: tail,
             unacknowledged: try readUnacknowledged(),
@@ -74,16 +81,19 @@ extension SQLiteJournal {
     }
 
     /// Gives every input after `sequence` that is still there, oldest first.
+    ///
+    /// - Parameter names: how many names the journal has; an input that speaks of another is damaged.
     package func readInputs(
         after sequence: UInt64 = 0,
+        names: Int = Int(UInt32.max),
         _ body: (JournaledInput) throws(JournalError) -> Void
     ) throws(JournalError) {
         let statement = try Statement(
-            "SELECT seq, at, origin, input, payload FROM inputs WHERE seq > ?1 ORDER BY seq",
+            "SELECT seq, at, origin, input, payload, event, sum FROM inputs WHERE seq > ?1 ORDER BY seq",
             on: connection
         )
         statement.bind(1, sequence)
-        while try statement.next() { try body(try input(in: statement)) }
+        while try statement.next() { try body(try input(in: statement, names: UInt32(clamping: names))) }
     }
 
     /// Gives every decision after `id` that is still there, oldest first.
@@ -150,6 +160,14 @@ extension SQLiteJournal {
             return text
         }
         guard let seed = UInt64(try text("seed")) else { throw JournalError(.damaged("no seed"), path: path) }
+        let summed = texts.filter { $0.key != "state" && $0.key != Self.sumKey }.map { ($0.key, $0.value) }
+        guard try text(Self.sumKey) == "\(RowSum.meta(summed))" else {
+            throw JournalError(.damaged("what the run is"), path: path)
+        }
+        let state = try text("state")
+        guard state == "running" || state == "finished" else {
+            throw JournalError(.damaged("the run's state"), path: path)
+        }
         let meta = JournalMeta(
             run: try text("run"),
             scenarioPath: try text("scenario.path"),
@@ -159,14 +177,16 @@ extension SQLiteJournal {
             backends: try text("backends"),
             freezer: try text("freezer")
         )
-        return (meta, try text("state") == "finished")
+        return (meta, state == "finished")
     }
 
     private func readNames() throws(JournalError) -> [String] {
         var names: [String] = []
-        let statement = try Statement("SELECT number, text FROM names ORDER BY number", on: connection)
+        let statement = try Statement("SELECT number, text, sum FROM names ORDER BY number", on: connection)
         while try statement.next() {
-            guard statement.int64(0) == Int64(names.count) + 1, let text = statement.text(1) else {
+            guard statement.int64(0) == Int64(names.count) + 1, let text = statement.text(1),
+                statement.int64(2) == RowSum.name(statement.int64(0), text: Array(text.utf8))
+            else {
                 throw JournalError(.damaged("name \(names.count + 1)"), path: path)
             }
             names.append(text)
@@ -176,15 +196,46 @@ extension SQLiteJournal {
 
     private func readSnapshot() throws(JournalError) -> JournaledSnapshot? {
         let statement = try Statement(
-            "SELECT seq, at, snapshot FROM snapshots ORDER BY seq DESC LIMIT 1",
+            "SELECT seq, at, snapshot, sum FROM snapshots ORDER BY seq DESC LIMIT 1",
             on: connection
         )
         guard try statement.next() else { return nil }
-        return JournaledSnapshot(
+        let snapshot = JournaledSnapshot(
             sequence: statement.uint64(0),
             at: Instant(nanoseconds: statement.int64(1)),
             bytes: statement.bytes(2)
         )
+        let sum = RowSum.snapshot(sequence: snapshot.sequence, at: statement.int64(1), bytes: snapshot.bytes)
+        guard sum == statement.int64(3) else {
+            throw JournalError(.damaged("the snapshot after input \(snapshot.sequence)"), path: path)
+        }
+        return snapshot
+    }
+
+    private func checkDeliveries() throws(JournalError) {
+        let statement = try Statement(
+            "SELECT event, app, manager, generation, decision, acknowledged, sum FROM deliveries",
+            on: connection
+        )
+        while try statement.next() {
+            let sum = RowSum.delivery(
+                event: statement.uint64(0),
+                app: statement.int64(1),
+                manager: statement.int64(2),
+                generation: statement.int64(3),
+                decision: statement.uint64(4)
+            )
+            let isWhole =
+                switch statement.int64(5) {
+                case 0: statement.int64(6) == sum
+                case 1: statement.int64(6) == ~sum
+                default: false
+                }
+            guard isWhole else {
+                let place = "the delivery of event \(statement.uint64(0)) to app \(statement.int64(1))"
+                throw JournalError(.damaged(place), path: path)
+            }
+        }
     }
 
     private func readUnacknowledged() throws(JournalError) -> [Delivery] {
@@ -242,13 +293,27 @@ extension SQLiteJournal {
         )
     }
 
-    private func input(in statement: Statement) throws(JournalError) -> JournaledInput {
-        JournaledInput(
-            sequence: statement.uint64(0),
+    private func input(in statement: Statement, names: UInt32) throws(JournalError) -> JournaledInput {
+        let sequence = statement.uint64(0)
+        let (input, payload) = (statement.bytes(3), statement.bytes(4))
+        let sum = RowSum.input(
+            sequence: sequence,
+            at: statement.int64(1),
+            origin: statement.int64(2),
+            event: statement.uint64(5),
+            bytes: input + payload,
+            split: input.count
+        )
+        let place = "input \(sequence)"
+        guard sum == statement.int64(6), 0...Int64(names) ~= statement.int64(2) else {
+            throw JournalError(.damaged(place), path: path)
+        }
+        return JournaledInput(
+            sequence: sequence,
             at: Instant(nanoseconds: statement.int64(1)),
             origin: NameID(UInt32(truncatingIfNeeded: statement.int64(2))),
-            input: try decode(statement.bytes(3), "input \(statement.uint64(0))"),
-            payload: try payload(statement.bytes(4))
+            input: try decode(input, place, names: names),
+            payload: payload.isEmpty ? .none : try decode(payload, "the payload of \(place)", names: names)
         )
     }
 
@@ -266,8 +331,12 @@ extension SQLiteJournal {
         )
     }
 
-    private func decode<Value: ByteCoded>(_ bytes: [UInt8], _ what: String) throws(JournalError) -> Value {
-        do { return try Value(decoding: bytes) } catch {
+    private func decode<Value: ByteCoded>(
+        _ bytes: [UInt8],
+        _ what: String,
+        names: UInt32 = .max
+    ) throws(JournalError) -> Value {
+        do { return try Value(decoding: bytes, names: names) } catch {
             throw JournalError(.damaged("\(what): \(error)"), path: path)
         }
     }

@@ -173,6 +173,15 @@ package final class SQLiteJournal: Journal {
         input.encode(into: &writer)
         let split = writer.count
         if payload != .none { payload.encode(into: &writer) }
+        let sum = RowSum.input(
+            sequence: sequence,
+            at: at.nanoseconds,
+            origin: Int64(origin.number),
+            event: input.event.number,
+            bytes: writer.bytes,
+            split: split
+        )
+        statement.bind(7, sum)
         do { try statement.run(buffer: writer.bytes, split: split, at: 5, 6) } catch {
             rollback()
             throw error
@@ -200,6 +209,14 @@ package final class SQLiteJournal: Journal {
         statements.delivery.bind(3, delivery.decision.number)
         statements.delivery.bind(4, Int64(delivery.generation))
         statements.delivery.bind(5, Int64(delivery.manager))
+        let sum = RowSum.delivery(
+            event: delivery.event.number,
+            app: Int64(delivery.app.number),
+            manager: Int64(delivery.manager),
+            generation: Int64(delivery.generation),
+            decision: delivery.decision.number
+        )
+        statements.delivery.bind(6, sum)
         try attempt(statements.delivery)
     }
 
@@ -217,6 +234,7 @@ package final class SQLiteJournal: Journal {
 
     package func append(_ name: NameID, text: String) throws(JournalError) {
         statements.name.bind(1, Int64(name.number))
+        statements.name.bind(3, RowSum.name(Int64(name.number), text: Array(text.utf8)))
         do { try statements.name.run(text: text, at: 2) } catch {
             rollback()
             throw error
@@ -244,6 +262,7 @@ package final class SQLiteJournal: Journal {
     ) throws(JournalError) {
         statements.snapshot.bind(1, sequence)
         statements.snapshot.bind(2, at.nanoseconds)
+        statements.snapshot.bind(4, RowSum.snapshot(sequence: sequence, at: at.nanoseconds, bytes: snapshot))
         try attempt(statements.snapshot, blob: snapshot, at: 3)
         do {
             try connection.execute("DELETE FROM pending")
@@ -311,13 +330,18 @@ package final class SQLiteJournal: Journal {
         let texts = [
             ("run", meta.run), ("scenario.path", meta.scenarioPath), ("scenario.hash", meta.scenarioHash),
             ("seed", "\(meta.seed)"), ("profile.name", meta.profile.name), ("backends", meta.backends),
-            ("freezer", meta.freezer), ("state", "running"),
+            ("freezer", meta.freezer),
         ]
-        for (key, text) in texts {
+        let profile = meta.profile.encoded
+        let sum = RowSum.meta(texts.map { ($0.0, Array($0.1.utf8)) } + [("profile", profile)])
+        for (key, text) in texts + [("state", "running"), (sumKey, "\(sum)")] {
             try Statement("INSERT INTO meta VALUES ('\(key)', ?1)", on: connection).run(text: text, at: 1)
         }
-        try Statement("INSERT INTO meta VALUES ('profile', ?1)", on: connection).run(blob: meta.profile.encoded, at: 1)
+        try Statement("INSERT INTO meta VALUES ('profile', ?1)", on: connection).run(blob: profile, at: 1)
     }
+
+    /// The key of the sum of all other values but the state.
+    static let sumKey = "sum"
 
     private func setMeta(_ key: String, text: String) throws(JournalError) {
         let statement = try Statement("INSERT OR REPLACE INTO meta VALUES ('\(key)', ?1)", on: connection)

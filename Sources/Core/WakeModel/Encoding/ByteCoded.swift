@@ -15,8 +15,10 @@ extension ByteCoded {
     }
 
     /// Reads bytes that hold this value and nothing else.
-    package init(decoding bytes: [UInt8]) throws(EncodingFault) {
-        var reader = ByteReader(bytes)
+    ///
+    /// - Parameter names: how many names there are: the number of another is a fault.
+    package init(decoding bytes: [UInt8], names: UInt32 = .max) throws(EncodingFault) {
+        var reader = ByteReader(bytes, names: names)
         try self.init(from: &reader)
         try reader.finish()
     }
@@ -68,7 +70,12 @@ extension DecisionID: ByteCoded {
 
 extension NameID: ByteCoded {
     package func encode(into writer: inout ByteWriter) { writer.write(number) }
-    package init(from reader: inout ByteReader) throws(EncodingFault) { self.init(try reader.readUInt32()) }
+    package init(from reader: inout ByteReader) throws(EncodingFault) {
+        let start = reader.offset
+        let number = try reader.readUInt32()
+        guard number <= reader.names else { throw EncodingFault(.unknownValue, at: start) }
+        self.init(number)
+    }
 }
 
 extension Instant: ByteCoded {

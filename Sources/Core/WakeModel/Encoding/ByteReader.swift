@@ -35,9 +35,13 @@ package struct ByteReader: Sendable {
     private let bytes: [UInt8]
     /// Where the next value starts.
     package private(set) var offset: Int
+    /// The highest number of a name that there is.
+    let names: UInt32
 
-    package init(_ bytes: [UInt8]) {
+    /// - Parameter names: how many names there are: the number of another is a fault.
+    package init(_ bytes: [UInt8], names: UInt32 = .max) {
         self.bytes = bytes
+        self.names = names
         offset = 0
     }
 
