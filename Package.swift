@@ -314,7 +314,11 @@ let package = Package(
             resources: [.copy("Plugging")]
         ),
         tests("WakeVoIPTests", uses: ["WakeVoIP", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]),
-        tests("WakeReportsTests", uses: ["WakeReports", "WakeModel", "WakeRouter"]),
+        tests(
+            "WakeReportsTests",
+            uses: ["WakeReports", "WakeModel", "WakeRouter"],
+            resources: [.copy("Answers")]
+        ),
         tests(
             "WakeBenchTests",
             uses: [

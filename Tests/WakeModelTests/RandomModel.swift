@@ -334,7 +334,7 @@ extension SeededGenerator {
             reason: any(),
             rule: any(),
             checks: CheckResults(bits: number()),
-            wouldHave: any(),
+            wouldHave: flag() ? any() : nil,
             supersedes: DecisionID(number()),
             snapshot: snapshot()
         )
@@ -353,6 +353,8 @@ extension SeededGenerator {
         snapshot.forceQuit = flag()
         snapshot.forceQuitAt = instant()
         snapshot.forceQuitBy = event()
+        snapshot.forceQuitLifted = flag()
+        snapshot.rebootedSince = flag()
         snapshot.unlockedSinceBoot = flag()
         snapshot.unlockedAt = instant()
         snapshot.passcode = flag()

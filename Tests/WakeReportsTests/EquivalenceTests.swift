@@ -55,8 +55,8 @@ struct EquivalenceTests {
         let differences = EquivalenceCheck.differences(try left.run(batches(left)), try right.run(changed))
         #expect(
             differences == [
-                "com.acme.heart, step 2: simulated has characteristic-notified heart-rate-belt/2A37: deny, ForceQuit, "
-                    + "LAUNCH-2; real has characteristic-notified heart-rate-belt/2A37: drop, ForceQuit, LAUNCH-2"
+                "com.acme.heart, step 2: simulated has region-entered home: deny, ForceQuit, "
+                    + "LAUNCH-2; real has region-entered home: drop, ForceQuit, LAUNCH-2"
             ]
         )
     }

@@ -44,7 +44,7 @@ struct RenderingTests {
         let rows = [
             ["TIME", "APP", "EVENT", "VERDICT", "REASON", "PID", "VALUE"],
             ["T+00:00:10.000", "com.acme.heart", "\(notified) (x2 over 1s)", "resume", "Resumed", "4711", "0648"],
-            ["T+00:00:12.000", "com.acme.heart", notified, "deny", "ForceQuit", "-"],
+            ["T+00:00:12.000", "com.acme.heart", "region-entered home", "deny", "ForceQuit", "-"],
             ["T+00:00:12.000", "com.acme.heart", "process ended", "-", "user-force-quit", "4711"],
             ["T+00:00:13.000", "-", notified, "drop", "NoRegistration", "-"],
             ["T+00:00:13.000", "-", "strap back in range", "-", "-", "-"],
@@ -155,7 +155,7 @@ struct RenderingTests {
 
     @Test("A page of many decisions stays small enough to open")
     func largePage() throws {
-        let log = DecisionLog(header: ReportFixture.header, names: fixture.names.text)
+        let log = DecisionLog(header: ReportFixture.header, profile: .ios17, names: fixture.names.text)
         for number in 1...8_000 as ClosedRange<UInt64> {
             let at = second(Int64(number))
             try log.append(batch: [number % 2 == 0 ? fixture.resume(number, at: at) : fixture.forceQuit(number, at: at)]

@@ -26,7 +26,7 @@ final class ReportFixture {
         settings: ["freezer": "cgroup2", "backend": "simulated"]
     )
 
-    /// A resume of the heart app by a notification of its belt.
+    /// A resume of the heart app, suspended since 9 s, by a notification of its belt.
     func resume(
         _ number: UInt64,
         at: Instant,
@@ -34,91 +34,57 @@ final class ReportFixture {
         app: UInt32 = 0,
         bundle: String = "com.acme.heart"
     ) -> Decision {
-        var snapshot = AppSnapshot()
-        snapshot.bundle = names.intern(bundle)
-        snapshot.state = .suspended
-        snapshot.stateSince = second(9)
-        snapshot.generation = 1
-        snapshot.modes = BackgroundModes([.bluetoothCentral, .fetch])
-        snapshot.via = .subscription
-        snapshot.restoreIdentifier = names.intern("acme.central")
-        snapshot.registeredAt = second(2)
-        snapshot.unlockedAt = second(1)
-        snapshot.passcode = true
-        snapshot.budgetLimit = .seconds(10)
-        var checks = CheckResults()
-        let ofCentralRole: [Check] = [
-            .unlockedSinceBoot, .registered, .modePresent, .budgetLeft, .restoreIdentifier, .exitAllowsRelaunch,
-            .bluetoothOn, .bluetoothAuthorized, .deliveryWanted, .runsInBackground,
-        ]
-        for check in ofCentralRole { checks[check] = .pass }
-        for check in [Check.terminatedBySystem, .notForceQuit, .scanNamesServices, .notDuplicate] {
-            checks[check] = .notApplicable
-        }
-        return Decision(
-            id: DecisionID(number),
-            at: at,
-            event: EventID(event ?? number),
-            kind: .characteristicNotified,
-            subject: names.intern("heart-rate-belt/2A37"),
-            origin: names.intern("night.yaml:31"),
-            parent: .none,
-            app: AppID(app),
-            verdict: .resume,
-            reason: .resumed,
-            rule: .life4,
-            checks: checks,
-            wouldHave: .resume,
-            supersedes: .none,
-            snapshot: snapshot
-        )
+        var phone = RoutedPhone(names, app: app, bundle: bundle)
+        phone.subscribe(at: min(second(2), at))
+        phone.suspend(at: min(second(9), at))
+        return relabelled(phone.notify(at: at), number, event)
     }
 
-    /// The same event after a force quit: denied by LAUNCH-2, with BTC-6 failing too.
-    func forceQuit(_ number: UInt64, at: Instant, event: UInt64? = nil) -> Decision {
-        var decision = resume(number, at: at, event: event)
-        decision.snapshot.state = .notRunning
-        decision.snapshot.stateSince = second(7080)
-        decision.snapshot.lastExit = 17
-        decision.snapshot.lastExitCause = .userForceQuit
-        decision.snapshot.lastExitAt = second(7080)
-        decision.snapshot.forceQuit = true
-        decision.snapshot.forceQuitAt = second(7080)
-        decision.snapshot.forceQuitBy = EventID(371)
-        decision.snapshot.restoreIdentifier = .none
-        decision.checks[.notForceQuit] = .fail
-        decision.checks[.restoreIdentifier] = .fail
-        decision.verdict = .deny
-        decision.reason = .forceQuit
-        decision.rule = .launch2
-        decision.wouldHave = .deny
-        return decision
+    /// The entry into a region of the heart app, force-quit at 7080 s by event 371, on a phone on which not even that brings
+    /// it back: denied by LAUNCH-2. Under When In Use LOC-5 fails too.
+    func forceQuit(
+        _ number: UInt64,
+        at: Instant,
+        event: UInt64? = nil,
+        always: Bool = false,
+        quitAt: Instant = second(7080)
+    ) -> Decision {
+        var phone = RoutedPhone(names, app: 0, bundle: "com.acme.heart", profile: .ios26)
+        phone.monitorHome(at: min(second(2), at), always: always)
+        phone.suspend(at: min(second(9), at))
+        phone.forceQuit(at: min(quitAt, at), by: EventID(371))
+        return relabelled(phone.enterHome(at: at), number, event)
     }
 
-    /// An event that no app asked for.
+    /// A notification that no app asked for.
     func nobody(_ number: UInt64, at: Instant, event: UInt64? = nil) -> Decision {
-        var decision = resume(number, at: at, event: event)
-        decision.app = .none
-        decision.snapshot = AppSnapshot()
-        decision.checks = CheckResults()
-        decision.checks[.registered] = .fail
-        decision.verdict = .drop
-        decision.reason = .noRegistration
-        decision.rule = .launch6
-        decision.wouldHave = .drop
+        var phone = RoutedPhone(names, app: 0, bundle: "com.acme.heart")
+        return relabelled(phone.notify(at: at), number, event)
+    }
+
+    /// A decision of a router of its own, as one of a longer run.
+    private func relabelled(_ decision: Decision, _ number: UInt64, _ event: UInt64?) -> Decision {
+        var decision = decision
+        decision.id = DecisionID(number)
+        decision.event = EventID(event ?? number)
         return decision
     }
 
     /// The lines of these decisions, each inner list one turn.
     func lines(_ batches: [[Decision]]) throws -> [String] {
-        let log = DecisionLog(header: Self.header, names: names.text)
+        let log = DecisionLog(header: Self.header, profile: .ios17, names: names.text)
         for batch in batches { try log.append(batch: batch) }
         return log.contents.split(separator: "\n").map(String.init)
     }
 
     /// Writes both logs into the folder and reads them.
     func run(_ batches: [[Decision]], outcomes: [Outcome] = [], app: String? = nil) throws -> RunLog {
-        let log = try DecisionLog(creating: decisionsPath, header: Self.header, names: names.text)
+        let log = try DecisionLog(
+            creating: decisionsPath,
+            header: Self.header,
+            profile: .ios17,
+            names: names.text
+        )
         for batch in batches { try log.append(batch: batch) }
         try log.flush()
         let outcomeLog = try OutcomeLog(creating: outcomesPath)

@@ -25,9 +25,9 @@ struct RunLogTests {
         #expect(record.decisive?.rule == .launch2)
         #expect(record.decisive?.since == second(7080))
         #expect(record.decisive?.setBy == "e-000371")
-        #expect(record.alsoFailing == ["BTC-6"])
+        #expect(record.alsoFailing == ["LOC-5"])
         #expect(record.budget?.limit == 10_000)
-        #expect(record.lastExit?.id == "x-17")
+        #expect(record.lastExit?.id == "x-1")
         #expect(log.end == second(8047))
     }
 
@@ -90,6 +90,7 @@ struct RunLogTests {
         let decisions = try DecisionLog(
             creating: fixture.decisionsPath,
             header: ReportFixture.header,
+            profile: .ios17,
             names: fixture.names.text
         )
         try decisions.flush()

@@ -14,17 +14,13 @@ struct WhyTests {
 
     @Test("A denied wake is explained with its rule, its cause and its remedy (LAUNCH-2)")
     func forceQuit() throws {
-        var decision = fixture.forceQuit(412, at: Instant(nanoseconds: 8_047_250_000_000), event: 398)
-        decision.checks[.restoreIdentifier] = .pass
-        decision.wouldHave = .relaunch
+        let decision = fixture.forceQuit(412, at: Instant(nanoseconds: 8_047_250_000_000), event: 398, always: true)
         #expect(
             try why([[decision]]).explanation() == """
-                com.acme.heart  NOT woken at T+02:14:07 by bluetooth characteristic-notified heart-rate-belt/2A37 \
-                (e-000398)
+                com.acme.heart  NOT woken at T+02:14:07 by location region-entered home (e-000398)
                   because  ForceQuit   user swiped the app away at T+01:58:00 (e-000371); only a user launch or a \
                 reboot clears this   [LAUNCH-2, documented]
-                  passed   LAUNCH-5 LAUNCH-6 MODE-2 BTC-1 BTC-6 BTC-8 BTC-10 BTP-5 BT-1 OPT-2                 \
-                without it: relaunch
+                  passed   LAUNCH-5 LAUNCH-6 LOC-5 REG-4 OPT-2                 without it: relaunch
                   try      Launch the app once by hand, then end it with `terminate`, cause memory, to test a relaunch
                   others   1 app saw this event: 1 ForceQuit
                 """
@@ -40,7 +36,7 @@ struct WhyTests {
                 com.acme.heart  woken at T+00:00:12 by bluetooth characteristic-notified heart-rate-belt/2A37 \
                 (e-000012)
                   because  Resumed   the app was suspended since T+00:00:09; the wake has 10 s   [LIFE-4, documented]
-                  passed   LAUNCH-5 LAUNCH-6 MODE-2 BTC-1 BTC-6 BTC-8 BTC-10 BTP-5 BT-1 OPT-2
+                  passed   LAUNCH-2 LAUNCH-5 MODE-2 BTC-6 BTC-10 BTP-5 BT-1 OPT-2
                   outcome  pid 4711, launched in 38 ms, 612 ms of 10 s, then suspended, didUpdateValueFor; value 0648
                   others   1 app saw this event: 1 woke
                 """
@@ -50,16 +46,17 @@ struct WhyTests {
     @Test("A rule with two checks is among the passed once, and not at all when one of them failed")
     func passedOnce() throws {
         var decision = fixture.resume(1, at: second(12))
+        decision.checks[.anyoneRegistered] = .pass
         decision.checks[.asksToBeWoken] = .pass
         #expect(
             try why([[decision]]).explanation()
-                .contains("\n  passed   LAUNCH-5 LAUNCH-6 MODE-2 BTC-1 BTC-6 BTC-8 BTC-10 BTP-5 BT-1 OPT-2\n")
+                .contains("\n  passed   LAUNCH-2 LAUNCH-5 LAUNCH-6 MODE-2 BTC-6 BTC-10 BTP-5 BT-1 OPT-2\n")
         )
         decision.checks[.asksToBeWoken] = .fail
         decision.verdict = .drop
         decision.reason = .answerWaits
         decision.rule = .launch6
-        #expect(try why([[decision]]).explanation().contains("\n  passed   LAUNCH-5 MODE-2 BTC-1 "))
+        #expect(try why([[decision]]).explanation().contains("\n  passed   LAUNCH-2 LAUNCH-5 MODE-2 BTC-6 "))
     }
 
     @Test("The other apps that saw the event are counted by reason")
@@ -74,7 +71,7 @@ struct WhyTests {
     @Test("The other failing checks are named, so that fixing one does not reveal the next by surprise")
     func alsoFailing() throws {
         let text = try why([[fixture.forceQuit(1, at: second(8000))]]).explanation()
-        #expect(text.contains("\n  also     BTC-6 would fail next\n"))
+        #expect(text.contains("\n  also     LOC-5 would fail next\n"))
     }
 
     @Test("A deferred event names the decision that came later (SYS-4)")
@@ -135,7 +132,7 @@ struct WhyTests {
         #expect(
             table == """
                 TYPE    REASON     AGE                FROM       MESSAGE
-                Denied  ForceQuit  16m (x6 over 15m)  bluetooth  characteristic-notified heart-rate-belt/2A37
+                Denied  ForceQuit  16m (x6 over 15m)  location   region-entered home
                 Woke    Resumed    2h42m              bluetooth  characteristic-notified heart-rate-belt/2A37: \
                 pid 4711, launched in 38 ms, 612 ms of 10 s, then suspended, didUpdateValueFor
                 """

@@ -259,7 +259,7 @@ struct AccessoryRuleTests {
         phone.plug(2)
         #expect(phone.verdicts == [.deny])
         #expect(phone.reasons == [cause == .userForceQuit ? .forceQuit : .notRelaunchedByAccessory])
-        #expect(phone.last?.checks[.relaunchedByAccessory] == .fail)
+        #expect(phone.last?.checks[.accessoryReachesProcess] == .fail)
         #expect(phone.router.state(of: app) == .notRunning)
     }
 

@@ -331,7 +331,7 @@ struct LocationRuleTests {
         #expect(phone.last?.reason == .relaunchedAfterForceQuit)
         #expect(phone.last?.rule == .launch3)
         #expect(phone.last?.checks[.notForceQuit] == .notApplicable)
-        #expect(phone.last?.checks[.locationLiftsForceQuit] == .pass)
+        #expect(phone.last?.snapshot.forceQuitLifted == true)
     }
 
     @Test("LAUNCH-3: where the switch is off the force quit bars location too, as in iOS 26")

@@ -158,6 +158,7 @@ struct RandomWorld {
         case ..<990: acknowledge()
         case ..<991: restart()
         case ..<992: redeliver()
+        case ..<994: overflow()
         default: hear(.timeReached)
         }
     }
@@ -179,10 +180,14 @@ struct RandomWorld {
         }
         if recent.count >= 60 { recent.removeFirst(30) }
         recent.append((now, input))
+        if case .overflowed(var event) = input {
+            event.id = id
+            input = .overflowed(event)
+        }
         observer.willHear(input, id: id, at: now)
         output.removeAll()
         router.handle(input, id: id, at: now, into: &output)
-        observer.observe(input, output)
+        observer.observe(input, id: id, output)
         let actions = output.actions
         for action in actions { perform(action) }
         // What the router found is its next input, as the bench has it.
@@ -596,6 +601,18 @@ struct RandomWorld {
             ),
             isEvent: true
         )
+    }
+
+    /// An event of a source that cannot wait finds no room in the inbox.
+    private mutating func overflow() {
+        let event =
+            switch chance.below(4) {
+            case 0: WakeEvent(kind: .peripheralDiscovered, peripheral: anyPeripheral(), services: [NameID(400)])
+            case 1: WakeEvent(kind: .peripheralDisconnected, peripheral: anyPeripheral())
+            case 2: WakeEvent(kind: .positionFixed, fix: Fix(direction: Direction(x: 1, y: 0, z: 0)))
+            default: WakeEvent(kind: .visitBegan)
+            }
+        hear(.overflowed(event), isEvent: true)
     }
 
     /// One characteristic notifies more often than any queue is long.

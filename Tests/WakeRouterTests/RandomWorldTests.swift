@@ -7,34 +7,55 @@ import WakeRouter
 struct RandomWorldTests {
     /// The seeds from 1; WAKEBENCH_SEEDS sets another number of them, for a longer search.
     private static let seeds: [UInt64] = {
-        let count = ProcessInfo.processInfo.environment["WAKEBENCH_SEEDS"].flatMap { UInt64($0) } ?? 14
-        return Array(1...max(14, count))
+        let count = ProcessInfo.processInfo.environment["WAKEBENCH_SEEDS"].flatMap { UInt64($0) } ?? 16
+        return Array(1...max(16, count))
     }()
     private static let stepsPerSeed = 75_000
 
-    @Test("LIFE-1, SYS-4: a million random inputs never reach an illegal state nor lose an event")
+    /// What one seed came to.
+    private struct World {
+        var failure: String?
+        var tally: Tally
+        var evidence: EvidenceTally
+
+        init(_ world: RandomWorld) {
+            failure = world.failure
+            tally = world.observer.tally
+            evidence = world.observer.evidence.tally
+        }
+    }
+
+    @Test(
+        "LIFE-1, SYS-4: a million random inputs never reach an illegal state, lose an event, or leave one without its one reason"
+    )
     func aMillionInputs() async {
-        let worlds = await withTaskGroup(of: (failure: String?, tally: Tally).self) { group in
+        let worlds = await withTaskGroup(of: World.self) { group in
             for seed in Self.seeds {
                 group.addTask {
                     var world = RandomWorld(seed: seed)
                     world.run(steps: Self.stepsPerSeed)
                     world.finish()
-                    return (world.failure, world.observer.tally)
+                    return World(world)
                 }
             }
-            var worlds: [(failure: String?, tally: Tally)] = []
+            var worlds: [World] = []
             for await world in group { worlds.append(world) }
             return worlds
         }
         var total = Tally()
+        var evidence = EvidenceTally()
         for world in worlds {
             total.add(world.tally)
+            evidence.add(world.evidence)
             if let failure = world.failure { Issue.record("\(failure)") }
         }
         print(total.text)
+        print(evidence.text)
         #expect(total.steps >= 1_000_000)
         #expect(total.missing == [])
+        #expect(evidence.missing == [])
+        #expect(evidence.withoutDecisive == 0)
+        #expect(evidence.withTwoDecisive == 0)
     }
 
     @Test("SYS-3: the same seed gives the same actions and decisions", arguments: [1, 5] as [UInt64])

@@ -158,8 +158,8 @@ struct SystemRuleTests {
             Check.allCases.filter { decision.checks[$0] == .fail } == [.notForceQuit, .modePresent, .restoreIdentifier]
         )
         let ofCentralRole: [Check] = [
-            .terminatedBySystem, .notForceQuit, .unlockedSinceBoot, .registered, .modePresent, .budgetLeft,
-            .scanNamesServices, .notDuplicate, .restoreIdentifier, .exitAllowsRelaunch, .bluetoothOn,
+            .notForceQuit, .unlockedSinceBoot, .modePresent, .scanNamesServices, .notDuplicate, .restoreIdentifier,
+            .exitAllowsRelaunch, .bluetoothOn,
             .bluetoothAuthorized, .deliveryWanted, .runsInBackground,
         ]
         #expect(Check.allCases.filter { decision.checks[$0] != .notEvaluated } == ofCentralRole)

@@ -92,7 +92,7 @@ package final class Run {
         }
         let settings = backends.settings(of: scenario)
         let header = Run.header(profile, seed, exact: !realTime && processes == nil, settings)
-        recorder = try Run.recorder(folder, header, names: names, goesOn: journal.recovery != nil)
+        recorder = try Run.recorder(folder, header, profile, names: names, goesOn: journal.recovery != nil)
         bench = Bench(
             router: Router(profile: profile, passcode: scenario.phone.passcode, bluetoothOn: scenario.phone.bluetooth),
             names: names,
@@ -141,18 +141,29 @@ package final class Run {
     private static func recorder(
         _ folder: RunFolder,
         _ header: LogHeader,
+        _ profile: Profile,
         names: NameTable,
         goesOn: Bool
     ) throws(CommandFailure) -> RunRecorder {
         do throws(ReportError) {
             guard goesOn else {
                 return RunRecorder(
-                    decisions: try DecisionLog(creating: folder.decisions, header: header, names: names.text),
+                    decisions: try DecisionLog(
+                        creating: folder.decisions,
+                        header: header,
+                        profile: profile,
+                        names: names.text
+                    ),
                     outcomes: try OutcomeLog(creating: folder.outcomes),
                     names: names
                 )
             }
-            let (log, last) = try DecisionLog.continuing(folder.decisions, header: header, names: names.text)
+            let (log, last) = try DecisionLog.continuing(
+                folder.decisions,
+                header: header,
+                profile: profile,
+                names: names.text
+            )
             return RunRecorder(
                 decisions: log,
                 outcomes: try OutcomeLog(continuing: folder.outcomes),

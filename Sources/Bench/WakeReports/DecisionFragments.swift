@@ -14,12 +14,21 @@ final class DecisionFragments {
     private let fixes: [[UInt8]]
     let censusOfOneWoken: [UInt8]
     let censusOfOne: [[UInt8]]
-    let censusOfNobody: [UInt8]
+    /// Of an event that is for no app, by reason.
+    let censusOfNobody: [[UInt8]]
+    /// `,"cleared_by":["user launch","reboot"]`
+    let forceQuitClearedBy: [UInt8]
+    /// `,"limit":15,"window_ms":300000}`
+    let voipWakeLimit: [UInt8]
+    /// `,"limit_ms":10000`
+    let silenceLimit: [UInt8]
+    /// `,"dwell_ms":20000`
+    let dwell: [UInt8]
     /// By check, result and whether it decided.
     private let checks: [[UInt8]]
     private var modeLists: [UInt16: [UInt8]] = [:]
 
-    init(phone: String) {
+    init(phone: String, profile: Profile) {
         self.phone = Self.line { line in
             line.append(",\"phone\":")
             line.append(quoted: phone)
@@ -39,14 +48,35 @@ final class DecisionFragments {
         }
         let none = [UInt64](repeating: 0, count: Reason.allCases.count)
         censusOfOneWoken = Self.census(apps: 1, woke: 1, counts: none)
-        censusOfOne = Reason.allCases.map { reason in
+        func alone(_ reason: Reason, apps: UInt64) -> [UInt8] {
             var counts = none
             counts[Int(reason.rawValue)] = 1
-            return Self.census(apps: 1, woke: 0, counts: counts)
+            return Self.census(apps: apps, woke: 0, counts: counts)
         }
-        var nobody = none
-        nobody[Int(Reason.noRegistration.rawValue)] = 1
-        censusOfNobody = Self.census(apps: 0, woke: 0, counts: nobody)
+        censusOfOne = Reason.allCases.map { alone($0, apps: 1) }
+        censusOfNobody = Reason.allCases.map { alone($0, apps: 0) }
+        forceQuitClearedBy = Self.line {
+            $0.append(",\"cleared_by\":")
+            $0.append(list: ["user launch"] + (profile.rebootLiftsForceQuit ? ["reboot"] : []))
+        }
+        voipWakeLimit = Self.line {
+            if let limit = profile.voipWakeLimit {
+                $0.append(",\"limit\":")
+                $0.append(UInt64(limit))
+            }
+            $0.append(",\"window_ms\":")
+            $0.append(profile.voipWakeWindow.milliseconds)
+            $0.append("}")
+        }
+        silenceLimit = Self.line {
+            guard let limit = profile.audioSilenceLimit else { return }
+            $0.append(",\"limit_ms\":")
+            $0.append(limit.milliseconds)
+        }
+        dwell = Self.line {
+            $0.append(",\"dwell_ms\":")
+            $0.append(profile.regionDwell.milliseconds)
+        }
         var checks: [[UInt8]] = []
         for check in Check.allCases {
             for result in CheckResult.allCases {
@@ -105,10 +135,13 @@ final class DecisionFragments {
             line.append(",\"result\":")
             line.append(quoted: result.word)
             if decisive { line.append(",\"decisive\":true") }
-            if result == .fail {
-                line.append(",\"confidence\":")
-                line.append(quoted: RuleCatalogue.entry(check.rule).confidence.word)
-            }
+            guard result == .fail else { return }
+            line.append(",\"confidence\":")
+            let entry = RuleCatalogue.entry(check.rule)
+            line.append(quoted: entry.confidence.word)
+            guard let assumed = entry.assumed else { return }
+            line.append(",\"assumed\":")
+            line.append(quoted: assumed)
         }
     }
 

@@ -57,6 +57,7 @@ package struct LogHeader: Hashable, Sendable {
 package final class DecisionLog {
     private let file: LogFile
     private let names: (NameID) -> String
+    private let profile: Profile
     private let fragments: DecisionFragments
     /// Names as quoted JSON, by number.
     private var quotedNames: [[UInt8]] = []
@@ -65,20 +66,21 @@ package final class DecisionLog {
     private static let middlesLimit = 256
     private static let allChecks = Check.allCases
 
-    /// Makes the file at `path`. `names` gives the text of a name.
+    /// Makes the file at `path`. `profile` is what the router decides by, and `names` gives the text of a name.
     package convenience init(
         creating path: String,
         header: LogHeader,
+        profile: Profile,
         names: @escaping (NameID) -> String
     ) throws(ReportError) {
-        try self.init(file: LogFile(creating: path), header: header, names: names)
+        try self.init(file: LogFile(creating: path), header: header, profile: profile, names: names)
         header.write(into: &file.line)
         try file.endLine()
     }
 
     /// Keeps the lines in memory: see ``contents``.
-    package convenience init(header: LogHeader, names: @escaping (NameID) -> String) {
-        self.init(file: LogFile(), header: header, names: names)
+    package convenience init(header: LogHeader, profile: Profile, names: @escaping (NameID) -> String) {
+        self.init(file: LogFile(), header: header, profile: profile, names: names)
         header.write(into: &file.line)
         file.line.append(byte: 0x0a)
     }
@@ -89,6 +91,7 @@ package final class DecisionLog {
     package static func continuing(
         _ path: String,
         header: LogHeader,
+        profile: Profile,
         names: @escaping (NameID) -> String
     ) throws(ReportError) -> (log: DecisionLog, last: DecisionID) {
         var length = 0
@@ -100,17 +103,20 @@ package final class DecisionLog {
                 if let id = JSONValue(parsing: line)?["id"]?.string.flatMap(LogTime.number) { last = DecisionID(id) }
             }
         } catch  where error.kind == .missing {
-            return (try DecisionLog(creating: path, header: header, names: names), .none)
+            return (try DecisionLog(creating: path, header: header, profile: profile, names: names), .none)
         }
-        if length == 0 { return (try DecisionLog(creating: path, header: header, names: names), .none) }
+        if length == 0 {
+            return (try DecisionLog(creating: path, header: header, profile: profile, names: names), .none)
+        }
         let file = try LogFile(continuing: path, after: length)
-        return (DecisionLog(file: file, header: header, names: names), last)
+        return (DecisionLog(file: file, header: header, profile: profile, names: names), last)
     }
 
-    private init(file: LogFile, header: LogHeader, names: @escaping (NameID) -> String) {
+    private init(file: LogFile, header: LogHeader, profile: Profile, names: @escaping (NameID) -> String) {
         self.file = file
         self.names = names
-        fragments = DecisionFragments(phone: header.phone)
+        self.profile = profile
+        fragments = DecisionFragments(phone: header.phone, profile: profile)
     }
 
     /// The lines that have not been written: all of them when the log is in memory.
@@ -155,7 +161,7 @@ package final class DecisionLog {
             return decision.checks.bits == other.checks.bits && decision.app == other.app
                 && decision.kind.rawValue == other.kind.rawValue && decision.verdict.rawValue == other.verdict.rawValue
                 && decision.reason.rawValue == other.reason.rawValue && decision.rule.rawValue == other.rule.rawValue
-                && decision.wouldHave.rawValue == other.wouldHave.rawValue && decision.snapshot == other.snapshot
+                && decision.wouldHave == other.wouldHave && decision.snapshot == other.snapshot
         }
     }
 
@@ -198,16 +204,17 @@ package final class DecisionLog {
         let snapshot = decision.snapshot
         writeApp(snapshot, into: &line)
         line.append(",\"interest\":")
-        writeInterest(snapshot, registered: decision.app != .none, into: &line)
+        writeInterest(decision, into: &line)
+        line.append(",\"budget\":")
+        writeBudget(snapshot, into: &line)
         line.append(fragments.verdicts[Int(decision.verdict.rawValue)])
         line.append(fragments.reasons[Int(decision.reason.rawValue)])
         line.append(fragments.rules[Int(decision.rule.rawValue)])
         line.append(",\"checks\":[")
         writeChecks(decision, into: &line)
-        line.append("],\"would_have\":{")
-        line.append(fragments.wouldHave[Int(decision.wouldHave.rawValue)])
-        writeAlsoFailing(decision.checks, into: &line)
-        line.append("},\"fix\":")
+        line.append("],\"would_have\":")
+        writeWouldHave(decision, into: &line)
+        line.append(",\"fix\":")
         line.append(fragments.fix(decision.reason, of: decision.kind))
         line.append(",\"census\":")
     }
@@ -237,14 +244,37 @@ package final class DecisionLog {
         line.append("}")
     }
 
-    private func writeInterest(_ snapshot: AppSnapshot, registered: Bool, into line: inout LineBuffer) {
-        guard registered else { return line.append("{\"registered\":false}") }
+    /// How the app was interested; null where the event is for no app by itself, though apps may have to do with it.
+    private func writeInterest(_ decision: Decision, into line: inout LineBuffer) {
+        let snapshot = decision.snapshot
+        if decision.app == .none, decision.reason != .noRegistration { return line.append("null") }
+        guard snapshot.via != .none else { return line.append("{\"registered\":false}") }
         line.append("{\"registered\":true,\"via\":\"")
         line.append(raw: snapshot.via.word)
         line.append("\",\"restore_id\":")
         writeNameOrNull(snapshot.restoreIdentifier, into: &line)
         line.append(",\"registered_at\":")
         line.append(quoted: snapshot.registeredAt)
+        line.append("}")
+    }
+
+    /// The time of the wake; null in the foreground, and where there is no app to wake.
+    private func writeBudget(_ snapshot: AppSnapshot, into line: inout LineBuffer) {
+        guard snapshot.budgetLimit > .zero else { return line.append("null") }
+        line.append("{\"limit_ms\":")
+        line.append(snapshot.budgetLimit.milliseconds)
+        line.append(",\"used_ms\":")
+        line.append(snapshot.budgetUsed.milliseconds)
+        line.append(",\"left_ms\":")
+        line.append(max(.zero, snapshot.budgetLimit - snapshot.budgetUsed).milliseconds)
+        line.append("}")
+    }
+
+    private func writeWouldHave(_ decision: Decision, into line: inout LineBuffer) {
+        guard let wouldHave = decision.wouldHave else { return line.append("null") }
+        line.append("{")
+        line.append(fragments.wouldHave[Int(wouldHave.rawValue)])
+        writeAlsoFailing(decision.checks, into: &line)
         line.append("}")
     }
 
@@ -262,7 +292,10 @@ package final class DecisionLog {
             first = false
             line.append(fragments.check(check, result, decisive: check == decisive))
             if result == .pass || result == .fail {
-                writeObserved(check, result, decision.snapshot, at: decision.at, into: &line)
+                writeObserved(check, result, decision, into: &line)
+            } else if check == .notForceQuit, decision.snapshot.forceQuitLifted {
+                line.append(",\"lifted_by\":\"LAUNCH-3\"")
+                writeForceQuit(decision.snapshot, into: &line)
             } else if check == .voipWakesLeft, decision.snapshot.voipWakeLimitLifted {
                 line.append(",\"lifted_by\":\"voip.wakeLimit: off\"")
             }
@@ -274,27 +307,18 @@ package final class DecisionLog {
     private func writeObserved(
         _ check: Check,
         _ result: CheckResult,
-        _ snapshot: AppSnapshot,
-        at: Instant,
+        _ decision: Decision,
         into line: inout LineBuffer
     ) {
+        let snapshot = decision.snapshot
         switch check {
-        case .terminatedBySystem, .updatesReachProcess, .rangesWhileRunning, .relaunchedByAccessory,
-            .relaunchedBySound:
+        case .updatesReachProcess, .rangesWhileRunning, .accessoryReachesProcess, .relaunchedBySound:
             line.append(",\"observed\":\"")
             line.append(raw: snapshot.state.word(hasExited: snapshot.lastExit != 0))
             line.append("\",\"since\":")
             line.append(quoted: snapshot.stateSince)
         case .notForceQuit:
-            line.append(",\"observed\":")
-            line.append(snapshot.forceQuit)
-            if snapshot.forceQuit {
-                line.append(",\"since\":")
-                line.append(quoted: snapshot.forceQuitAt)
-                line.append(",\"set_by\":")
-                line.append(snapshot.forceQuitBy)
-                line.append(",\"cleared_by\":[\"user launch\",\"reboot\"]")
-            }
+            writeForceQuit(snapshot, into: &line)
         case .unlockedSinceBoot:
             line.append(",\"observed\":")
             line.append(snapshot.unlockedSinceBoot)
@@ -304,20 +328,14 @@ package final class DecisionLog {
             }
             line.append(",\"passcode\":")
             line.append(snapshot.passcode)
-        case .locationLiftsForceQuit:
-            line.append(",\"observed\":true,\"since\":")
-            line.append(quoted: snapshot.forceQuitAt)
-            line.append(",\"set_by\":")
-            line.append(snapshot.forceQuitBy)
-        case .registered, .asksToBeWoken:
-            // Of an event that concerns several apps and is for none by itself, no one registration was looked at.
-            if snapshot.via == .none, result == .pass { break }
+        case .asksToBeWoken:
             line.append(",\"observed\":\"")
             line.append(raw: snapshot.via.word)
             line.append("\"")
         case .voipWakesLeft:
-            line.append(",\"observed\":")
+            line.append(",\"observed\":{\"wakes\":")
             line.append(UInt64(snapshot.voipWakes))
+            line.append(fragments.voipWakeLimit)
         case .modePresent, .voipModePresent, .accessoryModePresent, .soundModePresent:
             line.append(",\"observed\":")
             line.append(fragments.modes(snapshot.modes))
@@ -331,27 +349,13 @@ package final class DecisionLog {
             guard snapshot.via == .standardUpdates else { break }
             line.append(",\"began_in_foreground\":")
             line.append(snapshot.beganInForeground)
-        case .budgetLeft, .locationBudgetLeft, .accessoryBudgetLeft:
-            let left = max(.zero, snapshot.budgetLimit - snapshot.budgetUsed)
-            line.append(",\"observed\":{\"limit_ms\":")
-            line.append(snapshot.budgetLimit.milliseconds)
-            line.append(",\"used_ms\":")
-            line.append(snapshot.budgetUsed.milliseconds)
-            line.append(",\"left_ms\":")
-            line.append(left.milliseconds)
-            line.append("}")
         case .restoreIdentifier:
             line.append(",\"observed\":")
             writeNameOrNull(snapshot.restoreIdentifier, into: &line)
         case .exitAllowsRelaunch:
-            line.append(",\"observed\":")
-            if snapshot.lastExit == 0 {
-                line.append("null")
-            } else {
-                line.append("\"")
-                line.append(raw: snapshot.lastExitCause.word)
-                line.append("\"")
-            }
+            line.append(",\"observed\":{\"restarted_since\":")
+            line.append(snapshot.rebootedSince)
+            line.append("}")
         case .bluetoothOn:
             line.append(",\"observed\":")
             line.append(snapshot.bluetoothOn)
@@ -375,22 +379,46 @@ package final class DecisionLog {
             }
             line.append("}")
         case .updatesInBackground, .sideWanted, .crossesBoundary, .beaconIsNew, .protocolListed, .notificationsAsked,
-            .socketsWatched, .audible, .noCall, .categoryAllows, .interruptsNobody:
+            .socketsWatched, .noCall, .categoryAllows, .interruptsNobody, .notDuplicate, .deliveryWanted,
+            .anyoneRegistered, .roomInQueues, .lastsUntilDecided:
             // A yes or no is all that there was to see.
             line.append(",\"observed\":")
             line.append(result == .pass)
+        case .audible:
+            line.append(",\"observed\":")
+            line.append(result == .pass)
+            line.append(fragments.silenceLimit)
+        case .scanNamesServices:
+            line.append(",\"observed\":")
+            line.append(UInt64(snapshot.scanServices))
+        case .requestOfCentral:
+            line.append(",\"observed\":\"")
+            line.append(raw: decision.kind.word)
+            line.append("\"")
         case .notPaused:
             line.append(",\"observed\":")
             line.append(result == .fail)
         case .dwellOver:
-            // The fix that is decided on began the dwell.
             line.append(",\"observed\":")
             line.append(result == .pass)
-            line.append(",\"since\":")
-            line.append(quoted: at)
-        case .requestOfCentral, .scanNamesServices, .notDuplicate, .deliveryWanted:
-            break
+            if decision.checks[.crossesBoundary] == .pass {
+                // The fix that is decided on began the dwell.
+                line.append(",\"since\":")
+                line.append(quoted: decision.at)
+            }
+            line.append(fragments.dwell)
         }
+    }
+
+    private func writeForceQuit(_ snapshot: AppSnapshot, into line: inout LineBuffer) {
+        line.append(",\"observed\":")
+        line.append(snapshot.forceQuit)
+        guard snapshot.forceQuit else { return }
+        line.append(",\"since\":")
+        line.append(quoted: snapshot.forceQuitAt)
+        line.append(",\"set_by\":")
+        line.append(snapshot.forceQuitBy)
+        line.append(fragments.forceQuitClearedBy)
     }
 
     private func writeAlsoFailing(_ checks: CheckResults, into line: inout LineBuffer) {
@@ -413,7 +441,7 @@ package final class DecisionLog {
         if decisions.count == 1, let only = decisions.first {
             if only.verdict.delivers { return fragments.censusOfOneWoken }
             return only.app == .none
-                ? fragments.censusOfNobody : fragments.censusOfOne[Int(only.reason.rawValue)]
+                ? fragments.censusOfNobody[Int(only.reason.rawValue)] : fragments.censusOfOne[Int(only.reason.rawValue)]
         }
         var counts = [UInt64](repeating: 0, count: Reason.allCases.count)
         var apps: UInt64 = 0

@@ -19,11 +19,14 @@ package struct DecisionRecord: Hashable, Sendable {
     package var lastExit: LastExit?
     package var via: String
     package var restoreIdentifier: String?
+    /// The time of the wake; nil in the foreground, and where no app is woken.
+    package var budget: Budget?
     package var verdict: Verdict
     package var reason: Reason
     package var rule: RuleID
     package var checks: [CheckRecord]
-    package var wouldHave: Verdict
+    /// Nil when there is no telling.
+    package var wouldHave: Verdict?
     /// The rules of the other failing checks.
     package var alsoFailing: [String]
     package var fix: [String]
@@ -44,7 +47,10 @@ package struct DecisionRecord: Hashable, Sendable {
         package var since: Instant?
         /// The event that made it so, such as `e-000371`.
         package var setBy: String?
-        package var budget: Budget?
+        /// What ends it, such as `user launch`.
+        package var clearedBy: [String]
+        /// The figures that were looked at, by their names, such as `limit_ms`.
+        package var figures: [String: Int64]
     }
 
     /// Times of a wake, in milliseconds.
@@ -67,7 +73,8 @@ package struct DecisionRecord: Hashable, Sendable {
     }
 
     package var decisive: CheckRecord? { checks.first(where: \.decisive) }
-    package var budget: Budget? { checks.lazy.compactMap(\.budget).first }
+    /// A figure of the decisive check.
+    func figure(_ name: String) -> Int64? { decisive?.figures[name] }
 }
 
 extension DecisionRecord {
@@ -101,11 +108,12 @@ extension DecisionRecord {
             lastExit: app?["last_exit"].flatMap(LastExit.init),
             via: line["interest"]?["via"]?.string ?? "none",
             restoreIdentifier: line["interest"]?["restore_id"]?.string,
+            budget: line["budget"].flatMap(Budget.init),
             verdict: verdict,
             reason: reason,
             rule: rule,
             checks: line["checks"]?.array.compactMap(CheckRecord.init) ?? [],
-            wouldHave: wouldHave?["verdict"]?.string.flatMap(Verdict.init(word:)) ?? verdict,
+            wouldHave: wouldHave?["verdict"]?.string.flatMap(Verdict.init(word:)),
             alsoFailing: wouldHave?["also_failing"]?.array.compactMap(\.string) ?? [],
             fix: line["fix"]?.array.compactMap(\.string) ?? [],
             census: Census(line["census"]),
@@ -135,8 +143,21 @@ extension DecisionRecord.CheckRecord {
             decisive: value["decisive"]?.bool ?? false,
             since: value["since"]?.string.flatMap(LogTime.instant),
             setBy: value["set_by"]?.string,
-            budget: value["observed"].flatMap(DecisionRecord.Budget.init)
+            clearedBy: value["cleared_by"]?.array.compactMap(\.string) ?? [],
+            figures: Self.figures(value)
         )
+    }
+}
+
+extension DecisionRecord.CheckRecord {
+    /// Only a decisive check is quoted with its figures.
+    private static func figures(_ value: JSONValue) -> [String: Int64] {
+        guard value["decisive"]?.bool == true else { return [:] }
+        var figures: [String: Int64] = [:]
+        for member in value.members + (value["observed"]?.members ?? []) {
+            if let number = member.value.integer { figures[member.key] = number }
+        }
+        return figures
     }
 }
 

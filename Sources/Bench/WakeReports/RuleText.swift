@@ -19,6 +19,7 @@ package enum RuleText {
         if let figure = entry.figure { lines.append("  figure      \(figure)") }
         lines.append("  profiles    \(entry.profiles)")
         lines.append("  confidence  \(entry.confidence.word)\(entry.note.map { " (\($0))" } ?? "")")
+        if let assumed = entry.assumed { lines.append("  assumed     \(assumed)") }
         for source in entry.sources { lines.append("  source      \(source.title)") }
         if let alias = entry.aliasOf { lines.append("  shares      code and test with \(alias.text)") }
         let reasons = Reason.allCases.filter { $0.rule == rule }.map(\.word)

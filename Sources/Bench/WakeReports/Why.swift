@@ -30,7 +30,7 @@ package struct Why {
             return """
                 \(app)  no event that it registered for was injected since T+00:00:00
                   nearest  \(eventText(nobody)) at \(LogTime.shortText(nobody.at)): no app had registered   \
-                [\(nobody.rule.text), \(confidence(nobody.rule))]
+                [\(nobody.rule.text), \(Confidences.words(nobody.rule))]
                 """
         }
         return "\(app)  no event of that kind was injected since T+00:00:00"
@@ -49,9 +49,9 @@ package struct Why {
         var lines = ["\(decision.app ?? app)  \(verb) at \(LogTime.shortText(decision.at)) by \(eventText(decision))"]
         lines.append(
             "  because  \(decision.reason.word)   \(because(decision))   "
-                + "[\(decision.rule.text), \(confidence(decision.rule))]"
+                + "[\(decision.rule.text), \(Confidences.words(decision.rule))]"
         )
-        lines.append(passed(decision))
+        if !decision.checks.isEmpty { lines.append(passed(decision)) }
         if let outcome = log.outcomes[decision.id.number] {
             lines.append("  outcome  \(Self.words(outcome, decision))")
         }
@@ -75,8 +75,6 @@ package struct Why {
         return "\(decision.source) \(decision.kind)\(subject) (\(LogTime.text(decision.event)))"
     }
 
-    private func confidence(_ rule: RuleID) -> String { Confidences.word(rule) }
-
     /// The rules of which no check failed, each once, in the order of the checks.
     private func passed(_ decision: DecisionRecord) -> String {
         let failed = decision.checks.filter { $0.result == .fail }.map(\.rule)
@@ -85,8 +83,8 @@ package struct Why {
             if !failed.contains(check.rule), !rules.contains(check.rule) { rules.append(check.rule) }
         }
         let list = rules.isEmpty ? "nothing" : rules.map(\.text).joined(separator: " ")
-        guard decision.decisive != nil else { return "  passed   \(list)" }
-        return "  passed   \(list)                 without it: \(decision.wouldHave.word)"
+        guard decision.decisive != nil, let wouldHave = decision.wouldHave else { return "  passed   \(list)" }
+        return "  passed   \(list)                 without it: \(wouldHave.word)"
     }
 
     private func tries(_ decision: DecisionRecord) -> [String] {
@@ -109,6 +107,7 @@ package struct Why {
             ?? "it has not run"
         let window = decision.budget.map { "the wake has \(Self.seconds($0.limit))" } ?? "the wake has its window"
         let left = decision.budget.map { ", \(Self.seconds($0.left)) of its window left" } ?? ""
+        let figure = decision.figure
         switch decision.reason {
         case .inForeground: return "the app is in the foreground since \(before)"
         case .alreadyRunning: return "the app runs in the background since \(before)\(left)"
@@ -117,13 +116,15 @@ package struct Why {
         case .launching: return "the app is being launched; it gets the event when its manager is there"
         case .forceQuit:
             let set = decision.decisive?.setBy.map { " (\($0))" } ?? ""
-            return "user swiped the app away at \(since)\(set); only a user launch or a reboot clears this"
+            return "user swiped the app away at \(since)\(set)\(Self.cleared(decision))"
         case .beforeFirstUnlock: return "the phone has a passcode and was not unlocked since its restart"
         case .noRegistration: return "no app had asked for this event"
         case .playsOn: return "the app has the audio mode, and what it plays or records goes on"
         case .stoppedPlaying: return "the app stopped by itself, and is suspended when nothing else keeps it"
         case .soundModeMissing: return "UIBackgroundModes lacks audio, and sound stops in the background"
-        case .silentTooLong: return "nothing but silence was played for longer than the limit"
+        case .silentTooLong:
+            return
+                "nothing but silence was played for longer than \(figure("limit_ms").map(Self.seconds) ?? "the limit")"
         case .callHasPriority: return "a call goes on, and no app sounds beside it"
         case .shouldResume: return "what interrupted the session is over, and the app may go on"
         case .interrupted: return "another session, a call or suspension took the sound from it"
@@ -163,7 +164,9 @@ package struct Why {
         case .sideNotWanted: return "the region does not notify of this side"
         case .rangingNeedsRunning: return "beacons are ranged only while the app runs"
         case .nothingCrossed: return "the position crossed no boundary that anybody watches"
-        case .crossingBegan: return "the position is past a boundary, and the dwell is not over"
+        case .crossingBegan:
+            return
+                "the position is past a boundary, and the dwell\(figure("dwell_ms").map { " of \(Self.seconds($0))" } ?? "") is not over"
         case .beaconKnown: return "the beacon is in its regions already"
         case .ledToEvents: return "what follows from it are events of their own"
         case .accessoryModeMissing:
@@ -179,8 +182,16 @@ package struct Why {
         case .legacySocketsOff: return "the phone watches no sockets, and the app was \(decision.stateBefore)"
         case .launchedAfterBoot: return "the phone was restarted, and the app has the voip mode; \(window)"
         case .launchedAfterExit: return "\(exit), and the app has the voip mode; \(window)"
-        case .voipWakeLimit: return "the app was woken for its calls as often as the phone allows within 300 s"
+        case .voipWakeLimit:
+            return "the app was woken for its calls as often as the phone allows within "
+                + (figure("window_ms").map(Self.seconds) ?? "its window")
         }
+    }
+
+    /// `; only a user launch or a reboot clears this`
+    private static func cleared(_ decision: DecisionRecord) -> String {
+        let by = decision.decisive?.clearedBy ?? []
+        return by.isEmpty ? "" : "; only a \(by.joined(separator: " or a ")) clears this"
     }
 
     /// The background mode of the source of an event.

@@ -179,7 +179,7 @@ struct BusyDay {
         fold(
             UInt64(decision.kind.rawValue) << 32 | UInt64(decision.verdict.rawValue) << 24
                 | UInt64(decision.reason.rawValue) << 16 | UInt64(decision.rule.rawValue) << 8
-                | UInt64(decision.wouldHave.rawValue)
+                | UInt64(decision.wouldHave?.rawValue ?? 0xff)
         )
         fold(UInt64(truncatingIfNeeded: decision.checks.bits ^ decision.checks.bits >> 64))
         fold(decision.supersedes.number)

@@ -1,4 +1,17 @@
 /// What became of one event for one app, and why: codes and numbers only. Readers render it.
+///
+/// A record is one of three:
+///
+/// - About an app. Its checks are those that were evaluated for the event and the app. When none failed, the verdict
+///   delivers. When some did, the first of them in the order of the rulebook is decisive: it gives the verdict, the reason
+///   and the rule. ``wouldHave`` is the verdict of the same checks with the decisive one passing and all others as they
+///   are: one that delivers when nothing else failed, else that of the next failing check. So the decisive check alone
+///   stands between ``verdict`` and ``wouldHave``, however many fail.
+/// - About no app. Its checks are those of the event's own area: whether anybody registered, whether a fix crossed a
+///   boundary, whether a beacon is new, whether there was room. ``wouldHave`` is nil where the decisive check says nothing
+///   about what an app would have got. A record whose checks all pass merged the event into those that follow from it.
+/// - The end of an earlier record of the same event and app, which it ``supersedes``: what was deferred or on its way
+///   arrived, or will not. Nothing is asked again, its checks are empty, and the reason says what ended the waiting.
 package struct Decision: Hashable, Sendable {
     package var id: DecisionID
     package var at: Instant
@@ -13,8 +26,8 @@ package struct Decision: Hashable, Sendable {
     /// The rule that decided.
     package var rule: RuleID
     package var checks: CheckResults
-    /// The verdict had the decisive check passed; equal to `verdict` when none failed.
-    package var wouldHave: Verdict
+    /// The verdict had the decisive check passed; equal to `verdict` when none failed; nil when there is no telling.
+    package var wouldHave: Verdict?
     /// The earlier, deferred decision that this one replaces.
     package var supersedes: DecisionID
     package var snapshot: AppSnapshot
@@ -33,7 +46,7 @@ package struct Decision: Hashable, Sendable {
         reason: Reason,
         rule: RuleID,
         checks: CheckResults,
-        wouldHave: Verdict,
+        wouldHave: Verdict?,
         supersedes: DecisionID,
         snapshot: AppSnapshot
     ) {
@@ -71,6 +84,10 @@ package struct AppSnapshot: Hashable, Sendable {
     package var forceQuitAt: Instant = .zero
     /// The user's action that set it.
     package var forceQuitBy: EventID = .none
+    /// The event is one that relaunches the app all the same (LAUNCH-3).
+    package var forceQuitLifted: Bool = false
+    /// The phone was restarted since a process of the app last ran (BTC-8).
+    package var rebootedSince: Bool = false
     package var unlockedSinceBoot: Bool = true
     package var unlockedAt: Instant = .zero
     package var passcode: Bool = false
@@ -97,6 +114,8 @@ package struct AppSnapshot: Hashable, Sendable {
     package var voipWakes: UInt32 = 0
     /// Of VoIP: the setting `voip.wakeLimit: off` lifts the limit of VOIP-6.
     package var voipWakeLimitLifted: Bool = false
+    /// Of a discovery: how many services the scan names; 0 for all (BTC-3).
+    package var scanServices: UInt16 = 0
 
     @inlinable
     package init() {}

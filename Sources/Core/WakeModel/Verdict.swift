@@ -231,12 +231,12 @@ package enum Reason: UInt8, CaseIterable, Sendable {
 }
 
 /// One question of a decision, in the order of the rulebook; several may belong to one rule.
+///
+/// Each can pass and can fail. What only informs, such as the time that a wake has, is part of the snapshot.
 package enum Check: UInt8, CaseIterable, Sendable {
-    case terminatedBySystem
     case notForceQuit
-    case locationLiftsForceQuit
     case unlockedSinceBoot
-    case registered
+    case anyoneRegistered
     case asksToBeWoken
     case modePresent
     case updatesInBackground
@@ -244,7 +244,6 @@ package enum Check: UInt8, CaseIterable, Sendable {
     case beyondDistanceFilter
     case authorized
     case notPaused
-    case locationBudgetLeft
     case crossesBoundary
     case dwellOver
     case sideWanted
@@ -260,11 +259,9 @@ package enum Check: UInt8, CaseIterable, Sendable {
     case voipModePresent
     case voipWakesLeft
     case accessoryModePresent
-    case accessoryBudgetLeft
     case protocolListed
     case notificationsAsked
-    case relaunchedByAccessory
-    case budgetLeft
+    case accessoryReachesProcess
     case scanNamesServices
     case notDuplicate
     case restoreIdentifier
@@ -275,15 +272,15 @@ package enum Check: UInt8, CaseIterable, Sendable {
     case bluetoothAuthorized
     case deliveryWanted
     case runsInBackground
+    case roomInQueues
+    case lastsUntilDecided
 
     /// The rule the question comes from.
     package var rule: RuleID {
         switch self {
-        case .terminatedBySystem: .launch1
         case .notForceQuit: .launch2
-        case .locationLiftsForceQuit: .launch3
         case .unlockedSinceBoot: .launch5
-        case .registered: .launch6
+        case .anyoneRegistered: .launch6
         case .asksToBeWoken: .launch6
         case .modePresent: .mode2
         case .updatesInBackground: .loc2
@@ -291,7 +288,6 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .beyondDistanceFilter: .loc4
         case .authorized: .loc5
         case .notPaused: .loc7
-        case .locationBudgetLeft: .loc8
         case .crossesBoundary: .reg1
         case .dwellOver: .reg2
         case .sideWanted: .reg4
@@ -304,14 +300,12 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .interruptsNobody: .aud8
         case .relaunchedBySound: .aud12
         case .accessoryModePresent: .ea1
-        case .accessoryBudgetLeft: .ea2
         case .protocolListed: .ea3
         case .notificationsAsked: .ea4
-        case .relaunchedByAccessory: .ea6
+        case .accessoryReachesProcess: .ea6
         case .socketsWatched: .voip1
         case .voipModePresent: .voip2
         case .voipWakesLeft: .voip6
-        case .budgetLeft: .btc1
         case .scanNamesServices: .btc3
         case .notDuplicate: .btc4
         case .restoreIdentifier: .btc6
@@ -322,17 +316,16 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .bluetoothAuthorized: .btp5
         case .deliveryWanted: .bt1
         case .runsInBackground: .opt2
+        case .roomInQueues, .lastsUntilDecided: .sys4
         }
     }
 
     /// The question as a statement that holds when the check passes.
     package var statement: String {
         switch self {
-        case .terminatedBySystem: "the app runs, or was ended by something other than a force quit"
         case .notForceQuit: "app not force-quit by the user"
-        case .locationLiftsForceQuit: "location events relaunch a force-quit app"
         case .unlockedSinceBoot: "device unlocked once since boot, or no passcode set"
-        case .registered: "the app registered for this event"
+        case .anyoneRegistered: "an app registered for this event"
         case .asksToBeWoken: "the app asked to be woken for it"
         case .modePresent: "UIBackgroundModes has the source's mode"
         case .updatesInBackground: "the updates go on in the background: allowsBackgroundLocationUpdates is set"
@@ -340,8 +333,8 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .beyondDistanceFilter: "moved at least distanceFilter since the last update"
         case .authorized: "the user allows the app to know the position now"
         case .notPaused: "updates are not paused"
-        case .locationBudgetLeft: "wake budget left"
-        case .crossesBoundary: "the position is past a boundary that it was not past before"
+        case .crossesBoundary:
+            "the position is past a boundary that it was not past before, or far enough from the last significant change"
         case .dwellOver: "the position has stayed past the boundary for the dwell"
         case .sideWanted: "notifyOnEntry or notifyOnExit is set for this side"
         case .beaconIsNew: "no region had seen the beacon inside"
@@ -353,24 +346,25 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .interruptsNobody: "a non-mixable session from the background interrupts nobody who plays"
         case .relaunchedBySound: "sound relaunches a terminated app"
         case .accessoryModePresent: "in the background, UIBackgroundModes has external-accessory"
-        case .accessoryBudgetLeft: "wake budget left"
         case .protocolListed: "UISupportedExternalAccessoryProtocols has a protocol of the accessory"
         case .notificationsAsked: "the app called registerForLocalNotifications, or holds a session with the accessory"
-        case .relaunchedByAccessory: "accessories relaunch a terminated app"
+        case .accessoryReachesProcess: "the app runs or is suspended: accessories relaunch no terminated app"
         case .socketsWatched: "the phone watches VoIP sockets"
         case .voipModePresent: "UIBackgroundModes has voip"
         case .voipWakesLeft: "fewer VoIP wakes than the limit within its window"
-        case .budgetLeft: "wake budget left"
         case .scanNamesServices: "background scan names services"
         case .notDuplicate: "first sighting of this peripheral in this scan"
         case .restoreIdentifier: "restore identifier present"
-        case .exitAllowsRelaunch: "the way the app ended allows a relaunch"
+        case .exitAllowsRelaunch:
+            "the phone was not restarted since the app ended, or Bluetooth relaunches apps after that"
         case .bluetoothOn: "Bluetooth is on"
         case .requestOfCentral: "a central reads, writes, subscribes or opens a channel"
         case .peripheralPreserved: "the peripheral manager has a restore identifier"
         case .bluetoothAuthorized: "the user lets the app use Bluetooth"
         case .deliveryWanted: "delivery was not stopped by the app"
         case .runsInBackground: "UIApplicationExitsOnSuspend is not set"
+        case .roomInQueues: "there was room for the event where it waited"
+        case .lastsUntilDecided: "the app lasted until the event could be decided"
         }
     }
 }
@@ -409,6 +403,10 @@ package struct CheckResults: Hashable, Sendable {
             bits = bits & ~(3 << shift) | UInt128(newValue.rawValue) << shift
         }
     }
+
+    /// Whether nothing was asked: so in a record that only says how an earlier one ended (``Decision``).
+    @inlinable
+    package var isEmpty: Bool { bits == 0 }
 
     /// The failing checks as a mask of two bits each: both bits set where a check failed.
     @inlinable

@@ -104,8 +104,6 @@ struct AppRecord: Equatable {
     var launchTarget = AppState.background
     /// The user tapped the icon while the old process was ending: a new one follows, bound for ``launchTarget``.
     var userLaunchAfterEnd: EventID?
-    /// The phone was restarted since a process last ran.
-    var rebootedSince = false
     /// When the app was last seen by the user (BTC-9).
     var leftForeground = Instant.zero
     var managers: [Manager] = []

@@ -17,13 +17,7 @@ extension Router {
         let index = Int(interest.client.app.number)
         reached = true
         if isOverflowing {
-            dropUndecided(
-                event,
-                of: interest.client.app,
-                reason: .overflow,
-                supersedes: supersedes,
-                into: &output
-            )
+            refuse(event, for: interest, failing: .roomInQueues, isNew: true, supersedes: supersedes, into: &output)
             return
         }
         switch apps[index].phase {
@@ -37,26 +31,18 @@ extension Router {
         }
         var interest = interest
         let (face, results, role) = judge(event, for: &interest, restarted: restarted)
-        var (verdict, reason) = verdict(results, for: index, in: role)
-        var rule = reason.rule
-        var wouldHave = verdict
-        if let decisive = results.decisive {
-            rule = decisive.rule
-            var passed = results
-            passed[decisive] = .pass
-            wouldHave = self.verdict(passed, for: index, in: role).0
-        }
+        let ruling = ruling(on: results, for: index, in: role)
+        let verdict = ruling.verdict
         if restarted, !verdict.delivers {
-            (verdict, reason, rule) = (.drop, .benchRestarted, Reason.benchRestarted.rule)
+            recordLoss(event, of: interest.client.app, reason: .benchRestarted, supersedes, face, into: &output)
+            refuseRequest(of: event, AttributeError.unlikely, into: &output)
+            return
         }
         let decision = record(
             event,
             app: interest.client.app,
-            verdict: verdict,
-            reason: reason,
-            rule: rule,
+            ruling,
             checks: results,
-            wouldHave: wouldHave,
             supersedes: supersedes,
             snapshot: face,
             into: &output
@@ -67,7 +53,7 @@ extension Router {
         if event.kind == .peripheralDiscovered { noteSighting(of: event.peripheral, by: interest, verdict) }
         carryOut(verdict, of: event, decision: decision, in: role, for: interest, into: &output)
         if event.kind == .positionFixed, verdict.delivers { noteUpdate(event, for: interest, into: &output) }
-        if case .voip = role { noteCall(event, verdict, reason, of: interest.client.app, into: &output) }
+        if case .voip = role { noteCall(event, verdict, ruling.reason, of: interest.client.app, into: &output) }
     }
 
     /// The role in which an app hears of an event.
@@ -81,18 +67,23 @@ extension Router {
     }
 
     /// Puts the questions of the source. Leaves in the interest the managers that the event counts for.
+    ///
+    /// - Parameter isNew: The request of a central, if it is one, has not been taken down: it waits for an answer all the same.
     private func judge(
         _ event: WakeEvent,
         for interest: inout Interest,
-        restarted: Bool
+        restarted: Bool,
+        isNew: Bool = false
     ) -> (AppSnapshot, CheckResults, Role) {
         let index = Int(interest.client.app.number)
         if interest.via.source == .location {
-            let question = question(of: &interest, event)
+            var question = question(of: &interest, event)
             var face = observe(interest)
             face.beganInForeground = question.beganInForeground
             face.filterChord = question.filterChord
             face.movedSquare = question.movedSquare
+            question.liftsForceQuit = LocationRules.liftsForceQuit(question, of: face, by: profile)
+            face.forceQuitLifted = question.liftsForceQuit
             return (face, LocationRules.evaluate(question, of: face, by: profile), .location(question))
         }
         if interest.via.source == .audio {
@@ -117,50 +108,91 @@ extension Router {
             let question = PeripheralQuestion(
                 kind: event.kind,
                 state: face.state,
-                wanted: interest.wanted && isAwaited(event),
-                rebootedSince: apps[index].rebootedSince
+                wanted: interest.wanted && (isNew || isAwaited(event))
             )
             return (face, PeripheralRules.evaluate(question, of: face, by: profile), .peripheral(event.kind))
         }
         let sighting =
             event.kind == .peripheralDiscovered ? sight(event.peripheral, by: &interest, again: restarted) : .none
-        let face = observe(interest)
+        var face = observe(interest)
+        face.scanServices = UInt16(clamping: sighting.services)
         let question = BluetoothQuestion(
             kind: event.kind,
             state: face.state,
-            scanNamesServices: sighting.namesServices,
+            scanNamesServices: sighting.services > 0,
             firstSighting: sighting.first,
-            wanted: interest.wanted,
-            rebootedSince: apps[index].rebootedSince
+            wanted: interest.wanted
         )
         return (face, BluetoothRules.evaluate(question, of: face, by: profile), .central)
     }
 
-    private func verdict(_ results: CheckResults, for index: Int, in role: Role) -> (Verdict, Reason) {
-        let state = apps[index].state
-        if let decisive = results.decisive {
-            return switch role {
-            case .central: BluetoothRules.refusal(decisive, in: results, state: state)
-            case .peripheral(let kind): PeripheralRules.refusal(decisive, in: results, of: kind, state: state)
-            case .location: LocationRules.refusal(decisive, in: results, state: state)
-            case .audio: AudioRules.refusal(decisive, state: state)
-            case .accessory: AccessoryRules.refusal(decisive, state: state)
-            case .voip: VoIPRules.refusal(decisive)
-            }
+    /// What a decision says beside its checks.
+    struct Ruling {
+        var verdict: Verdict
+        var reason: Reason
+        var rule: RuleID
+        var wouldHave: Verdict?
+
+        /// Without telling what would have been.
+        init(_ verdict: Verdict, _ reason: Reason, wouldHave: Verdict? = nil) {
+            self.verdict = verdict
+            self.reason = reason
+            self.rule = reason.rule
+            self.wouldHave = wouldHave
         }
+    }
+
+    private func ruling(on results: CheckResults, for index: Int, in role: Role) -> Ruling {
+        let (verdict, reason) = verdict(on: results, for: index, in: role)
+        var ruling = Ruling(verdict, reason, wouldHave: verdict)
+        if let decisive = results.decisive {
+            ruling.rule = decisive.rule
+            var passed = results
+            passed[decisive] = .pass
+            ruling.wouldHave = self.verdict(on: passed, for: index, in: role).0
+        }
+        return ruling
+    }
+
+    private func verdict(on results: CheckResults, for index: Int, in role: Role) -> (Verdict, Reason) {
+        guard let decisive = results.decisive else { return acceptance(for: index, in: role) }
+        let (verdict, reason) = refusal(decisive, in: results, state: apps[index].state, role)
+        // What is lost does not wait.
+        let isLost =
+            results[.roomInQueues] == .fail || results[.lastsUntilDecided] == .fail || results[.deliveryWanted] == .fail
+        return (verdict == .defer && isLost ? .drop : verdict, reason)
+    }
+
+    private func refusal(_ decisive: Check, in results: CheckResults, state: AppState, _ role: Role)
+        -> (Verdict, Reason)
+    {
+        switch decisive {
+        case .roomInQueues: return (.drop, .overflow)
+        case .lastsUntilDecided: return (.drop, .appEnded)
+        case .deliveryWanted: return (.drop, .registrationEnded)
+        default: break
+        }
+        return switch role {
+        case .central: BluetoothRules.refusal(decisive, in: results, state: state)
+        case .peripheral(let kind): PeripheralRules.refusal(decisive, in: results, of: kind, state: state)
+        case .location: LocationRules.refusal(decisive, in: results, state: state)
+        case .audio: AudioRules.refusal(decisive, state: state)
+        case .accessory: AccessoryRules.refusal(decisive, state: state)
+        case .voip: VoIPRules.refusal(decisive)
+        }
+    }
+
+    private func acceptance(for index: Int, in role: Role) -> (Verdict, Reason) {
+        let state = apps[index].state
         var launching = false
         if case .launching = apps[index].phase { launching = true }
-        if case .location = role {
-            return LocationRules.acceptance(in: state, launching: launching, results: results)
+        return switch role {
+        case .central, .peripheral: BluetoothRules.acceptance(in: state, launching: launching)
+        case .location(let question): LocationRules.acceptance(of: question, launching: launching)
+        case .audio(let question): AudioRules.acceptance(of: question, launching: launching)
+        case .accessory(let question): AccessoryRules.acceptance(question, launching: launching)
+        case .voip(let question): VoIPRules.acceptance(of: question, in: state, launching: launching)
         }
-        if case .audio(let question) = role {
-            return AudioRules.acceptance(of: question, launching: launching)
-        }
-        if case .accessory(let question) = role { return AccessoryRules.acceptance(question, launching: launching) }
-        if case .voip(let question) = role {
-            return VoIPRules.acceptance(of: question, in: state, launching: launching)
-        }
-        return BluetoothRules.acceptance(in: state, launching: launching)
     }
 
     /// The observed values at the moment of the decision.
@@ -200,11 +232,8 @@ extension Router {
     mutating func record(
         _ event: WakeEvent,
         app: AppID,
-        verdict: Verdict,
-        reason: Reason,
-        rule: RuleID,
+        _ ruling: Ruling,
         checks: CheckResults,
-        wouldHave: Verdict,
         supersedes: DecisionID,
         snapshot: AppSnapshot,
         into output: inout RouterOutput
@@ -221,11 +250,11 @@ extension Router {
                 origin: event.origin,
                 parent: event.parent,
                 app: app,
-                verdict: verdict,
-                reason: reason,
-                rule: rule,
+                verdict: ruling.verdict,
+                reason: ruling.reason,
+                rule: ruling.rule,
                 checks: checks,
-                wouldHave: wouldHave,
+                wouldHave: ruling.wouldHave,
                 supersedes: supersedes,
                 snapshot: snapshot
             )
@@ -233,43 +262,80 @@ extension Router {
         return id
     }
 
-    /// An event that nobody registered for is one record (LAUNCH-6).
+    /// An event that nobody registered for is one record (LAUNCH-6), and so is one that was lost before anybody heard of it.
     mutating func nobody(
         _ event: WakeEvent,
         supersedes: DecisionID = .none,
         into output: inout RouterOutput
     ) {
         var checks = CheckResults()
-        checks[isOverflowing ? .deliveryWanted : .registered] = .fail
+        checks[isOverflowing ? .roomInQueues : .anyoneRegistered] = .fail
+        recordUnaddressed(
+            event,
+            Ruling(.drop, isOverflowing ? .overflow : .noRegistration),
+            checks: checks,
+            supersedes: supersedes,
+            into: &output
+        )
+    }
+
+    /// A record about no app.
+    mutating func recordUnaddressed(
+        _ event: WakeEvent,
+        _ ruling: Ruling,
+        checks: CheckResults,
+        supersedes: DecisionID = .none,
+        into output: inout RouterOutput
+    ) {
         var snapshot = AppSnapshot()
         observePhone(&snapshot)
         _ = record(
             event,
             app: .none,
-            verdict: .drop,
-            reason: isOverflowing ? .overflow : .noRegistration,
-            rule: isOverflowing ? Reason.overflow.rule : .launch6,
+            ruling,
             checks: checks,
-            wouldHave: .drop,
             supersedes: supersedes,
             snapshot: snapshot,
             into: &output
         )
     }
 
-    /// An event that reaches its app no more, without any check of a rule.
-    mutating func dropUndecided(
+    /// An event that is lost before its app can get it: all that the rules ask is asked, and one thing more, which fails.
+    mutating func refuse(
         _ event: WakeEvent,
-        of app: AppID,
-        reason: Reason,
+        for interest: Interest,
+        failing check: Check,
+        isNew: Bool = false,
         supersedes: DecisionID,
         into output: inout RouterOutput
     ) {
+        var interest = interest
+        var (face, results, role) = judge(event, for: &interest, restarted: false, isNew: isNew)
+        results[check] = .fail
         refuseRequest(
             of: event,
-            reason == .overflow ? AttributeError.insufficientResources : AttributeError.unlikely,
+            check == .roomInQueues ? AttributeError.insufficientResources : AttributeError.unlikely,
             into: &output
         )
+        _ = record(
+            event,
+            app: interest.client.app,
+            ruling(on: results, for: Int(interest.client.app.number), in: role),
+            checks: results,
+            supersedes: supersedes,
+            snapshot: face,
+            into: &output
+        )
+    }
+
+    /// An event of an app that wants nothing of it any more: there is no more to ask (BT-1).
+    mutating func refuseUnregistered(
+        _ event: WakeEvent,
+        of app: AppID,
+        supersedes: DecisionID,
+        into output: inout RouterOutput
+    ) {
+        refuseRequest(of: event, AttributeError.unlikely, into: &output)
         var checks = CheckResults()
         checks[.deliveryWanted] = .fail
         var snapshot = apps[Int(app.number)].face
@@ -277,11 +343,28 @@ extension Router {
         _ = record(
             event,
             app: app,
-            verdict: .drop,
-            reason: reason,
-            rule: reason.rule,
+            Ruling(.drop, .registrationEnded),
             checks: checks,
-            wouldHave: .drop,
+            supersedes: supersedes,
+            snapshot: snapshot,
+            into: &output
+        )
+    }
+
+    /// The end of a record: what was decided does not reach the app. Nothing is asked again.
+    mutating func recordLoss(
+        _ event: WakeEvent,
+        of app: AppID,
+        reason: Reason,
+        _ supersedes: DecisionID,
+        _ snapshot: AppSnapshot,
+        into output: inout RouterOutput
+    ) {
+        _ = record(
+            event,
+            app: app,
+            Ruling(.drop, reason),
+            checks: CheckResults(),
             supersedes: supersedes,
             snapshot: snapshot,
             into: &output
@@ -292,10 +375,11 @@ extension Router {
 
     /// What the scans of an app make of a sighting (BTC-3, BTC-4).
     private struct Sighting {
-        var namesServices: Bool
+        /// How many services the scan names.
+        var services: Int
         var first: Bool
 
-        static let none = Sighting(namesServices: true, first: true)
+        static let none = Sighting(services: 0, first: true)
     }
 
     /// Looks which scans of the app count the sighting, and leaves those in the interest; when none does, the first
@@ -312,7 +396,7 @@ extension Router {
             if first, names || foreground {
                 counting.insert(UInt16(slot))
             } else if slot == Int(interest.client.slot) {
-                sighting = Sighting(namesServices: names, first: first)
+                sighting = Sighting(services: scan.services.count, first: first)
             }
         }
         guard !counting.isEmpty else { return sighting }
@@ -321,7 +405,7 @@ extension Router {
         }
         interest.slots = counting
         return Sighting(
-            namesServices: !(apps[index].managers[Int(interest.client.slot)].scan?.services.isEmpty ?? true),
+            services: apps[index].managers[Int(interest.client.slot)].scan?.services.count ?? 0,
             first: true
         )
     }

@@ -32,7 +32,7 @@ extension Router {
                 } else {
                     reached = true
                     respond(AttributeError.insufficientResources, to: event.request, of: client, into: &output)
-                    dropUndecided(event, of: client.app, reason: .overflow, supersedes: .none, into: &output)
+                    refuse(event, for: interest, failing: .roomInQueues, isNew: true, supersedes: .none, into: &output)
                 }
                 reschedule(client.app)
             } else if event.request != 0 {

@@ -30,6 +30,10 @@ extension Router {
             apps[index].launchTarget = .active
             return
         }
+        if apps[index].hasProcess {
+            // A location event may have brought it back before the user did (LAUNCH-3).
+            apps[index].face.forceQuit = false
+        }
         switch apps[index].state {
         case .active: return
         case .inactive:
@@ -73,6 +77,7 @@ extension Router {
         guard let id = apps[index].userLaunchAfterEnd else { return }
         let target = apps[index].launchTarget
         apps[index].userLaunchAfterEnd = nil
+        if apps[index].hasProcess { apps[index].face.forceQuit = false }
         if target == .active {
             bringForward(app, id: id, into: &output)
         } else if !apps[index].hasProcess {
@@ -155,7 +160,7 @@ extension Router {
         apps[index].face.generation += 1
         apps[index].phase = .launching(deadline: now.advanced(by: profile.launchBudget))
         apps[index].launchTarget = state == .background ? .background : .active
-        apps[index].rebootedSince = false
+        apps[index].face.rebootedSince = false
         output.actions.append(
             .launch(app, generation: apps[index].face.generation, state: state, cause: cause, decision: decision)
         )

@@ -166,7 +166,7 @@ extension Router {
         // Preserved: on the air as long as a central's request would bring the app back (BTC-8).
         let isBarred = profile.forceQuitBars && record.face.forceQuit
         let isLocked = profile.firstUnlockGates && passcode && !unlockedSinceBoot
-        let isOver = record.rebootedSince && !profile.bluetoothRelaunchesAfterReboot
+        let isOver = record.face.rebootedSince && !profile.bluetoothRelaunchesAfterReboot
         let wakes = hasMode && !isBarred && !isLocked && !isOver && !record.face.exitsOnSuspend
         return wakes ? .reduced : .disabled
     }

@@ -61,7 +61,11 @@ extension Router {
         let moved = significantlyMoved(to: position, event, into: &output)
         update(event, into: &output)
         guard !reached, appsNeedingFixes > 0 else { return }
-        unaddressed(event, moved ? .ledToEvents : began ? .crossingBegan : .nothingCrossed, into: &output)
+        var checks = CheckResults()
+        checks[.crossesBoundary] = moved || began ? .pass : .fail
+        // A dwell begins with the fix that crosses, and only of a region.
+        checks[.dwellOver] = moved || regionIndex.count == 0 ? .notApplicable : .fail
+        unaddressed(event, checks, into: &output)
     }
 
     /// Gives apps their significant changes (LOC-1). Says whether there was one.
@@ -146,6 +150,7 @@ extension Router {
         case .standardUpdates: answerUpdates(&question, &interest, event)
         case .region, .beaconRegion:
             if let slot = apps[index].location.region(named: event.region) {
+                question.hasDwelt = interest.via == .region && event.app != nil && event.kind != .regionStateDetermined
                 question.sideWanted = apps[index].location.regions[slot]!.notifies(of: event.kind)
             }
         default: break
@@ -216,7 +221,10 @@ extension Router {
             cross(key.app, slot, to: .inside, parent: event.id, origin: event.origin, into: &output)
         }
         for app in rangingApps where ranges(app, event, beacon, &known, into: &output) { led = true }
-        if known { unaddressed(event, led ? .ledToEvents : .beaconKnown, into: &output) }
+        guard known else { return }
+        var checks = CheckResults()
+        checks[.beaconIsNew] = led ? .pass : .fail
+        unaddressed(event, checks, into: &output)
     }
 
     /// Tells a running app of a beacon that it ranges.
@@ -307,32 +315,28 @@ extension Router {
         )
     }
 
-    /// An event that concerns apps, and is for none of them by itself.
-    private mutating func unaddressed(_ event: WakeEvent, _ reason: Reason, into output: inout RouterOutput) {
+    /// An event that concerns apps, and is for none of them by itself: when nothing fails, events of their own follow.
+    private mutating func unaddressed(_ event: WakeEvent, _ checks: CheckResults, into output: inout RouterOutput) {
         reached = true
-        var checks = CheckResults()
-        checks[.registered] = .pass
-        switch reason {
-        case .nothingCrossed: checks[.crossesBoundary] = .fail
-        case .crossingBegan:
-            checks[.crossesBoundary] = .pass
-            checks[.dwellOver] = .fail
-        case .beaconKnown: checks[.beaconIsNew] = .fail
-        default: checks[.deliveryWanted] = .fail
+        var checks = checks
+        checks[.anyoneRegistered] = .pass
+        let (verdict, reason) = Self.consequence(of: checks)
+        var ruling = Ruling(verdict, reason, wouldHave: verdict)
+        if let decisive = checks.decisive {
+            var passed = checks
+            passed[decisive] = .pass
+            ruling.wouldHave = Self.consequence(of: passed).0
         }
-        var snapshot = AppSnapshot()
-        observePhone(&snapshot)
-        _ = record(
-            event,
-            app: .none,
-            verdict: .drop,
-            reason: reason,
-            rule: reason.rule,
-            checks: checks,
-            wouldHave: .drop,
-            supersedes: .none,
-            snapshot: snapshot,
-            into: &output
-        )
+        recordUnaddressed(event, ruling, checks: checks, into: &output)
+    }
+
+    private static func consequence(of checks: CheckResults) -> (Verdict, Reason) {
+        switch checks.decisive {
+        case .crossesBoundary: (.drop, .nothingCrossed)
+        case .dwellOver: (.drop, .crossingBegan)
+        case .beaconIsNew: (.drop, .beaconKnown)
+        case nil: (.coalesce, .ledToEvents)
+        case let check?: preconditionFailure("\(check) is not asked of what is for no app")
+        }
     }
 }

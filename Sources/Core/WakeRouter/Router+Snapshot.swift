@@ -3,7 +3,7 @@ import WakeModel
 /// The whole state of the router as bytes, from which another goes on with the same output.
 extension Router {
     /// Changes whenever the layout does; bytes of another version are refused.
-    private static let snapshotVersion: UInt8 = 3
+    private static let snapshotVersion: UInt8 = 4
 
     /// Writes all that the router knows; equal states give equal bytes.
     package func encode(into writer: inout ByteWriter) {
@@ -100,7 +100,6 @@ extension AppRecord: ByteCoded {
         writer.write(optional: taskBudgetEnds)
         writer.write(launchTarget)
         writer.write(optional: userLaunchAfterEnd)
-        writer.write(rebootedSince)
         writer.write(leftForeground)
         writer.write(managers)
         writer.write(location)
@@ -121,7 +120,6 @@ extension AppRecord: ByteCoded {
         taskBudgetEnds = try reader.readOptional()
         launchTarget = try reader.read()
         userLaunchAfterEnd = try reader.readOptional()
-        rebootedSince = try reader.readBool()
         leftForeground = try reader.read()
         let start = reader.offset
         managers = try reader.readArray()

@@ -38,7 +38,14 @@ extension Router {
         into output: inout RouterOutput
     ) {
         if waiting.undelivered {
-            _ = recordLater(waiting, of: app, verdict: .drop, reason: reason, into: &output)
+            recordLoss(
+                waiting.event,
+                of: app,
+                reason: reason,
+                waiting.decision,
+                observe(waiting.interest),
+                into: &output
+            )
         }
         refuseRequest(of: waiting.event, AttributeError.unlikely, into: &output)
         output.actions.append(.discard(app, waiting.event.id))
@@ -82,41 +89,20 @@ extension Router {
         }
     }
 
-    /// The second, final record of an event.
-    private mutating func recordLater(
-        _ waiting: AppRecord.Waiting,
-        of app: AppID,
-        verdict: Verdict,
-        reason: Reason,
-        into output: inout RouterOutput
-    ) -> DecisionID {
-        var checks = CheckResults()
-        checks[.registered] = .pass
-        return record(
-            waiting.event,
-            app: app,
-            verdict: verdict,
-            reason: reason,
-            rule: reason.rule,
-            checks: checks,
-            wouldHave: verdict,
-            supersedes: waiting.decision,
-            snapshot: observe(waiting.interest),
-            into: &output
-        )
-    }
-
     /// The app runs: what was deferred for it is delivered, oldest first (BTC-2, LAUNCH-8).
     mutating func deliverDeferred(to app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
         guard apps[index].waiting.contains(where: \.deferred) else { return }
         let foreground = apps[index].state == .active || apps[index].state == .inactive
         for position in apps[index].waiting.indices where apps[index].waiting[position].deferred {
-            apps[index].waiting[position].decision = recordLater(
-                apps[index].waiting[position],
-                of: app,
-                verdict: foreground ? .foregroundDeliver : .backgroundDeliver,
-                reason: .deliveredLater,
+            let verdict: Verdict = foreground ? .foregroundDeliver : .backgroundDeliver
+            apps[index].waiting[position].decision = record(
+                apps[index].waiting[position].event,
+                app: app,
+                Ruling(verdict, .deliveredLater, wouldHave: verdict),
+                checks: CheckResults(),
+                supersedes: apps[index].waiting[position].decision,
+                snapshot: observe(apps[index].waiting[position].interest),
                 into: &output
             )
             apps[index].waiting[position].deferred = false
@@ -160,19 +146,25 @@ extension Router {
         let index = Int(app.number)
         if apps[index].held.count >= Self.waitingLimit {
             let oldest = apps[index].held.removeFirst()
-            dropHeld(oldest, of: app, reason: .overflow, into: &output)
+            dropHeld(oldest, of: app, failing: .roomInQueues, into: &output)
         }
         output.actions.append(.keep(app, item.event.id))
         apps[index].held.append(item)
     }
 
+    /// What was held is lost. The app may want it no more: only Bluetooth keeps its interest up to date meanwhile.
     private mutating func dropHeld(
         _ item: AppRecord.Held,
         of app: AppID,
-        reason: Reason,
+        failing check: Check,
         into output: inout RouterOutput
     ) {
-        dropUndecided(item.event, of: app, reason: reason, supersedes: item.supersedes, into: &output)
+        let isBluetooth = item.interest.via.source == .bluetooth
+        if let interest = isBluetooth ? item.interest : presentInterest(of: app, in: item.event) {
+            refuse(item.event, for: interest, failing: check, supersedes: item.supersedes, into: &output)
+        } else {
+            refuseUnregistered(item.event, of: app, supersedes: item.supersedes, into: &output)
+        }
         output.actions.append(.discard(app, item.event.id))
     }
 
@@ -180,7 +172,7 @@ extension Router {
     mutating func dropHeld(of app: AppID, into output: inout RouterOutput) {
         let held = apps[Int(app.number)].held
         apps[Int(app.number)].held.removeAll()
-        for item in held { dropHeld(item, of: app, reason: .appEnded, into: &output) }
+        for item in held { dropHeld(item, of: app, failing: .lastsUntilDecided, into: &output) }
     }
 
     /// The app stopped the delivery to one manager while events were held: they are not wanted any more (BT-1).
@@ -199,7 +191,7 @@ extension Router {
             }
             if apps[index].held[position].interest.slots.isEmpty {
                 let item = apps[index].held.remove(at: position)
-                dropHeld(item, of: app, reason: .registrationEnded, into: &output)
+                dropHeld(item, of: app, failing: .deliveryWanted, into: &output)
             } else {
                 position += 1
             }
@@ -272,16 +264,27 @@ extension Router {
         into output: inout RouterOutput
     ) {
         guard let interest = presentInterest(of: app, in: event) else {
-            dropUndecided(
-                event,
-                of: app,
-                reason: restarted ? .benchRestarted : .registrationEnded,
-                supersedes: supersedes,
-                into: &output
-            )
+            if restarted {
+                loseInRestart(event, of: app, supersedes, into: &output)
+            } else {
+                refuseUnregistered(event, of: app, supersedes: supersedes, into: &output)
+            }
             return
         }
         decide(event, for: interest, supersedes: supersedes, restarted: restarted, into: &output)
+    }
+
+    /// What was on its way to an app when the bench died is lost: nothing of the app asks for it any more.
+    private mutating func loseInRestart(
+        _ event: WakeEvent,
+        of app: AppID,
+        _ supersedes: DecisionID,
+        into output: inout RouterOutput
+    ) {
+        refuseRequest(of: event, AttributeError.unlikely, into: &output)
+        var snapshot = apps[Int(app.number)].face
+        observePhone(&snapshot)
+        recordLoss(event, of: app, reason: .benchRestarted, supersedes, snapshot, into: &output)
     }
 
     private func presentInterest(of app: AppID, in event: WakeEvent) -> Interest? {
@@ -305,7 +308,7 @@ extension Router {
             return
         }
         guard let interest = preservedInterest(of: app, in: event) else {
-            dropUndecided(event, of: app, reason: .benchRestarted, supersedes: supersedes, into: &output)
+            loseInRestart(event, of: app, supersedes, into: &output)
             return
         }
         decide(event, for: interest, supersedes: supersedes, restarted: true, into: &output)

@@ -237,6 +237,7 @@ package struct Router {
             apps[index].face.lastExit = before.lastExit
             apps[index].face.lastExitCause = before.lastExitCause
             apps[index].face.lastExitAt = before.lastExitAt
+            apps[index].face.stateSince = now
         }
         apps[index].installed = true
         apps[index].face.bundle = manifest.bundle
@@ -298,7 +299,7 @@ package struct Router {
         for index in apps.indices where apps[index].installed {
             let app = AppID(UInt32(index))
             endForGood(app, by: id, into: &output)
-            apps[index].rebootedSince = true
+            apps[index].face.rebootedSince = true
             if profile.rebootLiftsForceQuit { apps[index].face.forceQuit = false }
             reschedule(app)
         }

@@ -49,6 +49,8 @@ package struct RuleEntry: Hashable, Sendable {
     package var confidence: Confidence
     /// What qualifies the confidence, such as an assumed figure.
     package var note: String?
+    /// What of the rule, mostly a figure, is chosen because no source says anything; nil when nothing is.
+    package var assumed: String?
     package var sources: [PublicSource]
     /// The rule with which it shares code and test.
     package var aliasOf: RuleID?
@@ -60,6 +62,7 @@ package struct RuleEntry: Hashable, Sendable {
         profiles: String = "all",
         _ confidence: Confidence,
         note: String? = nil,
+        assumed: String? = nil,
         from sources: [PublicSource] = [],
         aliasOf: RuleID? = nil
     ) {
@@ -69,6 +72,7 @@ package struct RuleEntry: Hashable, Sendable {
         self.profiles = profiles
         self.confidence = confidence
         self.note = note
+        self.assumed = assumed
         self.sources = sources
         self.aliasOf = aliasOf
     }
@@ -456,6 +460,7 @@ package enum RuleCatalogue {
             """,
             profiles: "ios6+",
             .documented,
+            assumed: "how far, and for how long, is standing still",
             from: [.coreLocation]
         ),
         RuleEntry(
@@ -493,6 +498,7 @@ package enum RuleCatalogue {
                 """,
             profiles: "ios4+",
             .documented,
+            assumed: "the inward margin",
             from: [.locationGuide]
         ),
         RuleEntry(
@@ -534,6 +540,7 @@ package enum RuleCatalogue {
             .reg7,
             "A radius larger than the maximum fails; the maximum is readable.",
             .documented,
+            assumed: "the maximum",
             from: [.coreLocation]
         ),
         RuleEntry(
@@ -585,6 +592,7 @@ package enum RuleCatalogue {
             .aud2,
             "When playing or recording stops in the background the app is suspended.",
             .documented,
+            assumed: "the seconds that an app has to end its session after its sound",
             from: [.guide2014]
         ),
         RuleEntry(
@@ -601,7 +609,7 @@ package enum RuleCatalogue {
             """,
             figure: "setting",
             .documented,
-            note: "assumed figure",
+            assumed: "enforcement at run time, and its limit",
             from: [.guide2014]
         ),
         RuleEntry(
@@ -621,6 +629,7 @@ package enum RuleCatalogue {
             """,
             profiles: "ios6+",
             .documented,
+            assumed: "the window of a wake by the end of an interruption",
             from: [.audio]
         ),
         RuleEntry(
@@ -758,6 +767,7 @@ package enum RuleCatalogue {
             figure: "30 s; 0x2182bad4 from ios13, 0x8badf00d before (assumed)",
             profiles: "ios7+",
             .documented,
+            assumed: "the code before ios13",
             from: [.uikit, .sigkill]
         ),
         RuleEntry(
@@ -1153,6 +1163,7 @@ package enum RuleCatalogue {
             """,
             profiles: "ios6+",
             .documented,
+            assumed: "which bit stands for which UUID",
             from: [.coreBluetoothGuide]
         ),
         RuleEntry(
@@ -1247,7 +1258,7 @@ package enum RuleCatalogue {
             figure: "several minutes (setting, 5 min)",
             profiles: "ios13+",
             .documented,
-            note: "figure assumed",
+            assumed: "the minutes",
             from: [.wwdc707, .backgroundTasks]
         ),
         RuleEntry(

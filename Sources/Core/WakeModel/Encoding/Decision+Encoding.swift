@@ -12,7 +12,7 @@ extension Decision: ByteCoded {
         writer.write(reason)
         writer.write(rule)
         writer.write(checks)
-        writer.write(wouldHave)
+        writer.write(optional: wouldHave)
         writer.write(supersedes)
         writer.write(snapshot)
     }
@@ -31,7 +31,7 @@ extension Decision: ByteCoded {
             reason: try reader.read(),
             rule: try reader.read(),
             checks: try reader.read(),
-            wouldHave: try reader.read(),
+            wouldHave: try reader.readOptional(),
             supersedes: try reader.read(),
             snapshot: try reader.read()
         )
@@ -62,6 +62,7 @@ extension AppSnapshot: ByteCoded {
             writer.write(voipWakes)
             writer.write(voipWakeLimitLifted)
         }
+        if via == .scan { writer.write(scanServices) }
         guard via == .standardUpdates else { return }
         writer.write(filterChord)
         writer.write(movedSquare)
@@ -91,6 +92,7 @@ extension AppSnapshot: ByteCoded {
             voipWakes = try reader.readUInt32()
             voipWakeLimitLifted = try reader.readBool()
         }
+        if via == .scan { scanServices = try reader.readUInt16() }
         guard via == .standardUpdates else { return }
         filterChord = try reader.readDouble()
         movedSquare = try reader.readDouble()
@@ -101,6 +103,7 @@ extension AppSnapshot: ByteCoded {
         get {
             (forceQuit ? 1 : 0) | (unlockedSinceBoot ? 2 : 0) | (passcode ? 4 : 0) | (bluetoothOn ? 8 : 0)
                 | (exitsOnSuspend ? 16 : 0) | (bluetoothAllowed ? 256 : 0) | (beganInForeground ? 512 : 0)
+                | (forceQuitLifted ? 1024 : 0) | (rebootedSince ? 2048 : 0)
         }
         set {
             forceQuit = newValue & 1 != 0
@@ -110,6 +113,8 @@ extension AppSnapshot: ByteCoded {
             exitsOnSuspend = newValue & 16 != 0
             bluetoothAllowed = newValue & 256 != 0
             beganInForeground = newValue & 512 != 0
+            forceQuitLifted = newValue & 1024 != 0
+            rebootedSince = newValue & 2048 != 0
         }
     }
 }

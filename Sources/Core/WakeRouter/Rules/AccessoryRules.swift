@@ -36,20 +36,17 @@ enum AccessoryRules {
         let foreground = question.state == .active || question.state == .inactive
         let notification = isNotification(question.kind)
         var results = CheckResults()
-        results[.terminatedBySystem] = dead && app.forceQuit ? .notApplicable : .pass
         results[.notForceQuit] =
             !profile.forceQuitBars ? .notApplicable : BluetoothRules.passes(!app.forceQuit, where: dead)
-        results[.registered] = .pass
         results[.asksToBeWoken] = BluetoothRules.passes(wakes(question.kind), where: asleep)
         results[.accessoryModePresent] =
             question.followsState || !wakes(question.kind)
             ? .notApplicable
             : BluetoothRules.passes(app.modes.contains(.externalAccessory), where: !foreground && !dead)
-        results[.accessoryBudgetLeft] = foreground ? .notApplicable : .pass
         results[.protocolListed] = BluetoothRules.passes(question.listed, where: true)
         results[.notificationsAsked] =
             !notification ? .notApplicable : BluetoothRules.passes(question.asked, where: !dead)
-        results[.relaunchedByAccessory] = BluetoothRules.passes(false, where: dead)
+        results[.accessoryReachesProcess] = BluetoothRules.passes(!dead, where: true)
         results[.runsInBackground] = BluetoothRules.passes(!app.exitsOnSuspend, where: asleep)
         return results
     }
@@ -62,7 +59,7 @@ enum AccessoryRules {
         case .accessoryModePresent: (.deny, .accessoryModeMissing)
         case .protocolListed: (.deny, .protocolNotListed)
         case .notificationsAsked: (.drop, .notificationsNotAsked)
-        case .relaunchedByAccessory: (.deny, .notRelaunchedByAccessory)
+        case .accessoryReachesProcess: (.deny, .notRelaunchedByAccessory)
         case .runsInBackground: (.deny, .exitsOnSuspend)
         default: preconditionFailure("\(decisive) never fails for one app's accessory")
         }

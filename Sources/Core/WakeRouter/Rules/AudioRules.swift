@@ -35,11 +35,9 @@ enum AudioRules {
         let asks = isWish(question.kind)
         var results = CheckResults()
 
-        results[.terminatedBySystem] = dead && app.forceQuit ? .notApplicable : .pass
         results[.notForceQuit] = !profile.forceQuitBars ? .notApplicable : passes(!app.forceQuit, where: dead)
         results[.unlockedSinceBoot] =
             !profile.firstUnlockGates ? .notApplicable : passes(app.unlockedSinceBoot || !app.passcode, where: dead)
-        results[.registered] = .pass
         results[.asksToBeWoken] = passes(wakes(question), where: suspended)
         results[.soundModePresent] =
             !asks && !wakes(question)

@@ -8,8 +8,6 @@ struct BluetoothQuestion {
     var firstSighting: Bool
     /// The process that asked for this answer is still the one that runs.
     var wanted: Bool
-    /// The phone was restarted since the app last ran.
-    var rebootedSince: Bool
 }
 
 /// The checks of BLE central events, in the order of the rulebook.
@@ -26,12 +24,7 @@ enum BluetoothRules {
         let foreground = question.state == .active || question.state == .inactive
         let discovery = question.kind == .peripheralDiscovered
         let restorable = profile.restoration && app.restoreIdentifier != .none
-        var results = common(
-            state: question.state,
-            rebootedSince: question.rebootedSince,
-            of: app,
-            by: profile
-        )
+        var results = common(state: question.state, of: app, by: profile)
         results[.modePresent] = passes(app.modes.contains(.bluetoothCentral), where: asleep)
         results[.scanNamesServices] =
             !discovery ? .notApplicable : passes(question.scanNamesServices, where: !foreground)
@@ -44,25 +37,15 @@ enum BluetoothRules {
 
     /// The checks that Bluetooth's two roles share.
     @inline(__always)
-    static func common(
-        state: AppState,
-        rebootedSince: Bool,
-        of app: AppSnapshot,
-        by profile: borrowing Profile
-    ) -> CheckResults {
+    static func common(state: AppState, of app: AppSnapshot, by profile: borrowing Profile) -> CheckResults {
         let dead = state == .notRunning
         let asleep = dead || state == .suspended
-        let foreground = state == .active || state == .inactive
         let unlocked = app.unlockedSinceBoot || !app.passcode
         var results = CheckResults()
-        results[.terminatedBySystem] = dead && app.forceQuit ? .notApplicable : .pass
         results[.notForceQuit] = !profile.forceQuitBars ? .notApplicable : passes(!app.forceQuit, where: dead)
         results[.unlockedSinceBoot] = !profile.firstUnlockGates ? .notApplicable : passes(unlocked, where: dead)
-        results[.registered] = .pass
-        results[.budgetLeft] = foreground ? .notApplicable : .pass
         results[.exitAllowsRelaunch] =
-            !dead || app.forceQuit
-            ? .notApplicable : passes(!rebootedSince || profile.bluetoothRelaunchesAfterReboot, where: true)
+            !dead ? .notApplicable : passes(!app.rebootedSince || profile.bluetoothRelaunchesAfterReboot, where: true)
         results[.bluetoothAuthorized] = passes(app.bluetoothAllowed, where: true)
         results[.runsInBackground] = passes(!app.exitsOnSuspend, where: asleep)
         return results
@@ -76,14 +59,6 @@ enum BluetoothRules {
     /// The verdict and reason of the decisive check.
     static func refusal(_ decisive: Check, in results: CheckResults, state: AppState) -> (Verdict, Reason) {
         switch decisive {
-        case .terminatedBySystem, .budgetLeft, .registered, .requestOfCentral,
-            .peripheralPreserved, .locationLiftsForceQuit, .asksToBeWoken, .updatesInBackground,
-            .updatesReachProcess, .beyondDistanceFilter, .authorized, .notPaused, .locationBudgetLeft, .sideWanted,
-            .rangesWhileRunning, .crossesBoundary, .dwellOver, .beaconIsNew, .accessoryModePresent,
-            .accessoryBudgetLeft, .protocolListed, .notificationsAsked, .relaunchedByAccessory, .socketsWatched,
-            .voipModePresent, .voipWakesLeft, .soundModePresent, .audible, .noCall, .categoryAllows,
-            .interruptsNobody, .relaunchedBySound:
-            preconditionFailure("\(decisive) never fails for one app")
         case .notForceQuit: (.deny, .forceQuit)
         case .unlockedSinceBoot: (.deny, .beforeFirstUnlock)
         case .modePresent: (waitsForMode(results, state: state) ? .defer : .deny, .modeMissing)
@@ -93,8 +68,8 @@ enum BluetoothRules {
         case .exitAllowsRelaunch: (.deny, .notRelaunchedAfterExit)
         case .bluetoothOn: (.drop, .bluetoothOff)
         case .bluetoothAuthorized: (.deny, .bluetoothNotAuthorized)
-        case .deliveryWanted: (.drop, .registrationEnded)
         case .runsInBackground: (.deny, .exitsOnSuspend)
+        default: preconditionFailure("\(decisive) never fails for one app's Bluetooth")
         }
     }
 

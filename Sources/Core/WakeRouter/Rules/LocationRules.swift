@@ -17,6 +17,10 @@ struct LocationQuestion {
     var paused = false
     /// Of a region: the app wants to hear of this side.
     var sideWanted = true
+    /// Of a region: the phone was past its boundary for the dwell (REG-2), rather than a source having said so.
+    var hasDwelt = false
+    /// The app was force-quit, and is relaunched for it all the same (LAUNCH-3).
+    var liftsForceQuit = false
 }
 
 /// The checks of location events, in the order of the rulebook.
@@ -30,19 +34,14 @@ enum LocationRules {
     {
         let dead = question.state == .notRunning
         let asleep = dead || question.state == .suspended
-        let foreground = question.state == .active || question.state == .inactive
         let standard = question.via == .standardUpdates
         let crossing = question.via == .region || question.via == .beaconRegion
-        let lifted = dead && app.forceQuit && profile.locationLiftsForceQuit && belongsToSystem(question.via)
         var results = CheckResults()
 
-        results[.terminatedBySystem] = dead && app.forceQuit ? .notApplicable : .pass
         results[.notForceQuit] =
-            !profile.forceQuitBars || lifted ? .notApplicable : passes(!app.forceQuit, where: dead)
-        results[.locationLiftsForceQuit] = profile.forceQuitBars && lifted ? .pass : .notApplicable
+            !profile.forceQuitBars || question.liftsForceQuit ? .notApplicable : passes(!app.forceQuit, where: dead)
         results[.unlockedSinceBoot] =
             !profile.firstUnlockGates ? .notApplicable : passes(app.unlockedSinceBoot || !app.passcode, where: dead)
-        results[.registered] = .pass
         results[.asksToBeWoken] = passes(question.via != .answer, where: asleep)
         results[.modePresent] = !standard ? .notApplicable : passes(app.modes.contains(.location), where: asleep)
         results[.updatesInBackground] =
@@ -52,11 +51,21 @@ enum LocationRules {
         results[.authorized] =
             question.via == .answer ? .notApplicable : passes(isAuthorized(question, app, profile), where: true)
         results[.notPaused] = !standard ? .notApplicable : passes(!question.paused, where: true)
-        results[.locationBudgetLeft] = foreground ? .notApplicable : .pass
+        results[.dwellOver] = question.hasDwelt ? .pass : .notApplicable
         results[.sideWanted] = !crossing ? .notApplicable : passes(question.sideWanted, where: true)
         results[.rangesWhileRunning] = question.via != .ranging ? .notApplicable : passes(!asleep, where: true)
         results[.runsInBackground] = passes(!app.exitsOnSuspend, where: asleep)
         return results
+    }
+
+    /// Whether the bar of a force quit stands and is lifted for this event (LAUNCH-3).
+    static func liftsForceQuit(
+        _ question: LocationQuestion,
+        of app: AppSnapshot,
+        by profile: borrowing Profile
+    ) -> Bool {
+        question.state == .notRunning && app.forceQuit && profile.forceQuitBars && profile.locationLiftsForceQuit
+            && belongsToSystem(question.via)
     }
 
     /// Whether the system goes on with it when the process is gone (REG-6, LOC-1).
@@ -113,11 +122,9 @@ enum LocationRules {
     }
 
     /// The verdict when nothing stands in the way, with the rule that gives it.
-    static func acceptance(in state: AppState, launching: Bool, results: CheckResults) -> (Verdict, Reason) {
-        if state == .notRunning, results[.locationLiftsForceQuit] == .pass {
-            return (.relaunch, .relaunchedAfterForceQuit)
-        }
-        return BluetoothRules.acceptance(in: state, launching: launching)
+    static func acceptance(of question: LocationQuestion, launching: Bool) -> (Verdict, Reason) {
+        if question.liftsForceQuit { return (.relaunch, .relaunchedAfterForceQuit) }
+        return BluetoothRules.acceptance(in: question.state, launching: launching)
     }
 
     /// Whether an event gives a running app time of its own in the background (LIFE-11, MODE-2).

@@ -6,8 +6,6 @@ struct PeripheralQuestion {
     var state: AppState
     /// The process that asked for this answer is still the one that runs.
     var wanted: Bool
-    /// The phone was restarted since the app last ran.
-    var rebootedSince: Bool
 }
 
 /// The checks of events of the peripheral role, in the order of the rulebook.
@@ -34,12 +32,7 @@ enum PeripheralRules {
         let hasMode = app.modes.contains(.bluetoothPeripheral)
         let restorable = profile.restoration && app.restoreIdentifier != .none
         let endsLink = question.kind == .bluetoothPoweredOff || question.kind == .centralUnsubscribed
-        var results = BluetoothRules.common(
-            state: question.state,
-            rebootedSince: question.rebootedSince,
-            of: app,
-            by: profile
-        )
+        var results = BluetoothRules.common(state: question.state, of: app, by: profile)
         results[.modePresent] = BluetoothRules.passes(hasMode, where: asleep)
         results[.bluetoothOn] = BluetoothRules.passes(app.bluetoothOn || endsLink, where: true)
         results[.requestOfCentral] = BluetoothRules.passes(isRequest(question.kind), where: asleep)

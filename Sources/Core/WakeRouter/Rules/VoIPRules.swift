@@ -19,12 +19,10 @@ enum VoIPRules {
         let asleep = dead || question.state == .suspended
         let unlocked = app.unlockedSinceBoot || !app.passcode
         var results = CheckResults()
-        results[.terminatedBySystem] = dead && app.forceQuit ? .notApplicable : .pass
         results[.notForceQuit] =
             !profile.forceQuitBars ? .notApplicable : BluetoothRules.passes(!app.forceQuit, where: dead)
         results[.unlockedSinceBoot] =
             !profile.firstUnlockGates ? .notApplicable : BluetoothRules.passes(unlocked, where: dead)
-        results[.registered] = .pass
         results[.socketsWatched] = BluetoothRules.passes(profile.legacyVoIP, where: asleep)
         results[.voipModePresent] = BluetoothRules.passes(app.modes.contains(.voip), where: asleep)
         if countsAsWake(question.kind), let limit = profile.voipWakeLimit {

@@ -1,0 +1,101 @@
+import WakeModel
+
+/// What follows from checks, written down a second time from the rulebook and from nowhere else.
+enum Rulebook {
+    /// The verdict of a record in which these checks fail, in their order, and all others hold.
+    static func verdict(_ failing: [Check], _ decision: Decision) -> Verdict {
+        guard let decisive = failing.first else { return acceptance(decision) }
+        let isLost = failing.contains { [.roomInQueues, .lastsUntilDecided, .deliveryWanted].contains($0) }
+        let waits = decision.snapshot.state == .suspended && !isLost
+        switch decisive {
+        // BTC-2: it waits when nothing but the mode is missing. BTP-1: a central does not wait for an answer.
+        case .modePresent where decision.snapshot.via.source == .bluetooth:
+            return waits && onlyWaiting(failing, decision) ? .defer : .deny
+        case .requestOfCentral: return waits && onlyWaiting(failing, decision) ? .defer : .deny
+        // LAUNCH-6: an answer waits for the app that asked, and there is nothing to wait for when it is gone.
+        case .asksToBeWoken: return waits ? .defer : .drop
+        // AUD-6: the end of an interruption is told to a suspended app when it runs.
+        case .soundModePresent: return waits ? .defer : .deny
+        // BTC-4, LOC-4: it merges with what was told before.
+        case .notDuplicate, .beyondDistanceFilter: return .coalesce
+        case .bluetoothOn, .deliveryWanted, .notPaused, .sideWanted, .notificationsAsked: return .drop
+        case .roomInQueues, .lastsUntilDecided: return .drop
+        case .anyoneRegistered, .crossesBoundary, .dwellOver, .beaconIsNew: return .drop
+        default: return .deny
+        }
+    }
+
+    private static func onlyWaiting(_ failing: [Check], _ decision: Decision) -> Bool {
+        if decision.kind == .readRequested || decision.kind == .writeRequested { return false }
+        return failing.allSatisfy { $0 == .modePresent || $0 == .requestOfCentral }
+    }
+
+    /// LIFE-11, LIFE-4, LAUNCH-1; what is for no app becomes the events that follow from it.
+    private static func acceptance(_ decision: Decision) -> Verdict {
+        if decision.app == .none { return .coalesce }
+        return switch decision.snapshot.state {
+        case .active, .inactive: .foregroundDeliver
+        case .background: .backgroundDeliver
+        case .suspended: .resume
+        case .notRunning: .relaunch
+        }
+    }
+
+    /// Whether the checks tell what would have been without this one: not when nobody knows whom the event would have
+    /// reached, or as what.
+    static func tells(_ decision: Decision, _ decisive: Check) -> Bool {
+        switch decisive {
+        case .anyoneRegistered: false
+        case .roomInQueues: decision.app != .none
+        case .deliveryWanted: decision.snapshot.via != .none
+        default: true
+        }
+    }
+
+    /// Whether a check's statement is so by what its record shows; nil when the record shows no more than that.
+    static func holds(_ check: Check, _ decision: Decision, _ profile: Profile) -> Bool? {
+        let shown = decision.snapshot
+        let isRunning = shown.state != .notRunning && shown.state != .suspended
+        switch check {
+        case .notForceQuit: return !shown.forceQuit
+        case .unlockedSinceBoot: return shown.unlockedSinceBoot || !shown.passcode
+        case .modePresent:
+            if shown.via.source == .location { return shown.modes.contains(.location) }
+            let roles = [BackgroundMode.bluetoothCentral, .bluetoothPeripheral].map { shown.modes.contains($0) }
+            // The state of the adapter, and channels, concern both roles.
+            return roles[0] == roles[1] ? roles[0] : nil
+        case .voipModePresent: return shown.modes.contains(.voip)
+        case .soundModePresent: return shown.modes.contains(.audio)
+        case .accessoryModePresent: return shown.modes.contains(.externalAccessory)
+        case .updatesReachProcess, .accessoryReachesProcess: return shown.state != .notRunning
+        case .rangesWhileRunning: return isRunning
+        case .beyondDistanceFilter: return shown.movedSquare >= shown.filterChord * shown.filterChord
+        case .authorized:
+            switch shown.locationAuthorization {
+            case .always: return true
+            case .whenInUse: return nil
+            case .notDetermined, .restricted, .denied: return false
+            }
+        case .voipWakesLeft: return profile.voipWakeLimit.map { shown.voipWakes < $0 }
+        case .scanNamesServices: return shown.scanServices > 0
+        case .restoreIdentifier, .peripheralPreserved:
+            return profile.restoration && shown.restoreIdentifier != .none
+        case .exitAllowsRelaunch: return !shown.rebootedSince || profile.bluetoothRelaunchesAfterReboot
+        case .bluetoothOn:
+            switch decision.kind {
+            case .bluetoothPoweredOff, .centralUnsubscribed: return nil
+            default: return shown.bluetoothOn
+            }
+        case .bluetoothAuthorized: return shown.bluetoothAllowed
+        case .requestOfCentral:
+            switch decision.kind {
+            case .readRequested, .writeRequested, .centralSubscribed, .centralUnsubscribed, .channelOpened,
+                .channelDataAvailable:
+                return true
+            default: return false
+            }
+        case .runsInBackground: return !shown.exitsOnSuspend
+        default: return nil
+        }
+    }
+}
