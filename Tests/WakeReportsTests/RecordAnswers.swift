@@ -3,13 +3,13 @@ import Testing
 
 /// Records as the router made them and the log wrote them, one check a line, in files beside the tests.
 ///
-/// `WAKEBENCH_WRITE_ANSWERS=1` writes them anew; what changed is then to be read, and not to be typed.
+/// `WAKEBENCH_RECORD=1` writes them anew; what changed is then to be read, and not to be typed.
 enum RecordAnswers {
     static func check(_ line: String, _ name: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "Answers")
         let file = folder.appending(path: "\(name).txt")
         let text = folded(line)
-        if ProcessInfo.processInfo.environment["WAKEBENCH_WRITE_ANSWERS"] != nil {
+        if ProcessInfo.processInfo.environment["WAKEBENCH_RECORD"] != nil {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             try Data(text.utf8).write(to: file)
         }

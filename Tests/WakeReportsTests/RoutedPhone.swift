@@ -66,6 +66,24 @@ struct RoutedPhone {
         hear(.request(app, .operate(1, peripheral: peripheral, .setNotify(Self.belt, true))))
     }
 
+    /// It looks for peripherals that advertise any of this many services.
+    mutating func scan(services count: Int) {
+        let services = (0..<count).map { names.intern("180\($0)") }
+        hear(.request(app, .scan(1, services: services, allowDuplicates: false)))
+    }
+
+    /// It waits for the belt, whose connection comes up after a restart of the phone: what was decided for the app.
+    mutating func connectAfterRestart(at instant: Instant) -> Decision {
+        hear(.request(app, .connect(1, peripheral: peripheral)))
+        suspend(at: now)
+        hear(.phone(.reboot))
+        hear(.phone(.unlock))
+        pass(until: instant)
+        let client = BluetoothClient(app: app, slot: 0)
+        hear(.event(WakeEvent(kind: .peripheralConnected, peripheral: peripheral, client: client)))
+        return decisions.last { $0.kind == .peripheralConnected }!
+    }
+
     /// It monitors a region.
     mutating func monitorHome(at instant: Instant, always: Bool) {
         pass(until: instant)
@@ -109,6 +127,14 @@ struct RoutedPhone {
             )
         )
         return decisions.last { $0.kind == .characteristicNotified }!
+    }
+
+    /// The belt is seen: what was decided for the app.
+    mutating func sight(at instant: Instant) -> Decision {
+        pass(until: instant)
+        let services = [names.intern("1800")]
+        hear(.event(WakeEvent(kind: .peripheralDiscovered, peripheral: peripheral, services: services, origin: origin)))
+        return decisions.last { $0.kind == .peripheralDiscovered }!
     }
 
     /// The phone comes home: what was decided for the app.

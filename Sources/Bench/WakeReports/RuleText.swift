@@ -3,12 +3,13 @@ import WakeRouter
 
 /// The rulebook as lines for people.
 package enum RuleText {
-    /// One line a rule: id, confidence, sentence.
+    /// One line a rule: id, confidence, sentence, and what of it is assumed.
     package static func list() -> [String] {
         RuleCatalogue.entries.map { entry in
             let id = entry.id.text + String(repeating: " ", count: max(1, 10 - entry.id.text.count))
             let confidence = entry.confidence.word
             return id + confidence + String(repeating: " ", count: max(1, 12 - confidence.count)) + entry.sentence
+                + (entry.assumed.map { " [assumed: \($0)]" } ?? "")
         }
     }
 

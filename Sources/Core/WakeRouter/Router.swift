@@ -228,7 +228,10 @@ package struct Router {
     private mutating func install(_ app: AppID, _ manifest: AppManifest, into output: inout RouterOutput) {
         let index = Int(app.number)
         precondition(index <= apps.count, "app numbers are given in order: \(index) after \(apps.count)")
-        if index == apps.count { apps.append(AppRecord()) }
+        if index == apps.count {
+            apps.append(AppRecord())
+            apps[index].face.stateSince = now
+        }
         if !apps[index].installed {
             // Installed anew: only the counts of its processes and ends go on.
             let before = apps[index].face

@@ -1,0 +1,118 @@
+import Foundation
+import Testing
+import WakeModel
+import WakeReports
+import WakeRouter
+
+@Suite("What the checks of a record show")
+struct ObservedTests {
+    let fixture: ReportFixture
+
+    init() throws { fixture = try ReportFixture() }
+
+    private func record(_ decision: Decision, profile: Profile = .ios17) throws -> [String: Any] {
+        let log = DecisionLog(header: ReportFixture.header, profile: profile, names: fixture.names.text)
+        try log.append(batch: [decision])
+        let line = log.contents.split(separator: "\n")[1]
+        return try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+    }
+
+    private func check(_ check: Check, of decision: Decision, profile: Profile = .ios17) throws -> [String: Any] {
+        let checks = try #require(try record(decision, profile: profile)["checks"] as? [[String: Any]])
+        return try #require(checks.first { $0["name"] as? String == check.statement })
+    }
+
+    @Test("Whatever check passes or fails shows what was looked at", arguments: Check.allCases)
+    func everyCheck(check: Check) throws {
+        for result in [CheckResult.pass, .fail] {
+            var decision = fixture.resume(1, at: second(10))
+            decision.checks[check] = result
+            #expect(try self.check(check, of: decision)["observed"] != nil, "\(check) \(result.word)")
+        }
+    }
+
+    @Test("BTC-3, BTC-4, BT-1: a discovery shows the services of its scan, and whether it was the first")
+    func discovery() throws {
+        var phone = RoutedPhone(fixture.names, app: 0, bundle: "com.acme.heart")
+        phone.scan(services: 2)
+        let first = phone.sight(at: second(3))
+        #expect(try check(.scanNamesServices, of: first)["observed"] as? Int == 2)
+        #expect(try check(.notDuplicate, of: first)["observed"] as? Bool == true)
+        #expect(try check(.deliveryWanted, of: first)["observed"] as? Bool == true)
+        let again = phone.sight(at: second(4))
+        #expect(again.reason == .duplicateDiscovery)
+        #expect(try check(.notDuplicate, of: again)["observed"] as? Bool == false)
+    }
+
+    @Test("BTC-8: the restart that decides is shown")
+    func restart() throws {
+        var phone = RoutedPhone(fixture.names, app: 0, bundle: "com.acme.heart", profile: .ios8)
+        let decision = phone.connectAfterRestart(at: second(60))
+        let shown = try check(.exitAllowsRelaunch, of: decision)
+        #expect(shown["result"] as? String == "fail")
+        #expect((shown["observed"] as? [String: Any])?["restarted_since"] as? Bool == true)
+    }
+
+    @Test("LAUNCH-4: what clears a force quit is what clears it on this phone")
+    func clearedBy() throws {
+        let decision = fixture.forceQuit(1, at: second(8_000))
+        var profile = Profile.ios26
+        #expect(
+            try check(.notForceQuit, of: decision, profile: profile)["cleared_by"] as? [String]
+                == ["user launch", "reboot"]
+        )
+        profile.rebootLiftsForceQuit = false
+        #expect(try check(.notForceQuit, of: decision, profile: profile)["cleared_by"] as? [String] == ["user launch"])
+    }
+
+    @Test("VOIP-6, AUD-4, REG-2: limits and windows are those in force")
+    func limits() throws {
+        var profile = Profile.ios17
+        profile.voipWakeLimit = 3
+        profile.voipWakeWindow = .seconds(60)
+        profile.audioSilenceLimit = .seconds(7)
+        profile.regionDwell = .seconds(30)
+        var decision = fixture.resume(1, at: second(10))
+        for check in [Check.voipWakesLeft, .audible, .dwellOver] { decision.checks[check] = .fail }
+        let calls = try check(.voipWakesLeft, of: decision, profile: profile)["observed"] as? [String: Int]
+        #expect(calls == ["wakes": 0, "limit": 3, "window_ms": 60_000])
+        #expect(try check(.audible, of: decision, profile: profile)["limit_ms"] as? Int == 7_000)
+        #expect(try check(.dwellOver, of: decision, profile: profile)["dwell_ms"] as? Int == 30_000)
+    }
+
+    @Test("REG-2: a failing check says what of its rule is assumed, and so do the rule's page and list")
+    func assumed() throws {
+        var decision = fixture.resume(1, at: second(10))
+        decision.checks[.dwellOver] = .fail
+        let shown = try check(.dwellOver, of: decision)
+        #expect(shown["confidence"] as? String == "documented")
+        #expect(shown["assumed"] as? String == "the inward margin")
+        #expect(RuleText.page(.reg2).contains("\n  assumed     the inward margin"))
+        #expect(RuleText.list().contains { $0.hasPrefix("REG-2 ") && $0.hasSuffix("[assumed: the inward margin]") })
+        #expect(RuleText.list().contains { $0.hasPrefix("REG-1 ") && !$0.contains("[assumed") })
+    }
+
+    @Test("REG-2: why quotes the dwell in force, and says what of the rule is assumed")
+    func why() throws {
+        var decision = fixture.nobody(1, at: second(10))
+        decision.reason = .crossingBegan
+        decision.rule = .reg2
+        decision.checks = CheckResults()
+        decision.checks[.crossesBoundary] = .pass
+        decision.checks[.dwellOver] = .fail
+        let text = Why(try fixture.run([[decision]]), app: "com.acme.heart").explanation(event: EventID(1))
+        #expect(
+            text.contains(
+                "CrossingBegan   the position is past a boundary, and the dwell of 20 s is not over   "
+                    + "[REG-2, documented; assumed: the inward margin]"
+            )
+        )
+    }
+
+    @Test("The time of a wake is told of the record, and is no check")
+    func budget() throws {
+        let budget = try record(fixture.resume(1, at: second(10)))["budget"] as? [String: Int]
+        #expect(budget == ["limit_ms": 10_000, "used_ms": 0, "left_ms": 10_000])
+        #expect(try record(fixture.nobody(1, at: second(10)))["budget"] is NSNull)
+    }
+}
