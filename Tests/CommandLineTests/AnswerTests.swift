@@ -11,6 +11,7 @@ struct AnswerTests {
         ("help-app-verify", ["app", "verify", "--help"]),
         ("help-why", ["why", "--help"]),
         ("help-report", ["report", "--help"]),
+        ("help-log", ["log", "--help"]),
         ("help-compare", ["compare", "--help"]),
         ("help-rules", ["rules", "--help"]),
         ("help-doctor", ["doctor", "--help"]),

@@ -50,15 +50,15 @@ struct Program {
         try String(contentsOf: folder.appending(path: name), encoding: .utf8)
     }
 
-    /// The number of the event behind the first decision of a log that is about a kind of event.
-    func event(of kind: String, in log: String) throws -> String {
-        for line in try read(log).split(separator: "\n") {
+    /// The number of the event behind the first decision of a run that is about a kind of event.
+    func event(of kind: String, in folder: String) throws -> String {
+        for line in try run("log", folder).output.split(separator: "\n") {
             let decision = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
             if let event = decision?["event"] as? [String: Any], event["kind"] as? String == kind {
                 return try #require(event["id"] as? String)
             }
         }
-        throw CocoaError(.keyValueValidation, userInfo: [NSDebugDescriptionErrorKey: "no \(kind) in \(log)"])
+        throw CocoaError(.keyValueValidation, userInfo: [NSDebugDescriptionErrorKey: "no \(kind) in \(folder)"])
     }
 
     /// The names in the folder.

@@ -36,7 +36,7 @@ struct RunTests {
             let scenario = Program.repository.appending(path: "Devices/Scenarios/beacon-after-force-quit.yaml").path
             let run = try program.run("run", scenario, "--out", "out", "--seed", "7")
             #expect(run.code == 0, "\(run.errors)\(run.output)")
-            let entry = try program.event(of: "region-entered", in: "out/decisions.ndjson")
+            let entry = try program.event(of: "region-entered", in: "out")
             let woken = try program.run("why", "com.example.desk", "--run", "out", "--event", entry)
             try expectAnswer(woken.output, "why-beacon")
             let refused = try program.run("why", "com.example.heart", "--run", "out")
@@ -61,6 +61,32 @@ struct RunTests {
                 code: 2,
                 says: "30s"
             )
+        }
+    }
+
+    @Test(
+        "log prints the first line and each record in full, of all apps or of one; a run that is not there ends with 3"
+    )
+    func log() throws {
+        try inFolder { program in
+            try program.writeForceQuit()
+            #expect(try program.run("run", "swiped.yaml", "--out", "out").code == 0)
+            let log = try program.run("log", "out")
+            #expect(log.code == 0 && log.errors == "")
+            let lines = log.output.split(separator: "\n")
+            #expect(lines.first?.hasPrefix("{\"schema\":\"wake.log/2\",") == true)
+            for (position, line) in lines.dropFirst().enumerated() {
+                let record = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+                #expect(record?["seq"] as? Int == position + 1)
+                #expect((record?["checks"] as? [Any])?.isEmpty == false)
+            }
+            #expect(
+                lines.contains { $0.contains("\"verdict\":\"deny\",\"reason\":\"ForceQuit\",\"rule\":\"LAUNCH-2\"") }
+            )
+            let one = try program.run("log", "out", "--app", "com.acme.heart").output.split(separator: "\n")
+            #expect(one.count == lines.count { $0.contains("\"bundle\":\"com.acme.heart\"") } + 1)
+            #expect(try program.run("log", "out", "--app", "com.acme.other").output.split(separator: "\n").count == 1)
+            expectRefusal(try program.run("log", "away"), code: 3, says: "away")
         }
     }
 

@@ -1,6 +1,7 @@
 import ChildProcess
 import Foundation
 import Testing
+import WakeReports
 
 /// The built `wakebench`, run as a process, with bundles and folders of the test's own that go with it.
 final class BenchProgram {
@@ -64,7 +65,10 @@ final class BenchProgram {
     func lines(of name: String) throws -> [Substring] {
         let path = folder.appending(path: name)
         guard let data = try? Data(contentsOf: path) else { return [] }
-        return String(decoding: data, as: UTF8.self).split(separator: "\n")
+        let text = String(decoding: data, as: UTF8.self)
+        // Decisions are written in parts.
+        if name.hasSuffix(RunLog.decisionsName) { return ShapedLines.records(of: text).map { $0[...] } }
+        return text.split(separator: "\n")
     }
 
     /// The records of a log.

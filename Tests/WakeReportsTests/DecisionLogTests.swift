@@ -14,7 +14,7 @@ struct DecisionLogTests {
         let line = try fixture.lines([])[0]
         #expect(
             line
-                == #"{"schema":"wake.log/1","version":"0.1","phone":"lab-1","seed":18446744073709551615,"#
+                == #"{"schema":"wake.log/2","version":"0.1","phone":"lab-1","seed":18446744073709551615,"#
                 + #""profile":"ios17","determinism":"router","settings":{"backend":"simulated","freezer":"cgroup2"}}"#
         )
     }
@@ -36,22 +36,120 @@ struct DecisionLogTests {
     @Test("A line tells the same whatever lines came before it")
     func independentLines() throws {
         var decisions: [Decision] = []
-        let first = fixture.resume(1, at: second(10), event: 1)
+        for decision in changed() { decisions += [decision, decision] }
+        let together = try fixture.lines(decisions.map { [$0] }).dropFirst()
+        let alone = try decisions.map { try fixture.lines([[$0]])[1] }
+        #expect(Array(together) == alone)
+    }
+
+    /// Decisions each of which differs from the one before in one thing.
+    private func changed() -> [Decision] {
         let changes: [(inout Decision) -> Void] = [
             { _ in }, { $0.at = second(11) }, { $0.snapshot.stateSince = second(3) },
             { $0.snapshot.budgetUsed = .seconds(2) },
             { $0.checks[.restoreIdentifier] = .fail }, { $0.verdict = .deny }, { $0.reason = .forceQuit },
             { $0.rule = .launch2 }, { $0.wouldHave = .relaunch }, { $0.kind = .peripheralDisconnected },
             { $0.snapshot.generation += 1 }, { $0.app = AppID(256) }, { $0.supersedes = DecisionID(1) },
+            { $0.supersedes = DecisionID(2) }, { $0.snapshot.lastExit = 4 }, { $0.snapshot.lastExit = 5 },
+            { $0.snapshot.lastExitAt = second(2) }, { $0.event = EventID(1_000_007) }, { $0.parent = EventID(3) },
+            { $0.subject = fixture.names.intern("a \"belt\"\n") }, { $0.origin = fixture.names.intern("x.yaml:2") },
+            { $0.snapshot.bundle = fixture.names.intern("com.acme.other") }, { $0.snapshot.restoreIdentifier = .none },
+            { $0.snapshot.restoreIdentifier = fixture.names.intern("other") },
+            { $0.snapshot.budgetLimit = .seconds(3) },
+            { $0.checks[.notForceQuit] = .fail }, { $0.snapshot.forceQuit = true },
+            { $0.snapshot.forceQuitAt = second(9) },
+            { $0.snapshot.forceQuitBy = EventID(12) }, { $0.at = Instant(nanoseconds: 360_000_000_000_001) },
+            { $0.snapshot.unlockedAt = second(2) }, { $0.checks[.beyondDistanceFilter] = .fail },
+            { $0.snapshot.movedSquare = 1e-9 }, { $0.checks[.voipWakesLeft] = .pass }, { $0.snapshot.voipWakes = 7 },
+            { $0.id = DecisionID(1_234_567) }, { $0.checks[.notForceQuit] = .pass },
+            { $0.checks[.restoreIdentifier] = .pass }, { $0.checks[.beyondDistanceFilter] = .pass },
+            { $0.checks[.voipWakesLeft] = .fail }, { $0.snapshot.voipWakes = 9 },
+            { $0.checks[.voipWakesLeft] = .pass }, { $0.checks[.beyondDistanceFilter] = .fail },
+            { $0.snapshot.movedSquare = 1e-8 }, { $0.snapshot.filterChord = 1e-6 },
         ]
+        var decisions: [Decision] = []
         for change in changes {
-            var next = decisions.last ?? first
+            var next = decisions.last ?? fixture.resume(1, at: second(10), event: 1)
             change(&next)
-            decisions += [next, next]
+            decisions.append(next)
         }
-        let together = try fixture.lines(decisions.map { [$0] }).dropFirst()
-        let alone = try decisions.map { try fixture.lines([[$0]])[1] }
-        #expect(Array(together) == alone)
+        return decisions
+    }
+
+    @Test("What records share is written once, and a record is its own values")
+    func shapes() throws {
+        let batches = (1...500).map { [fixture.resume($0, at: second(Int64($0)))] }
+        let lines = try fixture.contents(batches).split(separator: "\n")
+        #expect(lines.count == 502)
+        #expect(
+            lines[1].hasPrefix(#"{"schema":"wake.shape/1","shape":0,"record":{"schema":"wake.decision/1","seq":"$0","#)
+        )
+        #expect(lines.dropFirst(2).allSatisfy { $0.hasPrefix(#"{"shape":0,"values":["#) && $0.utf8.count < 300 })
+        for line in lines {
+            #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(line.utf8)) }
+        }
+    }
+
+    @Test("A record reads the same from its shape and in full")
+    func sameReading() throws {
+        let batches =
+            changed().map { [$0, $0] } + [[fixture.nobody(9, at: second(20)), fixture.nobody(9, at: second(21))]]
+        let shaped = try fixture.run(batches)
+        let full = try fixture.lines(batches).joined(separator: "\n") + "\n"
+        try Data(full.utf8).write(to: URL(fileURLWithPath: fixture.decisionsPath))
+        let whole = try RunLog(folder: fixture.folder.path)
+        #expect(shaped.decisions.count == batches.count * 2)
+        #expect(shaped.decisions == whole.decisions)
+        // The same without the checks.
+        _ = try fixture.run(batches)
+        let lean = try RunLog(folder: fixture.folder.path, checks: false)
+        #expect(
+            lean.decisions
+                == whole.decisions.map { decision in
+                    var decision = decision
+                    decision.checks = []
+                    return decision
+                }
+        )
+    }
+
+    @Test("Beyond as many shapes as a log may have, records are written in full, and read the same")
+    func manyShapes() throws {
+        let reasons = Reason.allCases
+        let batches = (0..<4_200 as Range<Int>).map { number in
+            var decision = fixture.resume(UInt64(number) + 1, at: second(Int64(number)))
+            decision.reason = reasons[number % reasons.count]
+            decision.rule = RuleID.allCases[number / reasons.count % 80]
+            return [decision]
+        }
+        let contents = try fixture.contents(batches)
+        #expect(contents.split(separator: "\n").contains { $0.hasPrefix(#"{"schema":"wake.decision/1","seq":4200,"#) })
+        let lines = ShapedLines.records(of: contents)
+        #expect(lines.count == 4_201)
+        #expect(try lines.last == fixture.lines([batches[4_199]]).last)
+    }
+
+    @Test("A log that broke off at any byte and goes on is the log that never did")
+    func goesOnFromAnyByte() throws {
+        let batches = changed().enumerated().map { position, decision in
+            var decision = decision
+            decision.id = DecisionID(UInt64(position) + 1)
+            return [decision]
+        }
+        let whole = Data(try fixture.contents(batches).utf8)
+        let start = (whole.firstIndex(of: 0x0a) ?? 0) + 1
+        for length in stride(from: start, through: whole.count, by: 997) {
+            try whole.prefix(length).write(to: URL(fileURLWithPath: fixture.decisionsPath))
+            let (log, last) = try DecisionLog.continuing(
+                fixture.decisionsPath,
+                header: ReportFixture.header,
+                profile: .ios17,
+                names: fixture.names.text
+            )
+            for batch in batches where batch[0].id > last { try log.append(batch: batch) }
+            try log.flush()
+            #expect(try Data(contentsOf: URL(fileURLWithPath: fixture.decisionsPath)) == whole, "cut at \(length)")
+        }
     }
 
     @Test("Decisions of one event share a census of all apps that saw it")
@@ -116,7 +214,7 @@ struct DecisionLogTests {
         let batches = (1...500).map { [fixture.resume($0, at: second(Int64($0)))] }
         _ = try fixture.run(batches)
         let written = try String(contentsOfFile: fixture.decisionsPath, encoding: .utf8)
-        #expect(written.split(separator: "\n").map(String.init) == (try fixture.lines(batches)))
+        #expect(try written == fixture.contents(batches))
     }
 
     @Test("A log that broke off goes on after its last whole line, and says which decision that was")

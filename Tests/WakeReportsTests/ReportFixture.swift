@@ -70,11 +70,16 @@ final class ReportFixture {
         return decision
     }
 
-    /// The lines of these decisions, each inner list one turn.
+    /// The lines of these decisions, each inner list one turn, with records in full.
     func lines(_ batches: [[Decision]]) throws -> [String] {
+        ShapedLines.records(of: try contents(batches))
+    }
+
+    /// The log of these decisions as it is written.
+    func contents(_ batches: [[Decision]]) throws -> String {
         let log = DecisionLog(header: Self.header, profile: .ios17, names: names.text)
         for batch in batches { try log.append(batch: batch) }
-        return log.contents.split(separator: "\n").map(String.init)
+        return log.contents
     }
 
     /// Writes both logs into the folder and reads them.

@@ -101,6 +101,18 @@ struct RunLogTests {
         #expect(log.end == second(3))
     }
 
+    @Test("A move reads the same whether or not it is written as the bench does", arguments: [#"a \"b\""#, "é"])
+    func moves(app: String) throws {
+        let outcomes = OutcomeLog()
+        let move = StateMove(app: app, at: second(3_700), from: .suspended, to: .notRunning, pid: -1)
+        try outcomes.append(move)
+        let line = outcomes.contents
+        _ = try fixture.run([])
+        try Data((line + line.replacing(":", with: ": ").replacing("T+01: 01: 40", with: "T+01:01:40")).utf8)
+            .write(to: URL(fileURLWithPath: fixture.outcomesPath))
+        #expect(try RunLog(folder: fixture.folder.path).moves == [move, move])
+    }
+
     @Test("One app's lines can be read alone, with events that nobody registered for")
     func oneApp() throws {
         let batches = [
@@ -120,7 +132,8 @@ struct RunLogTests {
         for length in stride(from: ends[0] + 1, through: whole.count, by: 7) {
             try whole.prefix(length).write(to: URL(fileURLWithPath: fixture.decisionsPath))
             let log = try RunLog(folder: fixture.folder.path)
-            #expect(log.decisions.count == ends.count { $0 < length } - 1)
+            // The first line, then a shape and a record for each.
+            #expect(log.decisions.count == (ends.count { $0 < length } - 1) / 2)
         }
     }
 

@@ -3,63 +3,72 @@ import WakeRouter
 
 /// The parts of a decision line that are the same in many lines, made once.
 final class DecisionFragments {
-    let phone: [UInt8]
+    let phone: Fragment
     /// `,"source":"bluetooth","kind":"peripheral-connected","subject":`
-    let kinds: [[UInt8]]
-    let verdicts: [[UInt8]]
-    let reasons: [[UInt8]]
-    let rules: [[UInt8]]
-    let wouldHave: [[UInt8]]
+    let kinds: [Fragment]
+    let verdicts: [Fragment]
+    let reasons: [Fragment]
+    let rules: [Fragment]
+    let wouldHave: [Fragment]
     /// By source, then by reason.
-    private let fixes: [[UInt8]]
-    let censusOfOneWoken: [UInt8]
-    let censusOfOne: [[UInt8]]
-    /// Of an event that is for no app, by reason.
-    let censusOfNobody: [[UInt8]]
+    private let fixes: [Fragment]
+    /// `"ForceQuit":`
+    let reasonKeys: [Fragment]
     /// `,"cleared_by":["user launch","reboot"]`
-    let forceQuitClearedBy: [UInt8]
+    let forceQuitClearedBy: Fragment
     /// `,"limit":15,"window_ms":300000}`
-    let voipWakeLimit: [UInt8]
+    let voipWakeLimit: Fragment
     /// `,"limit_ms":10000`
-    let silenceLimit: [UInt8]
+    let silenceLimit: Fragment
     /// `,"dwell_ms":20000`
-    let dwell: [UInt8]
+    let dwell: Fragment
     /// By check, result and whether it decided.
-    private let checks: [[UInt8]]
-    private var modeLists: [UInt16: [UInt8]] = [:]
+    private let checks: [Fragment]
+    private var modeLists: [UInt16: Fragment] = [:]
+    private var numbers = Numbers()
+
+    /// Numbers fragments.
+    private struct Numbers {
+        /// Above the bytes and marks that records are signed with, below where literals lie.
+        private var next: UInt64 = 0x1000
+
+        mutating func fragment(_ bytes: [UInt8]) -> Fragment {
+            next += 1
+            return Fragment(number: next, bytes: bytes)
+        }
+
+        mutating func fragment(_ text: String) -> Fragment { fragment(Array(text.utf8)) }
+    }
 
     init(phone: String, profile: Profile) {
-        self.phone = Self.line { line in
+        var numbers = Numbers()
+        let head = Self.line { line in
             line.append(",\"phone\":")
             line.append(quoted: phone)
             line.append(",\"t\":")
         }
+        self.phone = numbers.fragment(head)
         kinds = EventKind.allCases.map { kind in
-            Array(",\"source\":\"\(kind.source.word)\",\"kind\":\"\(kind.word)\",\"subject\":".utf8)
+            numbers.fragment(",\"source\":\"\(kind.source.word)\",\"kind\":\"\(kind.word)\",\"subject\":")
         }
-        verdicts = Verdict.allCases.map { Array(",\"verdict\":\"\($0.word)\"".utf8) }
-        reasons = Reason.allCases.map { Array(",\"reason\":\"\($0.word)\"".utf8) }
-        rules = RuleID.allCases.map { Array(",\"rule\":\"\($0.text)\"".utf8) }
-        wouldHave = Verdict.allCases.map { Array("\"verdict\":\"\($0.word)\"".utf8) }
-        fixes = EventKind.allCases.flatMap { kind in
-            Reason.allCases.map { reason in
-                Self.line { $0.append(list: Advice.fix(reason, of: kind).map { [$0] } ?? []) }
+        verdicts = Verdict.allCases.map { numbers.fragment(",\"verdict\":\"\($0.word)\"") }
+        reasons = Reason.allCases.map { numbers.fragment(",\"reason\":\"\($0.word)\"") }
+        rules = RuleID.allCases.map { numbers.fragment(",\"rule\":\"\($0.text)\"") }
+        wouldHave = Verdict.allCases.map { numbers.fragment("\"verdict\":\"\($0.word)\"") }
+        var fixes: [Fragment] = []
+        for kind in EventKind.allCases {
+            for reason in Reason.allCases {
+                let list = Advice.fix(reason, of: kind).map { [$0] } ?? []
+                fixes.append(numbers.fragment(Self.line { $0.append(list: list) }))
             }
         }
-        let none = [UInt64](repeating: 0, count: Reason.allCases.count)
-        censusOfOneWoken = Self.census(apps: 1, woke: 1, counts: none)
-        func alone(_ reason: Reason, apps: UInt64) -> [UInt8] {
-            var counts = none
-            counts[Int(reason.rawValue)] = 1
-            return Self.census(apps: apps, woke: 0, counts: counts)
-        }
-        censusOfOne = Reason.allCases.map { alone($0, apps: 1) }
-        censusOfNobody = Reason.allCases.map { alone($0, apps: 0) }
-        forceQuitClearedBy = Self.line {
+        self.fixes = fixes
+        reasonKeys = Reason.allCases.map { numbers.fragment("\"\($0.word)\":") }
+        let forceQuitClearedBy = Self.line {
             $0.append(",\"cleared_by\":")
             $0.append(list: ["user launch"] + (profile.rebootLiftsForceQuit ? ["reboot"] : []))
         }
-        voipWakeLimit = Self.line {
+        let voipWakeLimit = Self.line {
             if let limit = profile.voipWakeLimit {
                 $0.append(",\"limit\":")
                 $0.append(UInt64(limit))
@@ -68,63 +77,49 @@ final class DecisionFragments {
             $0.append(profile.voipWakeWindow.milliseconds)
             $0.append("}")
         }
-        silenceLimit = Self.line {
+        let silenceLimit = Self.line {
             guard let limit = profile.audioSilenceLimit else { return }
             $0.append(",\"limit_ms\":")
             $0.append(limit.milliseconds)
         }
-        dwell = Self.line {
+        let dwell = Self.line {
             $0.append(",\"dwell_ms\":")
             $0.append(profile.regionDwell.milliseconds)
         }
-        var checks: [[UInt8]] = []
+        self.forceQuitClearedBy = numbers.fragment(forceQuitClearedBy)
+        self.voipWakeLimit = numbers.fragment(voipWakeLimit)
+        self.silenceLimit = numbers.fragment(silenceLimit)
+        self.dwell = numbers.fragment(dwell)
+        var checks: [Fragment] = []
         for check in Check.allCases {
             for result in CheckResult.allCases {
-                checks.append(Self.check(check, result, decisive: false))
-                checks.append(Self.check(check, result, decisive: true))
+                checks.append(numbers.fragment(Self.check(check, result, decisive: false)))
+                checks.append(numbers.fragment(Self.check(check, result, decisive: true)))
             }
         }
         self.checks = checks
+        self.numbers = numbers
     }
 
     /// An object with the rule, the question and the result, open at its end.
-    func check(_ check: Check, _ result: CheckResult, decisive: Bool) -> [UInt8] {
+    func check(_ check: Check, _ result: CheckResult, decisive: Bool) -> Fragment {
         checks[(Int(check.rawValue) * 4 + Int(result.rawValue)) * 2 + (decisive ? 1 : 0)]
     }
 
     /// What to do about a reason.
-    func fix(_ reason: Reason, of kind: EventKind) -> [UInt8] {
+    func fix(_ reason: Reason, of kind: EventKind) -> Fragment {
         fixes[Int(kind.rawValue) * Reason.allCases.count + Int(reason.rawValue)]
     }
 
     /// A list of background modes.
-    func modes(_ modes: BackgroundModes) -> [UInt8] {
+    func modes(_ modes: BackgroundModes) -> Fragment {
         if let list = modeLists[modes.rawValue] { return list }
-        let list = Self.line { $0.append(list: modes.members.map(\.plistValue)) }
+        let list = numbers.fragment(Self.line { $0.append(list: modes.members.map(\.plistValue)) })
         modeLists[modes.rawValue] = list
         return list
     }
 
-    private static let reasonsByWord = Reason.allCases.sorted { $0.word < $1.word }
-
-    static func census(apps: UInt64, woke: UInt64, counts: [UInt64]) -> [UInt8] {
-        line { line in
-            line.append("{\"apps\":")
-            line.append(apps)
-            line.append(",\"woke\":")
-            line.append(woke)
-            line.append(",\"by_reason\":{")
-            var first = true
-            for reason in reasonsByWord where counts[Int(reason.rawValue)] > 0 {
-                if !first { line.append(",") }
-                first = false
-                line.append(quoted: reason.word)
-                line.append(":")
-                line.append(counts[Int(reason.rawValue)])
-            }
-            line.append("}}")
-        }
-    }
+    static let reasonsByWord = Reason.allCases.sorted { $0.word < $1.word }
 
     private static func check(_ check: Check, _ result: CheckResult, decisive: Bool) -> [UInt8] {
         line { line in

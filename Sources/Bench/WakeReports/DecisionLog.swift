@@ -31,7 +31,7 @@ package struct LogHeader: Hashable, Sendable {
     }
 
     func write(into line: inout LineBuffer) {
-        line.append("{\"schema\":\"wake.log/1\",\"version\":")
+        line.append("{\"schema\":\"wake.log/2\",\"version\":")
         line.append(quoted: version)
         line.append(",\"phone\":")
         line.append(quoted: phone)
@@ -52,18 +52,20 @@ package struct LogHeader: Hashable, Sendable {
     }
 }
 
-/// Writes decisions as `wake.decision/1` lines: virtual time and the router's facts only, in a fixed order, so that two
+/// Writes decisions as `wake.decision/1` records: virtual time and the router's facts only, in a fixed order, so that two
 /// runs with the same header are the same bytes.
+///
+/// What many records share is written once, as a `wake.shape/1` line before the first of them: a record with `"$0"`, `"$1"` and so
+/// on in place of its values. A record is then a line such as `{"shape":3,"values":[412,"d-000412"]}`. ``ShapedLines`` puts them
+/// together again.
 package final class DecisionLog {
     private let file: LogFile
     private let names: (NameID) -> String
-    private let profile: Profile
     private let fragments: DecisionFragments
     /// Names as quoted JSON, by number.
     private var quotedNames: [[UInt8]] = []
-    /// The latest decisions, by app: an app that is told the same again has the same middle of the line.
-    private var middles = [Middle](repeating: Middle(), count: DecisionLog.middlesLimit)
-    private static let middlesLimit = 256
+    private var shapes = ShapeIndex()
+    private var record = ShapedRecord()
     private static let allChecks = Check.allCases
 
     /// Makes the file at `path`. `profile` is what the router decides by, and `names` gives the text of a name.
@@ -96,11 +98,12 @@ package final class DecisionLog {
     ) throws(ReportError) -> (log: DecisionLog, last: DecisionID) {
         var length = 0
         var last = DecisionID.none
+        var reader = DecisionReader()
         do {
             var lines = try LineReader(path)
             while let line = try lines.next() {
                 length = lines.offset
-                if let id = JSONValue(parsing: line)?["id"]?.string.flatMap(LogTime.number) { last = DecisionID(id) }
+                if let record = reader.record(of: line) { last = record.id }
             }
         } catch  where error.kind == .missing {
             return (try DecisionLog(creating: path, header: header, profile: profile, names: names), .none)
@@ -109,13 +112,14 @@ package final class DecisionLog {
             return (try DecisionLog(creating: path, header: header, profile: profile, names: names), .none)
         }
         let file = try LogFile(continuing: path, after: length)
-        return (DecisionLog(file: file, header: header, profile: profile, names: names), last)
+        let log = DecisionLog(file: file, header: header, profile: profile, names: names)
+        for shape in reader.shapes { log.shapes.insert(shape) }
+        return (log, last)
     }
 
     private init(file: LogFile, header: LogHeader, profile: Profile, names: @escaping (NameID) -> String) {
         self.file = file
         self.names = names
-        self.profile = profile
         fragments = DecisionFragments(phone: header.phone, profile: profile)
     }
 
@@ -128,13 +132,44 @@ package final class DecisionLog {
         while start < batch.count {
             var end = start + 1
             while end < batch.count, batch[end].event == batch[start].event { end += 1 }
-            let census = census(of: batch[start..<end])
+            let census = Census(batch[start..<end])
             for position in start..<end {
-                write(batch[position], census: census, into: &file.line)
-                try file.endLine()
+                try write(batch[position], census: census)
             }
             start = end
         }
+    }
+
+    private func write(_ decision: Decision, census: Census) throws(ReportError) {
+        record.begin(writingShape: false)
+        write(decision, census: census, into: &record)
+        if let number = shapes.number(of: record.signature) { return try writeValues(number) }
+        let signature = record.signature
+        record.begin(writingShape: true)
+        write(decision, census: census, into: &record)
+        guard let (number, isNew) = shapes.number(of: record.shape.bytes, signature: signature) else {
+            file.line.append(RecordShape(record.shape.bytes)?.record(record.values.bytes) ?? [])
+            return try file.endLine()
+        }
+        if isNew {
+            file.line.append(ShapedLines.shapePrefix)
+            file.line.append(UInt64(number))
+            file.line.append(ShapedLines.recordKey)
+            file.line.append(record.shape.bytes)
+            file.line.append("}")
+            try file.endLine()
+        }
+        try writeValues(number)
+    }
+
+    /// The line of the record, whose shape the log has.
+    private func writeValues(_ shape: Int) throws(ReportError) {
+        file.line.append(ShapedLines.valuesPrefix)
+        file.line.append(UInt64(shape))
+        file.line.append(ShapedLines.valuesKey)
+        file.line.append(record.values.bytes)
+        file.line.append("]}")
+        try file.endLine()
     }
 
     /// From now on only what stands before the latest ``settle()`` reaches the file.
@@ -148,24 +183,9 @@ package final class DecisionLog {
         try file.flush()
     }
 
-    // MARK: One line
+    // MARK: One record
 
-    /// What a line says of the app and of the checks, and the decision that it was written for.
-    private struct Middle {
-        var decision: Decision?
-        var text: [UInt8] = []
-
-        /// Whether the decision differs from this one's in nothing that the middle of its line tells.
-        func fits(_ other: Decision) -> Bool {
-            guard let decision else { return false }
-            return decision.checks.bits == other.checks.bits && decision.app == other.app
-                && decision.kind.rawValue == other.kind.rawValue && decision.verdict.rawValue == other.verdict.rawValue
-                && decision.reason.rawValue == other.reason.rawValue && decision.rule.rawValue == other.rule.rawValue
-                && decision.wouldHave == other.wouldHave && decision.snapshot == other.snapshot
-        }
-    }
-
-    private func write(_ decision: Decision, census: [UInt8], into line: inout LineBuffer) {
+    private func write(_ decision: Decision, census: Census, into line: inout ShapedRecord) {
         line.append("{\"schema\":\"wake.decision/1\",\"seq\":")
         line.append(decision.id.number)
         line.append(",\"id\":")
@@ -175,32 +195,20 @@ package final class DecisionLog {
         line.append(",\"event\":{\"id\":")
         line.append(decision.event)
         line.append(fragments.kinds[Int(decision.kind.rawValue)])
-        line.append(name(decision.subject))
+        line.append(name: name(decision.subject))
         line.append(",\"origin\":")
-        line.append(name(decision.origin))
+        line.append(name: name(decision.origin))
         line.append(",\"parent\":")
         line.append(decision.parent)
         line.append("},\"app\":")
-        let slot = Int(decision.app.number) % Self.middlesLimit
-        if middles[slot].fits(decision) {
-            line.append(middles[slot].text)
-        } else if decision.kind.source == .location {
-            // Some of its checks tell the instant.
-            writeMiddle(decision, into: &line)
-        } else {
-            let start = line.count
-            writeMiddle(decision, into: &line)
-            middles[slot].decision = decision
-            middles[slot].text.removeAll(keepingCapacity: true)
-            middles[slot].text.append(contentsOf: line.bytes[start...])
-        }
-        line.append(census)
+        writeMiddle(decision, into: &line)
+        writeCensus(census, into: &line)
         line.append(",\"supersedes\":")
         line.append(decision.supersedes)
         line.append("}")
     }
 
-    private func writeMiddle(_ decision: Decision, into line: inout LineBuffer) {
+    private func writeMiddle(_ decision: Decision, into line: inout ShapedRecord) {
         let snapshot = decision.snapshot
         writeApp(snapshot, into: &line)
         line.append(",\"interest\":")
@@ -219,10 +227,10 @@ package final class DecisionLog {
         line.append(",\"census\":")
     }
 
-    private func writeApp(_ snapshot: AppSnapshot, into line: inout LineBuffer) {
+    private func writeApp(_ snapshot: AppSnapshot, into line: inout ShapedRecord) {
         guard snapshot.bundle != .none else { return line.append("null") }
         line.append("{\"bundle\":")
-        line.append(name(snapshot.bundle))
+        line.append(name: name(snapshot.bundle))
         line.append(",\"state_before\":\"")
         line.append(raw: snapshot.state.word(hasExited: snapshot.lastExit != 0))
         line.append("\",\"since\":")
@@ -233,9 +241,9 @@ package final class DecisionLog {
         } else {
             line.append("{\"cause\":\"")
             line.append(raw: snapshot.lastExitCause.word)
-            line.append("\",\"id\":\"x-")
-            line.append(snapshot.lastExit)
-            line.append("\",\"t\":")
+            line.append("\",\"id\":")
+            line.append(exit: snapshot.lastExit)
+            line.append(",\"t\":")
             line.append(quoted: snapshot.lastExitAt)
             line.append("}")
         }
@@ -245,7 +253,7 @@ package final class DecisionLog {
     }
 
     /// How the app was interested; null where the event is for no app by itself, though apps may have to do with it.
-    private func writeInterest(_ decision: Decision, into line: inout LineBuffer) {
+    private func writeInterest(_ decision: Decision, into line: inout ShapedRecord) {
         let snapshot = decision.snapshot
         if decision.app == .none, decision.reason != .noRegistration { return line.append("null") }
         guard snapshot.via != .none else { return line.append("{\"registered\":false}") }
@@ -259,7 +267,7 @@ package final class DecisionLog {
     }
 
     /// The time of the wake; null in the foreground, and where there is no app to wake.
-    private func writeBudget(_ snapshot: AppSnapshot, into line: inout LineBuffer) {
+    private func writeBudget(_ snapshot: AppSnapshot, into line: inout ShapedRecord) {
         guard snapshot.budgetLimit > .zero else { return line.append("null") }
         line.append("{\"limit_ms\":")
         line.append(snapshot.budgetLimit.milliseconds)
@@ -270,7 +278,7 @@ package final class DecisionLog {
         line.append("}")
     }
 
-    private func writeWouldHave(_ decision: Decision, into line: inout LineBuffer) {
+    private func writeWouldHave(_ decision: Decision, into line: inout ShapedRecord) {
         guard let wouldHave = decision.wouldHave else { return line.append("null") }
         line.append("{")
         line.append(fragments.wouldHave[Int(wouldHave.rawValue)])
@@ -278,11 +286,11 @@ package final class DecisionLog {
         line.append("}")
     }
 
-    private func writeNameOrNull(_ id: NameID, into line: inout LineBuffer) {
-        if id == .none { line.append("null") } else { line.append(name(id)) }
+    private func writeNameOrNull(_ id: NameID, into line: inout ShapedRecord) {
+        if id == .none { line.append("null") } else { line.append(name: name(id)) }
     }
 
-    private func writeChecks(_ decision: Decision, into line: inout LineBuffer) {
+    private func writeChecks(_ decision: Decision, into line: inout ShapedRecord) {
         let decisive = decision.checks.decisive
         var first = true
         for check in Self.allChecks {
@@ -308,7 +316,7 @@ package final class DecisionLog {
         _ check: Check,
         _ result: CheckResult,
         _ decision: Decision,
-        into line: inout LineBuffer
+        into line: inout ShapedRecord
     ) {
         let snapshot = decision.snapshot
         switch check {
@@ -410,7 +418,7 @@ package final class DecisionLog {
         }
     }
 
-    private func writeForceQuit(_ snapshot: AppSnapshot, into line: inout LineBuffer) {
+    private func writeForceQuit(_ snapshot: AppSnapshot, into line: inout ShapedRecord) {
         line.append(",\"observed\":")
         line.append(snapshot.forceQuit)
         guard snapshot.forceQuit else { return }
@@ -421,7 +429,7 @@ package final class DecisionLog {
         line.append(fragments.forceQuitClearedBy)
     }
 
-    private func writeAlsoFailing(_ checks: CheckResults, into line: inout LineBuffer) {
+    private func writeAlsoFailing(_ checks: CheckResults, into line: inout ShapedRecord) {
         let decisive = checks.decisive
         line.append(",\"also_failing\":[")
         var first = true
@@ -437,20 +445,48 @@ package final class DecisionLog {
     }
 
     /// How many apps saw the event, how many got it, and why the others did not.
-    private func census(of decisions: ArraySlice<Decision>) -> [UInt8] {
-        if decisions.count == 1, let only = decisions.first {
-            if only.verdict.delivers { return fragments.censusOfOneWoken }
-            return only.app == .none
-                ? fragments.censusOfNobody[Int(only.reason.rawValue)] : fragments.censusOfOne[Int(only.reason.rawValue)]
-        }
-        var counts = [UInt64](repeating: 0, count: Reason.allCases.count)
+    private struct Census {
         var apps: UInt64 = 0
         var woke: UInt64 = 0
-        for decision in decisions {
-            if decision.app != .none { apps += 1 }
-            if decision.verdict.delivers { woke += 1 } else { counts[Int(decision.reason.rawValue)] += 1 }
+        /// By reason; empty when there is one decision, whose reason is `only`.
+        var counts: [UInt64] = []
+        var only: Reason?
+
+        init(_ decisions: ArraySlice<Decision>) {
+            if decisions.count > 1 { counts = [UInt64](repeating: 0, count: Reason.allCases.count) }
+            for decision in decisions {
+                if decision.app != .none { apps += 1 }
+                if decision.verdict.delivers {
+                    woke += 1
+                } else if decisions.count == 1 {
+                    only = decision.reason
+                } else {
+                    counts[Int(decision.reason.rawValue)] += 1
+                }
+            }
         }
-        return DecisionFragments.census(apps: apps, woke: woke, counts: counts)
+    }
+
+    private func writeCensus(_ census: Census, into line: inout ShapedRecord) {
+        line.append("{\"apps\":")
+        line.append(census.apps)
+        line.append(",\"woke\":")
+        line.append(census.woke)
+        line.append(",\"by_reason\":{")
+        if let only = census.only {
+            line.append(fragments.reasonKeys[Int(only.rawValue)])
+            line.append(1 as UInt64)
+        }
+        var first = true
+        for reason in DecisionFragments.reasonsByWord where !census.counts.isEmpty {
+            let count = census.counts[Int(reason.rawValue)]
+            if count == 0 { continue }
+            if !first { line.append(",") }
+            first = false
+            line.append(fragments.reasonKeys[Int(reason.rawValue)])
+            line.append(count)
+        }
+        line.append("}}")
     }
 
     private func name(_ id: NameID) -> [UInt8] {

@@ -220,6 +220,25 @@ extension Outcome.Callback {
 }
 
 extension StateMove {
+    private static let start = Array("{\"schema\":\"wake.state/1\",\"app\":".utf8)
+    private static let time = Array(",\"t\":".utf8)
+    private static let from = Array(",\"from\":".utf8)
+    private static let to = Array(",\"to\":".utf8)
+    private static let pid = Array(",\"pid\":".utf8)
+
+    /// Reads a line as ``OutcomeLog`` writes it, which is most of a log's; nil when it is another.
+    init?(_ line: [UInt8], _ texts: inout TextPool) {
+        var offset = 0
+        guard let app = Value(line, after: Self.start, &offset),
+            let at = Value(line, after: Self.time, &offset)?.instant,
+            let from = Value(line, after: Self.from, &offset), let to = Value(line, after: Self.to, &offset),
+            let pid = Value(line, after: Self.pid, &offset)?.integer, offset + 1 == line.count, line[offset] == 0x7d,
+            let app = texts.text(app), let from = texts.text(from).flatMap(AppState.init(recordWord:)),
+            let to = texts.text(to).flatMap(AppState.init(recordWord:))
+        else { return nil }
+        self.init(app: app, at: at, from: from, to: to, pid: Int32(clamping: pid))
+    }
+
     init?(_ line: JSONValue) {
         guard line["schema"]?.string == "wake.state/1", let app = line["app"]?.string,
             let at = line["t"]?.string.flatMap(LogTime.instant),

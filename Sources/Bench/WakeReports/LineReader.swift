@@ -32,6 +32,12 @@ struct LineReader: ~Copyable {
         close(descriptor)
     }
 
+    /// How many bytes the file has.
+    var size: Int {
+        var status = stat()
+        return unsafe fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
+    }
+
     /// The next line without its end; nil after the last.
     mutating func next() throws(ReportError) -> [UInt8]? {
         var searched = position

@@ -16,24 +16,46 @@ package enum LogTime {
 
     /// The instant of a text that ``text(_:)`` gave.
     package static func instant(_ text: String) -> Instant? {
-        guard text.hasPrefix("T+") else { return nil }
-        let parts = text.dropFirst(2).split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count == 3, let hours = Int64(parts[0]), let minutes = Int64(parts[1]), minutes < 60 else {
-            return nil
-        }
-        let seconds = parts[2].split(separator: ".", omittingEmptySubsequences: false)
-        guard let whole = seconds.first.flatMap({ Int64($0) }), whole < 60, hours >= 0, minutes >= 0, whole >= 0,
-            hours < 2_000_000
+        let bytes = Array(text.utf8)
+        return instant(bytes, 0..<bytes.count)
+    }
+
+    /// The same from a part of a line.
+    static func instant(_ line: [UInt8], _ part: Range<Int>) -> Instant? {
+        guard part.count > 9, line[part.lowerBound] == 0x54, line[part.lowerBound + 1] == 0x2b else { return nil }
+        let end = part.upperBound
+        var offset = part.lowerBound + 2
+        guard let hours = whole(line, &offset, end), hours < 2_000_000, let minutes = sixtieth(line, &offset, end),
+            let seconds = sixtieth(line, &offset, end)
         else { return nil }
-        var nanoseconds: Int64 = 0
-        if seconds.count == 2 {
-            guard seconds[1].count <= 9, let digits = Int64(seconds[1]), digits >= 0 else { return nil }
-            nanoseconds = digits
-            for _ in seconds[1].count..<9 { nanoseconds *= 10 }
-        } else if seconds.count != 1 {
-            return nil
+        var nanoseconds: UInt64 = 0
+        if offset < end {
+            guard line[offset] == 0x2e else { return nil }
+            offset += 1
+            let start = offset
+            guard end - start <= 9, let fraction = whole(line, &offset, end), offset == end else { return nil }
+            nanoseconds = fraction
+            for _ in (offset - start)..<9 { nanoseconds *= 10 }
         }
-        return Instant(nanoseconds: ((hours * 60 + minutes) * 60 + whole) * 1_000_000_000 + nanoseconds)
+        return Instant(nanoseconds: Int64(((hours * 60 + minutes) * 60 + seconds) * 1_000_000_000 + nanoseconds))
+    }
+
+    /// A colon and a number below 60.
+    private static func sixtieth(_ line: [UInt8], _ offset: inout Int, _ end: Int) -> UInt64? {
+        guard offset < end, line[offset] == 0x3a else { return nil }
+        offset += 1
+        return whole(line, &offset, end).flatMap { $0 < 60 ? $0 : nil }
+    }
+
+    /// The digits from an offset on, at most 18; nil when there are none.
+    static func whole(_ line: [UInt8], _ offset: inout Int, _ end: Int) -> UInt64? {
+        let start = offset
+        var number: UInt64 = 0
+        while offset < end, line[offset] >= 0x30, line[offset] <= 0x39, offset - start < 18 {
+            number = number * 10 + UInt64(line[offset] - 0x30)
+            offset += 1
+        }
+        return offset > start ? number : nil
     }
 
     /// `16m`, `1h4m`, `250ms`: the two largest units.

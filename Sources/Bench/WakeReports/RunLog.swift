@@ -29,44 +29,77 @@ package struct RunLog: Sendable {
     /// Reads both logs of a folder; without outcomes.ndjson there are no outcomes. Lines that are cut or unknown are
     /// left out.
     ///
-    /// - Parameter app: keeps the lines of this app only, and events that nobody registered for.
-    package init(folder: String, app: String? = nil) throws(ReportError) {
+    /// - Parameters:
+    ///   - app: keeps the lines of this app only, and events that nobody registered for.
+    ///   - checks: false leaves out the checks of decisions, which are most of them.
+    package init(folder: String, app: String? = nil, checks: Bool = true) throws(ReportError) {
         try self.init(
             decisions: folder + "/" + Self.decisionsName,
             outcomes: folder + "/" + Self.outcomesName,
-            app: app
+            app: app,
+            checks: checks
         )
     }
 
-    package init(decisions path: String, outcomes: String, app: String? = nil) throws(ReportError) {
+    package init(
+        decisions path: String,
+        outcomes: String,
+        app: String? = nil,
+        checks: Bool = true
+    ) throws(ReportError) {
         var lines = try LineReader(path)
         guard let first = try lines.next().flatMap(JSONValue.init(parsing:)), let header = LogHeader(first) else {
             throw ReportError(.foreign("not a log of wakebench"), path: path)
         }
         self.header = header
-        let wanted = app.map { app in
-            var fragment = LineBuffer()
-            fragment.append("\"bundle\":")
-            fragment.append(quoted: app)
-            return fragment.bytes
-        }
+        var reader = DecisionReader(checks: checks)
+        decisions.reserveCapacity(lines.size / Self.recordSize)
         while let line = try lines.next() {
-            if let wanted, !line.contains(wanted), !line.contains(Self.nobody) {
+            guard let record = reader.record(of: line), app == nil || record.app == nil || record.app == app else {
                 continue
             }
-            guard let record = JSONValue(parsing: line).flatMap(DecisionRecord.init) else { continue }
             if record.at > end { end = record.at }
-            if app == nil || record.app == nil || record.app == app { decisions.append(record) }
+            decisions.append(record)
         }
         try readOutcomes(outcomes, app: app)
     }
 
-    private static let nobody = Array("\"app\":null".utf8)
+    /// Gives the lines of a run's decisions to `body`, the first line and each record in full, until it says false.
+    ///
+    /// - Parameter app: leaves out the records of other apps, and those of no app.
+    package static func eachRecord(
+        folder: String,
+        app: String? = nil,
+        _ body: ([UInt8]) -> Bool
+    ) throws(ReportError) {
+        let path = folder + "/" + decisionsName
+        var lines = try LineReader(path)
+        guard let first = try lines.next(), JSONValue(parsing: first).flatMap(LogHeader.init) != nil else {
+            throw ReportError(.foreign("not a log of wakebench"), path: path)
+        }
+        let wanted = app.map { app in
+            var fragment = LineBuffer()
+            fragment.append("\"app\":{\"bundle\":")
+            fragment.append(quoted: app)
+            return fragment.bytes
+        }
+        guard body(first) else { return }
+        var shapes = ShapedLines()
+        while let line = try lines.next() {
+            guard let record = shapes.record(of: line), wanted.map(record.contains) != false else { continue }
+            guard body(record) else { return }
+        }
+    }
 
     private mutating func readOutcomes(_ path: String, app: String?) throws(ReportError) {
         do {
             var lines = try LineReader(path)
+            var texts = TextPool()
             while let line = try lines.next() {
+                if let move = StateMove(line, &texts) {
+                    if app == nil || move.app == app { take(move) }
+                    continue
+                }
                 guard let value = JSONValue(parsing: line) else { continue }
                 if let app, let other = value["app"]?.string, other != app { continue }
                 take(value)
@@ -74,6 +107,14 @@ package struct RunLog: Sendable {
         } catch  where error.kind == .missing {
             return
         }
+    }
+
+    /// About as many bytes as a decision has.
+    private static let recordSize = 270
+
+    private mutating func take(_ move: StateMove) {
+        if move.at > end { end = move.at }
+        moves.append(move)
     }
 
     private mutating func take(_ value: JSONValue) {
@@ -109,7 +150,7 @@ package struct RunLog: Sendable {
 
 extension LogHeader {
     init?(_ line: JSONValue) {
-        guard line["schema"]?.string == "wake.log/1" else { return nil }
+        guard line["schema"]?.string?.hasPrefix("wake.log/") == true else { return nil }
         self.init(
             version: line["version"]?.string ?? "",
             phone: line["phone"]?.string ?? "",

@@ -59,6 +59,13 @@ enum WakebenchProgram {
             run: { (words) throws(CommandFailure) in try RunReport.make(words) }
         ),
         Verb(
+            words: ["log"],
+            usage: "[RUN]",
+            help: "print the decisions of a run, each record in full; default ./wakebench-runs/latest",
+            options: LogCommand.options,
+            run: { (words) throws(CommandFailure) in try LogCommand.run(words) }
+        ),
+        Verb(
             words: ["compare"],
             usage: "RUN RUN",
             help: "say where the verdicts of two runs differ, such as a simulated and a real one",

@@ -15,7 +15,7 @@ enum WhyCommand {
         let arguments = try Arguments(words, options: options)
         let app = try arguments.only("APP")
         let folder = arguments.value("--run") ?? "wakebench-runs/latest"
-        let log = try read(folder, app: nil)
+        let log = try read(folder)
         guard log.apps.contains(app) || log.moves.contains(where: { $0.app == app }) else {
             let near = Suggestion.nearest(to: app, among: log.apps)
             let hint = near.map { "did you mean \($0)?" } ?? "the run has \(log.apps.joined(separator: ", "))"
@@ -43,8 +43,8 @@ enum WhyCommand {
         guard arguments.rest.count == 2 else { throw CommandFailure(.usage, "two run folders expected; see --help") }
         let (left, right) = (arguments.rest[0], arguments.rest[1])
         let differences = EquivalenceCheck.differences(
-            try read(left, app: nil),
-            try read(right, app: nil),
+            try read(left, checks: false),
+            try read(right, checks: false),
             names: (left, right)
         )
         for line in differences { print(line) }
@@ -52,8 +52,8 @@ enum WhyCommand {
         return differences.isEmpty ? .done : .nonDeterminism
     }
 
-    private static func read(_ folder: String, app: String?) throws(CommandFailure) -> RunLog {
-        do { return try RunLog(folder: folder, app: app) } catch {
+    private static func read(_ folder: String, checks: Bool = true) throws(CommandFailure) -> RunLog {
+        do { return try RunLog(folder: folder, checks: checks) } catch {
             let code: ExitCode = error.kind == .missing ? .notFound : .invalidFile
             throw CommandFailure(code, error.description)
         }

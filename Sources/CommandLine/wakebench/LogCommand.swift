@@ -1,0 +1,38 @@
+import Foundation
+import WakeBench
+import WakeReports
+
+/// `wakebench log`: the decisions of a run, each record in full.
+enum LogCommand {
+    static let options: [Arguments.Option] = [
+        .value("--app", "APP", "the records of this app only, such as com.example.heart")
+    ]
+
+    static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
+        let arguments = try Arguments(words, options: options)
+        let path = arguments.rest.isEmpty ? "wakebench-runs/latest" : try arguments.only("RUN")
+        var page = Data()
+        var failure: CommandFailure?
+        do {
+            try RunLog.eachRecord(folder: path, app: arguments.value("--app")) { line in
+                page.append(contentsOf: line)
+                page.append(0x0a)
+                if page.count >= 256 << 10 { failure = flush(&page) }
+                return failure == nil
+            }
+        } catch {
+            throw CommandFailure(error.kind == .missing ? .notFound : .invalidFile, error.description)
+        }
+        if let failure = failure ?? flush(&page) { throw failure }
+        return .done
+    }
+
+    /// Prints what has come together.
+    private static func flush(_ page: inout Data) -> CommandFailure? {
+        defer { page.removeAll(keepingCapacity: true) }
+        do { try FileHandle.standardOutput.write(contentsOf: page) } catch {
+            return CommandFailure(.internal, "stdout: cannot be written; send it where there is room")
+        }
+        return nil
+    }
+}
