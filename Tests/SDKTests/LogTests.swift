@@ -1,3 +1,4 @@
+import Foundation
 import OSLog
 import Testing
 
@@ -24,6 +25,25 @@ struct LogTests {
         let message: OSLogMessage =
             "a \(1) b \("x", privacy: .public) c \(255, format: .hex) d \(missing) e \(0.5, format: .fixed(precision: 1))"
         #expect(message.text == "a 1 b x c ff d nil e 0.5")
+    }
+
+    @Test("A log that takes nothing ends no app", arguments: [0, 1, 2])
+    func brokenLog(kind: Int) async {
+        await #expect(processExitsWith: .exitCode(0)) { [kind] in
+            var ends: [Int32] = [-1, -1]
+            switch kind {
+            case 0: _ = unsafe dup2(open("/dev/full", O_WRONLY), STDERR_FILENO)
+            case 1: close(STDERR_FILENO)
+            default:
+                _ = unsafe pipe(&ends)
+                dup2(ends[1], STDERR_FILENO)
+                close(ends[0])
+                close(ends[1])
+            }
+            Logger(subsystem: "com.example", category: "broken").error("nobody hears this")
+            os_log("nor this")
+            exit(0)
+        }
     }
 
     @Test("An unfair lock guards its state")

@@ -103,9 +103,18 @@ enum WakebenchProgram {
     ]
 
     static func main() {
-        // A reader that goes away is no reason to die with a signal.
+        StandardStreams.secure()
+        // A reader that goes away, or a file that may not grow (ulimit -f), is no reason to die with a signal.
         signal(SIGPIPE, SIG_IGN)
-        exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
+        signal(SIGXFSZ, SIG_IGN)
+        exit(finish(run(Array(CommandLine.arguments.dropFirst()))).rawValue)
+    }
+
+    /// What was to be read and could not be written is a failure of a command that had none.
+    private static func finish(_ code: ExitCode) -> ExitCode {
+        guard let failure = StandardStreams.outputFailure() else { return code }
+        Output.complain("standard output: \(failure)")
+        return code == .done ? .internal : code
     }
 
     /// Carries out a command line; what is wrong reaches stderr as one line.
@@ -151,7 +160,7 @@ enum Output {
 
     /// Text on stderr as it is.
     static func write(_ text: String) {
-        FileHandle.standardError.write(Data(text.utf8))
+        StandardStreams.complain(text)
     }
 
     private static func flat(_ text: String) -> String {

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// How much a line of the log matters.
 public struct OSLogType: RawRepresentable, Hashable, Sendable {
@@ -84,11 +85,35 @@ open class OSLog: NSObject, @unchecked Sendable {
         prefix != nil
     }
 
+    /// A log that takes nothing, such as a full disk or a pipe that nobody reads, is no reason for an app to end.
+    private static func writeToStandardError(_ line: String) {
+        var pipe = sigset_t()
+        var (before, pending) = (sigset_t(), sigset_t())
+        unsafe sigemptyset(&pipe)
+        unsafe sigaddset(&pipe, SIGPIPE)
+        unsafe pthread_sigmask(SIG_BLOCK, &pipe, &before)
+        unsafe sigpending(&pending)
+        let wasPending = unsafe sigismember(&pending, SIGPIPE) == 1
+        var rest = Array(line.utf8)[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { bytes in
+                unsafe Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            rest = rest.dropFirst(count)
+        }
+        // The signal of this write alone is taken back.
+        var none = timespec()
+        if !wasPending { _ = unsafe sigtimedwait(&pipe, nil, &none) }
+        unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
+    }
+
     func write(_ type: OSLogType, _ text: @autoclosure () -> String) {
         guard let prefix else {
             return
         }
-        FileHandle.standardError.write(Data("\(type.word) \(prefix)\(text())\n".utf8))
+        Self.writeToStandardError("\(type.word) \(prefix)\(text())\n")
     }
 }
 
