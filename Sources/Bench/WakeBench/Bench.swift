@@ -104,7 +104,7 @@ package final class Bench {
     /// Carries a host's words to the inbox.
     package func listen(to host: any AppHost) {
         hosts.append(host)
-        host.hear = { [unowned self] app, word in hear(word, from: app) }
+        host.hear = { [unowned self] app, generation, word in hear(word, from: app, generation) }
     }
 
     /// Carries a source's events to the inbox.
@@ -133,11 +133,20 @@ package final class Bench {
         enqueue(InboxItem(input: input, origin: origin, id: EventID(lastEvent)))
     }
 
-    private func hear(_ word: AppWord, from app: AppID) {
+    private func hear(_ word: AppWord, from app: AppID, _ generation: UInt32) {
         switch word {
-        case .report(let report): enqueue(InboxItem(input: .process(app, report)))
-        case .request(let request): enqueue(InboxItem(input: .request(app, request)))
-        case .acknowledged(let event): ledger.note(acknowledged: event, by: app)
+        case .report(let report): enqueue(InboxItem(input: .process(app, report), generation: generation))
+        case .request(let request): enqueue(InboxItem(input: .request(app, request), generation: generation))
+        case .acknowledged(let event):
+            if generation == self[app].generation { ledger.note(acknowledged: event, by: app) }
+        }
+    }
+
+    /// Whether an item is of a process that another has followed meanwhile: it is not for the app's present one.
+    private func isLate(_ item: InboxItem) -> Bool {
+        switch item.input {
+        case .process(let app, _), .request(let app, _): item.generation != self[app].generation
+        default: false
         }
     }
 
@@ -213,6 +222,7 @@ package final class Bench {
 
     /// Takes one input through the router and writes down all of it. Says whether an action leaves the bench.
     private func handle(_ item: InboxItem) throws(JournalError) -> Bool {
+        if isLate(item) { return false }
         sequence += 1
         decide(item, radio: bluetooth)
         try ledger.append(item, sequence: sequence, at: now)

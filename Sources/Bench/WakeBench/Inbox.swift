@@ -6,6 +6,8 @@ struct InboxItem {
     var payload = EventPayload.none
     var origin = NameID.none
     var id = EventID.none
+    /// Of what an app or its process says: which process of the app it was, counted from 1.
+    var generation: UInt32 = 0
 }
 
 /// The inputs that wait for the router, in order. A source that cannot wait loses its oldest event when it is full.

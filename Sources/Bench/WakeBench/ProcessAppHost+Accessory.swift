@@ -18,7 +18,7 @@ extension ProcessAppHost {
             reply(id, WireReply(accessories: visible.map { WireAccessory($0) }), to: app)
             return
         }
-        hear?(app, .request(.accessory(manager, asked)))
+        say(app, .request(.accessory(manager, asked)))
     }
 
     /// Bytes came over a session of an app that runs, which nothing was to be decided about. The app answers when it has

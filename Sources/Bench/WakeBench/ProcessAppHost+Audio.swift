@@ -58,7 +58,7 @@ extension ProcessAppHost {
         }
     }
 
-    private func ask(_ request: AudioRequest, _ app: AppID) { hear?(app, .request(.audio(request))) }
+    private func ask(_ request: AudioRequest, _ app: AppID) { say(app, .request(.audio(request))) }
 
     private func tooMany(_ id: UInt64, _ app: AppID) {
         fault("asks of sound more often than it waits for answers", app)

@@ -33,7 +33,7 @@ extension ProcessAppHost {
         case .disallowDeferred: return
         default: break
         }
-        if let asked = translation.location(request) { hear?(app, .request(.location(manager, asked))) }
+        if let asked = translation.location(request) { say(app, .request(.location(manager, asked))) }
     }
 
     private func answer(_ event: WireLocationEvent, manager: ManagerNumber, to app: AppID, named name: String) {

@@ -45,7 +45,7 @@ extension ProcessAppHost {
             fault("names a central that was never seen", app)
             return
         }
-        hear?(app, .request(.peripheralManager(manager, asked)))
+        say(app, .request(.peripheralManager(manager, asked)))
     }
 
     /// Whether the queue of the peripheral end has room for one more update of a manager.

@@ -23,7 +23,7 @@ extension ProcessAppHost {
             process.overrun = false
             for packet in process.held { send(packet, to: process, of: app) }
             process.held.removeAll()
-            hear?(app, .report(.launched))
+            say(app, .report(.launched))
         case .acknowledge(let first, let last): acknowledge(first, through: last ?? first, process, app)
         case .timeRemaining(let id):
             reply(id, WireReply(seconds: surroundings?.backgroundSecondsRemaining(of: app)), to: app)
@@ -70,11 +70,11 @@ extension ProcessAppHost {
         for what in taken {
             switch what {
             case .nothing: break
-            case .callback(let callback): hear?(app, .report(.returned(callback)))
+            case .callback(let callback): say(app, .report(.returned(callback)))
             case .event(let event, let decision):
                 surroundings?.note(.answered(decision), of: app)
                 // It went to each of the app's managers that wanted it, and is taken when the last has taken it.
-                if !process.owes(event) { hear?(app, .acknowledged(event)) }
+                if !process.owes(event) { say(app, .acknowledged(event)) }
             }
         }
     }
@@ -84,7 +84,7 @@ extension ProcessAppHost {
             fault("names a peripheral that was never seen", app)
             return
         }
-        hear?(app, .request(request))
+        say(app, .request(request))
     }
 
     private func known(_ name: NameID, _ app: AppID, _ manager: ManagerNumber) -> WirePeripheral {

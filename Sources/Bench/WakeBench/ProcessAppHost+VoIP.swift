@@ -15,7 +15,7 @@ extension ProcessAppHost {
             reply(id, WireReply(granted: granted), to: app)
         case .unwatch, .clearKeepAlive: break
         }
-        if let asked = WireTranslation.voip(request) { hear?(app, .request(.voip(asked))) }
+        if let asked = WireTranslation.voip(request) { say(app, .request(.voip(asked))) }
     }
 
     private func watch(_ socket: SocketNumber, _ id: UInt64, with descriptors: [Int32], from app: AppID) {
@@ -30,7 +30,7 @@ extension ProcessAppHost {
             fault("asks to watch socket \(socket) \(why)", app)
             return
         }
-        hear?(app, .request(.voip(.watch(socket, peer: peer))))
+        say(app, .request(.voip(.watch(socket, peer: peer))))
     }
 
     /// Bytes came over a watched socket of an app that runs, which nothing was to be decided about. The app answers when

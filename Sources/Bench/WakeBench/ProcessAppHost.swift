@@ -20,7 +20,7 @@ final class ProcessAppHost: AppHost {
 
     typealias Owed = AppProcess.Owed
 
-    var hear: ((AppID, AppWord) -> Void)?
+    var hear: ((AppID, UInt32, AppWord) -> Void)?
     weak var surroundings: (any ProcessAppSurroundings)?
     private let host: ProcessHost
     let translation: WireTranslation
@@ -29,6 +29,8 @@ final class ProcessAppHost: AppHost {
     /// The present process of each app.
     private(set) var processes: [AppID: AppProcess] = [:]
     private var owners: [UInt32: AppID] = [:]
+    /// Which process of each app is the present one, or was the last.
+    private var generations: [AppID: UInt32] = [:]
     private var lastKey: UInt32 = 0
     private var order: [AppID] = []
     var isGathering = false
@@ -77,10 +79,14 @@ final class ProcessAppHost: AppHost {
         for app in order where processes[app]?.isBusy == true { processes[app]?.overrun = true }
     }
 
+    /// The present process of an app says something, or something is said of it.
+    func say(_ app: AppID, _ word: AppWord) { hear?(app, generations[app] ?? 0, word) }
+
     // MARK: The process
 
     func launch(_ app: AppID, generation: UInt32, state: AppState, cause: LaunchCause?, at now: Instant) {
         guard let bundle = bundles[app] else { preconditionFailure("app \(app.number) is no bundle") }
+        generations[app] = generation
         lastKey += 1
         let process = AppProcess(
             key: lastKey,
@@ -105,7 +111,7 @@ final class ProcessAppHost: AppHost {
             processes[app] = nil
             owners[process.key] = nil
             surroundings?.note(.fault("\(error)"), of: app)
-            hear?(app, .report(.launchFailed(Self.code(of: error))))
+            say(app, .report(.launchFailed(Self.code(of: error))))
         }
     }
 
@@ -154,7 +160,7 @@ final class ProcessAppHost: AppHost {
             // What the app said before it froze comes first: it may forbid the suspension. One that runs on may never
             // stop talking; the loop reads it as always.
             while frozen, !host.receive(from: process.key) {}
-            hear?(app, .report(frozen ? .suspended : .suspensionRefused))
+            say(app, .report(frozen ? .suspended : .suspensionRefused))
         }
     }
 
@@ -175,9 +181,9 @@ final class ProcessAppHost: AppHost {
     private func exited(_ app: AppID, _ exit: ProcessExit) {
         processes[app] = nil
         switch exit.cause {
-        case .exited(let status): hear?(app, .report(.exited(Int64(status))))
-        case .signalled(let signal, _): hear?(app, .report(.exited(-Int64(signal))))
-        case .unknown: hear?(app, .report(.exited(-Int64(SIGKILL))))
+        case .exited(let status): say(app, .report(.exited(Int64(status))))
+        case .signalled(let signal, _): say(app, .report(.exited(-Int64(signal))))
+        case .unknown: say(app, .report(.exited(-Int64(SIGKILL))))
         }
     }
 

@@ -50,6 +50,6 @@ extension ScriptedAppHost {
     }
 
     private func ask(_ request: AccessoryRequest, from app: AppID) {
-        hear?(app, .request(.accessory(Self.accessoryManager, request)))
+        say(app, .request(.accessory(Self.accessoryManager, request)))
     }
 }

@@ -51,5 +51,5 @@ extension ScriptedAppHost {
         pretend?(own.isSilent ? .silence : .tone, app, now)
     }
 
-    private func ask(_ request: AudioRequest, from app: AppID) { hear?(app, .request(.audio(request))) }
+    private func ask(_ request: AudioRequest, from app: AppID) { say(app, .request(.audio(request))) }
 }

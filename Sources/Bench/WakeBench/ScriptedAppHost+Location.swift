@@ -56,6 +56,6 @@ extension ScriptedAppHost {
     }
 
     private func ask(_ request: LocationRequest, from app: AppID) {
-        hear?(app, .request(.location(Self.locationManager, request)))
+        say(app, .request(.location(Self.locationManager, request)))
     }
 }

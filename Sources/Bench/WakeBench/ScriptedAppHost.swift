@@ -49,7 +49,7 @@ package final class ScriptedAppHost: AppHost {
     /// The central manager that a scripted app makes.
     private static let manager: ManagerNumber = 1
 
-    package var hear: ((AppID, AppWord) -> Void)?
+    package var hear: ((AppID, UInt32, AppWord) -> Void)?
     /// Where what an app does with its sound goes, in place of buffers.
     package var pretend: ((PretendedSound, AppID, Instant) -> Void)?
     /// The accessories that an app may see.
@@ -74,6 +74,9 @@ package final class ScriptedAppHost: AppHost {
             servers: script.voip?.servers.map { devices[$0] } ?? []
         )
     }
+
+    /// The present process of an app says something.
+    func say(_ app: AppID, _ word: AppWord) { hear?(app, apps[app]!.generation, word) }
 
     package var nextDeadline: Instant? { errands.next }
     package var isQuiet: Bool { true }
@@ -102,7 +105,7 @@ package final class ScriptedAppHost: AppHost {
         if let use = script.audio { useSound(use, of: app) }
         if let use = script.accessory { useAccessories(use, of: app) }
         if let use = script.voip { useSockets(use, of: app) }
-        hear?(app, .report(.launched))
+        say(app, .report(.launched))
         if let reaction = script.reactions.first(where: { $0.trigger == .launch }) { begin(reaction, of: app, at: now) }
     }
 
@@ -114,7 +117,7 @@ package final class ScriptedAppHost: AppHost {
 
     package func freeze(_ app: AppID, at now: Instant) {
         apps[app]!.frozen = true
-        hear?(app, .report(.suspended))
+        say(app, .report(.suspended))
     }
 
     package func kill(_ app: AppID, at now: Instant) {
@@ -124,7 +127,7 @@ package final class ScriptedAppHost: AppHost {
     package func callback(_ callback: LifecycleCallback, state: AppState, to app: AppID, at now: Instant) {
         let reaction = apps[app]!.script.reactions.first { $0.trigger == .callback(callback) }
         guard let reaction else {
-            hear?(app, .report(.returned(callback)))
+            say(app, .report(.returned(callback)))
             return
         }
         begin(reaction, of: app, at: now)
@@ -231,7 +234,7 @@ package final class ScriptedAppHost: AppHost {
     }
 
     func request(_ request: AppRequest, from app: AppID) {
-        hear?(app, .request(request))
+        say(app, .request(request))
     }
 
     // MARK: Reactions
@@ -265,15 +268,15 @@ package final class ScriptedAppHost: AppHost {
     private func carryOut(_ errand: Errand, of app: AppID) {
         switch errand {
         case .endTask(let token): request(.endTask(token: token), from: app)
-        case .returned(let callback): hear?(app, .report(.returned(callback)))
+        case .returned(let callback): say(app, .report(.returned(callback)))
         case .endReaction(.end): request(.done, from: app)
         case .endReaction(.nothing): break
         case .endReaction(.exit):
             apps[app]!.running = false
-            hear?(app, .report(.exited(0)))
+            say(app, .report(.exited(0)))
         case .endReaction(.crash):
             apps[app]!.running = false
-            hear?(app, .report(.exited(-11)))
+            say(app, .report(.exited(-11)))
         }
     }
 }

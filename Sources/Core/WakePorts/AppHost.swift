@@ -5,8 +5,9 @@ import WakeModel
 /// Everything happens on the bench's one thread. What an app does comes back through ``hear``, possibly from inside a
 /// call.
 package protocol AppHost: AnyObject {
-    /// Where an app's words and its process's fate go. Set before the first launch.
-    var hear: ((AppID, AppWord) -> Void)? { get set }
+    /// Where an app's words and its process's fate go, with the generation of the process that they are of. Set before the
+    /// first launch.
+    var hear: ((AppID, UInt32, AppWord) -> Void)? { get set }
 
     /// Starts a process. It is told the state it starts in, and what it was started for.
     func launch(_ app: AppID, generation: UInt32, state: AppState, cause: LaunchCause?, at now: Instant)
