@@ -66,6 +66,7 @@ private final class Notebook: Journal {
     func commit() {}
     func rollback() {}
     func idle() {}
+    func end(at: Instant) {}
     func finish() {}
 
     func transaction(of kind: EventKind) -> Int? {

@@ -1,6 +1,7 @@
 import Glibc
 import WakeModel
 import WakeProcesses
+import WakeSystem
 import WakeWire
 
 /// One process of an app: what it was told, what it owes an answer to, and the packets on their way to it.
@@ -32,14 +33,14 @@ final class AppProcess {
     /// On the monotonic clock, in nanoseconds.
     let startedAt: Int64
     var greeted = false
-    var launched = false
+    private(set) var launched = false
     var frozen = false
     var freezing = false
-    /// The patience with it has run out until it answers again.
-    var overrun = false
-    var connected = true
-    /// It is on its way out, and its exit will be heard.
-    var ending = false
+    /// The patience with it has run out; it is not waited for until it owes nothing any more.
+    private(set) var overrun = false
+    private(set) var connected = true
+    /// Since when it has owed something without a pause, on the monotonic clock in nanoseconds; nil while it owes nothing.
+    private var owingSince: Int64?
     /// What is for its location managers and its calls, until it has launched.
     var held: [BenchMessage] = []
     /// It understands packets of several messages.
@@ -64,14 +65,32 @@ final class AppProcess {
         self.welcome = welcome
         self.startedAt = startedAt
         self.host = host
+        owingSince = startedAt
     }
 
     /// Whether virtual time must wait for it.
-    var isBusy: Bool {
-        if freezing { return true }
-        if frozen || overrun || !connected { return false }
-        return ending || !launched || !owed.isEmpty
+    var isBusy: Bool { freezing || waitedForSince != nil }
+
+    /// Since when virtual time waits for something that it owes: to launch, to answer, or to end once it has closed its
+    /// socket.
+    var waitedForSince: Int64? { frozen || overrun ? nil : owingSince }
+
+    /// It runs, and listens.
+    func hasLaunched() {
+        guard !launched else { return }
+        launched = true
+        overrun = false
+        owingSince = owed.isEmpty ? nil : MonotonicClock.now()
     }
+
+    /// It has closed its socket, on its way out or for good. Its end is waited for as long as an answer.
+    func hasDisconnected() {
+        connected = false
+        owingSince = owingSince ?? MonotonicClock.now()
+    }
+
+    /// The patience with it has run out.
+    func hasOverrun() { overrun = true }
 
     // MARK: Answers
 
@@ -80,6 +99,7 @@ final class AppProcess {
         let number = nextDelivery
         nextDelivery += 1
         owed.append((number, what))
+        owingSince = owingSince ?? MonotonicClock.now()
         return number
     }
 
@@ -89,8 +109,8 @@ final class AppProcess {
     func answer(_ first: UInt64, through last: UInt64) -> [Owed]? {
         let taken = owed.filter { $0.number >= first && $0.number <= last }
         guard last >= first, !taken.isEmpty, UInt64(taken.count) - 1 == last - first else { return nil }
-        overrun = false
         owed.removeAll { $0.number >= first && $0.number <= last }
+        if owed.isEmpty, launched, connected { (overrun, owingSince) = (false, nil) }
         return taken.map(\.what)
     }
 
@@ -143,7 +163,8 @@ final class AppProcess {
             if connected {
                 onFault?("reads nothing; \(Self.outboundLimit) packets wait, further ones are lost")
             }
-            connected = false
+            hasDisconnected()
+            hasOverrun()
             return
         }
         // Its own duplicates: the owner's may be closed before there is room.

@@ -19,8 +19,7 @@ extension ProcessAppHost {
             process.takesBatches = batches
             greet(process, version: version, app)
         case .launched:
-            process.launched = true
-            process.overrun = false
+            process.hasLaunched()
             for packet in process.held { send(packet, to: process, of: app) }
             process.held.removeAll()
             say(app, .report(.launched))

@@ -71,12 +71,18 @@ final class ProcessAppHost: AppHost {
 
     var isQuiet: Bool { !order.contains { processes[$0]?.isBusy == true } }
 
-    /// The apps that owe an answer, by bundle identifier.
-    var busyApps: [String] { order.filter { processes[$0]?.isBusy == true }.map { bundles[$0]!.identifier } }
+    /// Since when the app that has owed something longest has owed it, on the monotonic clock in nanoseconds; nil when none
+    /// is waited for.
+    var waitedForSince: Int64? { order.compactMap { processes[$0]?.waitedForSince }.min() }
 
-    /// Stops waiting for the apps that owe an answer: they count as overrun until they give it.
-    func endPatience() {
-        for app in order where processes[app]?.isBusy == true { processes[app]?.overrun = true }
+    /// Stops waiting for the apps that have owed something since `instant` or longer: they count as overrun until they owe
+    /// nothing any more.
+    ///
+    /// - Returns: those, by bundle identifier.
+    func endPatience(with instant: Int64) -> [String] {
+        let late = order.filter { app in processes[app]?.waitedForSince.map { $0 <= instant } ?? false }
+        for app in late { processes[app]?.hasOverrun() }
+        return late.map { bundles[$0]!.identifier }
     }
 
     /// The present process of an app says something, or something is said of it.
@@ -190,10 +196,10 @@ final class ProcessAppHost: AppHost {
     private func socketFault(_ what: SocketFault, _ app: AppID) {
         switch what {
         case .truncated: fault("sent a packet of more than \(WireLimits.packetBytes) bytes", app)
-        case .ending: processes[app]?.ending = true
+        case .ending: processes[app]?.hasDisconnected()
         case .closed:
-            // It runs on, deaf; only its exit ends it.
-            processes[app]?.connected = false
+            // It runs on, deaf, or is only about to end; its exit tells.
+            processes[app]?.hasDisconnected()
             fault("closed its socket", app)
         }
     }

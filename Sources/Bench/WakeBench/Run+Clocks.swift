@@ -7,7 +7,9 @@ import WakeVoIP
 extension Run {
     func runInVirtualTime() throws {
         var now = bench.now
-        while !interrupted {
+        var looked: Instant?
+        while !isInterrupted() {
+            reached = now
             tellProgress()
             lookAtChannels(at: now)
             let didSomething = try bench.run(at: now)
@@ -21,36 +23,56 @@ extension Run {
                 try waitForApps(processes)
                 continue
             }
+            soundOwedSince = nil
             // An app that went to sleep may have read something before that lets bytes come on: they come first.
             if didSomething, processes != nil { continue }
+            if let processes, looked != now {
+                looked = now
+                if try hearApps(processes) { continue }
+            }
             let end = driver.end ?? .distantFuture
             let next = min(deadline, end)
             if next == .distantFuture { return }
             now = max(now, next)
             if now >= end {
                 try bench.run(at: end)
+                reached = now
                 return
             }
             try step(to: now)
         }
     }
 
-    /// Virtual time stands still while an app owes an answer, as long as the patience lasts.
+    /// What an app that nobody waits for has said, and whether it has ended, is heard before time goes on; once at each
+    /// instant, since one that never stops talking does not hold up time.
+    ///
+    /// - Returns: whether there is something to do or to wait for.
+    private func hearApps(_ processes: RealApps) throws -> Bool {
+        for _ in 0..<64 where try !loop.runOnce(timeout: 0) { break }
+        return bench.hasWork(at: bench.now) || !processes.host.isQuiet
+    }
+
+    /// Virtual time stands still while an app owes something, as long as the patience with it lasts: counted from when it
+    /// began to owe, however often it makes itself heard meanwhile.
     private func waitForApps(_ processes: RealApps) throws {
         try bench.commit()
-        let given = Int64(options.patience * 1_000_000_000)
-        let limit = MonotonicClock.now() + given
-        while !processes.host.isQuiet || !audio.isQuiet, !bench.hasWork(at: bench.now), !interrupted {
-            let left = limit - MonotonicClock.now()
-            guard left > 0 else {
-                let busy = processes.host.busyApps
-                let names = busy.isEmpty ? "a buffer of sound" : busy.joined(separator: ", ")
-                recorder.note("no answer within the patience of \(options.patience) s: \(names)")
-                processes.host.endPatience()
+        let patience = Int64(options.patience * 1_000_000_000)
+        if audio.isQuiet { soundOwedSince = nil } else { soundOwedSince = soundOwedSince ?? MonotonicClock.now() }
+        while !processes.host.isQuiet || !audio.isQuiet, !bench.hasWork(at: bench.now), !isInterrupted() {
+            let now = MonotonicClock.now()
+            if let since = soundOwedSince, since + patience <= now {
+                recorder.note("no answer within the patience of \(options.patience) s: a buffer of sound")
                 audio.giveUpWaiting(at: bench.now)
-                return
+                soundOwedSince = nil
             }
-            try loop.runOnce(timeout: left)
+            let late = processes.host.endPatience(with: now - patience)
+            if !late.isEmpty {
+                let names = late.joined(separator: ", ")
+                recorder.note("no answer within the patience of \(options.patience) s: \(names)")
+                continue
+            }
+            let since = min(processes.host.waitedForSince ?? now, soundOwedSince ?? now)
+            try loop.runOnce(timeout: since + patience - now)
         }
     }
 
@@ -60,6 +82,7 @@ extension Run {
         while !interrupted {
             tellProgress()
             let now = Instant(nanoseconds: MonotonicClock.now() - startedAt)
+            reached = now
             try step(to: now)
             lookAtChannels(at: now)
             try bench.run(at: now)

@@ -18,21 +18,7 @@ extension Run {
             return
         }
         var steps = ReplayedSteps()
-        if !scenario.phone.bluetooth { simulated.radio?.setPower(false, at: .zero) }
-        recorder.isReplaying = true
-        bench.beginReplay()
-        simulated.accessories?.connect(at: .zero)
-        let complete = try journal.inputs { (input) throws(JournalError) in
-            if case .install(let app, _) = input.input, Int(app.number) >= scenario.apps.count {
-                throw journal.damaged("input \(input.sequence) installs an app that the scenario does not have")
-            }
-            driveReplay(to: input.at, &steps)
-            steps.accepted(input)
-            if case .benchRestarted = input.input { closeLinks(input.origin) }
-            bench.replay(input, radio: simulated.radio, peripheralRole: simulated.phones)
-            while driver.hasWork, driver.failure == nil { carryOutReplayed(at: input.at, &steps) }
-        }
-        if complete { try compareReplay() } else { try restoreSnapshot() }
+        if try readInputs(&steps) { try compareReplay() } else { try restoreSnapshot() }
         recorder.isReplaying = false
         startedAt = MonotonicClock.now() - bench.now.nanoseconds
         notes.append("going on at \(LogTime.text(bench.now)) with the run that broke off in \(folder.path)")
@@ -66,6 +52,35 @@ extension Run {
                 "its inputs end at decision \(replayed.lastDecision.number), and the log at \(recorder.resumeAfter.number)"
             )
         }
+    }
+
+    /// Takes every input of the journal through the bench again. Says whether the first of the run was among them.
+    private func readInputs(_ steps: inout ReplayedSteps) throws -> Bool {
+        if !scenario.phone.bluetooth { simulated.radio?.setPower(false, at: .zero) }
+        recorder.isReplaying = true
+        bench.beginReplay()
+        simulated.accessories?.connect(at: .zero)
+        return try journal.inputs { (input) throws(JournalError) in
+            if case .install(let app, _) = input.input, Int(app.number) >= scenario.apps.count {
+                throw journal.damaged("input \(input.sequence) installs an app that the scenario does not have")
+            }
+            driveReplay(to: input.at, &steps)
+            steps.accepted(input)
+            if case .benchRestarted = input.input { closeLinks(input.origin) }
+            bench.replay(input, radio: simulated.radio, peripheralRole: simulated.phones)
+            while driver.hasWork, driver.failure == nil { carryOutReplayed(at: input.at, &steps) }
+        }
+    }
+
+    /// Brings a run back that came to its end, and whose reports are still to be written.
+    func readBack(to end: Instant) throws {
+        bench.adoptNames((journal.recovery?.names.count ?? 0) + 1)
+        var steps = ReplayedSteps()
+        if try readInputs(&steps) { try compareReplay() }
+        driveReplay(to: end, &steps)
+        reached = end
+        notes.append("the run in \(folder.path) had come to its end at \(LogTime.text(end)); its reports are written")
+        try recorder.finish()
     }
 
     /// Carries out, while a journal is read back, the steps up to an instant, each at its own.

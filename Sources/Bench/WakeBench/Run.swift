@@ -30,6 +30,14 @@ package final class Run {
     let realTime: Bool
     var startedAt: Int64 = 0
     var interrupted = false
+    /// The signals that end the run with its reports; blocked while it runs.
+    private let endings = SignalSet([SIGINT, SIGTERM, SIGHUP])
+    /// When the next look for one is due, on the monotonic clock in nanoseconds.
+    private var nextLook: Int64 = 0
+    /// How far the run's clock has come.
+    var reached = Instant.zero
+    /// Since when virtual time waits for a buffer of sound, on the monotonic clock in nanoseconds; nil when it does not.
+    var soundOwedSince: Int64?
     /// How far the steps have come while a journal is read back.
     var replayedTo = Instant(nanoseconds: -1)
     /// What is worth a line on stderr, such as a missing right: the run goes on.
@@ -73,7 +81,7 @@ package final class Run {
         journal =
             try options.journal
             ? RunJournal(folder.journal, options: options, profile: profile, seed: seed, backend: backends[.bluetooth])
-            : RunJournal()
+            : RunJournal(without: folder.journal)
         // Names mean the same as before the bench died.
         for (place, name) in (journal.recovery?.names ?? []).enumerated()
         where names.intern(name) != NameID(UInt32(place + 1)) {
@@ -177,7 +185,8 @@ package final class Run {
 
     // MARK: Running
 
-    /// Plays the scenario to its end, and writes the logs.
+    /// Plays the scenario to its end, and writes the logs. The run is over with ``finish()``: when the bench dies before, it
+    /// can be gone on with, and nothing but what is left to do is done.
     ///
     /// - Throws: ``CommandFailure``; what was accepted before is in the run folder.
     package func execute() throws(CommandFailure) {
@@ -189,20 +198,13 @@ package final class Run {
             processes?.host.stop()
         }
         do {
-            let signals = try [SIGINT, SIGTERM].map { try loop.signal($0) { [unowned self] in interrupt() } }
             startedAt = MonotonicClock.now()
             assignApps()
-            if journal.recovery == nil {
-                begin()
+            if let end = journal.recovery?.end {
+                try readBack(to: end)
             } else {
-                try goOn()
+                try play()
             }
-            if realTime { try runInRealTime() } else { try runInVirtualTime() }
-            try bench.commit()
-            // The logs first: a run whose journal is finished is not gone on with.
-            try recorder.finish()
-            try journal.journal.finish()
-            for signal in signals { signal.cancel() }
         } catch let error as SourceFailure {
             throw CommandFailure(error.exitCode, error.message)
         } catch let error as JournalError {
@@ -219,8 +221,39 @@ package final class Run {
         if interrupted { throw CommandFailure(.interrupted, "interrupted at \(LogTime.text(bench.now))") }
     }
 
-    private func interrupt() {
-        interrupted = true
+    private func play() throws {
+        if journal.recovery == nil {
+            begin()
+        } else {
+            try goOn()
+        }
+        // What ends the run before this point ends a run that can be gone on with.
+        try endings.block()
+        let watches = try endings.asked.map { try loop.signal($0) { [unowned self] in interrupted = true } }
+        defer {
+            for watch in watches { watch.cancel() }
+            endings.restore()
+        }
+        if realTime { try runInRealTime() } else { try runInVirtualTime() }
+        try bench.commit()
+        // The logs first: a run that has ended is not played on.
+        try recorder.finish()
+        try journal.journal.end(at: reached)
+    }
+
+    /// Says that the reports of the run are there too, so that nothing of it is left to do.
+    package func finish() throws(CommandFailure) {
+        do throws(JournalError) { try journal.journal.finish() } catch { throw CommandFailure(error) }
+    }
+
+    /// Whether the run was asked to end. In virtual time the loop may never run, so it is looked for now and then.
+    func isInterrupted() -> Bool {
+        guard !interrupted else { return true }
+        let now = MonotonicClock.now()
+        guard now >= nextLook else { return false }
+        nextLook = now + 50_000_000
+        interrupted = endings.isPending
+        return interrupted
     }
 
     func carryOutSteps(at now: Instant) throws(SourceFailure) {

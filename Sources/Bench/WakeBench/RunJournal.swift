@@ -14,8 +14,16 @@ struct RunJournal {
     /// Names the run's processes and control groups.
     let runName: String
 
-    /// A run that keeps no journal.
-    init() {
+    /// The folder of a run without a journal.
+    private let lock: FolderLock?
+
+    /// A run that keeps no journal, and has its folder to itself nevertheless.
+    ///
+    /// - Parameter path: where the journal would be.
+    init(without path: String) throws(CommandFailure) {
+        do throws(JournalError) { lock = try FolderLock(journal: path) } catch {
+            throw CommandFailure(error)
+        }
         journal = NoJournal()
         recovery = nil
         file = nil
@@ -34,6 +42,7 @@ struct RunJournal {
     ) throws(CommandFailure) {
         let hash = try Self.hash(of: options.scenario)
         let name = Self.newName()
+        lock = nil
         do throws(JournalError) {
             if unsafe access(path, F_OK) != 0 {
                 let meta = JournalMeta(

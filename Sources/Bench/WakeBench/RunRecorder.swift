@@ -235,7 +235,8 @@ final class RunRecorder: BenchObserver {
     func finish() throws(ReportError) {
         if let failure { throw failure }
         for app in open.indices {
-            for var outcome in open[app] {
+            // A run whose reports alone were missing has them already.
+            for var outcome in open[app] where !outcomes.held.outcomes.contains(outcome.decision) {
                 outcome.used = now.since(outcome.at)
                 try outcomes.append(outcome)
             }

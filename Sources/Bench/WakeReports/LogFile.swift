@@ -34,7 +34,7 @@ package struct ReportError: Error, Hashable, Sendable, CustomStringConvertible {
         let number = errno
         switch number {
         case ENOENT: return ReportError(.missing, path: path)
-        case ENOSPC, EDQUOT: return ReportError(.full, path: path)
+        case ENOSPC, EDQUOT, EFBIG: return ReportError(.full, path: path)
         default: return ReportError(.system(call, number), path: path)
         }
     }

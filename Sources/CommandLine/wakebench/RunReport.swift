@@ -18,6 +18,7 @@ enum RunReport {
         try writeJUnit(run)
         let decisions = run.verdicts.reduce(0, +)
         let log = try decisions <= wholeReportLimit ? writePages(run.folder, title: run.scenario.name, cases(run)) : nil
+        try run.finish()
         let judgements = run.driver.judgements
         let met = judgements.allSatisfy(\.met)
         if json {

@@ -52,7 +52,10 @@ package protocol Journal: AnyObject {
     /// A quiet moment: slow housekeeping may happen now rather than in a commit. Should it fail, nothing is lost.
     func idle()
 
-    /// The run has come to its end, and there is nothing to recover.
+    /// The run has come to its end at that instant: no input follows, and only its reports may still be missing.
+    func end(at: Instant) throws(JournalError)
+
+    /// The run is over and its reports are there: there is nothing to recover.
     func finish() throws(JournalError)
 }
 
@@ -198,5 +201,6 @@ package final class NoJournal: Journal {
     package func commit() {}
     package func rollback() {}
     package func idle() {}
+    package func end(at: Instant) {}
     package func finish() {}
 }

@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 import WakePorts
 
 /// A database connection, closed exactly once.
@@ -59,10 +60,24 @@ final class Connection {
     func failure(_ code: Int32) -> JournalError {
         switch code & 0xff {
         case SQLITE_FULL: JournalError(.full, path: path)
+        case SQLITE_IOERR where isAtSizeLimit: JournalError(.full, path: path)
         case SQLITE_NOTADB: JournalError(.notAJournal, path: path)
         case SQLITE_BUSY, SQLITE_LOCKED: JournalError(.inUse(pid: 0), path: path)
         case SQLITE_CORRUPT: JournalError(.damaged(words), path: path)
         default: JournalError(.system(words), path: path)
+        }
+    }
+
+    /// Whether a file has come to the size that this process may give one (ulimit -f): the library keeps no error of it.
+    private var isAtSizeLimit: Bool {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0, limit.rlim_cur < Int.max else {
+            return false
+        }
+        return ["", "-wal", "-journal"].contains { suffix in
+            var status = stat()
+            // No write of the library is larger than a page of 64 KiB.
+            return unsafe stat(path + suffix, &status) == 0 && Int(status.st_size) + 65_536 >= Int(limit.rlim_cur)
         }
     }
 

@@ -63,3 +63,15 @@ struct JournalLock: ~Copyable {
         unsafe String(cString: strerror(number))
     }
 }
+
+/// Keeps the folder of a run that keeps no journal away from a second process.
+package final class FolderLock {
+    private let lock: JournalLock
+
+    /// - Parameter path: where the run's journal would be.
+    /// - Throws: ``JournalError``: of the kind `exists` when a journal is there, `inUse` when a live process has the folder.
+    package init(journal path: String) throws(JournalError) {
+        lock = try JournalLock(journal: path)
+        if unsafe access(path, F_OK) == 0 { throw JournalError(.exists, path: path) }
+    }
+}

@@ -39,8 +39,10 @@ package struct JournalCounts: Hashable, Sendable {
 /// All that a bench needs to go on where another died.
 package struct JournalRecovery: Sendable {
     package var meta: JournalMeta
-    /// The run came to its end: there is nothing to go on with.
+    /// The run came to its end and its reports were written: there is nothing to go on with.
     package var finished: Bool
+    /// When the run came to its end; nil when it broke off before.
+    package var end: Instant?
     /// The texts of the names 1, 2, 3 and so on.
     package var names: [String]
     /// The latest; nil when the run ended before its first.
@@ -60,7 +62,7 @@ extension SQLiteJournal {
     /// - Throws: ``JournalError/Kind/damaged(_:)`` with the place of the first row that does not fit its sum, or that
     ///   stands for nothing.
     package func recover() throws(JournalError) -> JournalRecovery {
-        let (meta, finished) = try readMeta()
+        let (meta, finished, end) = try readMeta()
         let names = try readNames()
         let snapshot = try readSnapshot()
         try checkDeliveries()
@@ -71,6 +73,7 @@ extension SQLiteJournal {
         return JournalRecovery(
             meta: meta,
             finished: finished,
+            end: end,
             names: names,
             snapshot: snapshot,
             tail: tail,
@@ -147,7 +150,7 @@ extension SQLiteJournal {
         return try statement.next() ? statement.bytes(0) : nil
     }
 
-    private func readMeta() throws(JournalError) -> (JournalMeta, finished: Bool) {
+    private func readMeta() throws(JournalError) -> (JournalMeta, finished: Bool, end: Instant?) {
         var texts: [String: [UInt8]] = [:]
         let statement = try Statement("SELECT key, value FROM meta", on: connection)
         while try statement.next() {
@@ -165,7 +168,8 @@ extension SQLiteJournal {
             throw JournalError(.damaged("what the run is"), path: path)
         }
         let state = try text("state")
-        guard state == "running" || state == "finished" else {
+        let end = Self.end(in: state)
+        guard state == "running" || state == "finished" || end != nil else {
             throw JournalError(.damaged("the run's state"), path: path)
         }
         let meta = JournalMeta(
@@ -177,7 +181,15 @@ extension SQLiteJournal {
             backends: try text("backends"),
             freezer: try text("freezer")
         )
-        return (meta, state == "finished")
+        return (meta, state == "finished", end)
+    }
+
+    /// When the run came to its end, by a state that says so.
+    private static func end(in state: String) -> Instant? {
+        let words = state.split(separator: " ")
+        guard words.count == 3, let nanoseconds = Int64(words[1]) else { return nil }
+        let end = Instant(nanoseconds: nanoseconds)
+        return Self.state(endedAt: end) == state ? end : nil
     }
 
     private func readNames() throws(JournalError) -> [String] {

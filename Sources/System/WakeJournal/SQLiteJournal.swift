@@ -135,6 +135,10 @@ package final class SQLiteJournal: Journal {
         log.pages = 0
     }
 
+    package func end(at: Instant) throws(JournalError) {
+        try setMeta("state", text: Self.state(endedAt: at))
+    }
+
     package func finish() throws(JournalError) {
         try setMeta("state", text: "finished")
         try connection.checkpoint()
@@ -342,6 +346,12 @@ package final class SQLiteJournal: Journal {
 
     /// The key of the sum of all other values but the state.
     static let sumKey = "sum"
+
+    /// The state of a run that has come to its end, with a sum of its own.
+    static func state(endedAt end: Instant) -> String {
+        let text = "\(end.nanoseconds)"
+        return "ended \(text) \(RowSum.meta([("end", Array(text.utf8))]))"
+    }
 
     private func setMeta(_ key: String, text: String) throws(JournalError) {
         let statement = try Statement("INSERT OR REPLACE INTO meta VALUES ('\(key)', ?1)", on: connection)

@@ -19,6 +19,16 @@
 //   environment          writes its arguments, working directory, open descriptors and environment to its output
 //   exit N               exits with N
 //   own-stop             stops itself with SIGSTOP
+//   chatter N            begins and ends background tasks, N milliseconds apart, and answers nothing
+//   fade                 waits for a packet, closes its socket without an answer, and ends with abort() 0.3 s later
+//   leaderless FILE      its main thread ends, and another one counts
+//   vfork FILE           a child made with vfork counts, while the app itself waits for it in the kernel
+//   kill-keeper FILE     a grandchild without environment counts; then the app kills its parent
+//   linger               sends "linger" with a TCP socket whose close takes five seconds, closes its own, sends "after", and
+//                        waits
+//   many-descriptors     sends "many" with 40 descriptors, then "after", and waits
+//   swarm                forks until it may not, says how many children it has, and waits
+//   shout N              writes N mebibytes of numbered lines to its output, and a last one
 //
 //   healthy              behaves
 //
@@ -28,7 +38,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -83,18 +95,71 @@ static void say(int socket, const char *text) {
     if (send(socket, text, strlen(text), MSG_NOSIGNAL) < 0) exit(93);
 }
 
-static void send_descriptor(int socket) {
-    int file = open("/dev/null", O_RDONLY);
-    char control[CMSG_SPACE(sizeof file)] = {0};
-    struct iovec vector = {"file", 4};
+static void send_descriptors(int socket, const char *text, int file, int count) {
+    int files[64];
+    for (int i = 0; i < count; i++) files[i] = file;
+    char control[CMSG_SPACE(sizeof files)] = {0};
+    struct iovec vector = {(char *)text, strlen(text)};
     struct msghdr message = {
-        .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+        .msg_iov = &vector,
+        .msg_iovlen = 1,
+        .msg_control = control,
+        .msg_controllen = CMSG_SPACE(sizeof file * (size_t)count)};
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof file);
-    memcpy(CMSG_DATA(header), &file, sizeof file);
+    header->cmsg_len = CMSG_LEN(sizeof file * (size_t)count);
+    memcpy(CMSG_DATA(header), files, sizeof file * (size_t)count);
     if (sendmsg(socket, &message, 0) < 0) exit(94);
+}
+
+// A connection to itself whose other end reads nothing, full, and to be waited for when it is closed.
+static int lingering_socket(void) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    int stream = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(listener, (struct sockaddr *)&address, size) < 0 || listen(listener, 1) < 0) exit(97);
+    if (getsockname(listener, (struct sockaddr *)&address, &size) < 0) exit(97);
+    if (connect(stream, (struct sockaddr *)&address, size) < 0) exit(97);
+    static char bytes[1 << 16];
+    while (send(stream, bytes, sizeof bytes, MSG_DONTWAIT) > 0) {}
+    struct linger linger = {.l_onoff = 1, .l_linger = 5};
+    if (setsockopt(stream, SOL_SOCKET, SO_LINGER, &linger, sizeof linger) < 0) exit(97);
+    return stream;
+}
+
+static void linger(int socket) {
+    int stream = lingering_socket();
+    send_descriptors(socket, "linger", stream, 1);
+    // A close of its own that is not the last does not wait; the bench's is the last.
+    close(stream);
+    say(socket, "after");
+}
+
+static void *count_in_thread(void *path) {
+    count(path);
+    return NULL;
+}
+
+static void outlive_the_main_thread(char *path) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, count_in_thread, path) != 0) exit(98);
+    pthread_exit(NULL);
+}
+
+static void swarm(int socket) {
+    int children = 0;
+    for (pid_t pid; children < 100000 && (pid = fork()) >= 0; children++)
+        if (pid == 0) pause();
+    char text[64];
+    snprintf(text, sizeof text, "%d", children);
+    say(socket, text);
+}
+
+static void shout(long mebibytes) {
+    for (long line = 0; line < mebibytes * 16384; line++) printf("%063ld\n", line);
+    printf("the last line\n");
 }
 
 static void tell_environment(int count, char **arguments) {
@@ -152,8 +217,44 @@ int main(int argument_count, char **arguments) {
         say(socket, "after");
         wait_for_ever();
     } else if (strcmp(mode, "descriptors") == 0) {
-        send_descriptor(socket);
+        send_descriptors(socket, "file", open("/dev/null", O_RDONLY), 1);
         wait_for_ever();
+    } else if (strcmp(mode, "many-descriptors") == 0) {
+        send_descriptors(socket, "many", open("/dev/null", O_RDONLY), 40);
+        say(socket, "after");
+        wait_for_ever();
+    } else if (strcmp(mode, "linger") == 0) {
+        linger(socket);
+        wait_for_ever();
+    } else if (strcmp(mode, "chatter") == 0) {
+        for (int token = 1;; token++) {
+            char text[64];
+            snprintf(text, sizeof text, "{\"type\":\"task.begin\",\"token\":%d}", token);
+            say(socket, text);
+            if (atoi(operand) > 0) usleep(1000 * (useconds_t)atoi(operand));
+            snprintf(text, sizeof text, "{\"type\":\"task.end\",\"token\":%d}", token);
+            say(socket, text);
+            if (atoi(operand) > 0) usleep(1000 * (useconds_t)atoi(operand));
+        }
+    } else if (strcmp(mode, "fade") == 0) {
+        if (recv(socket, packet, sizeof packet, 0) < 0) return 95;
+        close(socket);
+        usleep(300000);
+        abort();
+    } else if (strcmp(mode, "leaderless") == 0) {
+        outlive_the_main_thread(arguments[2]);
+    } else if (strcmp(mode, "vfork") == 0) {
+        if (vfork() == 0) count(operand);
+    } else if (strcmp(mode, "kill-keeper") == 0) {
+        detach(arguments[0], operand);
+        wait_for_counting(operand);
+        kill(getppid(), SIGKILL);
+        wait_for_ever();
+    } else if (strcmp(mode, "swarm") == 0) {
+        swarm(socket);
+        wait_for_ever();
+    } else if (strcmp(mode, "shout") == 0) {
+        shout(atol(operand));
     } else if (strcmp(mode, "last-words") == 0) {
         struct pollfd entry = {.fd = socket, .events = POLLIN};
         if (poll(&entry, 1, -1) < 0) return 95;
