@@ -89,7 +89,7 @@ struct ProcessHostTests {
     @Test(
         "A frozen app counts no further, and goes on from where it was",
         arguments: usableFreezers,
-        ["count", "fork", "detach"]
+        ["count", "fork", "detach", "leaderless", "vfork"]
     )
     func freezes(freezer: FreezerKind, mode: String) throws {
         let stage = try Stage(freezer)
@@ -108,7 +108,11 @@ struct ProcessHostTests {
         }
     }
 
-    @Test("A kill reaches every descendant, also while frozen", arguments: usableFreezers, ["count", "fork", "detach"])
+    @Test(
+        "A kill reaches every descendant, also while frozen",
+        arguments: usableFreezers,
+        ["count", "fork", "detach", "leaderless", "vfork"]
+    )
     func kills(freezer: FreezerKind, mode: String) throws {
         for isFrozen in [true, false] {
             let stage = try Stage(freezer)
@@ -274,6 +278,108 @@ struct ProcessHostTests {
         let file = Descriptor(owning: taken[0])
         var buffer: [UInt8] = [0]
         #expect(try file.read(into: &buffer) == 0)
+    }
+
+    @Test("A packet with more descriptors than one may carry is a fault, and the next one is read")
+    func manyDescriptors() throws {
+        let stage = try Stage(usableFreezers[0])
+        try stage.spawn("many-descriptors")
+        try stage.turn { stage.packets == [Array("after".utf8)] }
+        #expect(stage.faults == [.truncated])
+    }
+
+    @Test("A foreign descriptor whose close waits in the kernel keeps the loop waiting for nothing")
+    func lingering() throws {
+        let stage = try Stage(usableFreezers[0])
+        var heard: [Int64] = []
+        stage.host.onPacket = { _, _, _ in heard.append(MonotonicClock.now()) }
+        let counter = Counter()
+        defer { counter.remove() }
+        try stage.spawn("linger", counter.path)
+        // Nothing is read before the last descriptor of the socket lies in the packet.
+        while counter.value == 0 { sched_yield() }
+        try stage.turn { heard.count == 2 }
+        // The close of the socket takes five seconds, and comes between the two packets.
+        #expect(heard.last! - heard[0] < 2_500_000_000)
+    }
+
+    @Test("An app that kills its keeper leaves nothing, not even what hides its descent")
+    func killedKeeper() throws {
+        let stage = try Stage(.sigstop)
+        let counter = Counter()
+        defer { counter.remove() }
+        // A child of the bench's own, in its session, is nobody's orphan.
+        let bystander = ChildProcess("/bin/sleep", ["60"])
+        try bystander.run()
+        try stage.spawn("kill-keeper", counter.path)
+        try stage.turn { !stage.exits.isEmpty }
+        #expect(stage.exits.map(\.cause) == [.unknown])
+        #expect(counter.process > 0)
+        #expect(isDead(counter.process))
+        #expect(bystander.isRunning)
+    }
+
+    @Test(
+        "Empty control groups of runs that were killed are removed, those of live ones and what holds a process are not",
+        arguments: usableFreezers.filter { $0 != .sigstop }
+    )
+    func emptyGroups(freezer: FreezerKind) throws {
+        let roots = GroupRoots.ofThisProcess()
+        let root = try #require(freezer == .cgroup2 ? roots.version2 : roots.version1)
+        let files = FileManager.default
+        // Numbers that no process can have.
+        let dead = "wakebench-run-4194305-\(UUID())"
+        let probe = "wakebench-probe-4194306-\(UUID())"
+        let live = "wakebench-run-4194305-\(UUID())"
+        for group in ["\(dead)/bench-4194307/app-1-1", "\(probe)/attempt", "\(live)/bench-\(getpid())/app-1-1"] {
+            try files.createDirectory(atPath: "\(root)/\(group)", withIntermediateDirectories: true)
+        }
+        let stage = try Stage(freezer)
+        try stage.spawn("ignore-term")
+        #expect(roots.removeEmptyGroups() >= 2)
+        #expect(!files.fileExists(atPath: "\(root)/\(dead)"))
+        #expect(!files.fileExists(atPath: "\(root)/\(probe)"))
+        #expect(files.fileExists(atPath: "\(root)/\(live)/bench-\(getpid())/app-1-1"))
+        for group in ["\(live)/bench-\(getpid())/app-1-1", "\(live)/bench-\(getpid())", live] {
+            #expect(unsafe rmdir("\(root)/\(group)") == 0)
+        }
+        stage.host.kill(1)
+        try stage.turn { stage.exits.count == 1 }
+    }
+
+    @Test("An app has no more tasks than its bound, and the bench goes on", arguments: usableFreezers)
+    func swarm(freezer: FreezerKind) throws {
+        let stage = try Stage(freezer)
+        guard let most = stage.host.mostTasks else { return }
+        try stage.spawn("swarm")
+        try stage.turn { !stage.packets.isEmpty }
+        #expect(Int(String(decoding: stage.packets[0], as: UTF8.self)) == most - 1)
+        stage.host.kill(1)
+        try stage.turn { !stage.exits.isEmpty }
+    }
+
+    @Test("An app's log keeps the newest of what came, within its bound")
+    func boundedLog() throws {
+        let stage = try Stage(usableFreezers[0])
+        let path = FileManager.default.temporaryDirectory.appending(path: "wakebench-log-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let log = try AppLog(path, limit: 1 << 20)
+        for mebibytes in ["0", "5"] {
+            let input = try log.input()
+            try stage.spawn("shout", mebibytes, output: input.number)
+            try stage.turn { stage.exits.count == (mebibytes == "0" ? 1 : 2) }
+        }
+        log.finish()
+        let text = try readSmallFile(path, limit: 8 << 20)
+        #expect(text.utf8.count <= 1 << 20)
+        #expect(text.utf8.count > 1 << 19)
+        let lines = text.split(separator: "\n")
+        #expect(lines.last == "the last line")
+        let kept = lines.count - 2
+        let bytes = 5 * 16_384 * 64 + 28
+        #expect(lines.first == "[wakebench: \(bytes - 14 - kept * 64) bytes before this are not kept]")
+        // Whole lines, the newest, none twice.
+        #expect(lines.dropFirst().dropLast().map { Int($0) } == Array(5 * 16_384 - kept..<5 * 16_384))
     }
 
     @Test("A live process is measured")

@@ -33,7 +33,7 @@ package final class ChannelKeeper: BenchObserver {
 
         deinit {
             watch?.cancel()
-            close(descriptor)
+            closeLater(descriptor)
         }
     }
 

@@ -7,7 +7,8 @@ import WakeJournal
 import WakeProcesses
 import WakeSystem
 
-/// Looks at what this machine can do for a bench. It changes nothing, and needs no rights.
+/// Looks at what this machine can do for a bench. It needs no rights, and changes nothing but that it removes empty control
+/// groups which killed runs left behind.
 package enum Doctor {
     /// One finding.
     package struct Line: Hashable, Sendable {
@@ -19,8 +20,15 @@ package enum Doctor {
 
     package static func examine() -> [Line] {
         let sound = ALSAPresence.examine()
-        return freezers() + bluetooth(.examine()) + accessories(.examine()) + [self.sound(sound), runs()]
+        return leftovers() + freezers() + bluetooth(.examine()) + accessories(.examine()) + [self.sound(sound), runs()]
             + libraries(sound)
+    }
+
+    /// A line when there was something to remove.
+    private static func leftovers() -> [Line] {
+        let removed = GroupRoots.ofThisProcess().removeEmptyGroups()
+        let finding = "removed the empty ones of \(removed) killed run\(removed == 1 ? "" : "s")"
+        return removed == 0 ? [] : [Line(what: "control groups", good: true, finding: finding)]
     }
 
     private static func freezers() -> [Line] {

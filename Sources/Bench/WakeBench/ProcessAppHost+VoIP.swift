@@ -1,6 +1,7 @@
 import Glibc
 import WakeModel
 import WakeProcesses
+import WakeSystem
 import WakeWire
 
 /// The calls of real apps.
@@ -19,7 +20,7 @@ extension ProcessAppHost {
     }
 
     private func watch(_ socket: SocketNumber, _ id: UInt64, with descriptors: [Int32], from app: AppID) {
-        for extra in descriptors.dropFirst() { close(extra) }
+        for extra in descriptors.dropFirst() { closeLater(extra) }
         let peer = descriptors.first.flatMap { surroundings?.voip.adopt($0, socket, of: app) }
         reply(id, WireReply(granted: peer != nil), to: app)
         guard let peer else {

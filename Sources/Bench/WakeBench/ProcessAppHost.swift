@@ -16,6 +16,8 @@ final class ProcessAppHost: AppHost {
         var home: String
         /// Where its standard output and error go.
         var log: String
+        /// The most bytes of them that are kept.
+        var logLimit = AppLog.usualLimit
     }
 
     typealias Owed = AppProcess.Owed
@@ -33,6 +35,7 @@ final class ProcessAppHost: AppHost {
     private var generations: [AppID: UInt32] = [:]
     private var lastKey: UInt32 = 0
     private var order: [AppID] = []
+    private var logs: [AppID: AppLog] = [:]
     var isGathering = false
     /// The apps with a packet in the making.
     var gathered: [AppID] = []
@@ -105,12 +108,14 @@ final class ProcessAppHost: AppHost {
         sounds[app] = nil
         owners[process.key] = app
         do {
-            let log = try Descriptor.open(bundle.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, mode: 0o600)
+            let log = try logs[app] ?? AppLog(bundle.log, limit: bundle.logLimit)
+            logs[app] = log
+            let output = try log.input()
             let pid = try host.spawn(
                 process.key,
                 program(bundle, cause),
-                output: log.number,
-                error: log.number
+                output: output.number,
+                error: output.number
             )
             surroundings?.note(.started(pid: pid), of: app)
         } catch {
@@ -181,6 +186,8 @@ final class ProcessAppHost: AppHost {
         processes.removeAll()
         owners.removeAll()
         host.close()
+        for log in logs.values { log.finish() }
+        logs.removeAll()
     }
 
     /// The process is gone by itself.
@@ -195,8 +202,15 @@ final class ProcessAppHost: AppHost {
 
     private func socketFault(_ what: SocketFault, _ app: AppID) {
         switch what {
-        case .truncated: fault("sent a packet of more than \(WireLimits.packetBytes) bytes", app)
+        case .truncated:
+            fault(
+                "sent a packet of more than \(WireLimits.packetBytes) bytes or \(ProcessHost.mostDescriptors) descriptors",
+                app
+            )
         case .ending: processes[app]?.hasDisconnected()
+        case .flooded:
+            processes[app]?.hasDisconnected()
+            fault("sends descriptors faster than they can be closed, and is heard no more", app)
         case .closed:
             // It runs on, deaf, or is only about to end; its exit tells.
             processes[app]?.hasDisconnected()

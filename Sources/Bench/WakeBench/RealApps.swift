@@ -13,6 +13,7 @@ final class RealApps {
     private(set) var notes: [String] = []
     private let processes: ProcessHost
     private let bundles: [Int: AppBundle]
+    private let logLimit: Int
 
     /// Reads the bundles of a scenario, by position.
     static func read(_ scenario: Scenario) throws(CommandFailure) -> [(position: Int, bundle: AppBundle)] {
@@ -56,6 +57,7 @@ final class RealApps {
         run: String,
         servers: [String] = []
     ) throws(CommandFailure) {
+        logLimit = options.appLogLimit
         bundles = Dictionary(uniqueKeysWithValues: found.map { ($0.position, $0.bundle) })
         let choice: FreezerChoice =
             switch options.freezer {
@@ -65,6 +67,7 @@ final class RealApps {
             case .sigstop: .sigstop
             }
         do {
+            GroupRoots.ofThisProcess().removeEmptyGroups()
             try ProcessHost.sweep(runName: run)
             processes = try ProcessHost(loop: loop, freezer: choice, runName: run)
         } catch {
@@ -95,7 +98,8 @@ final class RealApps {
                     identifier: bundle.identifier,
                     executable: bundle.executable,
                     home: Self.absolute(home),
-                    log: Self.absolute(home) + ".log"
+                    log: Self.absolute(home) + ".log",
+                    logLimit: logLimit
                 ),
                 as: AppID(UInt32(position))
             )

@@ -1,5 +1,6 @@
 import WakeDevices
 import WakeModel
+import WakeProcesses
 
 /// What `wakebench run` was asked for.
 package struct RunOptions: Sendable {
@@ -29,6 +30,8 @@ package struct RunOptions: Sendable {
     package var followsLatest = false
     /// Wall seconds after which an app that owes an answer counts as overrun.
     package var patience = 10.0
+    /// The most bytes that are kept of what an app prints; beyond it the newest are. At least 65 536.
+    package var appLogLimit = AppLog.usualLimit
     /// Folders in which app bundles are looked for, after the scenario's own.
     package var appFolders: [String] = []
     /// Whether the run is journaled. A run without a journal cannot be continued after a crash.

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 // The guardian runs this after a fork: no allocation, bounded buffers.
@@ -140,8 +141,10 @@ int wake_clear_groups(const char *directory, int version, int *killed) {
 struct process {
     int pid;
     int parent;
+    int session;
     char state;
     char found;
+    int64_t started; // clock ticks after the machine did
 };
 
 enum { MOST_PROCESSES = 32768 };
@@ -151,27 +154,64 @@ struct table {
     int count;
 };
 
+// proc_pid_stat(5): state, parent, group and session are the fields 3 to 6, and the start is field 22.
+static int parse_process(const char *text, struct process *process) {
+    // The name in parentheses may hold anything, parentheses too.
+    const char *end = strrchr(text, ')');
+    long long started;
+    int count = end ? sscanf(end + 1, " %c %d %*d %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lld",
+                             &process->state, &process->parent, &process->session, &started)
+                    : 0;
+    process->started = started;
+    return count == 4;
+}
+
 static void read_process(int directory, const char *name, void *context) {
     struct table *table = context;
     if (name[0] < '1' || name[0] > '9' || table->count == MOST_PROCESSES) return;
     char path[64], text[512];
     snprintf(path, sizeof path, "%s/stat", name);
     if (read_file(directory, path, text, sizeof text) <= 0) return;
-    // The name in parentheses may hold anything, parentheses too.
-    char *end = strrchr(text, ')');
     struct process process = {.pid = atoi(name)};
-    if (!end || sscanf(end + 1, " %c %d", &process.state, &process.parent) != 2) return;
-    table->processes[table->count++] = process;
+    if (parse_process(text, &process)) table->processes[table->count++] = process;
+}
+
+static void add_thread(int directory, const char *name, void *context) {
+    char *state = context;
+    char path[64], text[512];
+    struct process thread;
+    snprintf(path, sizeof path, "%s/stat", name);
+    if (read_file(directory, path, text, sizeof text) <= 0 || !parse_process(text, &thread)) return;
+    static const char order[] = "ZTDR";
+    char found = strchr("ZX", thread.state) ? 'Z' : strchr("Tt", thread.state) ? 'T' : thread.state == 'D' ? 'D' : 'R';
+    if (strchr(order, found) > strchr(order, *state)) *state = found;
+}
+
+// What the threads of a process do together. The leader's own letter tells nothing of the others: it may have ended.
+static char state_of_threads(int pid) {
+    char path[64], state = 'Z';
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0) return 'X';
+    each_folder(directory, add_thread, &state);
+    close(directory);
+    return state;
+}
+
+static int read_processes(struct table *table) {
+    static __thread struct process *processes;
+    if (!processes && !(processes = malloc(sizeof *processes * MOST_PROCESSES))) return -1;
+    *table = (struct table){processes, 0};
+    int directory = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0) return -1;
+    each_folder(directory, read_process, table);
+    close(directory);
+    return 0;
 }
 
 int wake_descendants(int ancestor, int *pids, char *states, int capacity) {
-    static __thread struct process *processes;
-    if (!processes && !(processes = malloc(sizeof *processes * MOST_PROCESSES))) return -1;
-    struct table table = {processes, 0};
-    int directory = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory < 0) return -1;
-    each_folder(directory, read_process, &table);
-    close(directory);
+    struct table table;
+    if (read_processes(&table) < 0) return -1;
     int count = 0;
     for (int grown = 1; grown;) {
         grown = 0;
@@ -184,12 +224,51 @@ int wake_descendants(int ancestor, int *pids, char *states, int capacity) {
             if (count == capacity) return count;
             process->found = 1;
             pids[count] = process->pid;
-            if (states) states[count] = process->state;
+            if (states) states[count] = state_of_threads(process->pid);
             count++;
             grown = 1;
         }
     }
     return count;
+}
+
+int64_t wake_start_time(int pid) {
+    char path[64], text[512];
+    struct process process;
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    if (read_file(AT_FDCWD, path, text, sizeof text) <= 0 || !parse_process(text, &process)) return -1;
+    return process.started;
+}
+
+// Kills a process and waits, at most a second, until it is dead.
+static int kill_and_wait(int pid) {
+    struct pollfd gone = {.fd = wake_pidfd_open(pid), .events = POLLIN};
+    int code = kill(pid, SIGKILL);
+    while (gone.fd >= 0 && poll(&gone, 1, 1000) < 0 && errno == EINTR) {}
+    if (gone.fd >= 0) close(gone.fd);
+    return code;
+}
+
+int wake_kill_orphans(int64_t since, const int *kept, int kept_count) {
+    int self = getpid(), session = getsid(0), killed = 0;
+    // One that dies leaves its children to us: they are found in the next round.
+    for (int round = 0; round < 1000; round++) {
+        struct table table;
+        if (read_processes(&table) < 0) return -1;
+        int found = 0;
+        for (int i = 0; i < table.count; i++) {
+            struct process *process = &table.processes[i];
+            if (process->parent != self || process->session == session || process->started < since) continue;
+            int is_kept = 0;
+            for (int j = 0; j < kept_count && !is_kept; j++) is_kept = kept[j] == process->pid;
+            if (is_kept) continue;
+            found++;
+            kill_and_wait(process->pid);
+            if (waitpid(process->pid, NULL, WNOHANG) == process->pid) killed++;
+        }
+        if (found == 0) break;
+    }
+    return killed;
 }
 
 struct marked {
@@ -207,11 +286,8 @@ static void kill_if_marked(int directory, const char *name, void *context) {
     size_t length = strlen(marked->entry);
     for (ssize_t at = 0; at < count; at += (ssize_t)strlen(text + at) + 1)
         if (strlen(text + at) == length && memcmp(text + at, marked->entry, length) == 0) {
-            // Whoever sweeps goes on when the dead are dead, at most a second each.
-            struct pollfd gone = {.fd = wake_pidfd_open(pid), .events = POLLIN};
-            if (kill(pid, SIGKILL) == 0) marked->killed++;
-            while (gone.fd >= 0 && poll(&gone, 1, 1000) < 0 && errno == EINTR) {}
-            if (gone.fd >= 0) close(gone.fd);
+            // Whoever sweeps goes on when the dead are dead.
+            if (kill_and_wait(pid) == 0) marked->killed++;
             return;
         }
 }

@@ -36,7 +36,7 @@ int wake_send(int socket, const void *bytes, size_t count, const int *descriptor
 }
 
 ssize_t wake_receive(int socket, void *buffer, size_t capacity, int *descriptors, int *descriptor_count, int *truncated) {
-    char control[CMSG_SPACE(sizeof(int) * WAKE_MOST_DESCRIPTORS)] __attribute__((aligned(8)));
+    char control[CMSG_SPACE(sizeof(int) * WAKE_MOST_RECEIVED)] __attribute__((aligned(8)));
     struct iovec vector = {.iov_base = buffer, .iov_len = capacity};
     struct msghdr message = {
         .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};

@@ -93,6 +93,8 @@ CHILD_SIDE static int run_child(void *argument) {
     }
     if (child->enters && syscall(SYS_write, request->group_processes, "0", 1) < 0)
         fail(child, WAKE_STAGE_GROUP);
+    if (request->limit_processes >= 0 && syscall(SYS_write, request->limit_processes, "0", 1) < 0)
+        fail(child, WAKE_STAGE_GROUP);
     syscall(SYS_setsid);
 
     struct kernel_action action;
@@ -277,6 +279,8 @@ static void keep_only(int *kept, int count) {
     }
     close_range(from, ~0u, 0);
 }
+
+int wake_adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
 static void kill_descendants(int channel, int app) {
     int pids[1024];

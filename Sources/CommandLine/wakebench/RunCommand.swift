@@ -37,6 +37,7 @@ enum RunCommand {
         .value("--sound-card", "NAME", "the PCM that plays for audio=alsa, as aplay -L lists them; default default"),
         .value("--microphone", "NAME", "the PCM that hears for audio=alsa; default the sound card"),
         .value("--patience", "SECONDS", "wall time after which an app that owes an answer counts as overrun"),
+        .value("--app-log", "MIB", "how much is kept of what an app prints, the newest, in MiB; default 16"),
         .flag("--no-journal", "keep no journal: the run cannot be continued after a crash"),
         .flag("--quiet", short: "-q", "print the last line only"),
         .flag("--json", "print one JSON object instead of text"),
@@ -105,6 +106,12 @@ enum RunCommand {
                 throw CommandFailure(.usage, "--patience \(text): expected seconds, more than 0 and at most 3600")
             }
             options.patience = patience
+        }
+        if let text = arguments.value("--app-log") {
+            guard let size = Int(text), (1...65_536).contains(size) else {
+                throw CommandFailure(.usage, "--app-log \(text): expected MiB, 1 to 65536")
+            }
+            options.appLogLimit = size << 20
         }
         options.appFolders = arguments.all("--apps")
         options.journal = !arguments.has("--no-journal")

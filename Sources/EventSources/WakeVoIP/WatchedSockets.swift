@@ -49,7 +49,8 @@ final class WatchedSockets {
 
         deinit {
             watch?.cancel()
-            Glibc.close(descriptor)
+            // The app may have asked for a close that waits until all is sent.
+            closeLater(descriptor)
         }
 
         /// Whether there is nothing to read.
@@ -93,7 +94,7 @@ final class WatchedSockets {
     func adopt(_ descriptor: Int32, _ owner: Owner, peer: NameID) -> Bool {
         let known = sockets[owner.app, default: [:]]
         guard Self.isStream(descriptor), known[owner.number] == nil, known.count < VoIPRequest.socketsLimit else {
-            Glibc.close(descriptor)
+            closeLater(descriptor)
             return false
         }
         let socket = Socket(owner, descriptor, peer: peer)

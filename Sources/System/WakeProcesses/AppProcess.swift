@@ -66,8 +66,11 @@ package enum SendOutcome: Hashable, Sendable {
 
 /// What is wrong with an app's socket.
 package enum SocketFault: Hashable, Sendable {
-    /// A packet was larger than ``ProcessHost/largestPacket`` or carried too many descriptors; it was thrown away.
+    /// A packet was larger than ``ProcessHost/largestPacket`` or carried more than ``ProcessHost/mostDescriptors``
+    /// descriptors; it was thrown away.
     case truncated
+    /// The app sends descriptors faster than they can be closed, and is heard no more. Its process may run on.
+    case flooded
     /// The app closed its socket. Its process may run on.
     case closed
     /// The app's socket closed because its process is ending; ``ProcessHost/onExit`` follows.

@@ -12,6 +12,8 @@ final class GroupEnclosure: Enclosure {
     /// cgroup.events (version 2), which tells of changes; freezer.state once more in version 1.
     private let state: Descriptor
     private let processes: Descriptor
+    /// Where its tasks are counted, when that is not the group itself.
+    private let bound: BoundGroup?
     private var process: Int32 = -1
     private var changes: Watch?
     private var recheck: Recheck?
@@ -20,7 +22,7 @@ final class GroupEnclosure: Enclosure {
     private var gone: (() -> Void)?
 
     /// Makes the group; the folder must not exist.
-    init(loop: EventLoop, kind: FreezerKind, folder: String) throws(SystemError) {
+    init(loop: EventLoop, kind: FreezerKind, folder: String, limit: TaskLimit?) throws(SystemError) {
         self.loop = loop
         self.kind = kind
         self.folder = folder
@@ -29,6 +31,7 @@ final class GroupEnclosure: Enclosure {
             control = try Descriptor.open("\(folder)/\(kind == .cgroup2 ? "cgroup.freeze" : "freezer.state")", O_RDWR)
             state = try Descriptor.open("\(folder)/\(kind == .cgroup2 ? "cgroup.events" : "freezer.state")", O_RDONLY)
             processes = try Descriptor.open("\(folder)/cgroup.procs", O_RDWR)
+            bound = try limit?.bound(folder)
         } catch {
             unsafe rmdir(folder)
             throw error
@@ -47,10 +50,12 @@ final class GroupEnclosure: Enclosure {
         let directory = unsafe kind == .cgroup2 ? wake_open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0) : -1
         unsafe request.group = directory
         unsafe request.group_processes = processes.number
+        unsafe request.limit_processes = bound?.processes.number ?? -1
         let code = unsafe wake_spawn(&request, &spawned)
         if directory >= 0 { close(directory) }
         guard code == 0 else {
             unsafe rmdir(folder)
+            bound?.remove()
             throw SpawnFailure(stage: spawned.stage, code: spawned.code)
         }
         process = spawned.pidfd
@@ -166,11 +171,22 @@ final class GroupEnclosure: Enclosure {
                 _ = unsafe Glibc.write(file, "1", 1)
                 close(file)
             }
+            // It passes over a process whose leader has ended, though other threads of it run.
+            killEachMember()
             return
         }
-        for pid in members { Glibc.kill(pid, SIGKILL) }
+        killEachMember()
         // A killed process of a frozen group stays until the group is thawed.
         _ = write("THAWED")
+    }
+
+    private func killEachMember() {
+        for pid in members {
+            let descriptor = wake_pidfd_open(pid)
+            guard descriptor >= 0 else { continue }
+            _ = wake_pidfd_kill(descriptor, SIGKILL)
+            close(descriptor)
+        }
     }
 
     private func removeWhenEmpty() {
@@ -226,6 +242,7 @@ final class GroupEnclosure: Enclosure {
     private func finish() {
         changes?.cancel()
         changes = nil
+        bound?.remove()
         let gone = gone
         self.gone = nil
         gone?()

@@ -7,10 +7,13 @@ package struct GroupRoots: Hashable, Sendable {
     package var version2: String?
     /// The folder of the bench's own group of the version 1 freezer; nil when there is none.
     package var version1: String?
+    /// The folder of the bench's own group of the version 1 pids controller; nil when there is none.
+    package var version1Tasks: String?
 
-    package init(version2: String? = nil, version1: String? = nil) {
+    package init(version2: String? = nil, version1: String? = nil, version1Tasks: String? = nil) {
         self.version2 = version2
         self.version1 = version1
+        self.version1Tasks = version1Tasks
     }
 
     /// Looks at this process's mounts and groups. A hierarchy that cannot be read counts as missing.
@@ -25,17 +28,22 @@ package struct GroupRoots: Hashable, Sendable {
     package init(mounts: String, groups: String) {
         var own2: String?
         var own1: String?
+        var ownTasks: String?
         for line in groups.split(separator: "\n") {
             let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
             guard fields.count == 3 else { continue }
             if fields[0] == "0" && fields[1].isEmpty { own2 = String(fields[2]) }
             if fields[1].split(separator: ",").contains("freezer") { own1 = String(fields[2]) }
+            if fields[1].split(separator: ",").contains("pids") { ownTasks = String(fields[2]) }
         }
         for line in mounts.split(separator: "\n") {
             guard let mount = Mount(line) else { continue }
             if mount.type == "cgroup2", version2 == nil, let own2 { version2 = mount.folder(of: own2) }
             if mount.type == "cgroup", mount.options.contains("freezer"), version1 == nil, let own1 {
                 version1 = mount.folder(of: own1)
+            }
+            if mount.type == "cgroup", mount.options.contains("pids"), version1Tasks == nil, let ownTasks {
+                version1Tasks = mount.folder(of: ownTasks)
             }
         }
     }

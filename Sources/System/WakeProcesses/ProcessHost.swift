@@ -12,6 +12,11 @@ import WakeSystem
     /// At most so many packets of one app are read in a turn.
     package static let packetsInTurn = 32
 
+    /// The most descriptors of a packet, either way.
+    package static let mostDescriptors = Int(WAKE_MOST_DESCRIPTORS)
+    /// So many foreign descriptors may wait to be closed.
+    private static let mostClosings = 256
+
     /// The freezer in use.
     package let freezer: FreezerKind
     /// What was tried, in order, up to the one in use.
@@ -32,11 +37,14 @@ import WakeSystem
     /// Where this host's own groups are.
     private let groups: String?
     private var guardian = wake_guardian(channel: -1, pid: -1)
+    private let keepers = Keepers()
+    private let limit: TaskLimit?
     private var apps: [UInt32: RunningApp] = [:]
     /// Enclosures whose app has ended and that are not empty yet.
     private var ending: [ObjectIdentifier: any Enclosure] = [:]
     private var serial: UInt64 = 0
     private var buffer = [UInt8](repeating: 0, count: ProcessHost.largestPacket)
+    private var numbers = [Int32](repeating: -1, count: Int(WAKE_MOST_RECEIVED))
 
     /// Finds a freezer and is ready to start apps.
     ///
@@ -69,8 +77,11 @@ import WakeSystem
         runFolder = roots.folder(of: runName, found)
         // A folder of its own each time: the guardian of a bench that died may still be at work when the next one starts.
         groups = runFolder.map { "\($0)/bench-\(getpid())" }
-        for folder in [runFolder, groups].compactMap(\.self) where unsafe mkdir(folder, 0o755) != 0 && errno != EEXIST {
-            throw ProcessError(SystemError(last: "mkdir", subject: folder))
+        do { try Self.makeFolders(runFolder, groups) } catch { throw ProcessError(error) }
+        limit = TaskLimit(roots, found, run: runFolder, groups: groups)
+        // What an app leaves that has killed its keeper must come to somebody who kills it.
+        if found == .sigstop, wake_adopt_orphans() != 0 {
+            throw ProcessError(SystemError(last: "prctl(PR_SET_CHILD_SUBREAPER)"))
         }
         if let groups, unsafe wake_guard_groups(groups, found.version, &guardian) != 0 {
             throw ProcessError(SystemError(last: "fork", subject: "the guardian of control groups"))
@@ -79,6 +90,17 @@ import WakeSystem
 
     deinit {
         close()
+    }
+
+    /// A sweep of another bench may take the outer one away before the inner one is there.
+    private static func makeFolders(_ outer: String?, _ inner: String?) throws(SystemError) {
+        guard let outer, let inner else { return }
+        for attempt in 0... {
+            try makeGroup(outer)
+            do throws(SystemError) { return try makeGroup(inner) } catch {
+                guard error.code == ENOENT, attempt < 100 else { throw error }
+            }
+        }
     }
 
     /// Kills and removes what an earlier run of this name has left behind, under any freezer.
@@ -98,6 +120,9 @@ import WakeSystem
                 throw ProcessError(SystemError(last: "rmdir", subject: folder))
             }
         }
+        if let tasks = roots.version1Tasks {
+            _ = unsafe wake_clear_groups("\(tasks)/wakebench-\(runName)", FreezerKind.cgroup1.version, &killed)
+        }
         return Int(killed) + Int(max(unsafe wake_kill_marked("WAKEBENCH_RUN=\(runName)"), 0))
     }
 
@@ -114,6 +139,9 @@ import WakeSystem
             throw ProcessError(.malformed, "run name '\(runName)': give 1 to 64 letters, digits, dots or dashes")
         }
     }
+
+    /// The most tasks, which are processes and their threads, that one app may have; nil when nothing here can bound them.
+    package var mostTasks: Int? { limit == nil ? nil : TaskLimit.most }
 
     /// The apps that have a process.
     package var running: [UInt32] { apps.keys.sorted() }
@@ -147,7 +175,7 @@ import WakeSystem
         do {
             let strings = try CStrings(path: program.path, arguments, environment, directory: program.directory)
             var request = unsafe strings.request(socket: theirs.number, output: output, error: error)
-            started = try unsafe start(app, &request, mark: mark)
+            started = try unsafe start(app, &request)
         } catch {
             throw error.error(for: program)
         }
@@ -160,15 +188,12 @@ import WakeSystem
         return started.pid
     }
 
-    private func start(
-        _ app: UInt32,
-        _ request: inout wake_spawn,
-        mark: String
-    ) throws(SpawnFailure) -> StartedProcess {
-        guard let groups else { return try unsafe StopEnclosure.start(&request, mark: mark, loop: loop) }
+    private func start(_ app: UInt32, _ request: inout wake_spawn) throws(SpawnFailure) -> StartedProcess {
+        guard let groups else { return try unsafe StopEnclosure.start(&request, keepers: keepers, loop: loop) }
         let group: GroupEnclosure
         do {
-            group = try GroupEnclosure(loop: loop, kind: freezer, folder: "\(groups)/app-\(app)-\(serial)")
+            let folder = "\(groups)/app-\(app)-\(serial)"
+            group = try GroupEnclosure(loop: loop, kind: freezer, folder: folder, limit: limit)
         } catch {
             throw SpawnFailure(call: error.description, code: error.code)
         }
@@ -217,6 +242,10 @@ import WakeSystem
         var killed: Int32 = 0
         if let groups { _ = unsafe wake_clear_groups(groups, freezer.version, &killed) }
         if let runFolder { unsafe rmdir(runFolder) }
+        if let folder = limit?.folder {
+            _ = unsafe wake_clear_groups(folder, FreezerKind.cgroup1.version, &killed)
+            unsafe rmdir(String(folder[..<(folder.lastIndex(of: "/") ?? folder.endIndex)]))
+        }
         unsafe wake_guardian_dismiss(&guardian)
     }
 
@@ -227,7 +256,7 @@ import WakeSystem
         guard let running = apps[app], running.isOpen else { return .closed }
         guard bytes.count <= Self.largestPacket else { return .refused(code: EMSGSIZE) }
         let code = unsafe wake_send(
-            running.socket.number,
+            running.socket,
             bytes,
             bytes.count,
             descriptors,
@@ -257,27 +286,36 @@ import WakeSystem
     }
 
     private func receiveOne(from running: RunningApp) -> Bool {
-        var numbers = [Int32](repeating: -1, count: Int(WAKE_MOST_DESCRIPTORS))
         var count: Int32 = 0
         var truncated: Int32 = 0
-        let size = unsafe wake_receive(running.socket.number, &buffer, buffer.count, &numbers, &count, &truncated)
+        let size = unsafe wake_receive(running.socket, &buffer, buffer.count, &numbers, &count, &truncated)
         if size < 0 && errno == EAGAIN { return false }
         // It went without reading all; the kernel says so before it gives what it had said (unix(7)).
         if size < 0 && errno == ECONNRESET { return true }
         var descriptors = ReceivedDescriptors(Array(numbers.prefix(Int(count))))
-        defer { for number in descriptors.take() { Glibc.close(number) } }
-        if truncated == 1 {
+        defer { letGo(descriptors.take(), of: running) }
+        if truncated == 1 || count > Self.mostDescriptors {
             onFault?(running.app, .truncated)
             return true
         }
         // No bytes mean the end, or a packet without any.
-        if size < 0 || size == 0 && wake_is_hung_up(running.socket.number) != 0 {
+        if size < 0 || size == 0 && wake_is_hung_up(running.socket) != 0 {
             running.closeSocket()
             onFault?(running.app, Self.isEnding(running.pid) ? .ending : .closed)
             return false
         }
         onPacket?(running.app, Array(buffer[..<size]), &descriptors)
         return true
+    }
+
+    /// Closes what nobody took, where a close that waits keeps nobody else waiting. One that sends more of it than can be
+    /// closed is heard no more.
+    private func letGo(_ numbers: [Int32], of running: RunningApp) {
+        var waiting = 0
+        for number in numbers { waiting = closeLater(number) }
+        guard waiting > Self.mostClosings, running.isOpen else { return }
+        running.closeSocket()
+        onFault?(running.app, .flooded)
     }
 
     /// Whether the process is past the point of no return: a process closes its descriptors before it is seen to end.
@@ -323,7 +361,7 @@ private final class RunningApp {
     let app: UInt32
     let pid: Int32
     let enclosure: any Enclosure
-    let socket: Descriptor
+    let socket: Int32
     private(set) var isOpen = true
     private let exitDescriptor: Int32
     private var socketWatch: Watch?
@@ -340,8 +378,8 @@ private final class RunningApp {
         pid = started.pid
         enclosure = started.enclosure
         exitDescriptor = started.exitDescriptor
-        self.socket = socket
-        socketWatch = try loop.watch(self.socket.number, for: .readable) { [unowned host] readiness in
+        self.socket = socket.release()
+        socketWatch = try loop.watch(self.socket, for: .readable) { [unowned host] readiness in
             host.ready(app, readiness)
         }
         exitWatch = try loop.watch(exitDescriptor, for: .readable, priority: .urgent) {
@@ -352,6 +390,8 @@ private final class RunningApp {
 
     deinit {
         cancel()
+        // Descriptors may lie in it that nobody has read.
+        closeLater(socket)
     }
 
     func setWantsWritable(_ wants: Bool) {

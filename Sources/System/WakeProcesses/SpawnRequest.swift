@@ -95,7 +95,8 @@ struct SpawnFailure: Error {
             output: output,
             error: error,
             group: -1,
-            group_processes: -1
+            group_processes: -1,
+            limit_processes: -1
         )
     }
 

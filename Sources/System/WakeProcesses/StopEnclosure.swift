@@ -2,34 +2,45 @@ import CWakeShims
 import Glibc
 import WakeSystem
 
+/// The processes that keep apps under SIGSTOP: the only ones of the bench's children that are not an app's.
+final class Keepers {
+    var pids: Set<Int32> = []
+}
+
 /// An app under SIGSTOP. Its keeper, a process between the bench and the app, keeps every descendant below itself.
 final class StopEnclosure: Enclosure {
     private let keeper: wake_keeper
     private let pid: Int32
-    /// Found in the environment of the app and, unless they cleared it, of its descendants.
-    private let mark: String
+    /// When the keeper was started, in clock ticks; nothing of the app is older.
+    private let started: Int64
+    /// The keepers of all live apps.
+    private let keepers: Keepers
     private var recheck: Recheck?
     private var stopped: [Int32] = []
+    /// Those that were sent SIGSTOP in this freeze.
+    private var told: Set<Int32> = []
     private var freezing: ((FreezeOutcome) -> Void)?
 
     /// More processes than this an app cannot have stopped.
     private static let mostProcesses = 4_096
 
-    private init(loop: EventLoop, keeper: wake_keeper, pid: Int32, mark: String) throws(SystemError) {
+    private init(loop: EventLoop, keeper: wake_keeper, pid: Int32, keepers: Keepers) throws(SystemError) {
         self.keeper = keeper
         self.pid = pid
-        self.mark = mark
+        self.keepers = keepers
+        started = wake_start_time(keeper.pid)
         recheck = try Recheck(loop: loop) { [unowned self] in stopAll() }
     }
 
     deinit {
+        keepers.pids.remove(keeper.pid)
         close(keeper.channel)
         close(keeper.pidfd)
     }
 
     static func start(
         _ request: inout wake_spawn,
-        mark: String,
+        keepers: Keepers,
         loop: EventLoop
     ) throws(SpawnFailure) -> StartedProcess {
         var keeper = wake_keeper()
@@ -40,7 +51,8 @@ final class StopEnclosure: Enclosure {
             throw SpawnFailure(stage: spawned.stage, code: spawned.code)
         }
         do {
-            let enclosure = try StopEnclosure(loop: loop, keeper: keeper, pid: spawned.pid, mark: mark)
+            let enclosure = try StopEnclosure(loop: loop, keeper: keeper, pid: spawned.pid, keepers: keepers)
+            keepers.pids.insert(keeper.pid)
             return StartedProcess(pid: spawned.pid, exitDescriptor: keeper.pidfd, enclosure: enclosure)
         } catch {
             // The keeper kills the app when its channel closes.
@@ -56,6 +68,7 @@ final class StopEnclosure: Enclosure {
 
     func freeze(_ completion: @escaping (FreezeOutcome) -> Void) {
         freezing = completion
+        told = []
         recheck?.start()
         stopAll()
     }
@@ -72,6 +85,8 @@ final class StopEnclosure: Enclosure {
         stopWaiting()
         stopped.removeAll(keepingCapacity: true)
         _ = unsafe wake_send(keeper.channel, "k", 1, nil, 0)
+        // The app may have stopped it.
+        _ = wake_pidfd_kill(keeper.pidfd, SIGCONT)
     }
 
     func end(_ gone: @escaping () -> Void) {
@@ -84,8 +99,9 @@ final class StopEnclosure: Enclosure {
         let known = unsafe wake_kept_exit(keeper.channel, &exit) == 1
         var ended = wake_exit()
         _ = unsafe wake_wait(keeper.pidfd, &ended)
-        // Without its keeper the app has been killed too, but what it started has not.
-        if !known { _ = unsafe wake_kill_marked(mark) }
+        keepers.pids.remove(keeper.pid)
+        // Without its keeper the app has been killed too; what it started has become the bench's.
+        if !known { _ = unsafe wake_kill_orphans(started, Array(keepers.pids), Int32(keepers.pids.count)) }
         var result = ProcessExit(exit, known: known)
         result.pid = pid
         return result
@@ -108,7 +124,7 @@ final class StopEnclosure: Enclosure {
         completion?(.failed("process \(pid): still not stopped after \(freezePatience / 1_000_000_000) s"))
     }
 
-    /// Whether something still ran.
+    /// Stops each process that may still run. Whether there was one.
     private func stopOnce() -> Bool {
         var pids = [Int32](repeating: 0, count: Self.mostProcesses)
         var states = [CChar](repeating: 0, count: Self.mostProcesses)
@@ -120,8 +136,13 @@ final class StopEnclosure: Enclosure {
             let state = UInt8(bitPattern: states[index])
             if state == UInt8(ascii: "Z") || state == UInt8(ascii: "X") { continue }
             stopped.append(pids[index])
-            if state == UInt8(ascii: "T") || state == UInt8(ascii: "t") { continue }
-            if Glibc.kill(pids[index], SIGSTOP) == 0 { ran = true }
+            if state == UInt8(ascii: "T") { continue }
+            // One that waits in the kernel, such as for its vfork child, stops before it runs on.
+            if state == UInt8(ascii: "D"), told.contains(pids[index]) { continue }
+            if Glibc.kill(pids[index], SIGSTOP) == 0 {
+                told.insert(pids[index])
+                ran = true
+            }
         }
         return ran
     }

@@ -72,6 +72,12 @@ package struct Descriptor: ~Copyable {
     }
 }
 
+/// Closes a descriptor of something that others made on another thread: the kernel may let the close of it wait.
+///
+/// - Returns: how many descriptors wait to be closed.
+@discardableResult
+package func closeLater(_ number: Int32) -> Int { Int(wake_close_later(number)) }
+
 /// Lets this process have as many descriptors as it may; those that it spawns have as many as it had before.
 ///
 /// - Returns: how many that is.

@@ -24,8 +24,8 @@
 //   leaderless FILE      its main thread ends, and another one counts
 //   vfork FILE           a child made with vfork counts, while the app itself waits for it in the kernel
 //   kill-keeper FILE     a grandchild without environment counts; then the app kills its parent
-//   linger               sends "linger" with a TCP socket whose close takes five seconds, closes its own, sends "after", and
-//                        waits
+//   linger FILE          sends "linger" with a TCP socket whose close takes five seconds, closes its own, sends "after",
+//                        and then counts
 //   many-descriptors     sends "many" with 40 descriptors, then "after", and waits
 //   swarm                forks until it may not, says how many children it has, and waits
 //   shout N              writes N mebibytes of numbered lines to its output, and a last one
@@ -132,7 +132,7 @@ static int lingering_socket(void) {
 static void linger(int socket) {
     int stream = lingering_socket();
     send_descriptors(socket, "linger", stream, 1);
-    // A close of its own that is not the last does not wait; the bench's is the last.
+    // The one in the packet is the last, as long as nobody has read it.
     close(stream);
     say(socket, "after");
 }
@@ -225,7 +225,7 @@ int main(int argument_count, char **arguments) {
         wait_for_ever();
     } else if (strcmp(mode, "linger") == 0) {
         linger(socket);
-        wait_for_ever();
+        count(operand);
     } else if (strcmp(mode, "chatter") == 0) {
         for (int token = 1;; token++) {
             char text[64];

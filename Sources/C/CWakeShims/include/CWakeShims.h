@@ -25,6 +25,7 @@ struct wake_spawn {
     int error;             // becomes descriptor 2
     int group;             // an open cgroup v2 directory to be born in, or -1
     int group_processes;   // cgroup.procs open for writing, entered before exec, or -1
+    int limit_processes;   // that of a group which bounds the number of tasks, entered before exec, or -1
 };
 
 // Where a spawn failed.
@@ -97,20 +98,38 @@ int wake_clear_group(const char *directory, int version, int *killed);
 // Whether a process of ours may enter the group: a child tries. 0, or -1 with errno.
 int wake_try_group(int group_processes);
 
-// The descendants of a process from one reading of /proc, at most `capacity`. The number, or -1. With states, the letter
-// of each; zombies are among them, since other threads of theirs may run.
+// The descendants of a process from one reading of /proc, at most `capacity`. The number, or -1. With states, a letter for
+// each, of what all of its threads do: Z all have ended, T all others are stopped, D all others are stopped or wait in the
+// kernel without hearing signals, R one runs or may, X it has gone.
 int wake_descendants(int ancestor, int *pids, char *states, int capacity);
+
+// From now on what its descendants leave behind becomes this process's own child. prctl(2) has variable arguments.
+int wake_adopt_orphans(void);
+// When a process was started, in clock ticks after the machine was; -1 when it is gone.
+int64_t wake_start_time(int pid);
+// Kills and reaps the children of this process that it adopted, and what those leave: those of another session that were
+// started at or after `since` and are not among the kept. The number.
+int wake_kill_orphans(int64_t since, const int *kept, int kept_count);
 
 // Kills every process whose environment holds the text as one whole entry, apart from the caller. The number killed.
 int wake_kill_marked(const char *entry);
 
 // sendmsg(2) and recvmsg(2) with SCM_RIGHTS, whose macros Swift does not import. At most WAKE_MOST_DESCRIPTORS.
-enum { WAKE_MOST_DESCRIPTORS = 16 };
+enum {
+    WAKE_MOST_DESCRIPTORS = 16,
+    // What the kernel lets one packet carry (SCM_MAX_FD). Fewer places, and it closes the others in recvmsg, which may wait.
+    WAKE_MOST_RECEIVED = 253,
+};
 // 1: sent; 0: full; -1: errno (EPIPE, ECONNRESET: the other end is gone).
 int wake_send(int socket, const void *bytes, size_t count, const int *descriptors, int descriptor_count);
-// The packet's size (0: a packet without bytes, or the end); -1 with errno (EAGAIN: nothing there). *truncated is 1 when
-// the packet was larger than the buffer, or carried more descriptors than fit (they are closed).
+// The packet's size (0: a packet without bytes, or the end); -1 with errno (EAGAIN: nothing there). There must be places for
+// WAKE_MOST_RECEIVED descriptors. *truncated is 1 when the packet was larger than the buffer, or this process may not have as
+// many descriptors more as it carried.
 ssize_t wake_receive(int socket, void *buffer, size_t capacity, int *descriptors, int *descriptor_count, int *truncated);
+
+// close(2) of what somebody else made may wait in the kernel, such as for what a TCP socket with SO_LINGER has not sent. A
+// few threads of the C library do it, in which nothing of ours runs. The number of descriptors that wait for one of them.
+int wake_close_later(int descriptor);
 
 // Whether the other end is closed. POLLRDHUP is a GNU extension.
 int wake_is_hung_up(int socket);
