@@ -13,7 +13,7 @@ struct ObservedTests {
     private func record(_ decision: Decision, profile: Profile = .ios17) throws -> [String: Any] {
         let log = DecisionLog(header: ReportFixture.header, profile: profile, names: fixture.names.text)
         try log.append(batch: [decision])
-        let line = log.contents.split(separator: "\n")[1]
+        let line = ShapedLines.records(of: log.contents)[1]
         return try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
     }
 

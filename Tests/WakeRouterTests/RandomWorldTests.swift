@@ -17,11 +17,13 @@ struct RandomWorldTests {
         var failure: String?
         var tally: Tally
         var evidence: EvidenceTally
+        var redecision: Redecision
 
         init(_ world: RandomWorld) {
             failure = world.failure
             tally = world.observer.tally
             evidence = world.observer.evidence.tally
+            redecision = world.redecision
         }
     }
 
@@ -44,16 +46,20 @@ struct RandomWorldTests {
         }
         var total = Tally()
         var evidence = EvidenceTally()
+        var redecision = Redecision()
         for world in worlds {
             total.add(world.tally)
             evidence.add(world.evidence)
+            redecision.add(world.redecision)
             if let failure = world.failure { Issue.record("\(failure)") }
         }
         print(total.text)
         print(evidence.text)
+        print(redecision.text)
         #expect(total.steps >= 1_000_000)
         #expect(total.missing == [])
         #expect(evidence.missing == [])
+        #expect(redecision.missing == [])
         #expect(evidence.withoutDecisive == 0)
         #expect(evidence.withTwoDecisive == 0)
     }
