@@ -16,6 +16,11 @@ struct EvidenceObserver {
         /// The user has launched it since, and its old process is not gone yet.
         var isLaunchedAnew = false
         var rebootedSince = false
+        var authorization = LocationAuthorization.notDetermined
+        /// What its managers were created with.
+        var restoreIdentifiers: Set<NameID> = [.none]
+        /// When it was woken for its calls.
+        var calls: [Instant] = []
         /// Its states within the turn, the first of them the one before it, and since when.
         var states: [(state: AppState, since: Instant)] = [(.notRunning, .zero)]
     }
@@ -53,6 +58,7 @@ struct EvidenceObserver {
         for decision in output.decisions {
             check(decision, before)
             verdicts.append(decision.verdict)
+            noteCall(decision)
         }
     }
 
@@ -65,6 +71,9 @@ struct EvidenceObserver {
                 apps[Int(app.number)].states.append((.notRunning, now))
                 apps[Int(app.number)].forceQuit = false
                 apps[Int(app.number)].rebootedSince = false
+                apps[Int(app.number)].authorization = .notDetermined
+                apps[Int(app.number)].restoreIdentifiers = [.none]
+                apps[Int(app.number)].calls = []
             }
             apps[Int(app.number)].isInstalled = true
         case .uninstall(let app):
@@ -89,11 +98,22 @@ struct EvidenceObserver {
         case .user(let app, .launch):
             if apps[Int(app.number)].forceQuit { apps[Int(app.number)].isLaunchedAnew = true }
             apps[Int(app.number)].forceQuit = false
+        case .request(let app, .createManager(_, let identifier)),
+            .request(let app, .peripheralManager(_, .create(let identifier))):
+            apps[Int(app.number)].restoreIdentifiers.insert(identifier)
         case .event(let event):
+            noteAuthorization(event)
             if event.kind == .bluetoothPoweredOn { bluetoothOn = true }
             if event.kind == .bluetoothPoweredOff { bluetoothOn = false }
         default: break
         }
+    }
+
+    private mutating func noteAuthorization(_ event: WakeEvent) {
+        guard event.kind == .authorizationChanged, let app = event.app, let authorization = event.authorization,
+            apps[Int(app.number)].isInstalled
+        else { return }
+        apps[Int(app.number)].authorization = authorization
     }
 
     private mutating func observe(_ action: Action) {
@@ -105,8 +125,18 @@ struct EvidenceObserver {
             apps[Int(app.number)].isLaunchedAnew = false
         case .exited(let record):
             apps[Int(record.app.number)].lastExit = (record.number, record.cause, now)
+        case .raise(let event, _): noteAuthorization(event)
         default: break
         }
+    }
+
+    /// VOIP-6 counts what wakes an app for what its peer or it does.
+    private mutating func noteCall(_ decision: Decision) {
+        let counts = [.voipData, .voipClosed, .voipAfterExit].contains(decision.kind)
+        guard counts, decision.verdict == .resume || decision.verdict == .relaunch, profile.voipWakeLimit != nil else {
+            return
+        }
+        apps[Int(decision.app.number)].calls.append(now)
     }
 
     // MARK: A record
@@ -128,6 +158,7 @@ struct EvidenceObserver {
         if decision.app != .none {
             let index = Int(decision.app.number)
             checkApp(decision, apps[index], index < before.count ? before[index] : App())
+            checkInterest(decision, apps[index], index < before.count ? before[index] : App())
         }
         for check in Check.allCases {
             let result = decision.checks[check]
@@ -242,6 +273,44 @@ struct EvidenceObserver {
         let quits = [(app.forceQuitAt, app.forceQuitBy), (before.forceQuitAt, before.forceQuitBy)]
         if shown.forceQuit, !quits.contains(where: { $0 == (shown.forceQuitAt, shown.forceQuitBy) }) {
             fail(decision, "force quit by \(shown.forceQuitBy) at \(shown.forceQuitAt)")
+        }
+    }
+}
+
+extension EvidenceObserver {
+    private mutating func checkInterest(_ decision: Decision, _ app: App, _ before: App) {
+        let shown = decision.snapshot
+        if shown.locationAuthorization != app.authorization, shown.locationAuthorization != before.authorization {
+            fail(decision, "what the app may know of the position is shown as \(shown.locationAuthorization)")
+        }
+        if !app.restoreIdentifiers.contains(shown.restoreIdentifier) {
+            fail(decision, "\(shown.restoreIdentifier) is no restore identifier of its managers")
+        }
+        let calls = app.calls.count { now.since($0) < profile.voipWakeWindow }
+        if [.pass, .fail].contains(decision.checks[.voipWakesLeft]), Int(shown.voipWakes) != calls {
+            fail(decision, "\(shown.voipWakes) wakes are shown, and it was woken \(calls) times")
+        }
+        guard shown.via != .none else { return }
+        switch shown.state {
+        case .active, .inactive:
+            if shown.budgetLimit != .zero { fail(decision, "a window is shown of an app in the foreground") }
+        case .background:
+            if shown.budgetUsed > shown.budgetLimit { fail(decision, "more of the window is used than there was") }
+        case .suspended, .notRunning:
+            if shown.budgetLimit != window(of: shown.via.source) || shown.budgetUsed != .zero {
+                fail(decision, "a window of \(shown.budgetLimit) is shown")
+            }
+        }
+    }
+
+    /// The window of a wake, by source: BTC-1, LOC-8, AUD-6, EA-2, VOIP-3.
+    private func window(of source: Source) -> Instant.Span {
+        switch source {
+        case .location: profile.locationWindow
+        case .audio: profile.audioWindow
+        case .accessory: profile.accessoryWindow
+        case .voip: profile.voipWindow
+        default: profile.bluetoothWindow
         }
     }
 }
