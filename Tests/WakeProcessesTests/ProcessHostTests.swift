@@ -330,13 +330,15 @@ struct ProcessHostTests {
         // Numbers that no process can have.
         let dead = "wakebench-run-4194305-\(UUID())"
         let probe = "wakebench-probe-4194306-\(UUID())"
+        let bare = "wakebench-\(UUID())"
         let live = "wakebench-run-4194305-\(UUID())"
-        for group in ["\(dead)/bench-4194307/app-1-1", "\(probe)/attempt", "\(live)/bench-\(getpid())/app-1-1"] {
+        for group in ["\(dead)/bench-4194307/app-1-1", "\(probe)/attempt", bare, "\(live)/bench-\(getpid())/app-1-1"] {
             try files.createDirectory(atPath: "\(root)/\(group)", withIntermediateDirectories: true)
         }
         let stage = try Stage(freezer)
         try stage.spawn("ignore-term")
-        #expect(roots.removeEmptyGroups() >= 2)
+        #expect(roots.removeEmptyGroups() >= 3)
+        #expect(!files.fileExists(atPath: "\(root)/\(bare)"))
         #expect(!files.fileExists(atPath: "\(root)/\(dead)"))
         #expect(!files.fileExists(atPath: "\(root)/\(probe)"))
         #expect(files.fileExists(atPath: "\(root)/\(live)/bench-\(getpid())/app-1-1"))

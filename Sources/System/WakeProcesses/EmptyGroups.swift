@@ -18,9 +18,10 @@ extension GroupRoots {
 
     /// Whether every bench that made the group, or something in it, has ended.
     private static func isAbandoned(_ run: String, in root: String) -> Bool {
-        var makers = folders(in: "\(root)/\(run)").filter { $0.hasPrefix("bench-") }.map {
-            $0.dropFirst("bench-".count)
-        }
+        let groups = folders(in: "\(root)/\(run)")
+        // A bench that is about to make its own group in it makes both again.
+        if groups.isEmpty, !run.hasPrefix("wakebench-probe-") { return true }
+        var makers = groups.filter { $0.hasPrefix("bench-") }.map { $0.dropFirst("bench-".count) }
         if makers.isEmpty {
             // A run's and a probe's own name holds the number of the process too.
             let parts = run.split(separator: "-")

@@ -69,3 +69,13 @@ extension FreezerProbe {
 func makeGroup(_ folder: String) throws(SystemError) {
     if unsafe mkdir(folder, 0o755) != 0 && errno != EEXIST { throw SystemError(last: "mkdir", subject: folder) }
 }
+
+/// Makes a group and the one it is in. A bench that sweeps may take the outer one away before the inner one is there.
+func makeGroup(_ inner: String, in outer: String) throws(SystemError) {
+    for attempt in 0... {
+        try makeGroup(outer)
+        do throws(SystemError) { return try makeGroup(inner) } catch {
+            guard error.code == ENOENT, attempt < 100 else { throw error }
+        }
+    }
+}

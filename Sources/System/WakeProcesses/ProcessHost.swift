@@ -77,7 +77,9 @@ import WakeSystem
         runFolder = roots.folder(of: runName, found)
         // A folder of its own each time: the guardian of a bench that died may still be at work when the next one starts.
         groups = runFolder.map { "\($0)/bench-\(getpid())" }
-        do { try Self.makeFolders(runFolder, groups) } catch { throw ProcessError(error) }
+        if let runFolder, let groups {
+            do { try makeGroup(groups, in: runFolder) } catch { throw ProcessError(error) }
+        }
         limit = TaskLimit(roots, found, run: runFolder, groups: groups)
         // What an app leaves that has killed its keeper must come to somebody who kills it.
         if found == .sigstop, wake_adopt_orphans() != 0 {
@@ -90,17 +92,6 @@ import WakeSystem
 
     deinit {
         close()
-    }
-
-    /// A sweep of another bench may take the outer one away before the inner one is there.
-    private static func makeFolders(_ outer: String?, _ inner: String?) throws(SystemError) {
-        guard let outer, let inner else { return }
-        for attempt in 0... {
-            try makeGroup(outer)
-            do throws(SystemError) { return try makeGroup(inner) } catch {
-                guard error.code == ENOENT, attempt < 100 else { throw error }
-            }
-        }
     }
 
     /// Kills and removes what an earlier run of this name has left behind, under any freezer.
@@ -193,6 +184,8 @@ import WakeSystem
         let group: GroupEnclosure
         do {
             let folder = "\(groups)/app-\(app)-\(serial)"
+            // A bench that does not see our process, such as one of another container, takes our groups for left behind.
+            if unsafe access(groups, F_OK) != 0, let runFolder { try makeGroup(groups, in: runFolder) }
             group = try GroupEnclosure(loop: loop, kind: freezer, folder: folder, limit: limit)
         } catch {
             throw SpawnFailure(call: error.description, code: error.code)

@@ -21,12 +21,7 @@ struct TaskLimit {
         guard let root = roots.version1Tasks else { return nil }
         let outer = "\(root)/\(run.split(separator: "/").last ?? "")"
         let inner = "\(outer)/\(groups.split(separator: "/").last ?? "")"
-        do {
-            try makeGroup(outer)
-            try makeGroup(inner)
-        } catch {
-            return nil
-        }
+        do { try makeGroup(inner, in: outer) } catch { return nil }
         folder = inner
     }
 
