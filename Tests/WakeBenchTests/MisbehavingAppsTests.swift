@@ -113,7 +113,7 @@ private struct Stage {
         var words = ["timeout", "120"]
         if asOrdinaryUser { words += ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] }
         words += ["\(folder)/wakebench", "run", "\(folder)/scenario.yaml", "--freezer", freezer]
-        words += ["--out", "\(folder)/out", "--patience", "2"]
+        words += ["--out", "\(folder)/out", "--patience", "5"]
         // Files, since a pipe that nobody empties would stop the run.
         let process = ChildProcess("/usr/bin/env", words)
         for file in ["stdout", "stderr"] {
