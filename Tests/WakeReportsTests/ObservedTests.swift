@@ -109,6 +109,18 @@ struct ObservedTests {
         )
     }
 
+    @Test("SYS-4: why says of an event that is for no app by itself what became of it, and not that nobody registered")
+    func whyOfNoApp() throws {
+        var decision = fixture.nobody(1, at: second(10))
+        decision.reason = .nothingCrossed
+        decision.rule = .reg1
+        let why = Why(try fixture.run([[decision]]), app: "com.acme.heart")
+        #expect(why.explanation().contains("the position crossed no boundary that anybody watches   [REG-1"))
+        let text = why.explanation(event: EventID(1))
+        #expect(text.hasPrefix("com.acme.heart  NOT given it at T+00:00:10 by"))
+        #expect(!text.contains("saw this event"))
+    }
+
     @Test("The time of a wake is told of the record, and is no check")
     func budget() throws {
         let budget = try record(fixture.resume(1, at: second(10)))["budget"] as? [String: Int]

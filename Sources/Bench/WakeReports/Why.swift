@@ -29,7 +29,7 @@ package struct Why {
         if let nobody = log.decisions.last(where: { $0.app == nil }) {
             return """
                 \(app)  no event that it registered for was injected since T+00:00:00
-                  nearest  \(eventText(nobody)) at \(LogTime.shortText(nobody.at)): no app had registered   \
+                  nearest  \(eventText(nobody)) at \(LogTime.shortText(nobody.at)): \(because(nobody))   \
                 [\(nobody.rule.text), \(Confidences.words(nobody.rule))]
                 """
         }
@@ -44,7 +44,7 @@ package struct Why {
             case .resume, .relaunch: "woken"
             case .foregroundDeliver, .backgroundDeliver: "given it while running"
             case .defer: "NOT woken, made to wait"
-            case .coalesce, .drop, .deny: "NOT woken"
+            case .coalesce, .drop, .deny: decision.app == nil ? "NOT given it" : "NOT woken"
             }
         var lines = ["\(decision.app ?? app)  \(verb) at \(LogTime.shortText(decision.at)) by \(eventText(decision))"]
         lines.append(
@@ -66,7 +66,7 @@ package struct Why {
         }
         if decision.supersedes != .none { lines.append("  replaces \(LogTime.text(decision.supersedes))") }
         if !decision.verdict.delivers { lines += tries(decision) }
-        lines.append("  others   \(others(decision.census))")
+        if decision.app != nil { lines.append("  others   \(others(decision.census))") }
         return lines.joined(separator: "\n")
     }
 
@@ -118,7 +118,7 @@ package struct Why {
             let set = decision.decisive?.setBy.map { " (\($0))" } ?? ""
             return "user swiped the app away at \(since)\(set)\(Self.cleared(decision))"
         case .beforeFirstUnlock: return "the phone has a passcode and was not unlocked since its restart"
-        case .noRegistration: return "no app had asked for this event"
+        case .noRegistration: return "no app had registered"
         case .playsOn: return "the app has the audio mode, and what it plays or records goes on"
         case .stoppedPlaying: return "the app stopped by itself, and is suspended when nothing else keeps it"
         case .soundModeMissing: return "UIBackgroundModes lacks audio, and sound stops in the background"
