@@ -80,13 +80,20 @@ struct ObservedTests {
         #expect(try check(.dwellOver, of: decision, profile: profile)["dwell_ms"] as? Int == 30_000)
     }
 
-    @Test("REG-2: a failing check says what of its rule is assumed, and so do the rule's page and list")
+    @Test(
+        "REG-2, AUD-2: a record and a failing check say what of its rule is assumed, and so do the rule's page and list"
+    )
     func assumed() throws {
         var decision = fixture.resume(1, at: second(10))
         decision.checks[.dwellOver] = .fail
         let shown = try check(.dwellOver, of: decision)
         #expect(shown["confidence"] as? String == "documented")
         #expect(shown["assumed"] as? String == "the inward margin")
+        decision.rule = .aud2
+        #expect(
+            try record(decision)["assumed"] as? String
+                == "the seconds that an app has to end its session after its sound"
+        )
         #expect(RuleText.page(.reg2).contains("\n  assumed     the inward margin"))
         #expect(RuleText.list().contains { $0.hasPrefix("REG-2 ") && $0.hasSuffix("[assumed: the inward margin]") })
         #expect(RuleText.list().contains { $0.hasPrefix("REG-1 ") && !$0.contains("[assumed") })

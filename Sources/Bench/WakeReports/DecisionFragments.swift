@@ -53,7 +53,10 @@ final class DecisionFragments {
         }
         verdicts = Verdict.allCases.map { numbers.fragment(",\"verdict\":\"\($0.word)\"") }
         reasons = Reason.allCases.map { numbers.fragment(",\"reason\":\"\($0.word)\"") }
-        rules = RuleID.allCases.map { numbers.fragment(",\"rule\":\"\($0.text)\"") }
+        rules = RuleID.allCases.map { rule in
+            let assumed = RuleCatalogue.entry(rule).assumed.map { ",\"assumed\":\"\($0)\"" } ?? ""
+            return numbers.fragment(",\"rule\":\"\(rule.text)\"\(assumed)")
+        }
         wouldHave = Verdict.allCases.map { numbers.fragment("\"verdict\":\"\($0.word)\"") }
         var fixes: [Fragment] = []
         for kind in EventKind.allCases {
