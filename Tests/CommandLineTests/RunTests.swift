@@ -263,4 +263,42 @@ struct RunTests {
             #expect(program.exists("out/decisions.ndjson"))
         }
     }
+
+    @Test("What apps and devices are called never begins a line of its own, nor moves the terminal")
+    func foreignText() throws {
+        let program = try Program()
+        defer { program.clean() }
+        try program.write(
+            "forged.yaml",
+            #"""
+            scenario: forged
+            apps:
+              - scripted: com.acme.fences
+                name: fences
+                location:
+                  regions:
+                    - identifier: "home\nmet      com.acme.other forged\e]0;owned\a\e[2J"
+                      latitude: 48.1
+                      longitude: 11.5
+                      radius: 150m
+            steps:
+              - {at: 0, launch: fences}
+              - {at: 1s, note: "one\rtwo\e[31m"}
+            expect: [{app: fences, verdict: foreground-deliver, at-least: 1}]
+            until: 5s
+
+            """#
+        )
+        let run = try program.run("run", "forged.yaml", "--out", "out")
+        #expect(run.code == 0, "\(run.errors)")
+        let why = try program.run("why", "com.acme.fences", "--run", "out")
+        let table = try program.run("why", "com.acme.fences", "--run", "out", "--since", "1h")
+        for text in [run.output, why.output, table.output, run.errors] {
+            #expect(!text.unicodeScalars.contains { $0 != "\n" && $0.properties.generalCategory == .control })
+            #expect(!text.split(separator: "\n").contains { $0.hasPrefix("met") && $0.contains("com.acme.other") })
+        }
+        #expect(run.output.contains(#"home\nmet      com.acme.other forged\u{1B}]0;owned\u{7}\u{1B}[2J"#))
+        #expect(run.output.contains(#"one\rtwo\u{1B}[31m"#))
+        #expect(why.output.contains(#"home\nmet"#))
+    }
 }

@@ -250,6 +250,15 @@ struct LocationManagerTests {
         #expect(try end.lines() == ["monitoring failed nowhere 150.0 regionMonitoringFailure", "resumed"])
     }
 
+    @Test("A region whose identifier is longer than the wire carries fails without a word to the bench")
+    func endlessIdentifier() throws {
+        let end = try LocationAppEnd(["monitor-endless"])
+        #expect(end.asked.isEmpty)
+        try end.tell(.resumed)
+        let name = String(repeating: "x", count: 1_025)
+        #expect(try end.lines() == ["monitoring failed \(name) 7.0 regionMonitoringFailure", "resumed"])
+    }
+
     @Test("REG-6: a new process knows the regions of the one before, and hears of their crossings")
     func relaunch() throws {
         let end = try LocationAppEnd(["monitored"], regions: [LocationAppEnd.office, LocationAppEnd.shelf])

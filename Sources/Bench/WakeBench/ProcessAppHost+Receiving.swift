@@ -14,6 +14,7 @@ extension ProcessAppHost {
             fault(error.description, app)
             return
         }
+        if refusesNames(of: message, from: app) { return }
         switch message {
         case .hello(let version, _, _, let batches):
             process.takesBatches = batches

@@ -40,6 +40,8 @@ final class ProcessAppHost: AppHost {
     /// The apps with a packet in the making.
     var gathered: [AppID] = []
     var updatesAsked = UpdatesAsked()
+    /// What each app may still bring into the table of names.
+    var gate = NameGate()
     /// The sound of each app's present process.
     var sounds: [AppID: AppSound] = [:]
 

@@ -31,15 +31,18 @@ extension WireTranslation {
         case .startVisits: .startVisits
         case .stopVisits: .stopVisits
         case .monitor(let region): monitor(region)
-        case .stopMonitoring(let region): .stopMonitoring(identifier: names.intern(region))
+        case .stopMonitoring(let region): .stopMonitoring(identifier: known(region))
         case .requestState(let region): .requestState(identifier: names.intern(region))
         case .requestLocation: .requestLocation
         case .requestAuthorization(let always): .requestAuthorization(always: always)
         case .range(let region): beacons(region).map { .range($0) }
-        case .stopRanging(let region): .stopRanging(identifier: names.intern(region))
+        case .stopRanging(let region): .stopRanging(identifier: known(region))
         case .deferUpdates, .disallowDeferred: nil
         }
     }
+
+    /// A region that nobody has named yet is none that is monitored.
+    private func known(_ region: String) -> NameID { names.known(region) ?? .none }
 
     private func monitor(_ region: WireRegion) -> LocationRequest? {
         switch region.shape {

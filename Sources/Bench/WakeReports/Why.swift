@@ -29,7 +29,7 @@ package struct Why {
         if let nobody = log.decisions.last(where: { $0.app == nil }) {
             return """
                 \(app)  no event that it registered for was injected since T+00:00:00
-                  nearest  \(eventText(nobody)) at \(LogTime.shortText(nobody.at)): \(because(nobody))   \
+                  nearest  \(TerminalText.escaped(eventText(nobody))) at \(LogTime.shortText(nobody.at)): \(TerminalText.escaped(because(nobody)))   \
                 [\(nobody.rule.text), \(Confidences.words(nobody.rule))]
                 """
         }
@@ -67,7 +67,7 @@ package struct Why {
         if decision.supersedes != .none { lines.append("  replaces \(LogTime.text(decision.supersedes))") }
         if !decision.verdict.delivers { lines += tries(decision) }
         if decision.app != nil { lines.append("  others   \(others(decision.census))") }
-        return lines.joined(separator: "\n")
+        return lines.map(TerminalText.escaped).joined(separator: "\n")
     }
 
     private func eventText(_ decision: DecisionRecord) -> String {
@@ -312,8 +312,9 @@ package struct Why {
 
 /// Columns of text.
 enum TextTable {
-    /// Each column as wide as its widest cell, the last one as it is.
+    /// Each column as wide as its widest cell, the last one as it is. What apps and devices say stays in its cell.
     static func lines(_ rows: [[String]]) -> [String] {
+        let rows = rows.map { $0.map(TerminalText.escaped) }
         let columns = rows.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in
             rows.map { $0.count > column ? $0[column].count : 0 }.max() ?? 0

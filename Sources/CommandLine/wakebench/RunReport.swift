@@ -29,7 +29,8 @@ enum RunReport {
             for judgement in judgements where !judgement.met || !quiet && log != nil {
                 let place = "\(run.scenario.origin(line: judgement.line))"
                 let verdict = judgement.met ? "met    " : "NOT MET"
-                print("\(verdict)  \(judgement.app) \(judgement.expected); found \(judgement.found)  [\(place)]")
+                let said = "\(judgement.app) \(judgement.expected); found \(judgement.found)  [\(place)]"
+                print("\(verdict)  \(TerminalText.escaped(said))")
             }
             if !run.lateBuffers.isEmpty {
                 print(

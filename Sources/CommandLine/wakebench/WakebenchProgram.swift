@@ -1,5 +1,6 @@
 import Foundation
 import WakeBench
+import WakeReports
 
 /// The program: a table of verbs.
 @main
@@ -155,7 +156,7 @@ enum WakebenchProgram {
 enum Output {
     /// One line on stderr.
     static func complain(_ line: String) {
-        write("wakebench: \(flat(line))\n")
+        write("wakebench: \(TerminalText.escaped(flat(line)))\n")
     }
 
     /// Text on stderr as it is.

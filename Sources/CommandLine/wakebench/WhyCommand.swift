@@ -47,7 +47,7 @@ enum WhyCommand {
             try read(right, checks: false),
             names: (left, right)
         )
-        for line in differences { print(line) }
+        for line in differences { print(TerminalText.escaped(line)) }
         if differences.isEmpty { print("equal verdicts: \(left) and \(right)") }
         return differences.isEmpty ? .done : .nonDeterminism
     }

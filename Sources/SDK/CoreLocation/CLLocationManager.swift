@@ -298,7 +298,7 @@ open class CLLocationManager: NSObject {
     ///
     /// A region of the same identifier is replaced.
     open func startMonitoring(for region: CLRegion) {
-        guard let wire = region.wire else {
+        guard let wire = region.wire, wire.identifier.utf8.count <= WireLimits.regionIdentifierBytes else {
             lock.withLock { impossibleRegions.append(region) }
             let receiver = LocationReceiver(manager: self)
             DispatchQueue.main.async { receiver.refuseImpossibleRegions() }

@@ -62,6 +62,10 @@ while true { _ = RunLoop.main.run(mode: .default, before: .distantFuture) }
     case "monitor": manager.startMonitoring(for: office)
     case "monitor-shelf": manager.startMonitoring(for: shelf)
     case "monitor-nowhere": manager.startMonitoring(for: nowhere)
+    case "monitor-endless":
+        let place = CLLocationCoordinate2D(latitude: 1, longitude: 2)
+        let name = String(repeating: "x", count: 1_025)
+        manager.startMonitoring(for: CLCircularRegion(center: place, radius: 7, identifier: name))
     case "unmonitor": manager.stopMonitoring(for: office)
     case "state": manager.requestState(for: office)
     case "range": manager.startRangingBeacons(satisfying: constraint)
