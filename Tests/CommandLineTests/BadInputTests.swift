@@ -175,6 +175,47 @@ struct BadInputTests {
         }
     }
 
+    @Test(
+        "A link in place of a file of the run is not followed, and what it points to stays as it is",
+        arguments: [
+            "decisions.ndjson", "outcomes.ndjson", "report.html", "trace.json", "junit.xml", "journal.sqlite.lock",
+        ]
+    )
+    func links(name: String) throws {
+        try inFolder { program in
+            try program.write("small.yaml", Scenarios.small)
+            try program.write("precious", "keep me")
+            let out = program.folder.appending(path: "out")
+            try FileManager.default.createDirectory(at: out, withIntermediateDirectories: true)
+            let link = out.appending(path: name).path
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "../precious")
+            let outcome = try program.run("run", "small.yaml", "--out", "out", "-q")
+            #expect(outcome.code == 12, "\(outcome.errors)")
+            #expect(outcome.errors.contains("out/\(name)") || outcome.errors.contains("out/journal.sqlite"))
+            #expect(try program.read("precious") == "keep me")
+        }
+    }
+
+    @Test(
+        "A run folder that belongs to another user is refused with 12",
+        .enabled(if: Program.isRoot, "needs root, to have a folder of another user's")
+    )
+    func othersFolder() throws {
+        try inFolder { program in
+            try program.write("small.yaml", Scenarios.small)
+            let out = program.folder.appending(path: "out").path
+            try FileManager.default.createDirectory(atPath: out, withIntermediateDirectories: true)
+            let given = unsafe chown(out, 65_534, 65_534)
+            #expect(given == 0)
+            expectRefusal(
+                try program.run("run", "small.yaml", "--out", "out"),
+                code: 12,
+                says: "out: belongs to user 65534"
+            )
+            #expect(try FileManager.default.contentsOfDirectory(atPath: out).isEmpty)
+        }
+    }
+
     @Test("With --json an error is one object on stdout")
     func errorsAsJSON() throws {
         try inFolder { program in

@@ -20,7 +20,7 @@ private final class Stage {
     var told: [String] = []
     var descriptors: [Int32] = []
 
-    init(uses: Bool = true) throws {
+    init(uses: Bool = true, pairing: BlueZPairing? = nil) throws {
         bus = try PrivateBus()
         bluez = StandInBlueZ(bus: bus)
         var device = StandInDevice(name: "Printer", advertised: [])
@@ -29,6 +29,7 @@ private final class Stage {
         bluez.devices[printer] = device
         bluez.inReach = [printer]
         adapter = BlueZAdapter(bus: .address(bus.address), on: bus.loop)
+        adapter.pairings[Self.device] = pairing
         profiles = BlueZProfiles(on: adapter)
         profiles.heard = { [unowned self] in hear($0) }
         if uses { profiles.use(profile) }
@@ -93,6 +94,48 @@ struct BlueZProfilesTests {
         #expect(try line.read(into: &buffer) == 1)
         #expect(buffer[0] == 4)
         try stage.wait(for: "the end of looking for it") { !stage.adapter.isDiscovering }
+    }
+
+    /// Calls as another program on the bus, and gives the error that it hears.
+    private func strangersCall(_ stage: Stage, _ call: BusCall) throws -> String? {
+        let stranger = try stage.bus.connect()
+        defer { stranger.close() }
+        var answer: Bus.Answer?
+        stranger.call(call) { answer = $0 }
+        try stage.wait(for: "an answer") { answer != nil }
+        guard case .failure(let error) = answer else { return nil }
+        return error.name
+    }
+
+    @Test("Only bluetoothd is answered: a stranger on the bus hands over no connection, and ends none")
+    func strangersProfile() throws {
+        let stage = try Stage()
+        let ours = try stage.connect()
+        let registration = try #require(stage.bluez.registeredProfiles.registered.first)
+        let device = BusValue.objectPath("/org/bluez/hci0/dev_" + printer.replacing(":", with: "_"))
+        let profile1 = "org.bluez.Profile1"
+        let calls = [
+            BusCall(registration.owner, registration.path, profile1, "RequestDisconnection", [device]),
+            BusCall(registration.owner, registration.path, profile1, "Release", []),
+            BusCall(registration.owner, registration.path, profile1, "NewConnection", [device]),
+        ]
+        for call in calls {
+            #expect(try strangersCall(stage, call) == "org.freedesktop.DBus.Error.AccessDenied", "\(call.member)")
+        }
+        #expect(stage.told == ["connected \(printer)"])
+        #expect(fcntl(ours, F_GETFD) >= 0)
+    }
+
+    @Test("Only bluetoothd is answered: a stranger on the bus learns no passkey from the agent")
+    func strangersAgent() throws {
+        let stage = try Stage(pairing: .passkey(123_456))
+        try stage.wait(for: "the agent") { stage.bluez.agent != nil }
+        let (name, path) = try #require(stage.bluez.agent)
+        let device = BusValue.objectPath("/org/bluez/hci0/dev_" + printer.replacing(":", with: "_"))
+        for member in ["RequestPasskey", "RequestPinCode", "RequestConfirmation", "AuthorizeService", "Release"] {
+            let call = BusCall(name, path, "org.bluez.Agent1", member, [device])
+            #expect(try strangersCall(stage, call) == "org.freedesktop.DBus.Error.AccessDenied", "\(member)")
+        }
     }
 
     @Test("Hanging up ends the connection although bluetoothd has the socket, too")

@@ -46,7 +46,7 @@ package struct RunFolder: Sendable {
         try Self.make(path)
     }
 
-    /// Makes a folder and those above it; one that is there is left as it is.
+    /// Makes a folder and those above it; one that is there is left as it is, and must be this user's.
     static func make(_ path: String) throws(CommandFailure) {
         var prefix = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/") {
@@ -59,6 +59,13 @@ package struct RunFolder: Sendable {
         var status = stat()
         if unsafe stat(path, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR {
             throw CommandFailure(.environment, "\(path): not a folder; give another with --out")
+        }
+        // Who owns a folder puts into it, and takes out of it, what he likes.
+        if status.st_uid != geteuid() {
+            throw CommandFailure(
+                .environment,
+                "\(path): belongs to user \(status.st_uid), not to user \(geteuid()); give a folder of your own with --out"
+            )
         }
     }
 

@@ -35,8 +35,20 @@ package struct ReportError: Error, Hashable, Sendable, CustomStringConvertible {
         switch number {
         case ENOENT: return ReportError(.missing, path: path)
         case ENOSPC, EDQUOT, EFBIG: return ReportError(.full, path: path)
+        // Every file of a run is opened without following one.
+        case ELOOP: return ReportError(.foreign("a symbolic link"), path: path)
         default: return ReportError(.system(call, number), path: path)
         }
+    }
+}
+
+/// The pages of a run.
+package enum ReportFile {
+    /// Writes a file anew; a link in its place is not followed.
+    package static func write(_ text: String, to path: String) throws(ReportError) {
+        let file = try LogFile(creating: path)
+        file.line.append(Array(text.utf8))
+        try file.flush()
     }
 }
 
@@ -82,7 +94,7 @@ final class LogFile {
     }
 
     private static func open(_ path: String, _ flags: Int32) throws(ReportError) -> Int32 {
-        let descriptor = unsafe Glibc.open(path, flags, 0o644)
+        let descriptor = unsafe Glibc.open(path, flags | O_NOFOLLOW | O_NONBLOCK, 0o644)
         guard descriptor >= 0 else { throw ReportError.last("open", path: path) }
         return descriptor
     }

@@ -107,9 +107,7 @@ enum RunReport {
     }
 
     private static func save(_ text: String, _ path: String) throws(CommandFailure) {
-        do { try Data(text.utf8).write(to: URL(fileURLWithPath: path)) } catch {
-            throw CommandFailure(.environment, "\(path): cannot be written: \(error.localizedDescription)")
-        }
+        do { try ReportFile.write(text, to: path) } catch { throw CommandFailure(.environment, error.description) }
     }
 
     private static func object(_ run: Run, _ decisions: Int, _ failure: CommandFailure?, good: Bool) -> String {

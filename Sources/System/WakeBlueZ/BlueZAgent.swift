@@ -20,6 +20,8 @@ final class BlueZAgent {
     private var exported: BusSubscription?
     /// How the device of an object is paired with; nil for one that is none of ours.
     var pairing: (String) -> BlueZPairing?
+    /// The unique name of bluetoothd, the only one who is answered.
+    var daemon: () -> String? = { nil }
 
     init(pairing: @escaping (String) -> BlueZPairing?) { self.pairing = pairing }
 
@@ -32,6 +34,10 @@ final class BlueZAgent {
 
     private func answer(_ call: IncomingCall) -> Bool {
         guard call.interface == Self.interface else { return false }
+        guard call.sender == daemon() else {
+            call.fail(.notTheDaemon(call))
+            return true
+        }
         let pairing = call.arguments.first?.text.flatMap(pairing)
         switch (call.member, pairing) {
         case ("Release", _), ("Cancel", _): call.reply()
@@ -53,11 +59,22 @@ final class BlueZAgent {
     }
 }
 
+extension BusError {
+    /// What anybody but bluetoothd hears who calls what is there for it.
+    static func notTheDaemon(_ call: IncomingCall) -> BusError {
+        BusError(
+            name: "org.freedesktop.DBus.Error.AccessDenied",
+            message: "\(call.interface).\(call.member) is for bluetoothd, not for \(call.sender)"
+        )
+    }
+}
+
 /// Pairing.
 extension BlueZAdapter {
     /// Tells bluetoothd who answers its questions. Without an agent it would refuse, or ask a desktop.
     func registerAgent() {
         guard let agent, let bus else { return }
+        agent.daemon = { [weak self] in self?.owner }
         do throws(BusError) { try agent.export(on: bus) } catch { return }
         let arguments: [BusValue] = [.objectPath(BlueZAgent.path), .string("KeyboardDisplay")]
         ask(BusCall(BlueZName.daemon, "/org/bluez", BlueZAgent.manager, "RegisterAgent", arguments)) { [weak self] _ in

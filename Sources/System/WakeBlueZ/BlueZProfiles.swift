@@ -234,6 +234,10 @@ package final class BlueZProfiles {
         guard call.interface == Self.interface, call.path.hasPrefix(Self.root + "/"),
             let index = Int(call.path.dropFirst(Self.root.utf8.count + 1)), registrations.indices.contains(index)
         else { return false }
+        guard call.sender == adapter.owner else {
+            call.fail(.notTheDaemon(call))
+            return true
+        }
         let profile = registrations[index].profile
         switch call.member {
         case "NewConnection": newConnection(call, profile)

@@ -12,7 +12,7 @@ struct JournalLock: ~Copyable {
 
     init(journal path: String) throws(JournalError) {
         let lockPath = path + ".lock"
-        let opened = unsafe open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        let opened = unsafe open(lockPath, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o644)
         guard opened >= 0 else {
             throw JournalError(.system("cannot open \(lockPath): \(Self.words(errno))"), path: path)
         }

@@ -80,6 +80,9 @@ package final class SQLiteJournal: Journal {
         self.path = path
         self.settings = settings
         guard unsafe access(path, F_OK) == 0 else { throw JournalError(.missing, path: path) }
+        for file in [path, path + "-wal"] where Self.isLink(file) {
+            throw JournalError(.system("\(file) is a symbolic link, which is not followed"), path: path)
+        }
         lock = try JournalLock(journal: path)
         connection = try Connection(path: path, creating: false)
         // Before the first read, so that the log's index lives in memory and needs no locks.
@@ -94,6 +97,12 @@ package final class SQLiteJournal: Journal {
         try Self.prepare(connection, settings)
         statements = try JournalStatements(connection)
         log = LogSize(connection)
+    }
+
+    /// Whether a link lies at a path. The library would follow it.
+    private static func isLink(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
     private static func prepare(_ connection: Connection, _ settings: Settings) throws(JournalError) {

@@ -10,8 +10,8 @@ extension StandInBlueZ {
     package struct Profiles {
         package struct Registration {
             package var uuid: String
-            var path: String
-            var owner: String
+            package var path: String
+            package var owner: String
             package var options: BusValue?
         }
 
