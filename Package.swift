@@ -73,7 +73,8 @@ let package = Package(
         library("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
         library("CUdev", pkgConfig: "libudev", apt: "libudev-dev"),
         library("CALSA", pkgConfig: "alsa", apt: "libasound2-dev"),
-        .target(name: "CWakeShims", path: "Sources/C/CWakeShims"),
+        library("CBluetooth", pkgConfig: "bluez", apt: "libbluetooth-dev"),
+        .target(name: "CWakeShims", dependencies: ["CBluetooth"], path: "Sources/C/CWakeShims"),
 
         // Core
         room("WakeModel", on: "Core"),
@@ -85,7 +86,7 @@ let package = Package(
         // System
         room("WakeSystem", on: "System", uses: ["CSystemd", "CWakeShims"]),
         room("WakeBus", on: "System", uses: ["CSystemd", "WakeSystem"]),
-        room("WakeBlueZ", on: "System", uses: ["CWakeShims", "WakeSystem", "WakeBus"]),
+        room("WakeBlueZ", on: "System", uses: ["CBluetooth", "CWakeShims", "WakeSystem", "WakeBus"]),
         room("WakeUdev", on: "System", uses: ["CUdev", "WakeSystem"]),
         room("WakeALSA", on: "System", uses: ["CALSA", "WakeSystem", "WakeUdev"]),
         room("WakeBundles", on: "System", uses: ["WakeDevices", "WakeModel"]),
@@ -114,7 +115,9 @@ let package = Package(
         room(
             "WakeExternalAccessory",
             on: "EventSources",
-            uses: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev", "WakeBus", "WakeBlueZ"]
+            uses: [
+                "CBluetooth", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev", "WakeBus", "WakeBlueZ",
+            ]
         ),
 
         room(

@@ -21,7 +21,7 @@ enum FloorPlan {
 
         Room(name: "WakeSystem", floor: "System", imports: ["CSystemd", "CWakeShims"]),
         Room(name: "WakeBus", floor: "System", imports: ["CSystemd", "WakeSystem"]),
-        Room(name: "WakeBlueZ", floor: "System", imports: ["CWakeShims", "WakeSystem", "WakeBus"]),
+        Room(name: "WakeBlueZ", floor: "System", imports: ["CBluetooth", "CWakeShims", "WakeSystem", "WakeBus"]),
         Room(name: "WakeUdev", floor: "System", imports: ["CUdev", "WakeSystem"]),
         Room(name: "WakeALSA", floor: "System", imports: ["CALSA", "WakeSystem", "WakeUdev"]),
         Room(name: "WakeBundles", floor: "System", imports: ["WakeDevices", "WakeModel"], foundation: true),
@@ -53,7 +53,9 @@ enum FloorPlan {
         Room(
             name: "WakeExternalAccessory",
             floor: "EventSources",
-            imports: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev", "WakeBus", "WakeBlueZ"]
+            imports: [
+                "CBluetooth", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev", "WakeBus", "WakeBlueZ",
+            ]
         ),
 
         Room(

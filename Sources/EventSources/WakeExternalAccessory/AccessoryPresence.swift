@@ -1,3 +1,4 @@
+import CBluetooth
 import Glibc
 import WakeSystem
 import WakeUdev
@@ -42,8 +43,8 @@ package struct AccessoryPresence: Hashable, Sendable {
                 presence.files.append(File(node: node, device: name, mayOpen: mayOpen))
             }
         }
-        // AF_BLUETOOTH and BTPROTO_RFCOMM, which no header of Glibc knows.
-        let socket = socket(31, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 3)
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let socket = socket(AF_BLUETOOTH, kind, BTPROTO_RFCOMM)
         if socket < 0 { presence.rfcommFailure = SystemError(last: "socket").reason } else { close(socket) }
         return presence
     }

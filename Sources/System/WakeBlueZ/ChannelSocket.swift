@@ -1,3 +1,4 @@
+import CBluetooth
 import CWakeShims
 import Glibc
 import WakeSystem
@@ -22,10 +23,9 @@ package protocol ChannelConnecting: AnyObject {
 private func end(_ address: String, isRandom: Bool, psm: UInt16) -> wake_channel_end? {
     let bytes = address.split(separator: ":").compactMap { UInt8($0, radix: 16) }
     guard bytes.count == 6 else { return nil }
-    let type = isRandom ? WAKE_ADDRESS_RANDOM : WAKE_ADDRESS_PUBLIC
     return wake_channel_end(
         address: (bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5]),
-        address_type: UInt8(type.rawValue),
+        address_type: UInt8(isRandom ? BDADDR_LE_RANDOM : BDADDR_LE_PUBLIC),
         psm: psm
     )
 }
@@ -70,7 +70,7 @@ package final class ChannelConnector: ChannelConnecting {
             guard var own = end(adapter, isRandom: false, psm: 0),
                 var other = end(device.address, isRandom: device.isRandom, psm: psm)
             else { throw SystemError("connect", code: EINVAL, subject: device.address) }
-            attempt.descriptor = unsafe wake_channel_connect(&own, &other, 0)
+            attempt.descriptor = unsafe wake_channel_connect(&own, &other, BT_SECURITY_SDP)
             guard attempt.descriptor >= 0 else { throw SystemError(last: "connect", subject: device.address) }
             attempt.watch = try loop.watch(attempt.descriptor, for: .writable) { [unowned attempt] _ in
                 let number = attempt.takeDescriptor()
@@ -111,7 +111,7 @@ package final class ChannelListener {
         guard var own = end(adapter, isRandom: false, psm: wanted) else {
             throw SystemError("bind", code: EINVAL, subject: adapter)
         }
-        let number = unsafe wake_channel_listen(&own, encrypted ? 2 : 0, 8)
+        let number = unsafe wake_channel_listen(&own, encrypted ? BT_SECURITY_MEDIUM : BT_SECURITY_SDP, 8)
         guard number >= 0 else { throw SystemError(last: "listen", subject: "psm \(wanted) on \(adapter)") }
         descriptor = Descriptor(owning: number)
         let chosen = wake_channel_psm(number)
@@ -139,7 +139,7 @@ package final class ChannelListener {
         }
         return BlueZDeviceID(
             address: text.joined(separator: ":"),
-            isRandom: other.address_type == UInt8(WAKE_ADDRESS_RANDOM.rawValue)
+            isRandom: other.address_type == UInt8(BDADDR_LE_RANDOM)
         )
     }
 }

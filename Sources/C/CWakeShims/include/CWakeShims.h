@@ -143,19 +143,15 @@ int wake_pidfd_kill(int pidfd, int signal);
 // CPU time of a live process in nanoseconds, by its CPU clock; -1 when it is gone.
 int64_t wake_cpu_time(int pid);
 
-// L2CAP channels over Bluetooth LE (connection-oriented, kernel sockets): no header of Glibc knows AF_BLUETOOTH.
-enum wake_address_type {
-    WAKE_ADDRESS_PUBLIC = 1,
-    WAKE_ADDRESS_RANDOM = 2,
-};
-
+// L2CAP channels over Bluetooth LE (connection-oriented, kernel sockets). Socket calls want struct sockaddr, which Swift
+// can make of no other structure without casting memory.
 struct wake_channel_end {
     uint8_t address[6]; // most significant byte first
-    uint8_t address_type;
+    uint8_t address_type; // BDADDR_LE_PUBLIC or BDADDR_LE_RANDOM
     uint16_t psm; // 0: any
 };
 
-// Security levels of the kernel: 0 as it is, 2 encrypted, 3 encrypted and authenticated.
+// `level` is one of BT_SECURITY_SDP, which asks for nothing, to BT_SECURITY_HIGH.
 // Both return a non-blocking, close-on-exec stream socket. A connection may still be in progress: when the socket is
 // writable, wake_socket_error says how it came out.
 int wake_channel_connect(const struct wake_channel_end *own, const struct wake_channel_end *other, int level);
