@@ -41,11 +41,12 @@ func library(_ name: String, pkgConfig: String, apt: String) -> Target {
     .systemLibrary(name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt])])
 }
 
-func tests(_ name: String, uses: [String], resources: [Resource] = []) -> Target {
+func tests(_ name: String, uses: [String], exclude: [String] = [], resources: [Resource] = []) -> Target {
     .testTarget(
         name: name,
         dependencies: uses.map { .byName(name: $0) },
         path: "Tests/\(name)",
+        exclude: exclude,
         resources: resources,
         swiftSettings: house
     )
@@ -214,6 +215,13 @@ let package = Package(
             exclude: ["Info.plist"]
         ),
 
+        // Fuzz: Scripts/fuzz links it with libFuzzer.
+        room(
+            "FuzzTargets",
+            on: "Fuzz",
+            uses: ["WakeBundles", "WakeDevices", "WakeLocation", "WakeModel", "WakeRouter", "WakeWire"]
+        ),
+
         // Tests
         .executableTarget(name: "MisbehavingApp", path: "Tests/Support/MisbehavingApp"),
         .executableTarget(
@@ -260,6 +268,7 @@ let package = Package(
         ),
         .target(name: "ChildProcess", path: "Tests/Support/ChildProcess", swiftSettings: house),
         tests("HouseTests", uses: []),
+        tests("FuzzTests", uses: ["FuzzTargets"], exclude: ["Corpus"]),
         tests("WakeModelTests", uses: ["WakeModel"]),
         tests("WakeRouterTests", uses: ["WakeModel", "WakeRouter"]),
         tests("WakeWireTests", uses: ["WakeWire"]),

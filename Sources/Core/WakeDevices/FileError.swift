@@ -20,6 +20,7 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
 
     package var description: String {
         let place = line > 0 ? "\(file):\(line)" : file
-        return "\(place): \(found); expected \(expected)"
+        // A path and a name of the file's own may hold line ends.
+        return "\(place): \(found); expected \(expected)".split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 }

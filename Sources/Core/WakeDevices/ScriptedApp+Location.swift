@@ -88,7 +88,7 @@ extension ScriptedApp.LocationUse {
             regions.contains(where: { $0.identifier == identifier })
                 || beacons.contains(where: { $0.identifier == identifier })
         else { return }
-        throw node.error(found: "a second region '\(identifier)'", expected: "another identifier")
+        throw node.error(found: "a second region '\(excerpt(identifier))'", expected: "another identifier")
     }
 }
 

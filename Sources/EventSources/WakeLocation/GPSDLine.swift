@@ -1,7 +1,7 @@
 import WakeDevices
 
 /// What one line of gpsd says.
-enum GPSDLine: Hashable, Sendable {
+package enum GPSDLine: Hashable, Sendable {
     /// The greeting, with gpsd's version.
     case greeting(release: String)
     /// A fix.
@@ -16,7 +16,7 @@ enum GPSDLine: Hashable, Sendable {
     case other
 
     /// Reads a line without its end; nil when it is none of gpsd's.
-    init?(_ line: [UInt8]) {
+    package init?(_ line: [UInt8]) {
         guard let object = GPSDObject(line), let kind = object.text("class") else { return nil }
         switch kind {
         case "VERSION":

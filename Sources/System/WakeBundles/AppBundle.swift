@@ -90,7 +90,7 @@ package struct AppBundle: Hashable, Sendable {
 }
 
 /// The values of an Info.plist.
-struct InfoPlist {
+package struct InfoPlist {
     /// The largest file, in bytes.
     static let byteLimit = 1 << 20
     /// The most arrays and dictionaries, and with them the deepest nesting.

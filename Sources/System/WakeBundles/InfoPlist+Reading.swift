@@ -14,7 +14,9 @@ extension InfoPlist {
     }
 
     /// The values of a property list.
-    static func parse(_ bytes: [UInt8], of bundle: String) throws(BundleError) -> [String: Any] {
+    ///
+    /// - Throws: ``BundleError`` for bytes that are no property list, too many or too deeply nested.
+    package static func parse(_ bytes: [UInt8], of bundle: String) throws(BundleError) -> [String: Any] {
         if bytes.isEmpty { throw malformed(bundle, "an empty file") }
         if bytes.count > byteLimit { throw malformed(bundle, "more than \(byteLimit) bytes") }
         guard let values = try value(bytes, of: bundle) as? [String: Any] else {

@@ -1,0 +1,47 @@
+import WakeBundles
+import WakeDevices
+import WakeLocation
+
+/// The files that users give, and what receivers say.
+enum Files {
+    static func scenario(_ bytes: [UInt8]) {
+        var files = ScenarioFiles()
+        // Bytes of a fuzzer choose no file of this machine.
+        files.isFile = { _ in false }
+        files.isFolder = { $0.hasSuffix(".app") }
+        check { () throws(FileError) in _ = try Scenario.parse(bytes, file: "fuzz.yaml", files: files) }
+    }
+
+    static func device(_ bytes: [UInt8]) {
+        check { () throws(FileError) in _ = try DeviceFile.parse(bytes, file: "/nowhere/fuzz.yaml") }
+    }
+
+    static func plist(_ bytes: [UInt8]) {
+        do { _ = try InfoPlist.parse(bytes, of: "Fuzz.app") } catch { checkLine(error.description) }
+    }
+
+    static func gpx(_ bytes: [UInt8]) {
+        check { () throws(FileError) in _ = try GPXFile.parse(bytes, file: "fuzz.gpx") }
+    }
+
+    static func nmea(_ bytes: [UInt8]) {
+        var reader = NMEAReader()
+        var points = 0
+        reader.read(bytes) { moment in if moment.point != nil { points += 1 } }
+        if reader.finish()?.point != nil { points += 1 }
+        precondition(points <= reader.counts.sentences, "\(points) places in \(reader.counts)")
+    }
+
+    static func gpsd(_ bytes: [UInt8]) {
+        for line in bytes.split(separator: 0x0a, omittingEmptySubsequences: false) { _ = GPSDLine(Array(line)) }
+    }
+
+    /// What is refused is refused in a line.
+    private static func check(_ read: () throws(FileError) -> Void) {
+        do { try read() } catch { checkLine(error.description) }
+    }
+
+    private static func checkLine(_ text: String) {
+        precondition(!text.contains(where: \.isNewline), "more than a line: \(text)")
+    }
+}
