@@ -173,4 +173,24 @@ struct RunLogTests {
             try RunLog(folder: fixture.folder.path)
         }
     }
+
+    @Test(
+        "LOC-9: how long apps kept the receiver on is read from the log, the last word of each, and shown on the page"
+    )
+    func receiver() throws {
+        _ = try fixture.run([[fixture.resume(1, at: second(10))]])
+        let log = try OutcomeLog(creating: fixture.outcomesPath)
+        try log.append(receiver: .seconds(1), app: "com.acme.heart", at: second(20))
+        try log.append(receiver: .milliseconds(1_500), app: "com.acme.<run>", at: second(20))
+        try log.append(receiver: .seconds(90), app: "com.acme.heart", at: second(30))
+        try log.flush()
+        let run = try RunLog(folder: fixture.folder.path)
+        #expect(run.receiver.map(\.app) == ["com.acme.<run>", "com.acme.heart"])
+        #expect(run.receiver.map(\.time) == [.milliseconds(1_500), .seconds(90)])
+        #expect(run.end == second(30))
+        let page = HTMLReport.text(run, title: "run")
+        #expect(page.contains("<tr><td>com.acme.&lt;run&gt;</td><td>1.5s</td></tr>"))
+        #expect(page.contains("<tr><td>com.acme.heart</td><td>1m30s</td></tr>"))
+        #expect(!HTMLReport.text(try fixture.run([]), title: "run").contains("Receiver"))
+    }
 }

@@ -22,6 +22,7 @@ package enum HTMLReport {
         page += timeline(log)
         page += decisions(log)
         page += exits(log)
+        page += receiver(log)
         page += "<script>\(script)</script></body></html>\n"
         return page
     }
@@ -239,6 +240,15 @@ package enum HTMLReport {
                 <td>\(exit.pid == 0 ? "" : "\(exit.pid)")</td></tr>
 
                 """
+        }
+        return html + "</table>\n"
+    }
+
+    private static func receiver(_ log: RunLog) -> String {
+        guard !log.receiver.isEmpty else { return "" }
+        var html = "<h2>Receiver on (LOC-9)</h2><table><tr><th>App</th><th>Time</th></tr>\n"
+        for each in log.receiver {
+            html += "<tr><td>\(Markup.escaped(each.app))</td><td>\(LogTime.text(each.time))</td></tr>\n"
         }
         return html + "</table>\n"
     }

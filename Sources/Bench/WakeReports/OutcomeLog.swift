@@ -1,7 +1,7 @@
 import WakeModel
 
 /// Writes what became of decisions as `wake.outcome/1` lines, with the moves of apps as `wake.state/1`, the ends of
-/// processes as `wake.exit/1`, and notes as `wake.note/1`.
+/// processes as `wake.exit/1`, notes as `wake.note/1`, and how long apps kept the receiver on as `wake.receiver/1`.
 ///
 /// An outcome may be written more than once; readers take the last.
 package final class OutcomeLog {
@@ -134,6 +134,16 @@ package final class OutcomeLog {
         file.line.append(quoted: exit.stateBefore.word(hasExited: false))
         file.line.append(",\"pid\":")
         file.line.append(Int64(exit.pid))
+        file.line.append("}")
+        try file.endLine()
+    }
+
+    /// How long an app has kept the receiver on since the run began (LOC-9).
+    package func append(receiver time: Instant.Span, app: String, at: Instant) throws(ReportError) {
+        file.line.append("{\"schema\":\"wake.receiver/1\"")
+        head(app: app, at: at, into: &file.line)
+        file.line.append(",\"on_ms\":")
+        file.line.append(time.milliseconds)
         file.line.append("}")
         try file.endLine()
     }

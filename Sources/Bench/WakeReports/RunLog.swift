@@ -9,6 +9,8 @@ package struct RunLog: Sendable {
     package var moves: [StateMove] = []
     package var exits: [ExitEntry] = []
     package var notes: [Note] = []
+    /// How long each app kept the receiver on, in the order of the scenario; those that did not are left out (LOC-9).
+    package var receiver: [(app: String, time: Instant.Span)] = []
     /// The last instant that the logs name.
     package var end: Instant = .zero
     package static let decisionsName = "decisions.ndjson"
@@ -126,6 +128,12 @@ package struct RunLog: Sendable {
             if let move = StateMove(value) { moves.append(move) }
         case "wake.exit/1":
             if let exit = ExitEntry(value) { exits.append(exit) }
+        case "wake.receiver/1":
+            guard let app = value["app"]?.string, let time = value["on_ms"]?.unsigned.flatMap(Int64.init(exactly:))
+            else { break }
+            // A run that was gone on with says it again.
+            receiver.removeAll { $0.app == app }
+            receiver.append((app, .milliseconds(time)))
         case "wake.note/1":
             if let note = value["note"]?.string, let at = value["t"]?.string.flatMap(LogTime.instant) {
                 notes.append(Note(text: note, app: value["app"]?.string, at: at))
