@@ -76,7 +76,8 @@ struct FencesTests {
                 "didFinishLaunching pid=N launchOptions=[]", "didChangeAuthorization notDetermined",
                 "didChangeAuthorization authorizedAlways monitored=[]", "didStartMonitoring office",
                 "monitoringDidFail desk Enough.", "didDetermineState office outside",
-                "didEnterRegion office pid=N count=1", "didExitRegion office pid=N count=2",
+                "didEnterRegion office pid=N count=1", "didDetermineState office inside",
+                "didExitRegion office pid=N count=2", "didDetermineState office outside",
             ]
         )
     }
@@ -95,7 +96,7 @@ struct FencesTests {
         #expect(
             all.dropFirst() == [
                 "didChangeAuthorization authorizedAlways monitored=[\"desk\", \"office\"]",
-                "didEnterRegion desk pid=N count=1",
+                "didEnterRegion desk pid=N count=1", "didDetermineState desk inside",
             ]
         )
     }

@@ -34,6 +34,9 @@ private struct LocationAppEnd {
         while true {
             switch try app.bench.next() {
             case .location(_, .create(let id)): app.bench.send(.reply(id: id, WireReply(location: status)))
+            case .location(_, .allowBackground(let id)):
+                asked.append(.allowBackground(id: 0))
+                app.bench.send(.reply(id: id, WireReply()))
             case .location(_, let request): asked.append(request)
             case .launched: return
             case let other: throw BenchFailure(description: "unexpected: \(other)")
@@ -124,8 +127,16 @@ struct LocationManagerTests {
         var wished = WireLocationOptions(distanceFilter: 50)
         var expected: [WireLocationRequest] = [.startUpdating(wished)]
         wished.allowsBackground = true
-        expected += [.startUpdating(wished), .stopUpdating]
+        expected += [.allowBackground(id: 0), .startUpdating(wished), .stopUpdating]
         #expect(end.asked == expected)
+    }
+
+    @Test("LOC-6: the setter of allowsBackgroundLocationUpdates waits for the bench, before any update begins")
+    func backgroundSetter() throws {
+        let end = try LocationAppEnd(["background"])
+        #expect(end.asked == [.allowBackground(id: 0)])
+        let without = try LocationAppEnd(["foreground"])
+        #expect(without.asked.isEmpty)
     }
 
     @Test("It starts and stops each service by a request of its own")
@@ -263,14 +274,20 @@ struct LocationManagerTests {
     func relaunch() throws {
         let end = try LocationAppEnd(["monitored"], regions: [LocationAppEnd.office, LocationAppEnd.shelf])
         try end.tell(.regionEntered("office"), .regionExited("shelf"), .regionEntered("unheard of"), manager: 0)
-        #expect(try end.lines() == ["monitored [\"office\", \"shelf\"]", "entered office 150.0", "exited shelf 1.7"])
+        #expect(
+            try end.lines() == [
+                "monitored [\"office\", \"shelf\"]", "entered office 150.0", "state 1 office 150.0", "exited shelf 1.7",
+                "state 2 shelf 1.7",
+            ]
+        )
     }
 
-    @Test("A crossing is told by every manager and acknowledged once")
+    @Test("REG-1: a crossing, and the state after it, is told by every manager and acknowledged once")
     func everyManager() throws {
         let end = try LocationAppEnd(["another"], regions: [LocationAppEnd.office])
         try end.tell(.regionEntered("office"), .resumed, manager: 0)
-        #expect(try end.lines() == ["entered office 150.0", "entered office 150.0", "resumed", "resumed"])
+        let crossing = ["entered office 150.0", "state 1 office 150.0"]
+        #expect(try end.lines() == crossing + crossing + ["resumed", "resumed"])
     }
 
     @Test("REG-5: the state of a region is asked for and told")
@@ -283,13 +300,16 @@ struct LocationManagerTests {
 
     // MARK: Beacons
 
-    @Test("Beacons of a constraint are ranged until that is stopped")
+    @Test("BCN-4: the beacons of a constraint are told in one call, none too, until that is stopped")
     func ranging() throws {
         let end = try LocationAppEnd(["range"])
         #expect(end.asked == [.range(LocationAppEnd.range)])
         let name = LocationAppEnd.range.identifier
         try end.tell(.ranged(name, [Self.beacon]), .rangingFailed(name, Self.failure(16)), .ranged("other", []))
         #expect(try end.lines() == ["ranged [\"1.7 near -61\"] major=1", "ranging failed 16"])
+        let empty = try LocationAppEnd(["range"])
+        try empty.tell(.ranged(name, [Self.beacon, Self.beacon]), .ranged(name, []))
+        #expect(try empty.lines() == ["ranged [\"1.7 near -61\", \"1.7 near -61\"] major=1", "ranged [] major=1"])
         let stopped = try LocationAppEnd(["range", "unrange"])
         #expect(stopped.asked.last == .stopRanging(region: name))
         try stopped.tell(.ranged(name, [Self.beacon]))

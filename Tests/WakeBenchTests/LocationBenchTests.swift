@@ -136,7 +136,7 @@ struct LocationBenchTests {
     func wishes() throws {
         let stage = try Stage()
         #expect(stage.finger.commands == [.positioning(true)])
-        #expect(stage.bench.router.locationAuthorization(of: AppID(0)) == .always)
+        #expect(stage.bench.router.locationAuthorization(of: AppID(0)) == .provisionalAlways)
         #expect(stage.bench.router.monitoredRegions(of: AppID(0)).circles.count == 1)
     }
 
@@ -146,8 +146,8 @@ struct LocationBenchTests {
         stage.finger.point(48.2, 11.6)
         try stage.bench.run(at: Instant.zero.advanced(by: .seconds(1)))
         stage.finger.point(48.21, 11.6)
-        try stage.bench.run(at: Instant.zero.advanced(by: .seconds(2)))
-        let change = try #require(stage.keeper.decisions.first { $0.kind == .significantChange })
+        try stage.bench.run(at: Instant.zero.advanced(by: .seconds(302)))
+        let change = try #require(stage.keeper.decisions.last { $0.kind == .significantChange })
         #expect(change.verdict == .foregroundDeliver)
         let fix = try #require(stage.keeper.decisions.last { $0.kind == .positionFixed })
         #expect(change.parent == fix.event)
@@ -155,6 +155,25 @@ struct LocationBenchTests {
         #expect(
             stage.notebook.transaction(of: .significantChange) == stage.notebook.transaction(of: .positionFixed)
         )
+    }
+
+    @Test("LOC-1: the first change after starting has the position of the last fix")
+    func cached() throws {
+        let stage = try Stage()
+        stage.finger.point(48.2, 11.6)
+        try stage.bench.run(at: Instant.zero.advanced(by: .seconds(1)))
+        let fix = try #require(stage.keeper.decisions.last { $0.kind == .positionFixed })
+        stage.bench.submit(.request(AppID(0), .location(2, .stopSignificant)), origin: .none)
+        stage.bench.submit(.request(AppID(0), .location(2, .startSignificant)), origin: .none)
+        try stage.bench.run(at: Instant.zero.advanced(by: .seconds(2)))
+        let change = try #require(stage.keeper.decisions.last)
+        #expect(change.kind == .significantChange)
+        #expect(change.parent == fix.event)
+        #expect(stage.keeper.payloads[change.event] == stage.keeper.payloads[fix.event])
+        guard case .position = stage.keeper.payloads[change.event] else {
+            Issue.record("\(String(describing: stage.keeper.payloads[change.event]))")
+            return
+        }
     }
 
     @Test("A replay of the journal comes to the same decisions, and finds nothing twice (SYS-3)")

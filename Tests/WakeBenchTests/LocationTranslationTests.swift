@@ -58,6 +58,48 @@ struct LocationTranslationTests {
         #expect(region.outwardChord >= region.radiusChord)
     }
 
+    @Test("BCN-4: a list of beacons keeps its order, and their distances have classes")
+    func ranged() {
+        let uuid = names.intern("U")
+        let distances: [(Float, WireProximity)] = [
+            (0, .immediate), (0.49, .immediate), (0.5, .near), (3.9, .near), (4, .far), (50, .far), (-1, .unknown),
+        ]
+        let beacons = distances.enumerated().map { place, distance in
+            BeaconSighting(
+                uuid: uuid,
+                major: 1,
+                minor: UInt16(place),
+                distance: distance.0,
+                signalStrength: -60
+            )
+        }
+        let delivery = AppDelivery(
+            event: WakeEvent(kind: .beaconsRanged, region: names.intern("r")),
+            payload: .beacons(beacons),
+            decision: DecisionID(1),
+            manager: 0
+        )
+        let expected = distances.enumerated().map { place, distance in
+            WireBeacon(
+                uuid: "U",
+                major: 1,
+                minor: UInt16(place),
+                proximity: distance.1,
+                accuracy: Double(distance.0),
+                rssi: -60,
+                timestamp: 9
+            )
+        }
+        #expect(translation.locationEvent(delivery, wallSeconds: 9) == .ranged("r", expected))
+        let none = AppDelivery(
+            event: WakeEvent(kind: .beaconsRanged, region: names.intern("r")),
+            payload: .beacons([]),
+            decision: DecisionID(1),
+            manager: 0
+        )
+        #expect(translation.locationEvent(none, wallSeconds: 9) == .ranged("r", []))
+    }
+
     @Test("Beacons keep their numbers and wishes both ways")
     func beacons() throws {
         let region = WireRegion(
@@ -96,26 +138,6 @@ struct LocationTranslationTests {
                 .visitEnded,
                 .visit(Visit(latitude: 1, longitude: 2, horizontalAccuracy: 3, arrival: nil, departure: 4)),
                 .visited(WireVisit(latitude: 1, longitude: 2, horizontalAccuracy: 3, departure: 4))
-            ),
-            (
-                .beaconsRanged,
-                .beacons([
-                    RangedBeacon(uuid: "U", major: 1, minor: 2, proximity: 2, accuracy: -3, signalStrength: -60)
-                ]),
-                .ranged(
-                    "r",
-                    [
-                        WireBeacon(
-                            uuid: "U",
-                            major: 1,
-                            minor: 2,
-                            proximity: .near,
-                            accuracy: -1,
-                            rssi: -60,
-                            timestamp: 9
-                        )
-                    ]
-                )
             ),
         ]
     )

@@ -66,4 +66,44 @@ struct ScriptedLocationTests {
     func nonsense(text: String) {
         #expect(throws: FileError.self) { try use(text) }
     }
+
+    private func scenario(_ app: String, _ step: String) throws -> Scenario {
+        let text = """
+            scenario: home
+            apps:
+              - {scripted: com.example.a, name: a\(app)}
+            steps:
+              - {at: 0, \(step)}
+            """
+        return try Scenario.parse(Array(text.utf8), file: "/home.yaml", files: ScenarioFiles())
+    }
+
+    @Test("LOC-10: what the user answers at the first event in the background stands with the app, or in a step")
+    func backgroundLocation() throws {
+        let keeps = try scenario(
+            ", authorizations: {background-location: when-in-use}",
+            "authorize: a, location: denied"
+        )
+        #expect(keeps.apps[0].keepsWhenInUse)
+        #expect(keeps.steps[0].verb == .authorize(apps: [0], .denied))
+        let allows = try scenario(", authorizations: {background-location: always}", "launch: a")
+        #expect(!allows.apps[0].keepsWhenInUse)
+        #expect(try !scenario("", "launch: a").apps[0].keepsWhenInUse)
+        let step = try scenario("", "authorize: a, background-location: when-in-use")
+        #expect(step.steps[0].verb == .user(apps: [0], .keepWhenInUse))
+        let back = try scenario("", "authorize: a, background-location: always")
+        #expect(back.steps[0].verb == .user(apps: [0], .allowAlways))
+    }
+
+    @Test(
+        "LOC-10: an answer that nobody can give is refused with the line",
+        arguments: [
+            "authorize: a, background-location: denied", "authorize: a, location: provisional-always",
+            "authorize: a, location: always, background-location: always",
+            "authorize: a, microphone: denied, background-location: always", "launch: a, background-location: always",
+        ]
+    )
+    func wrongAnswer(step: String) {
+        #expect(throws: FileError.self) { try scenario("", step) }
+    }
 }

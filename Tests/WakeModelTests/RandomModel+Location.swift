@@ -57,6 +57,7 @@ extension SeededGenerator {
         case 12: .requestLocation
         case 13: .requestAuthorization(always: flag())
         case 14: .range(beaconRegion())
+        case 15: .allowBackground
         default: .stopRanging(identifier: name())
         }
     }
@@ -84,13 +85,12 @@ extension SeededGenerator {
         )
     }
 
-    mutating func rangedBeacon() -> RangedBeacon {
-        RangedBeacon(
-            uuid: text(),
+    mutating func sighting() -> BeaconSighting {
+        BeaconSighting(
+            uuid: name(),
             major: number(),
             minor: number(),
-            proximity: number(),
-            accuracy: real(),
+            distance: Float(real()),
             signalStrength: signed()
         )
     }

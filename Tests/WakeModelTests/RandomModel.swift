@@ -185,9 +185,7 @@ extension SeededGenerator {
             failed: flag(),
             services: names(),
             fix: optional { $0.fix() },
-            beacon: optional {
-                BeaconSighting(uuid: $0.name(), major: $0.number(), minor: $0.number(), distance: Float($0.real()))
-            },
+            beacon: optional { $0.sighting() },
             region: name(),
             app: optional { $0.app() },
             manager: number(),
@@ -248,7 +246,7 @@ extension SeededGenerator {
         case 13: .psm(number())
         case 14: .position(position())
         case 15: .positions(list { $0.position() })
-        case 16: .beacons(list { $0.rangedBeacon() })
+        case 16: .beacons(list { $0.sighting() })
         case 17: .regionState(any())
         case 18: .locationFailure(code: signed(), message: text())
         case 19: .visit(visit())

@@ -179,7 +179,7 @@ struct LocationDecisionTests {
             try check(walk, .positionFixed, name)
                 == #""result":"pass","observed":"when-in-use","in_use":false,"began_in_foreground":true}"#
         )
-        walk.hear(.terminate(Walk.app, .memory))
+        walk.hear(.terminate(Walk.app, .cpu))
         walk.wait(until: 3_600)
         walk.go(to: 20_000)
         #expect(

@@ -125,6 +125,9 @@ struct EvidenceObserver {
             apps[Int(app.number)].isLaunchedAnew = false
         case .exited(let record):
             apps[Int(record.app.number)].lastExit = (record.number, record.cause, now)
+        case .alert(let app, let kind, _, _) where kind.source == .location:
+            // The user allows it; that he does not is an event.
+            apps[Int(app.number)].authorization = .always
         case .raise(let event, _): noteAuthorization(event)
         default: break
         }
@@ -173,7 +176,8 @@ struct EvidenceObserver {
     private mutating func checkEnd(_ decision: Decision) {
         tally.ends += 1
         let reasons: Set<Reason> = [
-            .deliveredLater, .overflow, .registrationEnded, .appEnded, .benchRestarted, .managerNotCreated,
+            .deliveredLater, .newerUpdateKept, .overflow, .registrationEnded, .appEnded, .benchRestarted,
+            .managerNotCreated,
         ]
         if !reasons.contains(decision.reason) { fail(decision, "nothing is asked, and nothing ended") }
         if decision.rule != decision.reason.rule { fail(decision, "\(decision.rule.text) is not its rule") }

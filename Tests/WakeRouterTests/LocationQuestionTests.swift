@@ -27,7 +27,7 @@ struct LocationQuestionTests {
     func authorization() {
         var phone = Phone()
         let app = phone.locating([])
-        #expect(phone.router.locationAuthorization(of: app) == .always)
+        #expect(phone.router.locationAuthorization(of: app) == .provisionalAlways)
         let nobody = AppID(app.number + 1)
         #expect(phone.router.locationAuthorization(of: nobody) == .notDetermined)
         #expect(phone.router.monitoredRegions(of: nobody).circles.isEmpty)

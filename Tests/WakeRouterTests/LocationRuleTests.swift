@@ -12,6 +12,7 @@ struct LocationRuleTests {
         phone.fix(0)
         phone.locate(app, .startSignificant)
         phone.leave(app)
+        phone.wait(.seconds(300))
         phone.forget()
         phone.fix(490)
         #expect(phone.reasons == [.nothingCrossed])
@@ -33,6 +34,7 @@ struct LocationRuleTests {
         phone.locate(app, .startSignificant)
         phone.leave(app)
         phone.hear(.terminate(app, .memory))
+        phone.wait(.seconds(300))
         phone.forget()
         phone.fix(600)
         #expect(phone.decisions(about: .significantChange).map(\.verdict) == [.relaunch])
@@ -47,6 +49,7 @@ struct LocationRuleTests {
         let app = phone.locating([])
         phone.fix(0)
         phone.locate(app, .startSignificant)
+        phone.wait(.seconds(300))
         phone.fix(600)
         phone.wait(.seconds(299))
         phone.forget()
@@ -55,6 +58,82 @@ struct LocationRuleTests {
         phone.wait(.seconds(1))
         phone.fix(1_210)
         #expect(phone.decisions(about: .significantChange).count == 1)
+    }
+
+    @Test("LOC-1: a change is measured from the last one that was given, not from where the service began")
+    func significantReference() {
+        var phone = Phone()
+        let app = phone.locating([])
+        phone.fix(0)
+        phone.locate(app, .startSignificant)
+        phone.wait(.seconds(300))
+        phone.fix(600)
+        phone.wait(.seconds(300))
+        phone.forget()
+        phone.fix(700)
+        phone.fix(1_090)
+        #expect(phone.decisions(about: .significantChange).isEmpty)
+        phone.fix(1_110)
+        #expect(phone.decisions(about: .significantChange).count == 1)
+        phone.wait(.seconds(300))
+        phone.fix(600)
+        #expect(phone.decisions(about: .significantChange).count == 2)
+    }
+
+    @Test("LOC-1: the first update after starting comes from the cache, and without one it is the first fix")
+    func significantFirst() {
+        var phone = Phone()
+        let app = phone.locating([])
+        phone.locate(app, .startSignificant)
+        #expect(phone.decisions(about: .significantChange).isEmpty)
+        phone.fix(0)
+        #expect(phone.decisions(about: .significantChange).map(\.verdict) == [.foregroundDeliver])
+        let cached = phone.fix(10)
+        let other = phone.locating([])
+        phone.forget()
+        phone.locate(other, .startSignificant)
+        #expect(phone.kinds == [.significantChange])
+        #expect(phone.verdicts == [.foregroundDeliver])
+        #expect(phone.last?.parent == cached)
+        // Asked for again, it is the same service.
+        phone.forget()
+        phone.locate(other, .startSignificant)
+        #expect(phone.decisions.isEmpty)
+    }
+
+    @Test("LOC-1: a change that the user did not allow counts for nothing")
+    func significantRefused() {
+        var phone = Phone()
+        let app = phone.locating([], always: false)
+        phone.fix(0)
+        phone.locate(app, .startSignificant)
+        phone.leave(app)
+        phone.wait(.seconds(300))
+        phone.forget()
+        phone.fix(600)
+        #expect(phone.decisions(about: .significantChange).map(\.reason) == [.notAuthorized])
+        phone.user(.launch, app)
+        phone.wait(.seconds(300))
+        phone.fix(900)
+        #expect(phone.decisions(about: .significantChange).last?.verdict == .foregroundDeliver)
+        phone.forget()
+        phone.wait(.seconds(300))
+        phone.fix(1_300)
+        #expect(phone.decisions(about: .significantChange).isEmpty)
+    }
+
+    @Test("LOC-1: who starts before the user was asked is given the first fix after the answer")
+    func significantAnswered() {
+        var phone = Phone()
+        let app = phone.install([])
+        phone.openLocating(app)
+        phone.fix(0)
+        phone.locate(app, .startSignificant)
+        #expect(phone.decisions(about: .significantChange).map(\.reason) == [.notAuthorized])
+        phone.locate(app, .requestAuthorization(always: true))
+        phone.forget()
+        phone.fix(10)
+        #expect(phone.decisions(about: .significantChange).map(\.verdict) == [.foregroundDeliver])
     }
 
     @Test("LOC-2: updates that may not go on in the background stop while the app is suspended")
@@ -69,16 +148,16 @@ struct LocationRuleTests {
         #expect(phone.verdicts == [.deny])
         #expect(phone.reasons == [.foregroundUpdatesOnly])
         #expect(phone.last?.rule == .loc2)
-        #expect(phone.last?.wouldHave == .resume)
+        #expect(phone.last?.wouldHave == .defer)
         phone.user(.launch, app)
         phone.forget()
         phone.fix(100)
         #expect(phone.verdicts == [.foregroundDeliver])
     }
 
-    @Test("LOC-3: with the mode each update wakes the app in the background")
+    @Test("LOC-3: to iOS 8, with the mode, each update wakes the app in the background")
     func updatesWake() {
-        var phone = Phone()
+        var phone = Phone(.ios8)
         let app = phone.locating()
         phone.startUpdating(app)
         phone.leave(app)
@@ -113,7 +192,7 @@ struct LocationRuleTests {
         let app = phone.locating()
         phone.startUpdating(app)
         phone.leave(app)
-        phone.hear(.terminate(app, .memory))
+        phone.hear(.terminate(app, .cpu))
         phone.forget()
         phone.fix(50)
         #expect(phone.reasons == [.notRelaunchedByUpdates])
@@ -188,7 +267,8 @@ struct LocationRuleTests {
         phone.leave(app)
         phone.forget()
         phone.fix(10)
-        #expect(phone.verdicts == [.resume])
+        #expect(phone.verdicts == [.backgroundDeliver])
+        #expect(phone.router.state(of: app) == .background)
     }
 
     @Test("LOC-5: When In Use that began in the background hears nothing there")
@@ -251,6 +331,22 @@ struct LocationRuleTests {
         var old = Phone(.ios8)
         let oldApp = old.locating([])
         old.startUpdating(oldApp)
+        #expect(old.exits.isEmpty)
+    }
+
+    @Test("LOC-6: without the mode the setter ends the app, before any updates", arguments: [true, false])
+    func setterWithoutMode(hasMode: Bool) {
+        var phone = Phone()
+        let app = phone.locating(hasMode ? [.location] : [])
+        #expect(phone.router.allowsBackgroundUpdates(of: app) == hasMode)
+        phone.forget()
+        phone.locate(app, .allowBackground)
+        #expect(phone.exits.map(\.cause) == (hasMode ? [] : [.crash]))
+        #expect(phone.faults == (hasMode ? [] : [.locationModeMissing]))
+        #expect(phone.router.state(of: app) == (hasMode ? .active : .notRunning))
+        var old = Phone(.ios8)
+        let oldApp = old.locating([])
+        old.locate(oldApp, .allowBackground)
         #expect(old.exits.isEmpty)
     }
 

@@ -35,6 +35,9 @@ struct Observer {
         var usesSound = false
         /// Something that the router found is still to be decided for it.
         var isAwaited = false
+        var hasLocationMode = false
+        /// The managers whose updates go on in the background, as far as the app asked.
+        var backgroundUpdates: Set<ManagerNumber> = []
         /// When the running window began; nil when none runs (LIFE-11).
         var windowBegan: Instant?
         /// Since when it has been in the background without a break.
@@ -118,6 +121,7 @@ struct Observer {
             apps[Int(app.number)].installed = true
             apps[Int(app.number)].hasBluetoothMode = manifest.modes.contains(.bluetoothCentral)
             apps[Int(app.number)].hasPeripheralMode = manifest.modes.contains(.bluetoothPeripheral)
+            apps[Int(app.number)].hasLocationMode = manifest.modes.contains(.location)
         case .uninstall(let app):
             apps[Int(app.number)].installed = false
             apps[Int(app.number)].barred = false
@@ -140,7 +144,9 @@ struct Observer {
             if let app = event.app, let authorization = event.authorization, event.kind == .authorizationChanged,
                 apps[Int(app.number)].installed
             {
+                let held = updatesHold(Int(app.number))
                 apps[Int(app.number)].locationAuthorization = authorization
+                if held { apps[Int(app.number)].backgroundSince = now }
             }
         case .timeReached, .phone(.lock), .phone(.displayOn), .phone(.callBegan), .phone(.callEnded), .user, .terminate,
             .overflowed, .redeliver,
@@ -168,6 +174,10 @@ struct Observer {
             apps[index].managers.formUnion([number, session])
         case .location(let number, .release):
             if number >= RandomWorld.locationManagers[0] { apps[index].managers.remove(number) }
+            endUpdates(of: number, index)
+        case .location(let number, .startUpdating(_, let allowsBackground, _)):
+            startUpdates(of: number, index, allowsBackground: allowsBackground)
+        case .location(let number, .stopUpdating): endUpdates(of: number, index)
         case .scan, .stopScan, .connect, .cancelConnection, .operate, .watchConnections, .peripheralManager,
             .location, .accessory, .voip:
             break
@@ -310,7 +320,7 @@ struct Observer {
             fail("LAUNCH-5: \(decision.id) relaunches before the first unlock")
         }
         if decision.snapshot.via.source == .location, profile.locationLevels,
-            apps[Int(decision.app.number)].locationAuthorization != .always
+            ![.always, .provisionalAlways].contains(apps[Int(decision.app.number)].locationAuthorization)
         {
             fail("LOC-5: \(decision.id) relaunches an app that the user does not allow it")
         }
@@ -326,7 +336,11 @@ struct Observer {
         case .region, .beaconRegion, .significantChange, .visits: true
         case .standardUpdates:
             decision.snapshot.modes.contains(.location) && decision.checks[.updatesInBackground] == .pass
-        case .answer, .ranging: false
+                && !profile.locationBackgroundFlag
+        case .answer:
+            decision.snapshot.modes.contains(.location) && profile.locationBackgroundFlag
+                && (decision.kind == .locationUpdatesPaused || decision.kind == .authorizationChanged)
+        case .ranging: false
         case .audioSession:
             decision.snapshot.modes.contains(.audio)
                 && (decision.kind == .audioInterrupted || decision.kind == .audioInterruptionEnded)
@@ -403,6 +417,9 @@ struct Observer {
             if known.isSounding { fail("AUD-1: an app that plays is frozen") }
             if known.freezing || known.state != .background { fail("LIFE-3: an app that is \(known.state) is frozen") }
             if !known.tasks.isEmpty { fail("TASK-2: an app with open tasks is frozen") }
+            if known.locationAuthorization == .always, updatesHold(Int(app.number)) {
+                fail("LOC-3: an app whose updates go on is frozen")
+            }
             apps[Int(app.number)].freezing = true
             apps[Int(app.number)].windowBegan = nil
         case .kill(let app):
@@ -424,6 +441,9 @@ struct Observer {
         case .bluetooth, .alert, .location, .locationAuthorization: break
         case .raise(let event, _):
             if let app = event.app { apps[Int(app.number)].isAwaited = true }
+            if event.kind == .locationUpdatesPaused, let app = event.app {
+                endUpdates(of: event.manager, Int(app.number))
+            }
         case .audio(let command): observe(command)
         case .audioAnswer(let app, _, _):
             if !apps[Int(app.number)].alive { fail("an app without process is answered") }
@@ -501,6 +521,7 @@ struct Observer {
         apps[index].tasks = []
         apps[index].expired = []
         apps[index].managers = []
+        apps[index].backgroundUpdates = []
         apps[index].usesSound = false
         apps[index].windowBegan = nil
     }
@@ -563,7 +584,7 @@ struct Observer {
         guard apps[index].state == .background, !apps[index].freezing else { return }
         endWindow(index)
         guard !apps[index].launching, !apps[index].leaving, !apps[index].ending else { return }
-        guard !apps[index].isSounding, !apps[index].isAwaited else { return }
+        guard !apps[index].isSounding, !apps[index].isAwaited, !updatesHold(index) else { return }
         let lingers = apps[index].stoppedAt.map { now.since($0) < .seconds(5) } ?? false
         if apps[index].tasks.isEmpty, apps[index].windowBegan == nil, !lingers {
             fail("LIFE-3: app \(index) runs on without a reason")
@@ -572,6 +593,31 @@ struct Observer {
             profile.launchBudget + profile.bluetoothWindow + profile.taskBudget + profile.bluetoothWindow
             + profile.transitionBudget
         if now.since(apps[index].backgroundSince) > longest { fail("LIFE-11: app \(index) is never suspended") }
+    }
+
+    // MARK: Location updates
+
+    /// Whether updates may keep an app from being suspended (LOC-3).
+    private func updatesHold(_ index: Int) -> Bool {
+        guard profile.locationBackgroundFlag, apps[index].hasLocationMode else { return false }
+        switch apps[index].locationAuthorization {
+        case .always, .provisionalAlways, .whenInUse: return !apps[index].backgroundUpdates.isEmpty
+        case .notDetermined, .restricted, .denied: return false
+        }
+    }
+
+    private mutating func startUpdates(of number: ManagerNumber, _ index: Int, allowsBackground: Bool) {
+        switch apps[index].locationAuthorization {
+        case .restricted, .denied: return
+        case .notDetermined, .whenInUse, .always, .provisionalAlways: break
+        }
+        guard apps[index].managers.contains(number) else { return }
+        endUpdates(of: number, index)
+        if allowsBackground { apps[index].backgroundUpdates.insert(number) }
+    }
+
+    private mutating func endUpdates(of number: ManagerNumber, _ index: Int) {
+        if apps[index].backgroundUpdates.remove(number) != nil { apps[index].backgroundSince = now }
     }
 
     /// All is over: whatever was deferred is still kept, or has its second record.

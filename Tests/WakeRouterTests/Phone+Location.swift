@@ -35,12 +35,18 @@ extension Phone {
     }
 
     @discardableResult
-    mutating func sightBeacon(major: UInt16 = 1, minor: UInt16 = 1) -> EventID {
+    mutating func sightBeacon(major: UInt16 = 1, minor: UInt16 = 1, distance: Float = 1) -> EventID {
         hear(
             .event(
                 WakeEvent(
                     kind: .beaconSighted,
-                    beacon: BeaconSighting(uuid: Phone.beacon, major: major, minor: minor)
+                    beacon: BeaconSighting(
+                        uuid: Phone.beacon,
+                        major: major,
+                        minor: minor,
+                        distance: distance,
+                        signalStrength: -60
+                    )
                 )
             )
         )

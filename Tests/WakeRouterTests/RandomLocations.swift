@@ -34,6 +34,7 @@ extension RandomWorld {
         case 2: return .location(number, chance.once(in: 3) ? .release : .create)
         case 3: return .location(number, .requestAuthorization(always: !chance.once(in: 3)))
         case 4: return .location(number, anyEnd())
+        case 5 where index % 2 == 0: return .location(number, .allowBackground)
         case 5: return .location(number, .requestState(identifier: anyRegionName()))
         default: return .location(number, anyWish(index))
         }
@@ -70,6 +71,16 @@ extension RandomWorld {
         }
     }
 
+    /// No app ranges for hours: a report a second would be most of what happens.
+    mutating func stopRanging() {
+        for index in 0..<Self.appCount {
+            for region in Self.beaconRegions {
+                let stop = LocationRequest.stopRanging(identifier: region)
+                hear(.request(AppID(UInt32(index)), .location(Self.locationManagers[0], stop)))
+            }
+        }
+    }
+
     private mutating func circle(_ name: NameID) -> CircularRegion {
         CircularRegion(
             identifier: name,
@@ -96,7 +107,7 @@ extension RandomWorld {
 
     /// The phone moves, hears a beacon, or somebody says something of it.
     mutating func whereabouts() {
-        switch chance.below(16) {
+        switch chance.below(18) {
         case 0..<6: fix(at: Double(chance.below(12)) * 500)
         case 6..<11:
             tell(
@@ -117,8 +128,28 @@ extension RandomWorld {
                     authorization: chance.once(in: 3) ? chance.pick(LocationAuthorization.allCases) : .always
                 )
             )
+        case 12: startInBackground(AppID(UInt32(chance.below(Self.appCount / 2) * 2)))
+        case 13: allowWhileAway(AppID(UInt32(chance.below(Self.appCount / 2) * 2)))
         default: anyLocationEvent()
         }
+    }
+
+    /// The user allows less, and the app begins updates that hold it only if it is in the foreground.
+    private mutating func startInBackground(_ app: AppID) {
+        tell(WakeEvent(kind: .authorizationChanged, app: app, authorization: .whenInUse))
+        let start = LocationRequest.startUpdating(
+            distanceFilterChord: 0,
+            allowsBackground: true,
+            pausesAutomatically: false
+        )
+        hear(.request(app, .location(Self.locationManagers[0], .stopUpdating)))
+        hear(.request(app, .location(Self.locationManagers[0], start)))
+    }
+
+    /// The user allows all, perhaps while the app is suspended, and the phone moves.
+    private mutating func allowWhileAway(_ app: AppID) {
+        tell(WakeEvent(kind: .authorizationChanged, app: app, authorization: .always))
+        for _ in 0..<2 { fix(at: Double(chance.below(12)) * 500) }
     }
 
     private mutating func fix(at metres: Double) {

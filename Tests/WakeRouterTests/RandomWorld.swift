@@ -216,7 +216,9 @@ struct RandomWorld {
         case 0..<22: pass(until: now.advanced(by: .milliseconds(Int64(chance.below(3_000)))))
         case 22..<30: pass(until: router.nextDeadline ?? now)
         case 30: pass(until: now.advanced(by: .seconds(Int64(chance.below(60)))))
-        default: pass(until: now.advanced(by: .seconds(Int64(chance.below(3_600)))))
+        default:
+            stopRanging()
+            pass(until: now.advanced(by: .seconds(Int64(chance.below(3_600)))))
         }
     }
 

@@ -144,6 +144,92 @@ struct RegionRuleTests {
         #expect(phone.last?.verdict == .resume)
     }
 
+    @Test("REG-4: a side of a beacon region that is not wanted is neither told nor wakes", arguments: [true, false])
+    func sidesOfBeacons(wantsEntry: Bool) {
+        var phone = Phone()
+        let app = phone.locating([])
+        var region = phone.beacons()
+        region.notifyOnEntry = wantsEntry
+        region.notifyOnExit = !wantsEntry
+        phone.locate(app, .monitorBeacons(region))
+        phone.leave(app)
+        phone.forget()
+        phone.sightBeacon()
+        #expect(phone.last?.kind == .regionEntered)
+        #expect(phone.last?.verdict == (wantsEntry ? .resume : .drop))
+        #expect(phone.last?.reason == (wantsEntry ? .resumed : .sideNotWanted))
+        phone.wait(.seconds(10))
+        phone.report(app, .suspended)
+        phone.forget()
+        phone.wait(.seconds(20))
+        #expect(phone.kinds == [.regionExited])
+        #expect(phone.verdicts == [wantsEntry ? .drop : .resume])
+    }
+
+    @Test("LOC-5: an app that the user denies the position monitors nothing", arguments: [true, false])
+    func denied(isRestricted: Bool) {
+        var phone = Phone()
+        let app = phone.install([])
+        phone.openLocating(app)
+        let answer: LocationAuthorization = isRestricted ? .restricted : .denied
+        phone.hear(.event(WakeEvent(kind: .authorizationChanged, app: app, authorization: answer)))
+        phone.fix(5_000)
+        phone.forget()
+        phone.locate(app, .monitor(phone.circle()))
+        phone.locate(app, .monitorBeacons(phone.beacons()))
+        #expect(phone.kinds == [.monitoringFailed, .monitoringFailed])
+        #expect(
+            phone.raised.allSatisfy {
+                if case .locationFailure(LocationFailureCode.regionMonitoringDenied, _) = $0.payload {
+                    true
+                } else {
+                    false
+                }
+            }
+        )
+        #expect(phone.router.monitoredRegions(of: app).circles.isEmpty)
+        #expect(phone.locationCommands.isEmpty)
+        phone.forget()
+        phone.enter()
+        #expect(phone.decisions(about: .regionEntered).isEmpty)
+    }
+
+    @Test("REG-1: a circle that is registered anew, as after a launch, stays where it was known to be")
+    func registeredAnew() {
+        var phone = Phone()
+        let app = phone.locating([])
+        phone.fix(0)
+        phone.locate(app, .monitor(phone.circle()))
+        // Between the boundary and the margin the phone has not left; a fresh registration would say outside.
+        phone.fix(1_100)
+        phone.locate(app, .monitor(phone.circle()))
+        phone.locate(app, .requestState(identifier: Phone.home))
+        #expect(phone.raised.last?.payload == .regionState(.inside))
+        phone.forget()
+        phone.fix(1_300)
+        phone.wait(.seconds(20))
+        #expect(phone.decisions(about: .regionExited).count == 1)
+        // At another place it is another region.
+        phone.locate(app, .monitor(phone.circle(at: 10_000)))
+        phone.locate(app, .requestState(identifier: Phone.home))
+        #expect(phone.raised.last?.payload == .regionState(.outside))
+    }
+
+    @Test("SYS-2: after a reboot the sources are asked again for what regions need")
+    func takenUpAfterReboot() {
+        var phone = Phone()
+        let app = phone.suspendedMonitor()
+        phone.user(.launch, app)
+        phone.locate(app, .monitorBeacons(phone.beacons()))
+        phone.forget()
+        phone.hear(.phone(.reboot))
+        #expect(
+            phone.locationCommands.suffix(2) == [
+                .positioning(true), .watchBeacons([BeaconIdentity(uuid: Phone.beacon)]),
+            ]
+        )
+    }
+
     @Test("REG-5: the state of a monitored region is inside, outside or unknown, and of another a failure")
     func state() {
         var phone = Phone()
@@ -288,40 +374,5 @@ struct RegionRuleTests {
         phone.hear(.phone(.displayOn))
         #expect(phone.verdicts == (asked ? [.resume] : []))
         #expect(phone.raised.last?.payload == (asked ? .regionState(.inside) : nil))
-    }
-
-    @Test("BCN-4: an app that runs is told of each beacon it ranges, and a suspended one is not")
-    func ranging() {
-        var phone = Phone()
-        let app = phone.locating([])
-        phone.locate(app, .range(phone.beacons()))
-        phone.forget()
-        phone.sightBeacon()
-        #expect(phone.kinds == [.beaconSighted, .beaconsRanged])
-        #expect(phone.last?.verdict == .foregroundDeliver)
-        phone.leave(app)
-        phone.forget()
-        phone.sightBeacon()
-        #expect(phone.reasons == [.beaconKnown])
-        phone.hear(.event(WakeEvent(kind: .beaconsRanged, region: Phone.shop, app: app)))
-        #expect(phone.last?.reason == .rangingNeedsRunning)
-        #expect(phone.last?.rule == .bcn4)
-    }
-
-    @Test("BCN-4: ranging inside a wake does not make it longer")
-    func rangingKeepsNobody() {
-        var phone = Phone()
-        let app = phone.locating([])
-        phone.locate(app, .monitorBeacons(phone.beacons()))
-        phone.locate(app, .range(phone.beacons()))
-        phone.leave(app)
-        phone.sightBeacon()
-        #expect(phone.router.state(of: app) == .background)
-        phone.wait(.seconds(9))
-        phone.sightBeacon()
-        #expect(phone.decisions(about: .beaconsRanged).last?.verdict == .backgroundDeliver)
-        phone.forget()
-        phone.wait(.seconds(1))
-        #expect(phone.actions.contains(.freeze(app)))
     }
 }

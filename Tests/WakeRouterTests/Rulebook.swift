@@ -14,6 +14,8 @@ enum Rulebook {
         case .requestOfCentral: return waits && onlyWaiting(failing, decision) ? .defer : .deny
         // LAUNCH-6: an answer waits for the app that asked, and there is nothing to wait for when it is gone.
         case .asksToBeWoken: return waits ? .defer : .drop
+        // LOC-2: the newest update is kept.
+        case .updatesWake: return waits ? .defer : .drop
         // AUD-6: the end of an interruption is told to a suspended app when it runs.
         case .soundModePresent: return waits ? .defer : .deny
         // BTC-4, LOC-4: it merges with what was told before.
@@ -33,10 +35,12 @@ enum Rulebook {
     /// LIFE-11, LIFE-4, LAUNCH-1; what is for no app becomes the events that follow from it.
     private static func acceptance(_ decision: Decision) -> Verdict {
         if decision.app == .none { return .coalesce }
+        // LOC-2: what could not be given did not ask whether it wakes.
+        let isKept = decision.snapshot.via == .standardUpdates && decision.checks[.updatesWake] == .notApplicable
         return switch decision.snapshot.state {
         case .active, .inactive: .foregroundDeliver
         case .background: .backgroundDeliver
-        case .suspended: .resume
+        case .suspended: isKept ? .defer : .resume
         case .notRunning: .relaunch
         }
     }
@@ -72,7 +76,7 @@ enum Rulebook {
         case .beyondDistanceFilter: return shown.movedSquare >= shown.filterChord * shown.filterChord
         case .authorized:
             switch shown.locationAuthorization {
-            case .always: return true
+            case .always, .provisionalAlways: return true
             case .whenInUse: return nil
             case .notDetermined, .restricted, .denied: return false
             }

@@ -34,7 +34,7 @@ struct SnapshotTests {
             && left.rangingApps == right.rangingApps && left.beaconRegions == right.beaconRegions
             && left.watchedBeacons == right.watchedBeacons && left.appsNeedingFixes == right.appsNeedingFixes
             && left.audioApps == right.audioApps && left.inCall == right.inCall && left.isLocked == right.isLocked
-            && left.lastPosition == right.lastPosition && left.regionIndex.count == right.regionIndex.count
+            && left.lastFix == right.lastFix && left.regionIndex.count == right.regionIndex.count
     }
 
     @Test("SYS-2: a snapshot cut at any byte is refused with the place")

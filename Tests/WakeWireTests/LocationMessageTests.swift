@@ -7,7 +7,7 @@ struct LocationMessageTests {
     private static let uuid = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
     private static let requests: [WireLocationRequest] = [
         .create(id: 7), .release, .startUpdating(WireLocationOptions(distanceFilter: 0.5, allowsBackground: true)),
-        .stopUpdating, .startSignificant, .stopSignificant, .startVisits, .stopVisits,
+        .stopUpdating, .allowBackground(id: 9), .startSignificant, .stopSignificant, .startVisits, .stopVisits,
         .monitor(
             WireRegion(
                 identifier: "a \"b\"\n",

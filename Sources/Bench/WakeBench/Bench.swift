@@ -67,6 +67,8 @@ package final class Bench {
     /// What is being done.
     var underway: [Pending] = []
     private var kept = KeptEvents()
+    /// What the last fix said, for those who are told of it later.
+    private var lastPosition = EventPayload.none
     var ledger: Ledger
 
     /// While a journal is read back: nothing is journaled again, and only the simulated radio hears of the actions.
@@ -239,6 +241,7 @@ package final class Bench {
     /// Takes one input through the router, after the radio has heard where the phone is with it.
     func decide(_ item: InboxItem, radio: (any BluetoothCentralPort)?) {
         output.removeAll()
+        if item.input.event?.kind == .positionFixed { lastPosition = item.payload }
         if case .position(let position) = item.payload, item.input.event?.kind == .positionFixed {
             radio?.phoneMoved(latitude: position.latitude, longitude: position.longitude, at: now)
         }
@@ -305,11 +308,16 @@ package final class Bench {
     /// The router found something: it is the next input but what it found before.
     private func raise(_ event: WakeEvent, _ payload: EventPayload, by item: InboxItem) {
         let event = numbered(event)
-        let inherits = payload == .none && event.parent != .none && event.parent == item.input.event?.id
+        var payload = payload
+        if payload == .none, event.parent != .none, event.parent == item.input.event?.id {
+            payload = item.payload
+        } else if event.kind == .significantChange {
+            payload = lastPosition
+        }
         raised.append(
             InboxItem(
                 input: .event(event),
-                payload: inherits ? item.payload : payload,
+                payload: payload,
                 origin: event.origin,
                 id: event.id
             )

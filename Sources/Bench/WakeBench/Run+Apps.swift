@@ -40,6 +40,7 @@ extension Run {
             if app.microphone != .undetermined {
                 answerMicrophone(app.microphone == .granted, of: AppID(UInt32(number)), origin)
             }
+            if app.keepsWhenInUse { bench.submit(.user(AppID(UInt32(number)), .keepWhenInUse), origin: origin) }
             if case .scripted(let script) = app.form, let use = script.location {
                 refuseLocation(use.authorization, AppID(UInt32(number)), origin)
             }
@@ -62,7 +63,7 @@ extension Run {
     /// What the user refuses an app before it runs; what he allows, the app asks for.
     private func refuseLocation(_ authorization: LocationAuthorization, _ app: AppID, _ origin: NameID) {
         switch authorization {
-        case .notDetermined, .whenInUse, .always: return
+        case .notDetermined, .whenInUse, .always, .provisionalAlways: return
         case .restricted, .denied: break
         }
         let event = WakeEvent(

@@ -24,7 +24,8 @@ extension Run: ProcessAppSurroundings {
         return LocationFacts(
             authorization: bench.router.locationAuthorization(of: app),
             circles: regions.circles,
-            beacons: regions.beacons
+            beacons: regions.beacons,
+            mayGoOnInBackground: bench.router.allowsBackgroundUpdates(of: app)
         )
     }
 

@@ -73,7 +73,7 @@ final class RunRecorder: BenchObserver {
                 switch action {
                 case .moved(let app, let from, let to): try moved(app, from, to)
                 case .exited(let record): try exited(record)
-                case .alert(let app, let kind, let peripheral, _): try alerted(app, kind, peripheral)
+                case .alert(let app, let kind, let subject, _): try alerted(app, kind, subject)
                 default: break
                 }
             }
@@ -129,9 +129,10 @@ final class RunRecorder: BenchObserver {
         if to == .suspended { try close(number, .suspended, exit: 0) }
     }
 
-    private func alerted(_ app: AppID, _ kind: EventKind, _ peripheral: NameID) throws(ReportError) {
+    private func alerted(_ app: AppID, _ kind: EventKind, _ subject: NameID) throws(ReportError) {
         if isReplaying { return }
-        let what = "alert shown (BTC-9): \(names.text(peripheral)) \(kind.word)"
+        let rule = kind.source == .location ? RuleID.loc10 : .btc9
+        let what = "alert shown (\(rule.text)): \(names.text(subject)) \(kind.word)"
         try outcomes.append(note: what, app: bundles[Int(app.number)], at: now)
     }
 
@@ -229,6 +230,11 @@ final class RunRecorder: BenchObserver {
         try outcomes.settle()
         try decisions.flush()
         try outcomes.flush()
+    }
+
+    /// Writes down how long an app kept the receiver on.
+    func note(receiver time: Instant.Span, of app: AppID) throws(ReportError) {
+        if failure == nil { try outcomes.append(receiver: time, app: bundles[Int(app.number)], at: now) }
     }
 
     /// The run is over: the wakes that go on are closed as they stand.

@@ -10,8 +10,9 @@ extension ScriptedAppHost {
     /// Makes the manager and starts all that the script uses.
     func useLocation(_ use: ScriptedApp.LocationUse, of app: AppID) {
         ask(.create, from: app)
+        if use.allowsBackground { ask(.allowBackground, from: app) }
         switch use.authorization {
-        case .always: ask(.requestAuthorization(always: true), from: app)
+        case .always, .provisionalAlways: ask(.requestAuthorization(always: true), from: app)
         case .whenInUse: ask(.requestAuthorization(always: false), from: app)
         case .notDetermined, .restricted, .denied: break
         }

@@ -8,6 +8,8 @@ struct LocationFacts {
     var authorization: LocationAuthorization
     var circles: [CircularRegion]
     var beacons: [BeaconRegion]
+    /// Whether it may set allowsBackgroundLocationUpdates (LOC-6).
+    var mayGoOnInBackground = true
 }
 
 /// Location: the wire carries degrees and metres, the router unit vectors and chords.
@@ -26,6 +28,7 @@ extension WireTranslation {
                 pausesAutomatically: options.pausesAutomatically
             )
         case .stopUpdating: .stopUpdating
+        case .allowBackground: .allowBackground
         case .startSignificant: .startSignificant
         case .stopSignificant: .stopSignificant
         case .startVisits: .startVisits
@@ -136,7 +139,7 @@ extension WireTranslation {
             return delivery.event.authorization.map { .authorization(Self.authorization($0), precise: true) }
         case (.locationFailed, let payload): return .failed(Self.locationFailure(payload))
         case (.beaconsRanged, .beacons(let beacons)):
-            return .ranged(region, beacons.prefix(WireLimits.listed).map { Self.beacon($0, at: wallSeconds) })
+            return .ranged(region, beacons.prefix(WireLimits.listed).map { beacon($0, at: wallSeconds) })
         default: return nil
         }
     }
@@ -147,7 +150,7 @@ extension WireTranslation {
         case .restricted: .restricted
         case .denied: .denied
         case .whenInUse: .authorizedWhenInUse
-        case .always: .authorizedAlways
+        case .always, .provisionalAlways: .authorizedAlways
         }
     }
 
@@ -182,20 +185,20 @@ extension WireTranslation {
         )
     }
 
-    private static func beacon(_ beacon: RangedBeacon, at wallSeconds: Double) -> WireBeacon {
+    private func beacon(_ beacon: BeaconSighting, at wallSeconds: Double) -> WireBeacon {
         let proximity: WireProximity =
             switch beacon.proximity {
-            case 1: .immediate
-            case 2: .near
-            case 3: .far
-            default: .unknown
+            case .unknown: .unknown
+            case .immediate: .immediate
+            case .near: .near
+            case .far: .far
             }
         return WireBeacon(
-            uuid: beacon.uuid,
+            uuid: names.text(beacon.uuid),
             major: beacon.major,
             minor: beacon.minor,
             proximity: proximity,
-            accuracy: max(-1, beacon.accuracy),
+            accuracy: max(-1, Double(beacon.distance)),
             rssi: Int(beacon.signalStrength),
             timestamp: wallSeconds
         )

@@ -73,7 +73,8 @@ enum Advice {
         case .inForeground, .alreadyRunning, .resumed, .relaunched, .launching, .deliveredLater,
             .registrationEnded, .appEnded, .benchRestarted, .notARequest, .relaunchedAfterForceQuit, .answerWaits,
             .nothingCrossed, .crossingBegan, .beaconKnown, .ledToEvents, .accessoryFollowsForeground,
-            .launchedAfterBoot, .launchedAfterExit, .playsOn, .stoppedPlaying, .shouldResume, .interrupted:
+            .updateKept, .newerUpdateKept, .launchedAfterBoot, .launchedAfterExit, .playsOn, .stoppedPlaying,
+            .shouldResume, .interrupted:
             nil
         }
     }

@@ -386,9 +386,9 @@ package final class DecisionLog {
                 line.append("null")
             }
             line.append("}")
-        case .updatesInBackground, .sideWanted, .crossesBoundary, .beaconIsNew, .protocolListed, .notificationsAsked,
-            .socketsWatched, .noCall, .categoryAllows, .interruptsNobody, .notDuplicate, .deliveryWanted,
-            .anyoneRegistered, .roomInQueues, .lastsUntilDecided:
+        case .updatesInBackground, .updatesWake, .sideWanted, .crossesBoundary, .beaconIsNew, .protocolListed,
+            .notificationsAsked, .socketsWatched, .noCall, .categoryAllows, .interruptsNobody, .notDuplicate,
+            .deliveryWanted, .anyoneRegistered, .roomInQueues, .lastsUntilDecided:
             // A yes or no is all that there was to see.
             line.append(",\"observed\":")
             line.append(result == .pass)

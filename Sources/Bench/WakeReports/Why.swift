@@ -157,6 +157,8 @@ package struct Why {
         case .answerWaits: return "an answer wakes nobody; it waits until the app runs"
         case .foregroundUpdatesOnly:
             return "allowsBackgroundLocationUpdates is not set, and the app was \(decision.stateBefore)"
+        case .updateKept: return "from iOS 9 an update wakes nobody; the newest waits until the app runs"
+        case .newerUpdateKept: return "a newer update took its place before the app ran"
         case .notRelaunchedByUpdates: return "standard updates do not bring an app back, and \(exit)"
         case .withinDistanceFilter: return "the phone moved less than distanceFilter since the last update"
         case .notAuthorized: return "the user does not allow it in this state; only Always wakes an app"

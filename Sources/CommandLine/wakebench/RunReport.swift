@@ -37,6 +37,10 @@ enum RunReport {
                     "late buffers of sound: \(run.lateBuffers.map { "\($0.app) \($0.count)" }.joined(separator: ", "))"
                 )
             }
+            let receiver = run.receiverTimes.map {
+                "\(run.scenario.apps[Int($0.app.number)].name) \(LogTime.text($0.time))"
+            }
+            if !receiver.isEmpty { print("receiver on (LOC-9): \(receiver.joined(separator: ", "))") }
             print(Timeline.summary(counts: run.verdicts))
             print(log == nil ? "report: wakebench report \(run.folder.path)" : "report: \(run.folder.report)")
         }

@@ -44,6 +44,8 @@ package struct ScenarioApp: Hashable, Sendable {
     package var bluetoothAuthorization = BluetoothAuthorization.allowed
     /// The user's word before the app asks (AUD-10).
     package var microphone = MicrophonePermission.undetermined
+    /// Whether the user keeps When In Use when asked at the app's first event in the background (LOC-10).
+    package var keepsWhenInUse = false
 
     /// What the app is.
     package enum Form: Hashable, Sendable {

@@ -15,6 +15,7 @@ extension ScenarioReading {
         let (form, value) = try fields.one(of: Self.forms, called: "a kind")
         let bluetooth = try BluetoothAuthorization(fields["authorizations"])
         let microphone = try MicrophonePermission(fields["authorizations"])
+        let answer = try backgroundLocation(fields["authorizations"])
         let added = form == "bundle" ? try bundle(fields, value) : try scripted(fields, value)
         for (name, group, form) in added {
             apps.append(
@@ -24,9 +25,29 @@ extension ScenarioReading {
                     line: node.line,
                     form: form,
                     bluetoothAuthorization: bluetooth,
-                    microphone: microphone
+                    microphone: microphone,
+                    keepsWhenInUse: answer == .keepWhenInUse
                 )
             )
+        }
+    }
+
+    /// Reads what the user answers at the first event in the background; nil when nothing is said.
+    private func backgroundLocation(_ node: YAMLNode?) throws(FileError) -> UserAction? {
+        guard let node else { return nil }
+        let fields = try Fields(node, of: "authorizations", keys: authorizations)
+        return try fields["background-location"].map { (node) throws(FileError) in try Self.backgroundLocation(node) }
+    }
+
+    /// What the user answers at the first event in the background (LOC-10).
+    static func backgroundLocation(_ node: YAMLNode) throws(FileError) -> UserAction {
+        let words: [LocationAuthorization] = [.always, .whenInUse]
+        return try node.word("answer", among: words.map(\.word)) { word -> UserAction? in
+            switch LocationAuthorization(word: word) {
+            case .always: .allowAlways
+            case .whenInUse: .keepWhenInUse
+            default: nil
+            }
         }
     }
 
@@ -83,7 +104,7 @@ extension BluetoothAuthorization {
 }
 
 /// What `authorizations` may name.
-private let authorizations = ["bluetooth", "microphone"]
+private let authorizations = ["bluetooth", "microphone", "background-location"]
 
 extension MicrophonePermission {
     /// Reads the `authorizations` of an app; what they leave out is not decided yet.

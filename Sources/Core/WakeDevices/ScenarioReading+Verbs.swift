@@ -12,7 +12,7 @@ extension ScenarioReading {
     /// What some of the subjects need beside.
     static let extras = [
         (verb: "terminate", value: ["cause"]), (verb: "notify", value: ["characteristic", "value"]),
-        (verb: "arm", value: ["fault"]), (verb: "authorize", value: ["location", "microphone"]),
+        (verb: "arm", value: ["fault"]), (verb: "authorize", value: ["location", "microphone", "background-location"]),
         (verb: "send", value: ["protocol", "text", "hex"]),
         (verb: "voip", value: CallAct.keys), (verb: "sound", value: ["do", "for"]),
     ]
@@ -59,14 +59,18 @@ extension ScenarioReading {
 
     private mutating func authorize(_ node: YAMLNode, _ fields: Fields) throws(FileError) -> Verb {
         if let microphone = fields["microphone"] {
-            try fields.refuse(["location"], beside: "microphone")
+            try fields.refuse(["location", "background-location"], beside: "microphone")
             let words = [MicrophonePermission.granted, .denied].map(\.word)
             let answer = try microphone.word("permission", among: words) { MicrophonePermission(word: $0) }
             return .microphone(apps: try appNames.resolve(node), granted: answer == .granted)
         }
-        let words = LocationAuthorization.allCases.map(\.word)
+        if let answer = fields["background-location"] {
+            try fields.refuse(["location"], beside: "background-location")
+            return .user(apps: try appNames.resolve(node), try Self.backgroundLocation(answer))
+        }
+        let words = LocationAuthorization.sayable.map(\.word)
         let answer = try fields.required("location").word("authorization", among: words) {
-            LocationAuthorization(word: $0)
+            said in LocationAuthorization.sayable.first { $0.word == said }
         }
         return .authorize(apps: try appNames.resolve(node), answer)
     }

@@ -61,8 +61,8 @@ extension ScriptedApp.LocationUse {
         authorization =
             try fields["authorization"]?.word(
                 "authorization",
-                among: LocationAuthorization.allCases.map(\.word)
-            ) { LocationAuthorization(word: $0) } ?? .always
+                among: LocationAuthorization.sayable.map(\.word)
+            ) { said in LocationAuthorization.sayable.first { $0.word == said } } ?? .always
         updates = try fields["updates"]?.bool() ?? false
         distanceFilter = try fields["distance-filter"]?.metres(in: 0...1_000_000) ?? 0
         allowsBackground = try fields["background"]?.bool() ?? modes.contains(.location)

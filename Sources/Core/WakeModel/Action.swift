@@ -24,8 +24,9 @@ package enum Action: Hashable, Sendable {
     /// Call a peripheral manager's willRestoreState with what was preserved (BTP-4).
     case restorePeripheral(AppID, ManagerNumber, RestoredPeripheral)
     case bluetooth(BluetoothCommand)
-    /// The system shows the user an alert on behalf of a suspended app; recorded (BTC-9).
-    case alert(AppID, EventKind, peripheral: NameID, EventID)
+    /// The system shows the user an alert on behalf of an app that he does not see, about a peripheral (BTC-9) or about
+    /// where the phone is (LOC-10); recorded.
+    case alert(AppID, EventKind, subject: NameID, EventID)
     case peripheralRole(PeripheralRoleCommand)
     /// Tell a location manager what the app may know.
     case locationAuthorization(AppID, ManagerNumber, LocationAuthorization)
@@ -36,7 +37,8 @@ package enum Action: Hashable, Sendable {
     case accessory(AccessoryCommand)
     case voip(VoIPCommand)
     /// The router found something: take it as the next input, in the same transaction, with the payload given, or with
-    /// that of the input at hand when none is given and it is the event's parent. A replay has it in its inputs already.
+    /// that of the input at hand when none is given and it is the event's parent; a significant change has that of the
+    /// last fix. A replay has it in its inputs already.
     case raise(WakeEvent, EventPayload)
     /// A request that changed nothing; recorded (TASK-6).
     case refused(AppID, RequestFault)

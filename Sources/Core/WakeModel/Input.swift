@@ -46,6 +46,10 @@ package enum UserAction: UInt8, CaseIterable, Sendable {
     case interrupt
     /// The cover goes: it is active again.
     case resumeActive
+    /// From now on lets the app know the position always, when asked at its first event in the background (LOC-10).
+    case allowAlways
+    /// From now on keeps When In Use, when asked then.
+    case keepWhenInUse
 }
 
 /// What an app asks of the system.

@@ -54,7 +54,10 @@ package struct Profile: Hashable, Sendable {
     package var locationLiftsForceQuit: Bool
     /// Whether When In Use is less than Always (LOC-5).
     package var locationLevels: Bool
-    /// Whether background updates need allowsBackgroundLocationUpdates (LOC-6).
+    /// Whether asking for Always gives it provisionally, until the first event in the background (LOC-10).
+    package var provisionalAlways: Bool
+    /// Whether background updates need allowsBackgroundLocationUpdates (LOC-6), and then keep the app from being suspended
+    /// instead of waking it for each (LOC-3).
     package var locationBackgroundFlag: Bool
     /// Whether there are beacon regions and ranging (BCN-1).
     package var beaconRegions: Bool
@@ -89,6 +92,7 @@ package struct Profile: Hashable, Sendable {
         reconnects: Bool = false,
         locationLiftsForceQuit: Bool = true,
         locationLevels: Bool = true,
+        provisionalAlways: Bool = false,
         locationBackgroundFlag: Bool = true,
         beaconRegions: Bool = true,
         visits: Bool = true
@@ -121,6 +125,7 @@ package struct Profile: Hashable, Sendable {
             pauseDelay: .seconds(900),
             locationLiftsForceQuit: locationLiftsForceQuit,
             locationLevels: locationLevels,
+            provisionalAlways: provisionalAlways,
             locationBackgroundFlag: locationBackgroundFlag,
             beaconRegions: beaconRegions,
             visits: visits,
@@ -154,14 +159,16 @@ package struct Profile: Hashable, Sendable {
         "ios13",
         taskBudget: 30,
         taskCode: TerminationCode.backgroundTask,
-        bluetoothRelaunchesAfterReboot: true
+        bluetoothRelaunchesAfterReboot: true,
+        provisionalAlways: true
     )
     package static let ios17 = generation(
         "ios17",
         taskBudget: 30,
         taskCode: TerminationCode.backgroundTask,
         bluetoothRelaunchesAfterReboot: true,
-        reconnects: true
+        reconnects: true,
+        provisionalAlways: true
     )
     package static let ios26 = generation(
         "ios26",
@@ -169,7 +176,8 @@ package struct Profile: Hashable, Sendable {
         taskCode: TerminationCode.backgroundTask,
         bluetoothRelaunchesAfterReboot: true,
         reconnects: true,
-        locationLiftsForceQuit: false
+        locationLiftsForceQuit: false,
+        provisionalAlways: true
     )
 
     /// All shipped profiles, oldest first.

@@ -39,6 +39,7 @@ package enum RuleID: UInt8, CaseIterable, Sendable {
     case loc7
     case loc8
     case loc9
+    case loc10
     case reg1
     case reg2
     case reg3
@@ -203,6 +204,7 @@ package enum RuleID: UInt8, CaseIterable, Sendable {
         case .loc7: "LOC-7"
         case .loc8: "LOC-8"
         case .loc9: "LOC-9"
+        case .loc10: "LOC-10"
         case .reg1: "REG-1"
         case .reg2: "REG-2"
         case .reg3: "REG-3"

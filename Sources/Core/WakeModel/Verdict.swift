@@ -98,6 +98,10 @@ package enum Reason: UInt8, CaseIterable, Sendable {
     case launchedAfterBoot
     case launchedAfterExit
     case voipWakeLimit
+    /// A suspended app gets the newest of its updates when it runs.
+    case updateKept
+    /// An update that waited gave way to a newer one.
+    case newerUpdateKept
 
     /// The word used in records, scenarios and `wakebench rules --reasons`.
     package var word: String {
@@ -160,6 +164,8 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .launchedAfterBoot: "LaunchedAfterBoot"
         case .launchedAfterExit: "LaunchedAfterExit"
         case .voipWakeLimit: "VoIPWakeLimit"
+        case .updateKept: "UpdateKept"
+        case .newerUpdateKept: "NewerUpdateKept"
         }
     }
 
@@ -195,7 +201,7 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .bluetoothNotAuthorized: .btp5
         case .relaunchedAfterForceQuit: .launch3
         case .answerWaits: .launch6
-        case .foregroundUpdatesOnly: .loc2
+        case .foregroundUpdatesOnly, .updateKept, .newerUpdateKept: .loc2
         case .notRelaunchedByUpdates: .loc3
         case .withinDistanceFilter: .loc4
         case .notAuthorized: .loc5
@@ -240,6 +246,7 @@ package enum Check: UInt8, CaseIterable, Sendable {
     case asksToBeWoken
     case modePresent
     case updatesInBackground
+    case updatesWake
     case updatesReachProcess
     case beyondDistanceFilter
     case authorized
@@ -283,7 +290,7 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .anyoneRegistered: .launch6
         case .asksToBeWoken: .launch6
         case .modePresent: .mode2
-        case .updatesInBackground: .loc2
+        case .updatesInBackground, .updatesWake: .loc2
         case .updatesReachProcess: .loc3
         case .beyondDistanceFilter: .loc4
         case .authorized: .loc5
@@ -329,6 +336,7 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .asksToBeWoken: "the app asked to be woken for it"
         case .modePresent: "UIBackgroundModes has the source's mode"
         case .updatesInBackground: "the updates go on in the background: allowsBackgroundLocationUpdates is set"
+        case .updatesWake: "an update wakes a suspended app: to iOS 8"
         case .updatesReachProcess: "the process that started the updates runs or is suspended"
         case .beyondDistanceFilter: "moved at least distanceFilter since the last update"
         case .authorized: "the user allows the app to know the position now"

@@ -263,6 +263,8 @@ struct SlotSet: Equatable, Sequence, IteratorProtocol {
 
     mutating func remove(_ slot: Int) { bits &= ~(1 << UInt64(slot)) }
 
+    mutating func subtract(_ other: SlotSet) { bits &= ~other.bits }
+
     mutating func next() -> Int? {
         if bits == 0 { return nil }
         let slot = bits.trailingZeroBitCount

@@ -1,12 +1,26 @@
 import WakeModel
 
+extension LastFix: ByteCoded {
+    func encode(into writer: inout ByteWriter) {
+        writer.write(direction)
+        writer.write(event)
+        writer.write(subject)
+    }
+
+    init(from reader: inout ByteReader) throws(EncodingFault) {
+        self.init(direction: try reader.read(), event: try reader.read(), subject: try reader.read())
+    }
+}
+
 extension LocationRecord: ByteCoded {
     func encode(into writer: inout ByteWriter) {
         writer.write(managers)
         writer.write(array: regions) { $0.write(optional: $1) }
         writer.write(ranged)
+        writer.write(rangingDue)
         writer.write(optional: significant)
         writer.write(optional: visits)
+        writer.write(keepsWhenInUse)
         writer.write(optional: receiverSince)
         writer.write(receiverTime)
         writer.write(needsFixes)
@@ -19,8 +33,10 @@ extension LocationRecord: ByteCoded {
         managers = try reader.readArray()
         regions = try reader.readArray { (reader) throws(EncodingFault) in try reader.readOptional() }
         ranged = try reader.readArray()
+        rangingDue = try reader.read()
         significant = try reader.readOptional()
         visits = try reader.readOptional()
+        keepsWhenInUse = try reader.readBool()
         receiverSince = try reader.readOptional()
         receiverTime = try reader.read()
         needsFixes = try reader.readBool()
@@ -28,6 +44,28 @@ extension LocationRecord: ByteCoded {
         guard managers.count <= Router.locationManagersLimit, regions.count <= Int(UInt16.max) else {
             throw EncodingFault(.unknownValue, at: start)
         }
+    }
+}
+
+extension LocationRecord.Ranged: ByteCoded {
+    func encode(into writer: inout ByteWriter) {
+        writer.write(region)
+        writer.write(heard)
+    }
+
+    init(from reader: inout ByteReader) throws(EncodingFault) {
+        self.init(region: try reader.read(), heard: try reader.readArray())
+    }
+}
+
+extension LocationRecord.Ranged.Heard: ByteCoded {
+    func encode(into writer: inout ByteWriter) {
+        writer.write(beacon)
+        writer.write(at)
+    }
+
+    init(from reader: inout ByteReader) throws(EncodingFault) {
+        self.init(beacon: try reader.read(), at: try reader.read())
     }
 }
 
@@ -148,7 +186,7 @@ extension LocationRecord.Crossing: ByteCoded {
 extension Router {
     /// Makes again what follows from the records of the apps: the lists and the index.
     mutating func gatherLocation() {
-        if let lastPosition { regionIndex.move(to: lastPosition) }
+        if let lastFix { regionIndex.move(to: lastFix.direction) }
         for index in apps.indices {
             let app = AppID(UInt32(index))
             let record = apps[index].location
@@ -159,7 +197,7 @@ extension Router {
             if record.significant != nil { significantApps.append(app) }
             if !record.ranged.isEmpty { rangingApps.append(app) }
             if record.needsFixes { appsNeedingFixes += 1 }
-            for region in record.ranged { watchedBeacons[region.beacons, default: 0] += 1 }
+            for ranged in record.ranged { watchedBeacons[ranged.region.beacons, default: 0] += 1 }
             for (slot, region) in record.regions.enumerated() {
                 guard let region else { continue }
                 gather(region, RegionKey(app: app, slot: UInt16(slot)))

@@ -1,5 +1,13 @@
 import WakeModel
 
+/// Where the phone was last seen.
+struct LastFix: Equatable {
+    var direction: Direction
+    /// The event that said so.
+    var event: EventID
+    var subject: NameID
+}
+
 /// What Core Location keeps for one app.
 ///
 /// Managers belong to a process; regions, significant changes and visits belong to the system and outlive it (REG-6).
@@ -36,8 +44,9 @@ struct LocationRecord: Equatable {
     /// The significant-change service (LOC-1).
     struct Significant: Equatable {
         var since: Instant
-        /// Where the last change was, or the service began.
+        /// Where the last change was given; nil before the first.
         var reference: Direction?
+        /// When a change was last found.
         var last: Instant?
     }
 
@@ -106,10 +115,14 @@ struct LocationRecord: Equatable {
     /// A slot of a removed region is nil and used again.
     var regions: [Region?] = []
     /// What the process ranges, in order of beginning (BCN-4).
-    var ranged: [BeaconRegion] = []
+    var ranged: [Ranged] = []
+    /// When it is told next what is there; the distant future while it does not run.
+    var rangingDue = Instant.distantFuture
     var significant: Significant?
     /// Since when visits are watched.
     var visits: Instant?
+    /// What the user says when he is asked whether the app may always know the position (LOC-10).
+    var keepsWhenInUse = false
     /// Since when the app keeps the receiver on; nil while it does not (LOC-9).
     var receiverSince: Instant?
     /// How long it did before.

@@ -52,7 +52,7 @@ extension Router {
     }
 
     /// The request was on its way when the freeze began: it is decided first.
-    private mutating func keepFromFreezing(_ app: AppID, into output: inout RouterOutput) {
+    mutating func keepFromFreezing(_ app: AppID, into output: inout RouterOutput) {
         guard apps[Int(app.number)].phase == .freezing else { return }
         apps[Int(app.number)].phase = .running
         output.actions.append(.thaw(app))

@@ -60,7 +60,7 @@ extension Router {
                 && (other.leftForeground, link.client.app) > (mine, interest.client.app)
         }
         if isLast {
-            output.actions.append(.alert(interest.client.app, event.kind, peripheral: event.peripheral, event.id))
+            output.actions.append(.alert(interest.client.app, event.kind, subject: event.peripheral, event.id))
         }
     }
 

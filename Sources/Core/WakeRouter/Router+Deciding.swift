@@ -29,6 +29,9 @@ extension Router {
             return
         case .resting, .launching, .running, .leaving: break
         }
+        if apps[index].face.locationAuthorization == .provisionalAlways {
+            askForAlways(event, interest, into: &output)
+        }
         var interest = interest
         let (face, results, role) = judge(event, for: &interest, restarted: restarted)
         let ruling = ruling(on: results, for: index, in: role)
@@ -53,6 +56,7 @@ extension Router {
         if event.kind == .peripheralDiscovered { noteSighting(of: event.peripheral, by: interest, verdict) }
         carryOut(verdict, of: event, decision: decision, in: role, for: interest, into: &output)
         if event.kind == .positionFixed, verdict.delivers { noteUpdate(event, for: interest, into: &output) }
+        if event.kind == .significantChange, verdict.delivers { noteChange(of: interest.client.app) }
         if case .voip = role { noteCall(event, verdict, ruling.reason, of: interest.client.app, into: &output) }
     }
 
@@ -77,13 +81,7 @@ extension Router {
     ) -> (AppSnapshot, CheckResults, Role) {
         let index = Int(interest.client.app.number)
         if interest.via.source == .location {
-            var question = question(of: &interest, event)
-            var face = observe(interest)
-            face.beganInForeground = question.beganInForeground
-            face.filterChord = question.filterChord
-            face.movedSquare = question.movedSquare
-            question.liftsForceQuit = LocationRules.liftsForceQuit(question, of: face, by: profile)
-            face.forceQuitLifted = question.liftsForceQuit
+            let (face, question) = lookAtLocation(event, for: &interest)
             return (face, LocationRules.evaluate(question, of: face, by: profile), .location(question))
         }
         if interest.via.source == .audio {
@@ -124,6 +122,19 @@ extension Router {
             wanted: interest.wanted
         )
         return (face, BluetoothRules.evaluate(question, of: face, by: profile), .central)
+    }
+
+    /// What the rules of Core Location look at.
+    func lookAtLocation(_ event: WakeEvent, for interest: inout Interest) -> (AppSnapshot, LocationQuestion) {
+        var question = question(of: &interest, event)
+        var face = observe(interest)
+        face.beganInForeground = question.beganInForeground
+        face.filterChord = question.filterChord
+        face.movedSquare = question.movedSquare
+        question.liftsForceQuit = LocationRules.liftsForceQuit(question, of: face, by: profile)
+        face.forceQuitLifted = question.liftsForceQuit
+        question.couldBeGiven = LocationRules.couldBeGiven(question, of: face, by: profile)
+        return (face, question)
     }
 
     /// What a decision says beside its checks.
@@ -355,6 +366,7 @@ extension Router {
     mutating func recordLoss(
         _ event: WakeEvent,
         of app: AppID,
+        verdict: Verdict = .drop,
         reason: Reason,
         _ supersedes: DecisionID,
         _ snapshot: AppSnapshot,
@@ -363,7 +375,7 @@ extension Router {
         _ = record(
             event,
             app: app,
-            Ruling(.drop, reason),
+            Ruling(verdict, reason),
             checks: CheckResults(),
             supersedes: supersedes,
             snapshot: snapshot,

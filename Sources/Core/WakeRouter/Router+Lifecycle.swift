@@ -15,6 +15,8 @@ extension Router {
         case .resumeActive:
             guard apps[Int(app.number)].state == .inactive, apps[Int(app.number)].phase == .running else { return }
             activate(app, into: &output)
+        case .allowAlways: apps[Int(app.number)].location.keepsWhenInUse = false
+        case .keepWhenInUse: apps[Int(app.number)].location.keepsWhenInUse = true
         }
     }
 
@@ -280,7 +282,7 @@ extension Router {
         apps[index].window = apps[index].window(at: now)
         if let until = apps[index].audio.lingersUntil, until <= now { apps[index].audio.lingersUntil = nil }
         guard apps[index].state == .background, apps[index].phase == .running, apps[index].window == nil,
-            apps[index].tasks.isEmpty, !apps[index].audio.isSounding, apps[index].audio.lingersUntil == nil
+            apps[index].tasks.isEmpty, !runsOn(index), apps[index].audio.lingersUntil == nil
         else { return }
         apps[index].phase = .freezing
         output.actions.append(.freeze(app))
@@ -291,6 +293,7 @@ extension Router {
     mutating func deadlineReached(_ app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
         if apps[index].location.due <= now { regionsDue(of: app, into: &output) }
+        if apps[index].location.rangingDue <= now { reportRanged(to: app, into: &output) }
         expireRequests(of: app, into: &output)
         keepAliveDue(of: app, into: &output)
         tearDownDue(of: app, into: &output)

@@ -23,12 +23,15 @@ extension Router {
         }
         let asker = Asker(app: app, slot: slot, number: number)
         if !profile.locationLevels, request.needsPosition { authorize(app, always: true, into: &output) }
+        let held = updatesHold(Int(app.number))
+        defer { followUpdates(of: app, held: held, into: &output) }
         switch request {
         case .create: break
         case .release: releaseLocationManager(asker, into: &output)
         case .startUpdating(let filter, let allowsBackground, let pauses):
             startUpdates(asker, filter, allowsBackground: allowsBackground, pauses: pauses, into: &output)
         case .stopUpdating: stopUpdates(asker, into: &output)
+        case .allowBackground: _ = endsWithoutMode(app, into: &output)
         case .startSignificant: startSignificant(app, into: &output)
         case .stopSignificant: stopSignificant(app, into: &output)
         case .startVisits: startVisits(app, into: &output)
@@ -134,12 +137,7 @@ extension Router {
         into output: inout RouterOutput
     ) {
         let index = Int(asker.app.number)
-        if allowsBackground, profile.locationBackgroundFlag, !apps[index].face.modes.contains(.location) {
-            // Core Location raises an exception, and nothing catches it (LOC-6).
-            output.actions.append(.refused(asker.app, .locationModeMissing))
-            end(asker.app, cause: .crash, code: ExitRecord.abort, by: .none, into: &output)
-            return
-        }
+        if allowsBackground, endsWithoutMode(asker.app, into: &output) { return }
         if isRefused(asker, into: &output) { return }
         let foreground = apps[index].state == .active || apps[index].state == .inactive
         let place = asker.slot - 1
@@ -162,6 +160,20 @@ extension Router {
         settleNeeds(of: asker.app, into: &output)
     }
 
+    /// Whether an app may set allowsBackgroundLocationUpdates and live (LOC-6).
+    package func allowsBackgroundUpdates(of app: AppID) -> Bool {
+        guard isInstalled(app) else { return false }
+        return !profile.locationBackgroundFlag || apps[Int(app.number)].face.modes.contains(.location)
+    }
+
+    /// Core Location raises an exception, and nothing catches it (LOC-6). Says whether it did.
+    private mutating func endsWithoutMode(_ app: AppID, into output: inout RouterOutput) -> Bool {
+        if allowsBackgroundUpdates(of: app) { return false }
+        output.actions.append(.refused(app, .locationModeMissing))
+        end(app, cause: .crash, code: ExitRecord.abort, by: .none, into: &output)
+        return true
+    }
+
     private mutating func stopUpdates(_ asker: Asker, into output: inout RouterOutput) {
         let index = Int(asker.app.number)
         apps[index].location.managers[asker.slot - 1].updates = nil
@@ -179,7 +191,7 @@ extension Router {
     /// Tells an app that the user refused that it gets no position.
     private mutating func isRefused(_ asker: Asker, into output: inout RouterOutput) -> Bool {
         switch apps[Int(asker.app.number)].face.locationAuthorization {
-        case .notDetermined, .whenInUse, .always: return false
+        case .notDetermined, .whenInUse, .always, .provisionalAlways: return false
         case .denied, .restricted:
             raise(
                 .locationFailed,
@@ -196,9 +208,10 @@ extension Router {
 
     private mutating func startSignificant(_ app: AppID, into output: inout RouterOutput) {
         guard apps[Int(app.number)].location.significant == nil else { return }
-        apps[Int(app.number)].location.significant = .init(since: now, reference: lastPosition)
+        apps[Int(app.number)].location.significant = .init(since: now)
         Self.insert(app, into: &significantApps)
         settleNeeds(of: app, into: &output)
+        raiseSignificant(app, into: &output)
     }
 
     private mutating func stopSignificant(_ app: AppID, into output: inout RouterOutput) {
@@ -213,21 +226,6 @@ extension Router {
             return
         }
         if apps[Int(app.number)].location.visits == nil { apps[Int(app.number)].location.visits = now }
-    }
-
-    // MARK: Authorization
-
-    /// The user is asked, and allows it, when nothing was said before.
-    private mutating func authorize(_ app: AppID, always: Bool, into output: inout RouterOutput) {
-        let granted: LocationAuthorization = always || !profile.locationLevels ? .always : .whenInUse
-        switch (apps[Int(app.number)].face.locationAuthorization, granted) {
-        case (.notDetermined, _), (.whenInUse, .always): break
-        default: return
-        }
-        apps[Int(app.number)].face.locationAuthorization = granted
-        output.actions.append(
-            .raise(WakeEvent(kind: .authorizationChanged, app: app, authorization: granted), .none)
-        )
     }
 
     // MARK: Needs
@@ -330,7 +328,8 @@ extension LocationRequest {
     fileprivate var needsPosition: Bool {
         switch self {
         case .startUpdating, .startSignificant, .startVisits, .monitor, .monitorBeacons, .requestLocation, .range: true
-        case .create, .release, .stopUpdating, .stopSignificant, .stopVisits, .stopMonitoring, .requestState,
+        case .create, .release, .stopUpdating, .allowBackground, .stopSignificant, .stopVisits, .stopMonitoring,
+            .requestState,
             .requestAuthorization, .stopRanging:
             false
         }

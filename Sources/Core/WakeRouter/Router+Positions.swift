@@ -13,6 +13,11 @@ extension Router {
                 return
             }
             tell(app, event, into: &output)
+            // Paused updates hold the app no more, once it was told.
+            if event.kind == .locationUpdatesPaused, isInstalled(app) {
+                settle(app, into: &output)
+                reschedule(app)
+            }
         }
     }
 
@@ -41,8 +46,18 @@ extension Router {
     /// The user changed what an app may know, or the app asked.
     private mutating func authorizationChanged(_ event: WakeEvent, into output: inout RouterOutput) {
         guard let app = event.app, let authorization = event.authorization, isInstalled(app) else { return }
-        if !isOverflowing { apps[Int(app.number)].face.locationAuthorization = authorization }
+        let held = updatesHold(Int(app.number))
+        if !isOverflowing {
+            apps[Int(app.number)].face.locationAuthorization = authorization
+            // Who was given no change yet has not to wait for the interval.
+            if apps[Int(app.number)].location.significant?.reference == nil {
+                apps[Int(app.number)].location.significant?.last = nil
+            }
+        }
         tell(app, event, into: &output)
+        followUpdates(of: app, held: held, into: &output)
+        settle(app, into: &output)
+        reschedule(app)
     }
 
     // MARK: Fixes
@@ -53,7 +68,7 @@ extension Router {
             update(event, into: &output)
             return
         }
-        lastPosition = position
+        lastFix = LastFix(direction: position, event: event.id, subject: event.subject)
         regionIndex.move(to: position)
         let changes = regionIndex.changes
         var began = false
@@ -78,29 +93,37 @@ extension Router {
         for app in significantApps {
             let index = Int(app.number)
             guard let service = apps[index].location.significant else { continue }
-            guard let reference = service.reference else {
-                apps[index].location.significant!.reference = position
+            if let last = service.last, now.since(last) < profile.significantInterval { continue }
+            if let reference = service.reference, position.chordSquared(to: reference) < significantSquare {
                 continue
             }
-            guard position.chordSquared(to: reference) >= significantSquare else { continue }
-            if let last = service.last, now.since(last) < profile.significantInterval { continue }
-            apps[index].location.significant!.reference = position
-            apps[index].location.significant!.last = now
             moved = true
-            output.actions.append(
-                .raise(
-                    WakeEvent(
-                        kind: .significantChange,
-                        subject: event.subject,
-                        app: app,
-                        origin: event.origin,
-                        parent: event.id
-                    ),
-                    .none
-                )
-            )
+            raiseSignificant(app, origin: event.origin, into: &output)
         }
         return moved
+    }
+
+    /// A change to where the phone was last seen; the first of a service may be from before it began (LOC-1).
+    mutating func raiseSignificant(_ app: AppID, origin: NameID = .none, into output: inout RouterOutput) {
+        guard let lastFix else { return }
+        apps[Int(app.number)].location.significant!.last = now
+        output.actions.append(
+            .raise(
+                WakeEvent(
+                    kind: .significantChange,
+                    subject: lastFix.subject,
+                    app: app,
+                    origin: origin,
+                    parent: lastFix.event
+                ),
+                .none
+            )
+        )
+    }
+
+    /// The next change is measured from the one that the app was given (LOC-1).
+    mutating func noteChange(of app: AppID) {
+        apps[Int(app.number)].location.significant?.reference = lastFix?.direction
     }
 
     /// Gives standard updates to the apps that started them.
@@ -121,6 +144,7 @@ extension Router {
     private mutating func rest(_ app: AppID, _ event: WakeEvent, into output: inout RouterOutput) {
         let index = Int(app.number)
         guard let position = event.position else { return }
+        let held = updatesHold(index)
         for place in apps[index].location.managers.indices {
             let manager = apps[index].location.managers[place]
             guard manager.attached, let updates = manager.updates, updates.pausesAutomatically, !updates.paused else {
@@ -140,6 +164,7 @@ extension Router {
                 apps[index].location.managers[place].updates!.stillSince = now
             }
         }
+        if held, !updatesHold(index) { beginTaskBudget(of: app) }
     }
 
     /// Which managers a fix counts for: those stay in the interest; when there is none, one of them stands for all.
@@ -153,6 +178,10 @@ extension Router {
                 question.hasDwelt = interest.via == .region && event.app != nil && event.kind != .regionStateDetermined
                 question.sideWanted = apps[index].location.regions[slot]!.notifies(of: event.kind)
             }
+        case .answer:
+            question.endsUpdates =
+                profile.locationBackgroundFlag
+                && (event.kind == .locationUpdatesPaused || event.kind == .authorizationChanged)
         default: break
         }
         return question
@@ -167,6 +196,7 @@ extension Router {
             var next = LocationQuestion(via: .standardUpdates, state: question.state)
             if let updates = manager.updates {
                 next.goesOnInBackground = goesOnInBackground(updates)
+                next.updatesWake = !profile.locationBackgroundFlag
                 next.beganInForeground = updates.beganInForeground
                 next.paused = updates.paused && manager.wantsFix == nil
                 next.filterChord = max(0, updates.filterChord)
@@ -202,7 +232,7 @@ extension Router {
 
     // MARK: Beacons
 
-    /// A beacon was heard: the first time it is an entry (BCN-1); apps that range it are told each time (BCN-4).
+    /// A beacon was heard: the first time it is an entry (BCN-1); apps that range it are told with their next report (BCN-4).
     private mutating func sighted(_ event: WakeEvent, into output: inout RouterOutput) {
         guard let beacon = event.beacon, !isOverflowing else { return }
         var known = false
@@ -220,42 +250,11 @@ extension Router {
             led = true
             cross(key.app, slot, to: .inside, parent: event.id, origin: event.origin, into: &output)
         }
-        for app in rangingApps where ranges(app, event, beacon, &known, into: &output) { led = true }
+        for app in rangingApps where hearsRanged(app, beacon, &known) { led = true }
         guard known else { return }
         var checks = CheckResults()
         checks[.beaconIsNew] = led ? .pass : .fail
         unaddressed(event, checks, into: &output)
-    }
-
-    /// Tells a running app of a beacon that it ranges.
-    private func ranges(
-        _ app: AppID,
-        _ event: WakeEvent,
-        _ beacon: BeaconSighting,
-        _ known: inout Bool,
-        into output: inout RouterOutput
-    ) -> Bool {
-        let index = Int(app.number)
-        var told = false
-        for region in apps[index].location.ranged where region.beacons.matches(beacon) {
-            known = true
-            if apps[index].state == .suspended { continue }
-            told = true
-            output.actions.append(
-                .raise(
-                    WakeEvent(
-                        kind: .beaconsRanged,
-                        subject: event.subject,
-                        region: region.identifier,
-                        app: app,
-                        origin: event.origin,
-                        parent: event.id
-                    ),
-                    .none
-                )
-            )
-        }
-        return told
     }
 
     // MARK: Interest
@@ -278,7 +277,7 @@ extension Router {
             else { return nil }
             return Interest(everyone, via: region.via, since: region.since)
         case .beaconsRanged:
-            let ranges = apps[index].location.ranged.contains { $0.identifier == event.region }
+            let ranges = apps[index].location.ranged.contains { $0.region.identifier == event.region }
             return ranges ? Interest(everyone, via: .ranging, since: apps[index].face.stateSince) : nil
         default: return event.kind.source == .location ? answerInterest(of: app, in: event) : nil
         }

@@ -43,7 +43,7 @@ extension Router {
             return (
                 LocationFailureCode.regionMonitoringDenied, "The user does not allow the app to monitor regions."
             )
-        case .notDetermined, .whenInUse, .always: break
+        case .notDetermined, .whenInUse, .always, .provisionalAlways: break
         }
         switch shape {
         case .circular(let region):
@@ -115,45 +115,6 @@ extension Router {
         )
     }
 
-    mutating func range(_ region: BeaconRegion, _ app: AppID, into output: inout RouterOutput) {
-        let index = Int(app.number)
-        guard profile.beaconRegions else {
-            output.actions.append(.refused(app, .unavailable))
-            return
-        }
-        if let old = apps[index].location.ranged.firstIndex(where: { $0.identifier == region.identifier }) {
-            stopWatching(for: apps[index].location.ranged[old].beacons, into: &output)
-            apps[index].location.ranged[old] = region
-        } else {
-            guard apps[index].location.ranged.count < Self.rangedLimit else {
-                output.actions.append(.refused(app, .tooMany))
-                return
-            }
-            apps[index].location.ranged.append(region)
-            Self.insert(app, into: &rangingApps)
-        }
-        watch(for: region.beacons, into: &output)
-    }
-
-    mutating func stopRanging(_ identifier: NameID, _ app: AppID, into output: inout RouterOutput) {
-        let index = Int(app.number)
-        guard let place = apps[index].location.ranged.firstIndex(where: { $0.identifier == identifier }) else {
-            output.actions.append(.refused(app, .unknownRegion))
-            return
-        }
-        let region = apps[index].location.ranged.remove(at: place)
-        if apps[index].location.ranged.isEmpty { rangingApps.removeAll { $0 == app } }
-        stopWatching(for: region.beacons, into: &output)
-    }
-
-    mutating func stopAllRanging(of app: AppID, into output: inout RouterOutput) {
-        let ranged = apps[Int(app.number)].location.ranged
-        guard !ranged.isEmpty else { return }
-        apps[Int(app.number)].location.ranged.removeAll()
-        rangingApps.removeAll { $0 == app }
-        for region in ranged { stopWatching(for: region.beacons, into: &output) }
-    }
-
     // MARK: Watching
 
     /// Takes a region up and says where the phone is to it, as far as that is known (REG-1).
@@ -209,12 +170,12 @@ extension Router {
         }
     }
 
-    private mutating func watch(for beacons: BeaconIdentity, into output: inout RouterOutput) {
+    mutating func watch(for beacons: BeaconIdentity, into output: inout RouterOutput) {
         watchedBeacons[beacons, default: 0] += 1
         if watchedBeacons[beacons] == 1 { tellWatched(into: &output) }
     }
 
-    private mutating func stopWatching(for beacons: BeaconIdentity, into output: inout RouterOutput) {
+    mutating func stopWatching(for beacons: BeaconIdentity, into output: inout RouterOutput) {
         watchedBeacons[beacons]! -= 1
         guard watchedBeacons[beacons] == 0 else { return }
         watchedBeacons[beacons] = nil

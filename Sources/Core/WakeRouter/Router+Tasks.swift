@@ -24,13 +24,13 @@ extension Router {
             output.actions.append(.thaw(app))
             decideHeld(of: app, into: &output)
         }
-        if apps[index].taskBudgetEnds == nil, !apps[index].audio.isSounding {
+        if apps[index].taskBudgetEnds == nil, !runsOn(index) {
             apps[index].taskBudgetEnds = (apps[index].window?.ends ?? now).advanced(by: profile.taskBudget)
         }
     }
 
     private func isTaskBudgetSpent(_ index: Int) -> Bool {
-        guard apps[index].state == .background, !apps[index].audio.isSounding, let ends = apps[index].taskBudgetEnds
+        guard apps[index].state == .background, !runsOn(index), let ends = apps[index].taskBudgetEnds
         else { return false }
         return ends.since(now) <= profile.taskExpirationMargin
     }
@@ -60,7 +60,7 @@ extension Router {
     /// Calls the expiration handlers when the budget is nearly spent (TASK-3), and kills at its end (TASK-4).
     mutating func expireTasks(of app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
-        guard let ends = apps[index].taskBudgetEnds, !apps[index].tasks.isEmpty, !apps[index].audio.isSounding else {
+        guard let ends = apps[index].taskBudgetEnds, !apps[index].tasks.isEmpty, !runsOn(index) else {
             return
         }
         if ends <= now {

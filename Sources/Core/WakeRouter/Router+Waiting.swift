@@ -14,6 +14,7 @@ extension Router {
     ) {
         let app = interest.client.app
         let index = Int(app.number)
+        if deferred, event.kind == .positionFixed { replaceKept(of: app, by: interest.slots, into: &output) }
         if apps[index].waiting.count >= Self.waitingLimit {
             let oldest = apps[index].waiting.removeFirst()
             dismiss(oldest, of: app, reason: .overflow, into: &output)
@@ -31,9 +32,10 @@ extension Router {
     }
 
     /// A waiting event will not reach the app; one that no manager has got has its final verdict here.
-    private mutating func dismiss(
+    mutating func dismiss(
         _ waiting: AppRecord.Waiting,
         of app: AppID,
+        verdict: Verdict = .drop,
         reason: Reason,
         into output: inout RouterOutput
     ) {
@@ -41,6 +43,7 @@ extension Router {
             recordLoss(
                 waiting.event,
                 of: app,
+                verdict: verdict,
                 reason: reason,
                 waiting.decision,
                 observe(waiting.interest),
@@ -106,6 +109,8 @@ extension Router {
                 into: &output
             )
             apps[index].waiting[position].deferred = false
+            let item = apps[index].waiting[position]
+            if item.event.kind == .positionFixed { noteUpdate(item.event, for: item.interest, into: &output) }
         }
         deliverWaiting(to: app, into: &output)
     }

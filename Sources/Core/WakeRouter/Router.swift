@@ -48,8 +48,8 @@ package struct Router {
     var inCall = false
     /// The screen is locked (AUD-9).
     var isLocked = false
-    /// Where the phone is; nil before the first fix.
-    var lastPosition: Direction?
+    /// Nil before the first fix.
+    var lastFix: LastFix?
     /// Squares and chords of the distances of the profile.
     let significantSquare: Double
     let pauseSquare: Double
@@ -118,7 +118,7 @@ package struct Router {
         case .active, .inactive: return nil
         case .suspended, .notRunning: return .zero
         case .background:
-            if apps[index].audio.isSounding { return nil }
+            if runsOn(index) { return nil }
             let ends = apps[index].taskBudgetEnds ?? apps[index].window?.ends ?? now
             return max(.zero, ends.since(now))
         }
@@ -194,6 +194,7 @@ package struct Router {
     private func nextDeadline(of index: Int) -> Instant? {
         let due = min(
             apps[index].location.due,
+            apps[index].location.rangingDue,
             apps[index].requestDeadline ?? .distantFuture,
             apps[index].voip.due
         )
@@ -212,7 +213,7 @@ package struct Router {
         guard apps[index].face.state == .background else { return nil }
         let lingering = apps[index].audio.lingersUntil
         let held = apps[index].window.map { min($0.ends, lingering ?? .distantFuture) } ?? lingering
-        guard let budgetEnds = apps[index].taskBudgetEnds, !apps[index].tasks.isEmpty, !apps[index].audio.isSounding
+        guard let budgetEnds = apps[index].taskBudgetEnds, !apps[index].tasks.isEmpty, !runsOn(index)
         else {
             return held
         }
@@ -352,6 +353,7 @@ package struct Router {
         if from == .active || from == .inactive { apps[index].leftForeground = now }
         output.actions.append(.moved(app, from: from, to: state))
         if !apps[index].location.managers.isEmpty { accountReceiver(of: app) }
+        if !apps[index].location.ranged.isEmpty { followRanging(of: app) }
         if apps[index].audio.attached { soundMoved(app, from: from, to: state, into: &output) }
         followState(of: app, from: from, to: state, into: &output)
         if !apps[index].voip.sockets.isEmpty { watchSockets(of: app, from: from, into: &output) }

@@ -400,8 +400,9 @@ package enum RuleCatalogue {
         RuleEntry(
             .loc1,
             """
-            Significant-change service: an update when the position moved far enough, and not more often \
-            than the interval; wakes a suspended app, relaunches a terminated one.
+            Significant-change service: an update when the position moved far enough since the last one given, \
+            and not more often than the interval; the first fix after starting may come from the cache; wakes a \
+            suspended app, relaunches a terminated one.
             """,
             figure: "500 m; 5 min",
             profiles: "ios4+",
@@ -410,16 +411,21 @@ package enum RuleCatalogue {
         ),
         RuleEntry(
             .loc2,
-            "Foreground-only standard updates stop while the app is suspended.",
+            """
+            Foreground-only standard updates stop while the app is suspended; those of a background client \
+            that is suspended all the same are kept, the newest, and delivered when it runs.
+            """,
             .documented,
-            from: [.guide2014]
+            from: [.guide2014, .coreLocation]
         ),
         RuleEntry(
             .loc3,
             """
-            Standard updates with the location mode wake the app for each update in the background; they do \
-            not relaunch it after termination.
+            Standard updates with the location mode: to ios8 they wake the app for each update in the \
+            background; from ios9, with allowsBackgroundLocationUpdates, the app is not suspended while its \
+            updates are active and not paused. They do not relaunch it after termination.
             """,
+            profiles: "per profile",
             .documented,
             from: [.coreLocation]
         ),
@@ -445,8 +451,8 @@ package enum RuleCatalogue {
         RuleEntry(
             .loc6,
             """
-            allowsBackgroundLocationUpdates set without the location mode is a programming error that ends \
-            the app.
+            allowsBackgroundLocationUpdates set to true without the location mode is a programming error that \
+            ends the app, at the setter.
             """,
             profiles: "ios9+",
             .observed,
@@ -477,10 +483,20 @@ package enum RuleCatalogue {
             aliasOf: .pwr1
         ),
         RuleEntry(
+            .loc10,
+            """
+            Asking for Always gives provisional Always first: the app acts as if it had Always; the user is \
+            asked at the first event in the background, and may keep When In Use.
+            """,
+            profiles: "ios13+",
+            .documented,
+            from: [.coreLocation]
+        ),
+        RuleEntry(
             .reg1,
             """
-            Circular region: crossing the boundary inwards or outwards is one enter or exit event; being \
-            inside at registration gives none.
+            Circular region: crossing the boundary inwards or outwards is one enter or exit event, and \
+            didDetermineState beside it; being inside at registration gives no enter or exit.
             """,
             profiles: "ios4+",
             .documented,
@@ -571,12 +587,14 @@ package enum RuleCatalogue {
         RuleEntry(
             .bcn4,
             """
-            Ranging reports distance classes (immediate, near, far, unknown) from RSSI, about once a second, \
-            and in the background only inside a wake's time.
+            Ranging reports once a second, in one call a constraint, all beacons of it with distance classes \
+            (immediate, near, far, unknown) from RSSI, an empty list when none is there, and in the background \
+            only inside a wake's time.
             """,
             figure: "1 s",
             profiles: "ios7+",
             .observed,
+            assumed: "how long a beacon that is heard no more is listed",
             from: [.beaconMeasurements]
         ),
         RuleEntry(

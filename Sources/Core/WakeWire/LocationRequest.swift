@@ -8,6 +8,8 @@ package enum WireLocationRequest: Equatable, Sendable {
     case startUpdating(WireLocationOptions)
     /// Ends standard updates.
     case stopUpdating
+    /// Updates are to go on in the background; answered by a reply, unless the mode is missing, which ends the app.
+    case allowBackground(id: UInt64)
     /// Begins the significant-change service.
     case startSignificant
     /// Ends the significant-change service.
@@ -112,6 +114,8 @@ extension WireLocationRequest {
             self = .startUpdating(try WireLocationOptions(fields))
         case "location.stopUpdating":
             self = .stopUpdating
+        case "location.allowBackground":
+            self = .allowBackground(id: try fields.serial("id"))
         case "location.startSignificant":
             self = .startSignificant
         case "location.stopSignificant":
@@ -232,7 +236,7 @@ extension WireLocationRequest {
         writer.field("type", type)
         writer.field("manager", manager)
         switch self {
-        case .create(let id):
+        case .create(let id), .allowBackground(let id):
             writer.field("id", id)
         case .startUpdating(let options):
             writer.field("distanceFilter", options.distanceFilter)
@@ -261,6 +265,7 @@ extension WireLocationRequest {
         case .release: "location.release"
         case .startUpdating: "location.startUpdating"
         case .stopUpdating: "location.stopUpdating"
+        case .allowBackground: "location.allowBackground"
         case .startSignificant: "location.startSignificant"
         case .stopSignificant: "location.stopSignificant"
         case .startVisits: "location.startVisits"

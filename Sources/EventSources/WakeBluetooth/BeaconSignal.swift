@@ -42,41 +42,20 @@ struct BeaconSignal: Hashable {
         return pow(10, (Double(measuredPower) - signalStrength) / 20)
     }
 
-    /// Apple's class of a distance: immediate within half a metre or so, near within a few metres, else far ("Getting
-    /// Started with iBeacon", 2014).
-    static func proximity(of distance: Double) -> UInt8 {
-        switch distance {
-        case ..<0: 0
-        case ..<0.5: 1
-        case ..<4: 2
-        default: 3
-        }
-    }
-
     /// What is reported of it.
-    func report(signalStrength: Double?, names: NameTable, subject: NameID, origin: NameID) -> (WakeEvent, EventPayload)
-    {
-        let distance = distance(signalStrength: signalStrength)
-        let event = WakeEvent(
+    func report(signalStrength: Double?, names: NameTable, subject: NameID, origin: NameID) -> WakeEvent {
+        WakeEvent(
             kind: .beaconSighted,
             subject: subject,
             beacon: BeaconSighting(
                 uuid: names.intern(uuid),
                 major: major,
                 minor: minor,
-                distance: Float(distance)
+                distance: Float(distance(signalStrength: signalStrength)),
+                signalStrength: signalStrength.map { Int16($0.rounded()) } ?? 0
             ),
             origin: origin
         )
-        let ranged = RangedBeacon(
-            uuid: uuid,
-            major: major,
-            minor: minor,
-            proximity: Self.proximity(of: distance),
-            accuracy: distance,
-            signalStrength: signalStrength.map { Int16($0.rounded()) } ?? 0
-        )
-        return (event, .beacons([ranged]))
     }
 }
 

@@ -45,7 +45,7 @@ extension BlueZBluetooth {
             heardBeacons[signal] = entry
             return
         }
-        let (event, payload) = signal.report(
+        let event = signal.report(
             signalStrength: entry.count > 0 ? entry.sum / Double(entry.count) : nil,
             names: names,
             subject: subject(of: signal),
@@ -53,7 +53,7 @@ extension BlueZBluetooth {
         )
         if heardBeacons.count >= Self.limit { heardBeacons.removeAll() }
         heardBeacons[signal] = HeardBeacon(device: device, reportedAt: now)
-        say(event, payload)
+        say(event, .none)
     }
 
     /// A beacon of the scenario goes by its name, any other by what it says.

@@ -91,13 +91,13 @@ extension SimulatedBluetooth {
         guard now >= beacon.silentUntil, let metres = distance(to: beacon, at: now),
             let strength = listen(to: index, at: metres)
         else { return }
-        let (event, payload) = beacon.signal.report(
+        let event = beacon.signal.report(
             signalStrength: strength,
             names: names,
             subject: beacon.nameID,
             origin: origin
         )
-        report?(SourceReport(event, payload))
+        report?(SourceReport(event))
     }
 
     /// The mean strength of the advertisements of a second that were heard; nil when none was.

@@ -60,6 +60,8 @@ class App:
             self.count += 1
             word = "didEnterRegion" if kind == "regionEntered" else "didExitRegion"
             log(f"{word} {region} pid={os.getpid()} count={self.count}")
+            # A crossing says where the phone is now, as Core Location tells beside it.
+            log(f"didDetermineState {region} {'inside' if kind == 'regionEntered' else 'outside'}")
 
     def authorize(self, authorization):
         if authorization == "authorizedAlways":

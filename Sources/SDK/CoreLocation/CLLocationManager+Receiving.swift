@@ -55,9 +55,11 @@ extension CLLocationManager {
         case .regionEntered(let identifier):
             guard let region = services.region(identifier).map(CLRegion.made) else { return }
             delegate?.locationManager(self, didEnterRegion: region)
+            delegate?.locationManager(self, didDetermineState: .inside, for: region)
         case .regionExited(let identifier):
             guard let region = services.region(identifier).map(CLRegion.made) else { return }
             delegate?.locationManager(self, didExitRegion: region)
+            delegate?.locationManager(self, didDetermineState: .outside, for: region)
         case .regionState(let identifier, let state):
             guard let region = services.region(identifier).map(CLRegion.made) else { return }
             delegate?.locationManager(self, didDetermineState: CLRegionState(state), for: region)

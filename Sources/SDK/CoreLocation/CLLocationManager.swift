@@ -125,10 +125,14 @@ open class CLLocationManager: NSObject {
         set { change { $0.desiredAccuracy = newValue } }
     }
 
-    /// Whether standard updates go on in the background; true needs `location` among the background modes.
+    /// Whether standard updates go on in the background; true without `location` among the background modes ends the app
+    /// here (LOC-6).
     open var allowsBackgroundLocationUpdates: Bool {
         get { lock.withLock { options.allowsBackground } }
-        set { change { $0.allowsBackground = newValue } }
+        set {
+            if newValue { _ = BenchClient.shared.request { .location(manager: number, .allowBackground(id: $0)) } }
+            change { $0.allowsBackground = newValue }
+        }
     }
 
     /// Whether standard updates pause while the phone rests.

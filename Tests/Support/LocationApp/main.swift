@@ -49,6 +49,7 @@ while true { _ = RunLoop.main.run(mode: .default, before: .distantFuture) }
     case "filter": manager.distanceFilter = 50
     case "coarse": manager.desiredAccuracy = kCLLocationAccuracyKilometer
     case "background": manager.allowsBackgroundLocationUpdates = true
+    case "foreground": manager.allowsBackgroundLocationUpdates = false
     case "no-pause": manager.pausesLocationUpdatesAutomatically = false
     case "start": manager.startUpdatingLocation()
     case "stop": manager.stopUpdatingLocation()

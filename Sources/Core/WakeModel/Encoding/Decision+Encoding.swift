@@ -174,6 +174,7 @@ extension Profile: ByteCoded {
         writer.write(pauseDelay)
         writer.write(locationLiftsForceQuit)
         writer.write(locationLevels)
+        writer.write(provisionalAlways)
         writer.write(locationBackgroundFlag)
         writer.write(beaconRegions)
         writer.write(visits)
@@ -217,6 +218,7 @@ extension Profile: ByteCoded {
             pauseDelay: try reader.read(),
             locationLiftsForceQuit: try reader.readBool(),
             locationLevels: try reader.readBool(),
+            provisionalAlways: try reader.readBool(),
             locationBackgroundFlag: try reader.readBool(),
             beaconRegions: try reader.readBool(),
             visits: try reader.readBool(),

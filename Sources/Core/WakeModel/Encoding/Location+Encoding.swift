@@ -110,6 +110,7 @@ extension LocationRequest: ByteCoded {
         case .stopRanging(let identifier):
             writer.write(byte: 15)
             writer.write(identifier)
+        case .allowBackground: writer.write(byte: 16)
         }
     }
 
@@ -137,6 +138,7 @@ extension LocationRequest: ByteCoded {
         case 13: self = .requestAuthorization(always: try reader.readBool())
         case 14: self = .range(try reader.read())
         case 15: self = .stopRanging(identifier: try reader.read())
+        case 16: self = .allowBackground
         default: throw EncodingFault(.unknownValue, at: start)
         }
     }
@@ -164,6 +166,7 @@ extension BeaconSighting: ByteCoded {
         writer.write(major)
         writer.write(minor)
         writer.write(distance)
+        writer.write(signalStrength)
     }
 
     package init(from reader: inout ByteReader) throws(EncodingFault) {
@@ -171,7 +174,8 @@ extension BeaconSighting: ByteCoded {
             uuid: try reader.read(),
             major: try reader.readUInt16(),
             minor: try reader.readUInt16(),
-            distance: try reader.readFloat()
+            distance: try reader.readFloat(),
+            signalStrength: try reader.readInt16()
         )
     }
 }
@@ -213,28 +217,6 @@ extension Visit: ByteCoded {
             horizontalAccuracy: try reader.readDouble(),
             arrival: try reader.readOptional { (reader) throws(EncodingFault) in try reader.readDouble() },
             departure: try reader.readOptional { (reader) throws(EncodingFault) in try reader.readDouble() }
-        )
-    }
-}
-
-extension RangedBeacon: ByteCoded {
-    package func encode(into writer: inout ByteWriter) {
-        writer.write(uuid)
-        writer.write(major)
-        writer.write(minor)
-        writer.write(byte: proximity)
-        writer.write(accuracy)
-        writer.write(signalStrength)
-    }
-
-    package init(from reader: inout ByteReader) throws(EncodingFault) {
-        self.init(
-            uuid: try reader.readString(),
-            major: try reader.readUInt16(),
-            minor: try reader.readUInt16(),
-            proximity: try reader.readByte(),
-            accuracy: try reader.readDouble(),
-            signalStrength: try reader.readInt16()
         )
     }
 }

@@ -95,7 +95,8 @@ package enum EventPayload: Hashable, Sendable {
     case position(Position)
     /// Several fixes at once, oldest first.
     case positions([Position])
-    case beacons([RangedBeacon])
+    /// The beacons of one constraint, nearest first; none when none is there (BCN-4).
+    case beacons([BeaconSighting])
     case regionState(RegionState)
     /// In the codes of ``LocationFailureCode``.
     case locationFailure(code: Int32, message: String)

@@ -173,6 +173,11 @@ package enum LocationAuthorization: UInt8, CaseIterable, Sendable {
     case denied
     case whenInUse
     case always
+    /// What an app that asked for Always has until the user is asked again (LOC-10); the app sees Always.
+    case provisionalAlways
+
+    /// What the user, or a policy, can say by itself.
+    package static let sayable: [LocationAuthorization] = [.notDetermined, .restricted, .denied, .whenInUse, .always]
 
     /// The word used in records and scenarios.
     package var word: String {
@@ -182,6 +187,7 @@ package enum LocationAuthorization: UInt8, CaseIterable, Sendable {
         case .denied: "denied"
         case .whenInUse: "when-in-use"
         case .always: "always"
+        case .provisionalAlways: "provisional-always"
         }
     }
 
@@ -198,6 +204,8 @@ package enum LocationRequest: Hashable, Sendable {
     /// Standard updates. A filter of 0 lets every fix through (LOC-4).
     case startUpdating(distanceFilterChord: Double, allowsBackground: Bool, pausesAutomatically: Bool)
     case stopUpdating
+    /// allowsBackgroundLocationUpdates was set to true (LOC-6).
+    case allowBackground
     case startSignificant
     case stopSignificant
     case startVisits
@@ -230,7 +238,7 @@ package struct Fix: Hashable, Sendable {
     }
 }
 
-/// A beacon that the radio heard. Its event carries ``EventPayload/beacons(_:)`` for apps that range it.
+/// A beacon that the radio heard.
 package struct BeaconSighting: Hashable, Sendable {
     /// The interned proximity UUID, 36 characters in capitals.
     package var uuid: NameID
@@ -238,13 +246,41 @@ package struct BeaconSighting: Hashable, Sendable {
     package var minor: UInt16
     /// In metres, from the strength of the signal; -1 when unknown.
     package var distance: Float
+    /// In dBm; 0 when unknown.
+    package var signalStrength: Int16
 
     @inlinable
-    package init(uuid: NameID, major: UInt16, minor: UInt16, distance: Float = -1) {
+    package init(uuid: NameID, major: UInt16, minor: UInt16, distance: Float = -1, signalStrength: Int16 = 0) {
         self.uuid = uuid
         self.major = major
         self.minor = minor
         self.distance = distance
+        self.signalStrength = signalStrength
+    }
+
+    /// The class of its distance (BCN-4).
+    package var proximity: Proximity { Proximity(distance: distance) }
+
+    /// Whether both are sightings of the same beacon.
+    package func isSameBeacon(as other: BeaconSighting) -> Bool {
+        uuid == other.uuid && major == other.major && minor == other.minor
+    }
+}
+
+/// How far a beacon is, in the classes of Apple's CLProximity.
+package enum Proximity: CaseIterable, Sendable {
+    case unknown, immediate, near, far
+
+    /// Immediate within half a metre or so, near within a few metres, else far ("Getting Started with iBeacon", 2014).
+    ///
+    /// - Parameter distance: In metres; below 0 when it is not known.
+    package init(distance: Float) {
+        switch distance {
+        case ..<0: self = .unknown
+        case ..<0.5: self = .immediate
+        case ..<4: self = .near
+        default: self = .far
+        }
     }
 }
 
@@ -321,36 +357,6 @@ package struct Visit: Hashable, Sendable {
         self.horizontalAccuracy = horizontalAccuracy
         self.arrival = arrival
         self.departure = departure
-    }
-}
-
-/// A beacon in range as an app reads it.
-package struct RangedBeacon: Hashable, Sendable {
-    /// 36 characters in capitals.
-    package var uuid: String
-    package var major: UInt16
-    package var minor: UInt16
-    /// Apple's CLProximity: 0 unknown, 1 immediate, 2 near, 3 far.
-    package var proximity: UInt8
-    /// In metres; negative when unknown.
-    package var accuracy: Double
-    /// In dBm; 0 when unknown.
-    package var signalStrength: Int16
-
-    package init(
-        uuid: String,
-        major: UInt16,
-        minor: UInt16,
-        proximity: UInt8,
-        accuracy: Double,
-        signalStrength: Int16
-    ) {
-        self.uuid = uuid
-        self.major = major
-        self.minor = minor
-        self.proximity = proximity
-        self.accuracy = accuracy
-        self.signalStrength = signalStrength
     }
 }
 

@@ -6,6 +6,10 @@ struct LocationQuestion {
     var state: AppState
     /// Of standard updates: the app set allowsBackgroundLocationUpdates, or the profile knows no such setting.
     var goesOnInBackground = false
+    /// Of standard updates: each wakes a suspended app.
+    var updatesWake = false
+    /// Of an answer: it may be the last thing that updates kept the app running for.
+    var endsUpdates = false
     /// Of standard updates: they began in the foreground.
     var beganInForeground = false
     /// Of standard updates: the phone moved as far as the distance filter asks for.
@@ -19,8 +23,13 @@ struct LocationQuestion {
     var sideWanted = true
     /// Of a region: the phone was past its boundary for the dwell (REG-2), rather than a source having said so.
     var hasDwelt = false
+    /// Of standard updates: they would be given, were the app awake.
+    var couldBeGiven = true
     /// The app was force-quit, and is relaunched for it all the same (LAUNCH-3).
     var liftsForceQuit = false
+
+    /// Whether it is a standard update that waits for the app to run, where nothing else stands in its way (LOC-2).
+    var isKept: Bool { via == .standardUpdates && state == .suspended && !updatesWake }
 }
 
 /// The checks of location events, in the order of the rulebook.
@@ -46,6 +55,9 @@ enum LocationRules {
         results[.modePresent] = !standard ? .notApplicable : passes(app.modes.contains(.location), where: asleep)
         results[.updatesInBackground] =
             !standard ? .notApplicable : passes(question.goesOnInBackground, where: asleep)
+        results[.updatesWake] =
+            !standard || question.state != .suspended
+            ? .notApplicable : !question.isKept ? .pass : question.couldBeGiven ? .fail : .notApplicable
         results[.updatesReachProcess] = !standard ? .notApplicable : passes(!dead, where: true)
         results[.beyondDistanceFilter] = !standard ? .notApplicable : passes(question.beyondFilter, where: true)
         results[.authorized] =
@@ -56,6 +68,15 @@ enum LocationRules {
         results[.rangesWhileRunning] = question.via != .ranging ? .notApplicable : passes(!asleep, where: true)
         results[.runsInBackground] = passes(!app.exitsOnSuspend, where: asleep)
         return results
+    }
+
+    /// Whether a standard update would be given, were the app awake (LOC-2).
+    static func couldBeGiven(
+        _ question: LocationQuestion,
+        of app: AppSnapshot,
+        by profile: borrowing Profile
+    ) -> Bool {
+        question.beyondFilter && !question.paused && isAuthorized(question, app, profile)
     }
 
     /// Whether the bar of a force quit stands and is lifted for this event (LAUNCH-3).
@@ -84,7 +105,7 @@ enum LocationRules {
     ) -> Bool {
         switch app.locationAuthorization {
         case .notDetermined, .restricted, .denied: return false
-        case .always: return true
+        case .always, .provisionalAlways: return true
         case .whenInUse:
             if !profile.locationLevels { return true }
             switch question.state {
@@ -95,6 +116,14 @@ enum LocationRules {
             case .notRunning: return false
             }
         }
+    }
+
+    /// Whether an event would not reach an app with When In Use, for that reason alone (LOC-10).
+    static func needsAlways(_ question: LocationQuestion, of app: AppSnapshot, by profile: borrowing Profile) -> Bool {
+        if question.via == .answer || evaluate(question, of: app, by: profile).decisive != nil { return false }
+        var inUse = app
+        inUse.locationAuthorization = .whenInUse
+        return !isAuthorized(question, inUse, profile)
     }
 
     @inline(__always)
@@ -110,6 +139,7 @@ enum LocationRules {
         case .asksToBeWoken: (state == .suspended ? .defer : .drop, .answerWaits)
         case .modePresent: (.deny, .modeMissing)
         case .updatesInBackground: (.deny, .foregroundUpdatesOnly)
+        case .updatesWake: (.defer, .updateKept)
         case .updatesReachProcess: (.deny, .notRelaunchedByUpdates)
         case .beyondDistanceFilter: (.coalesce, .withinDistanceFilter)
         case .authorized: (.deny, .notAuthorized)
@@ -124,12 +154,14 @@ enum LocationRules {
     /// The verdict when nothing stands in the way, with the rule that gives it.
     static func acceptance(of question: LocationQuestion, launching: Bool) -> (Verdict, Reason) {
         if question.liftsForceQuit { return (.relaunch, .relaunchedAfterForceQuit) }
+        if question.isKept, !question.couldBeGiven { return (.defer, .updateKept) }
         return BluetoothRules.acceptance(in: question.state, launching: launching)
     }
 
     /// Whether an event gives a running app time of its own in the background (LIFE-11, MODE-2).
     static func keepsRunning(_ question: LocationQuestion, modes: BackgroundModes) -> Bool {
         belongsToSystem(question.via)
-            || question.via == .standardUpdates && question.goesOnInBackground && modes.contains(.location)
+            || modes.contains(.location)
+                && (question.updatesWake && question.goesOnInBackground || question.endsUpdates)
     }
 }

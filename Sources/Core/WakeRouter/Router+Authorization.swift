@@ -1,0 +1,49 @@
+import WakeModel
+
+/// What the user lets apps know of the position.
+extension Router {
+    /// The user is asked, and allows it, when nothing was said before.
+    mutating func authorize(_ app: AppID, always: Bool, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        let before = apps[index].face.locationAuthorization
+        switch (before, always || !profile.locationLevels) {
+        case (.notDetermined, false): authorize(app, .whenInUse, into: &output)
+        case (.notDetermined, true):
+            // The word Always comes with the first event in the background (LOC-10).
+            let isProvisional = profile.locationLevels && profile.provisionalAlways
+            authorize(app, isProvisional ? .provisionalAlways : .always, into: &output)
+        case (.whenInUse, true) where !apps[index].location.keepsWhenInUse: authorize(app, .always, into: &output)
+        default: break
+        }
+    }
+
+    private mutating func authorize(
+        _ app: AppID,
+        _ authorization: LocationAuthorization,
+        into output: inout RouterOutput
+    ) {
+        apps[Int(app.number)].face.locationAuthorization = authorization
+        output.actions.append(
+            .raise(WakeEvent(kind: .authorizationChanged, app: app, authorization: authorization), .none)
+        )
+    }
+
+    /// Asks the user when an event is the first that reaches the app only because it may always know the position. To
+    /// an app that may go on nothing has changed.
+    mutating func askForAlways(_ event: WakeEvent, _ interest: Interest, into output: inout RouterOutput) {
+        guard interest.via.source == .location else { return }
+        let app = interest.client.app
+        let index = Int(app.number)
+        var counting = interest
+        let (face, question) = lookAtLocation(event, for: &counting)
+        guard LocationRules.needsAlways(question, of: face, by: profile) else { return }
+        output.actions.append(.alert(app, event.kind, subject: event.subject, event.id))
+        guard apps[index].location.keepsWhenInUse else {
+            apps[index].face.locationAuthorization = .always
+            return
+        }
+        let held = updatesHold(index)
+        authorize(app, .whenInUse, into: &output)
+        if held { beginTaskBudget(of: app) }
+    }
+}
