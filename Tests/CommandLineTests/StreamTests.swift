@@ -75,6 +75,15 @@ struct StreamTests {
         }
     }
 
+    @Test("Too few descriptors for a run are told as what they are", arguments: 5...14)
+    func fewDescriptors(count: Int) throws {
+        try inFolder { program in
+            try program.write("small.yaml", Scenarios.small)
+            let outcome = try shell(program, "ulimit -n \(count); exec $W run small.yaml --out out")
+            if outcome.code != 0 { expectRefusal(outcome, code: outcome.code, says: "Too many open files") }
+        }
+    }
+
     @Test("A signal ends a virtual run of scripted apps with its reports", arguments: [SIGINT, SIGTERM, SIGHUP])
     func signals(number: Int32) throws {
         try inFolder { program in

@@ -14,9 +14,11 @@ final class Connection {
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (creating ? SQLITE_OPEN_CREATE : 0)
         let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
         guard code == SQLITE_OK, let opened = unsafe opened else {
-            let words = unsafe String(cString: sqlite3_errstr(code))
+            let reason = unsafe opened.map { unsafe sqlite3_system_errno($0) } ?? ENOENT
+            let words = unsafe Self.words(String(cString: sqlite3_errstr(code)), reason)
             unsafe sqlite3_close_v2(opened)
-            throw JournalError(code == SQLITE_CANTOPEN && !creating ? .missing : .system(words), path: path)
+            let isMissing = code == SQLITE_CANTOPEN && !creating && reason == ENOENT
+            throw JournalError(isMissing ? .missing : .system(words), path: path)
         }
         unsafe handle = opened
     }
@@ -64,6 +66,8 @@ final class Connection {
         case SQLITE_NOTADB: JournalError(.notAJournal, path: path)
         case SQLITE_BUSY, SQLITE_LOCKED: JournalError(.inUse(pid: 0), path: path)
         case SQLITE_CORRUPT: JournalError(.damaged(words), path: path)
+        case SQLITE_CANTOPEN, SQLITE_IOERR:
+            JournalError(.system(Self.words(words, unsafe sqlite3_system_errno(handle))), path: path)
         default: JournalError(.system(words), path: path)
         }
     }
@@ -79,6 +83,11 @@ final class Connection {
             // No write of the library is larger than a page of 64 KiB.
             return unsafe stat(path + suffix, &status) == 0 && Int(status.st_size) + 65_536 >= Int(limit.rlim_cur)
         }
+    }
+
+    /// The library's words, with the system's reason for them when it is known.
+    private static func words(_ words: String, _ reason: Int32) -> String {
+        reason == 0 ? words : "\(words): \(JournalLock.words(reason))"
     }
 
     private var words: String { unsafe String(cString: sqlite3_errmsg(handle)) }
