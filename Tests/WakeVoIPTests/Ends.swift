@@ -124,3 +124,11 @@ func openDescriptors() -> Int {
     while unsafe readdir(folder) != nil { count += 1 }
     return count
 }
+
+/// How many descriptors this process has open, once there are so many or ten seconds have passed: the duplicates of sockets are
+/// closed on other threads.
+func openDescriptors(reaching count: Int) -> Int {
+    let end = MonotonicClock.now() + 10_000_000_000
+    while openDescriptors() != count, MonotonicClock.now() < end { sched_yield() }
+    return openDescriptors()
+}
