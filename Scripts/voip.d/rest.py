@@ -49,6 +49,7 @@ PLIST = """<?xml version="1.0" encoding="UTF-8"?>
 <plist version="1.0"><dict>
 <key>CFBundleIdentifier</key><string>com.example.rest{number}</string>
 <key>CFBundleExecutable</key><string>program</string>
+<key>DTSDKName</key><string>iphoneos9.3</string>
 <key>UIBackgroundModes</key><array><string>voip</string></array>
 </dict></plist>
 """

@@ -38,7 +38,7 @@ listener.listen()
 scenario = f"{folder}/wake.yaml"
 with open(scenario, "w") as file:
     file.write(
-        "scenario: voip-wake\nvoip: {wakeLimit: off}\nbackends: {voip: socket}\n"
+        "scenario: voip-wake\nvoip: {wakeLimit: off, legacy: on}\nbackends: {voip: socket}\n"
         "apps: [{bundle: VoIPBenchmarkApp.app, name: app}]\n"
         "steps: [{at: 0, launch: app}, {at: 1s, home: app}]\nuntil: 1h\n"
     )

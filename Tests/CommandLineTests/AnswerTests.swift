@@ -21,6 +21,7 @@ struct AnswerTests {
         ("exit-codes-json", ["exit-codes", "--json"]),
         ("rules", ["rules"]),
         ("rules-reasons", ["rules", "--reasons"]),
+        ("rules-settings", ["rules", "--settings"]),
         ("rules-launch-2", ["rules", "LAUNCH-2"]),
     ]
 

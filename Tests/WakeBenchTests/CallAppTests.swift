@@ -7,9 +7,13 @@ struct CallAppTests {
     // MARK: The stage
 
     /// A bench with SIPPhone or CallApp, and a server that says what the plan says.
-    private func stage(_ app: String, modes: [String] = ["voip"], plan: String = "", faults: String = "") throws
-        -> BenchProgram
-    {
+    private func stage(
+        _ app: String,
+        modes: [String] = ["voip"],
+        sdk: String = "iphoneos9.3",
+        plan: String = "",
+        faults: String = ""
+    ) throws -> BenchProgram {
         let bench = try BenchProgram()
         let bundle = bench.folder.appending(path: "apps/\(app).app")
         try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: true)
@@ -20,6 +24,7 @@ struct CallAppTests {
             <plist version="1.0"><dict>
             <key>CFBundleIdentifier</key><string>com.example.calls</string>
             <key>CFBundleExecutable</key><string>\(app)</string>
+            <key>DTSDKName</key><string>\(sdk)</string>
             <key>UIBackgroundModes</key><array>\(words)</array>
             </dict></plist>
             """
@@ -209,7 +214,7 @@ struct CallAppTests {
         try write(
             "  - {at: 60s, launch: app}",
             until: "70s",
-            settings: "voip: {connectionsLast: 30s}",
+            settings: "settings: {connectionsLast: 30s}",
             app: "CallApp",
             to: bench
         )

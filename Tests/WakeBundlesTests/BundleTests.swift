@@ -85,6 +85,30 @@ struct AppBundleTests {
         #expect(error?.key == key)
     }
 
+    @Test(
+        "VOIP-1: a bundle says which SDK it was built with, by the SDK's name or the platform's version",
+        arguments: [
+            ("DTSDKName", "iphoneos9.3", SDKVersion(9, 3)), ("DTSDKName", "iphonesimulator10.0", SDKVersion(10)),
+            ("DTPlatformVersion", "8.4.1", SDKVersion(8, 4)), ("DTSDKName", "iphoneos17", SDKVersion(17)),
+        ]
+    )
+    func sdk(key: String, value: String, version: SDKVersion) throws {
+        let folder = try Folder()
+        let bundle = try AppBundle.read(try folder.bundle(plist: try plist(changed(key, value))))
+        #expect(bundle.sdk == version)
+        #expect(bundle.manifest(NameTable()).sdk == version)
+    }
+
+    @Test("VOIP-1: a bundle that does not say its SDK has none, and one without a version is an error")
+    func noSDK() throws {
+        let folder = try Folder()
+        #expect(try AppBundle.read(try folder.bundle(plist: try plist(good))).sdk == .unknown)
+        let wrong = try Folder()
+        let path = try wrong.bundle(plist: try plist(changed("DTSDKName", "iphoneos")))
+        let error = #expect(throws: BundleError.self) { try AppBundle.read(path) }
+        #expect(error?.key == "DTSDKName")
+    }
+
     @Test("MODE-1: unknown background modes are one warning and have no effect")
     func unknownMode() throws {
         let folder = try Folder()

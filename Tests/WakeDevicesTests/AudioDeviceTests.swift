@@ -82,7 +82,7 @@ struct AudioDeviceTests {
         let read = try scenario(
             "audio: {category: playback, options: [duck-others], resumes: false}, authorizations: {microphone: denied}",
             "sound: a, do: stall, for: 2s",
-            "audio: {silence-limit: off, relaunches: true}"
+            "settings: {silenceLimit: 10s, audioRelaunches: on}"
         )
         guard case .scripted(let app) = read.apps[0].form, let use = app.audio else {
             Issue.record("no use of sound")
@@ -93,8 +93,8 @@ struct AudioDeviceTests {
         #expect(use.plays && !use.records && use.startsAtLaunch && !use.resumes)
         #expect(read.apps[0].microphone == .denied)
         #expect(read.steps[0].verb == .sound(apps: [0], .stall(.seconds(2))))
-        let profile = read.audio.applied(to: .ios17)
-        #expect(profile.audioSilenceLimit == nil)
+        let profile = Profile.ios17.with(read.settings)
+        #expect(profile.audioSilenceLimit == .seconds(10))
         #expect(profile.audioRelaunches)
         #expect(try scenario("audio: {}", "call: begin").steps[0].verb == .phone(.callBegan))
         let granted = try scenario("audio: {}", "authorize: a, microphone: granted")

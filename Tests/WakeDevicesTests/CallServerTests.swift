@@ -109,18 +109,19 @@ struct CallServerTests {
     func scenario() throws {
         let text = """
             scenario: calls
-            voip: {wakeLimit: off, legacySockets: on}
+            voip: {wakeLimit: off, legacy: on}
             devices: [{file: VoIP/sip-server.yaml, name: sip}]
             apps:
-              - {scripted: com.example.a, name: a, modes: [voip], voip: {servers: sip, keep-alive: 10m}}
+              - {scripted: com.example.a, name: a, sdk: 9.3, modes: [voip], voip: {servers: sip, keep-alive: 10m}}
             steps:
               - {at: 0, voip: sip, say: OPTIONS}
               - {at: 1s, voip: sip, act: half-close}
               - {at: 2s, arm: sip, fault: restart}
             """
         let scenario = try Scenario.parse(Array(text.utf8), file: Self.folder + "/calls.yaml")
-        #expect(scenario.voip.wakeLimit == false)
-        #expect(scenario.voip.legacySockets == true)
+        let profile = Profile.ios17.with(scenario.settings)
+        #expect(profile.voipWakeLimit == nil)
+        #expect(profile.legacyVoIP == .on)
         #expect(
             scenario.steps.map(\.verb) == [
                 .call(devices: [0], .send("OPTIONS")), .call(devices: [0], .halfClose),
@@ -131,6 +132,7 @@ struct CallServerTests {
             Issue.record("no scripted app")
             return
         }
+        #expect(app.sdk == SDKVersion(9, 3))
         #expect(app.voip == ScriptedApp.VoIPUse(servers: [0], keepAlive: .seconds(600)))
     }
 }

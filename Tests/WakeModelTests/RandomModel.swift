@@ -128,7 +128,8 @@ extension SeededGenerator {
             modes: BackgroundModes(rawValue: number()),
             exitsOnSuspend: flag(),
             bluetoothAuthorization: any(),
-            accessoryProtocols: names()
+            accessoryProtocols: names(),
+            sdk: SDKVersion(number(), number())
         )
     }
 

@@ -74,7 +74,9 @@ struct AudioRuleTests {
 
     @Test("AUD-4: Silence for longer than the limit ends the protection, in the background alone")
     func silence() {
-        var phone = Phone()
+        var profile = Profile.ios17
+        profile.audioSilenceLimit = .seconds(10)
+        var phone = Phone(profile)
         let app = phone.player()
         #expect(phone.stream(of: app)?.silenceLimit == .seconds(10))
         phone.happenSound(.audioSilent, app)

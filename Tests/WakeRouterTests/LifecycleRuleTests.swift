@@ -280,9 +280,58 @@ struct LifecycleRuleTests {
         #expect(!phone.actions.contains(.kill(app)))
     }
 
-    @Test("LIFE-11: a window counts from the event that woke the app, and later ones do not extend it")
-    func windowIsNotExtended() {
+    @Test("LIFE-11: each event opens a window of its own, and the app runs until the last one ends")
+    func windowOfItsOwn() {
         var phone = Phone()
+        let app = phone.suspendedSubscriber()
+        phone.notify()
+        phone.wait(.milliseconds(9_999))
+        phone.notify()
+        #expect(phone.verdicts == [.resume, .backgroundDeliver])
+        phone.wait(.milliseconds(9_999))
+        #expect(!phone.router.isFreezing(app))
+        phone.wait(.milliseconds(1))
+        #expect(phone.router.isFreezing(app))
+    }
+
+    @Test("LIFE-11: a value each second keeps its app awake, and its word ends all windows")
+    func aValueEachSecond() {
+        var phone = Phone()
+        let app = phone.suspendedSubscriber()
+        for _ in 0..<60 {
+            phone.notify()
+            phone.wait(.seconds(1))
+        }
+        #expect(phone.verdicts == [.resume] + Array(repeating: .backgroundDeliver, count: 59))
+        #expect(!phone.router.isFreezing(app))
+        phone.request(app, .done)
+        #expect(phone.router.isFreezing(app))
+    }
+
+    @Test("LIFE-11: a shorter window inside a longer one ends nothing")
+    func shorterWindow() {
+        var profile = Profile.ios17
+        profile.bluetoothWindow = .seconds(2)
+        var phone = Phone(profile)
+        let app = phone.install([.bluetoothCentral, .voip])
+        phone.open(app)
+        phone.subscribe(app)
+        phone.voip(app, .watch(1, peer: Phone.server))
+        phone.leave(app)
+        phone.call(app)
+        phone.wait(.seconds(1))
+        phone.notify()
+        phone.wait(.milliseconds(8_999))
+        #expect(!phone.router.isFreezing(app))
+        phone.wait(.milliseconds(1))
+        #expect(phone.router.isFreezing(app))
+    }
+
+    @Test("LIFE-11: with wakeWindow first, only the window of the event that woke the app counts")
+    func firstWindowOnly() {
+        var profile = Profile.ios17
+        profile.wakeWindow = .first
+        var phone = Phone(profile)
         let app = phone.suspendedSubscriber()
         phone.notify()
         phone.wait(.milliseconds(9_999))

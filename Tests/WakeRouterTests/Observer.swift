@@ -324,7 +324,7 @@ struct Observer {
         {
             fail("LOC-5: \(decision.id) relaunches an app that the user does not allow it")
         }
-        if decision.snapshot.via.source == .voip, !decision.snapshot.modes.contains(.voip) || !profile.legacyVoIP {
+        if decision.snapshot.via.source == .voip, !hasCalls(decision.snapshot) {
             fail("VOIP-2: \(decision.id) relaunches an app without calls")
         }
         if decision.snapshot.exitsOnSuspend { fail("OPT-2: \(decision.id) relaunches an app that may not") }
@@ -346,9 +346,16 @@ struct Observer {
                 && (decision.kind == .audioInterrupted || decision.kind == .audioInterruptionEnded)
         case .accessoryNotifications, .accessorySession:
             decision.snapshot.modes.contains(.externalAccessory) && decision.kind != .accessorySessionOpened
-        case .voipSocket, .keepAlive, .voipMode: profile.legacyVoIP && decision.snapshot.modes.contains(.voip)
+        case .voipSocket, .keepAlive, .voipMode: hasCalls(decision.snapshot)
         default: CentralsObserver.opensWindow(decision, of: app)
         }
+    }
+
+    /// Whether the phone looks after an app's calls (VOIP-1, VOIP-2).
+    private func hasCalls(_ app: AppSnapshot) -> Bool {
+        guard app.modes.contains(.voip) else { return false }
+        return profile.legacyVoIP == .on
+            || profile.legacyVoIP == .bySDK && (1..<10).contains(app.sdk.major)
     }
 
     private mutating func noteWindow(_ decision: Decision) {
@@ -360,8 +367,12 @@ struct Observer {
             countCall(decision, index)
         case .backgroundDeliver:
             endWindow(index)
-            if apps[index].windowBegan == nil, opensWindow(decision, of: apps[index]) {
+            guard opensWindow(decision, of: apps[index]) else { break }
+            if apps[index].windowBegan == nil {
                 apps[index].windowBegan = now
+            } else if profile.wakeWindow == .each {
+                apps[index].windowBegan = now
+                apps[index].backgroundSince = now
             }
         case .foregroundDeliver, .defer, .coalesce, .drop, .deny: break
         }

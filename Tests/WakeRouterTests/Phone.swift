@@ -78,7 +78,8 @@ struct Phone {
     mutating func install(
         _ modes: [BackgroundMode] = [.bluetoothCentral],
         exitsOnSuspend: Bool = false,
-        bluetooth: BluetoothAuthorization = .allowed
+        bluetooth: BluetoothAuthorization = .allowed,
+        sdk: SDKVersion = SDKVersion(9, 3)
     ) -> AppID {
         let app = AppID(lastApp)
         lastApp += 1
@@ -89,7 +90,8 @@ struct Phone {
                     bundle: NameID(100 + app.number),
                     modes: BackgroundModes(modes),
                     exitsOnSuspend: exitsOnSuspend,
-                    bluetoothAuthorization: bluetooth
+                    bluetoothAuthorization: bluetooth,
+                    sdk: sdk
                 )
             )
         )

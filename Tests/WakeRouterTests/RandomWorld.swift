@@ -66,7 +66,9 @@ struct RandomWorld {
         var profile = Profile.all[Int(seed % UInt64(Profile.all.count))]
         if seed % 7 == 6 { profile.multitasking = false }
         if seed % 5 == 4 { profile.audioRelaunches = true }
-        if seed % 5 == 4 { profile.legacyVoIP = false }
+        if seed % 5 == 4 { profile.legacyVoIP = .off }
+        if seed % 4 == 1 { profile.wakeWindow = .first }
+        if seed % 2 == 0 { profile.audioSilenceLimit = .seconds(10) }
         if seed % 7 == 3 { profile.voipWakeLimit = nil }
         if seed % 3 == 1 { profile.connectionsLast = .seconds(60) }
         router = Router(profile: profile, passcode: true)
@@ -333,7 +335,8 @@ struct RandomWorld {
                     modes: modes,
                     exitsOnSuspend: index == 6,
                     bluetoothAuthorization: bluetooth,
-                    accessoryProtocols: Self.protocols(of: index)
+                    accessoryProtocols: Self.protocols(of: index),
+                    sdk: chance.once(in: 6) ? SDKVersion(UInt16(10 + index % 4)) : SDKVersion(9, 3)
                 )
             ),
             isEvent: true

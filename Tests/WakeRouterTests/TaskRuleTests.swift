@@ -168,6 +168,22 @@ struct TaskRuleTests {
         #expect(phone.exits.map(\.code) == [0x2182_bad2])
     }
 
+    @Test("TASK-8: a task begun inside a wake has the budget from the end of the wake's last window")
+    func insideLongerWake() {
+        var phone = Phone()
+        let app = phone.suspendedSubscriber()
+        phone.notify()
+        phone.wait(.seconds(3))
+        phone.request(app, .beginTask(token: 1))
+        phone.wait(.seconds(4))
+        phone.notify()
+        // Windows end at 17 s, and the budget 30 s later.
+        phone.wait(.milliseconds(39_999))
+        #expect(phone.exits.isEmpty)
+        phone.wait(.milliseconds(1))
+        #expect(phone.exits.map(\.code) == [0x2182_bad2])
+    }
+
     @Test("TASK-8: the app's word that the wake is over starts its task's budget, and lengthens none")
     func doneInsideWake() {
         var phone = Phone()

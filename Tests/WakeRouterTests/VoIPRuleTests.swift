@@ -24,8 +24,11 @@ extension Phone {
     mutating func voip(_ app: AppID, _ request: VoIPRequest) { hear(.request(app, .voip(request))) }
 
     /// An app that has marked socket 1 and is suspended; nothing before counts.
-    mutating func suspendedCaller(_ modes: [BackgroundMode] = [.voip]) -> AppID {
-        let app = install(modes)
+    mutating func suspendedCaller(
+        _ modes: [BackgroundMode] = [.voip],
+        sdk: SDKVersion = SDKVersion(9, 3)
+    ) -> AppID {
+        let app = install(modes, sdk: sdk)
         open(app)
         voip(app, .watch(1, peer: Phone.server))
         leave(app)
@@ -97,13 +100,47 @@ struct VoIPRuleTests {
     @Test("VOIP-1: with the switch for legacy sockets off, nothing wakes the app")
     func switchedOff() {
         var profile = Profile.ios17
-        profile.legacyVoIP = false
+        profile.legacyVoIP = .off
         var phone = Phone(profile)
         let app = phone.suspendedCaller()
         phone.call(app)
         #expect(phone.verdicts == [.deny])
         #expect(phone.last?.reason == .legacySocketsOff)
         #expect(phone.last?.rule == .voip1)
+    }
+
+    @Test(
+        "VOIP-1: from ios10 on only apps built with an older SDK have their sockets looked after",
+        arguments: [
+            (.ios8, SDKVersion(17), .bySDK, false), (.ios8, .unknown, .on, true),
+            (.ios12, SDKVersion(9, 3), .bySDK, true),
+            (.ios12, SDKVersion(10), .bySDK, false), (.ios26, SDKVersion(8), .bySDK, true),
+            (.ios26, .unknown, .bySDK, false), (.ios26, .unknown, .on, true), (.ios26, SDKVersion(9), .off, false),
+        ] as [(Profile, SDKVersion, LegacySockets, Bool)]
+    )
+    func bySDK(profile: Profile, sdk: SDKVersion, legacy: LegacySockets, wakes: Bool) {
+        var profile = profile
+        profile.legacyVoIP = legacy
+        var phone = Phone(profile)
+        let app = phone.suspendedCaller(sdk: sdk)
+        #expect(phone.router.grantsKeepAlive(of: app, period: .seconds(600)) == wakes)
+        phone.call(app)
+        #expect(phone.verdicts == [wakes ? .resume : .deny])
+        #expect(phone.last?.snapshot.sdk == sdk)
+        if !wakes { #expect(phone.last?.reason == .legacySocketsOff) }
+        // Without sockets that are looked after there is no launch after a failure or after boot either (VOIP-4, VOIP-5).
+        phone.forget()
+        phone.report(app, .exited(1))
+        #expect(phone.verdicts == (wakes ? [.relaunch] : []))
+        phone.forget()
+        phone.hear(.phone(.reboot))
+        phone.hear(.phone(.unlock))
+        #expect(phone.verdicts == (wakes ? [.relaunch] : []))
+    }
+
+    @Test("VOIP-1: phones to ios9 look after the sockets of every app, later ones by its SDK")
+    func profiles() {
+        #expect(Profile.all.map(\.legacyVoIP) == [.on, .on, .bySDK, .bySDK, .bySDK, .bySDK])
     }
 
     @Test("VOIP-2: without the mode the socket is as any other, and the record says so")

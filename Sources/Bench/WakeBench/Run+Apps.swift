@@ -54,7 +54,8 @@ extension Run {
                 bundle: names.intern(script.identifier),
                 modes: script.modes,
                 exitsOnSuspend: script.exitsOnSuspend,
-                accessoryProtocols: (script.accessory?.protocols ?? []).map(names.intern)
+                accessoryProtocols: (script.accessory?.protocols ?? []).map(names.intern),
+                sdk: script.sdk
             )
         case .bundle: processes!.bundle(at: number)!.manifest(names)
         }

@@ -56,8 +56,8 @@ package final class Run {
     package init(_ options: RunOptions, wrap: RadioWrap? = nil) throws(CommandFailure) {
         self.options = options
         scenario = try Run.scenario(options)
-        let chosen = options.profile ?? scenario.profile ?? .ios17
-        profile = scenario.audio.applied(to: scenario.voip.applied(to: chosen))
+        let changes = scenario.settings + options.settings
+        profile = (options.profile ?? scenario.profile ?? .ios17).with(changes)
         seed = options.seed ?? scenario.seed ?? 1
         loop = try Run.loop()
         let backends = RunBackends(options, scenario)
@@ -98,7 +98,8 @@ package final class Run {
                 servers: (sources.voip as? SimulatedVoIP)?.environment ?? []
             )
         }
-        let settings = backends.settings(of: scenario)
+        var settings = backends.settings(of: scenario)
+        for change in changes { settings[change.name] = SettingText.text(change.value) }
         let header = Run.header(profile, seed, exact: !realTime && processes == nil, settings)
         recorder = try Run.recorder(folder, header, profile, names: names, goesOn: journal.recovery != nil)
         bench = Bench(

@@ -23,6 +23,8 @@ package struct RunOptions: Sendable {
     package var clock: Clock?
     package var freezer = FreezerWord.automatic
     package var profile: Profile?
+    /// What `--set` changes of the profile, after the scenario's own settings.
+    package var settings: [SettingChange] = []
     package var seed: UInt64?
     /// The run folder; made when it is not there.
     package var out: String

@@ -67,7 +67,8 @@ enum Advice {
         case .notificationsNotAsked: "Call registerForLocalNotifications of EAAccessoryManager at launch"
         case .notRelaunchedByAccessory: "Launch the app by hand: no accessory brings a terminated app back"
         case .accessoryBytesLost: "Read the stream faster than the accessory sends"
-        case .legacySocketsOff: "Let the phone watch VoIP sockets: `voip: {legacySockets: on}`"
+        case .legacySocketsOff:
+            "Build the app with an SDK below 10 (DTSDKName, or `sdk: 9.3`), or set `voip: {legacy: on}`"
         case .voipWakeLimit:
             "Let the server send less often, or lift the limit for a test: `voip: {wakeLimit: off}`"
         case .inForeground, .alreadyRunning, .resumed, .relaunched, .launching, .deliveredLater,

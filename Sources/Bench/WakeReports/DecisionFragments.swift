@@ -40,11 +40,12 @@ final class DecisionFragments {
         mutating func fragment(_ text: String) -> Fragment { fragment(Array(text.utf8)) }
     }
 
-    init(phone: String, profile: Profile) {
+    init(_ header: LogHeader, profile: Profile) {
+        let changes = Self.changes(header.settings)
         var numbers = Numbers()
         let head = Self.line { line in
             line.append(",\"phone\":")
-            line.append(quoted: phone)
+            line.append(quoted: header.phone)
             line.append(",\"t\":")
         }
         self.phone = numbers.fragment(head)
@@ -55,7 +56,7 @@ final class DecisionFragments {
         reasons = Reason.allCases.map { numbers.fragment(",\"reason\":\"\($0.word)\"") }
         rules = RuleID.allCases.map { rule in
             let assumed = RuleCatalogue.entry(rule).assumed.map { ",\"assumed\":\"\($0)\"" } ?? ""
-            return numbers.fragment(",\"rule\":\"\(rule.text)\"\(assumed)")
+            return numbers.fragment(Array(",\"rule\":\"\(rule.text)\"\(assumed)".utf8) + (changes[rule] ?? []))
         }
         wouldHave = Verdict.allCases.map { numbers.fragment("\"verdict\":\"\($0.word)\"") }
         var fixes: [Fragment] = []
@@ -96,8 +97,8 @@ final class DecisionFragments {
         var checks: [Fragment] = []
         for check in Check.allCases {
             for result in CheckResult.allCases {
-                checks.append(numbers.fragment(Self.check(check, result, decisive: false)))
-                checks.append(numbers.fragment(Self.check(check, result, decisive: true)))
+                checks.append(numbers.fragment(Self.check(check, result, decisive: false) + (changes[check.rule] ?? [])))
+                checks.append(numbers.fragment(Self.check(check, result, decisive: true) + (changes[check.rule] ?? [])))
             }
         }
         self.checks = checks
@@ -123,6 +124,25 @@ final class DecisionFragments {
     }
 
     static let reasonsByWord = Reason.allCases.sorted { $0.word < $1.word }
+
+    /// What was set of the figures and switches of each rule, such as `,"set":{"wakeWindow":"first"}`.
+    private static func changes(_ settings: [String: String]) -> [RuleID: [UInt8]] {
+        var byRule: [RuleID: [ProfileSetting]] = [:]
+        for setting in ProfileSetting.all where settings[setting.name] != nil {
+            byRule[setting.rule, default: []].append(setting)
+        }
+        return byRule.mapValues { members in
+            line { line in
+                for (position, setting) in members.enumerated() {
+                    line.append(position == 0 ? ",\"set\":{" as StaticString : ",")
+                    line.append(quoted: setting.name)
+                    line.append(":")
+                    line.append(quoted: settings[setting.name] ?? "")
+                }
+                line.append("}")
+            }
+        }
+    }
 
     private static func check(_ check: Check, _ result: CheckResult, decisive: Bool) -> [UInt8] {
         line { line in

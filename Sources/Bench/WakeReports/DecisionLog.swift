@@ -11,7 +11,7 @@ package struct LogHeader: Hashable, Sendable {
     package var profile: String
     /// What two runs with this header have in common: `router` when their decisions are byte-identical.
     package var determinism: String
-    /// What was set for the run, such as backends; written in the order of the keys.
+    /// What was set for the run, such as backends and settings of the profile by name; written in the order of the keys.
     package var settings: [String: String]
 
     package init(
@@ -120,7 +120,7 @@ package final class DecisionLog {
     private init(file: LogFile, header: LogHeader, profile: Profile, names: @escaping (NameID) -> String) {
         self.file = file
         self.names = names
-        fragments = DecisionFragments(phone: header.phone, profile: profile)
+        fragments = DecisionFragments(header, profile: profile)
     }
 
     /// The lines that have not been written: all of them when the log is in memory.
@@ -386,8 +386,19 @@ package final class DecisionLog {
                 line.append("null")
             }
             line.append("}")
+        case .socketsWatched:
+            line.append(",\"observed\":")
+            line.append(result == .pass)
+            line.append(",\"sdk\":")
+            if snapshot.sdk == .unknown {
+                line.append("null")
+            } else {
+                line.append("\"")
+                line.append(raw: snapshot.sdk.text)
+                line.append("\"")
+            }
         case .updatesInBackground, .updatesWake, .sideWanted, .crossesBoundary, .beaconIsNew, .protocolListed,
-            .notificationsAsked, .socketsWatched, .noCall, .categoryAllows, .interruptsNobody, .notDuplicate,
+            .notificationsAsked, .noCall, .categoryAllows, .interruptsNobody, .notDuplicate,
             .deliveryWanted, .anyoneRegistered, .roomInQueues, .lastsUntilDecided:
             // A yes or no is all that there was to see.
             line.append(",\"observed\":")

@@ -23,6 +23,9 @@ package enum RuleText {
         if let assumed = entry.assumed { lines.append("  assumed     \(assumed)") }
         for source in entry.sources { lines.append("  source      \(source.title)") }
         if let alias = entry.aliasOf { lines.append("  shares      code and test with \(alias.text)") }
+        for setting in ProfileSetting.all where setting.rule == rule {
+            lines.append("  setting     \(setting.name): \(setting.meaning)")
+        }
         let reasons = Reason.allCases.filter { $0.rule == rule }.map(\.word)
         if !reasons.isEmpty { lines.append("  reasons     \(reasons.joined(separator: " "))") }
         return lines.joined(separator: "\n")

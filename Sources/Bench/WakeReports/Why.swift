@@ -52,6 +52,7 @@ package struct Why {
                 + "[\(decision.rule.text), \(Confidences.words(decision.rule))]"
         )
         if !decision.checks.isEmpty { lines.append(passed(decision)) }
+        if let set = changes(decision) { lines.append("  set      \(set)") }
         if let outcome = log.outcomes[decision.id.number] {
             lines.append("  outcome  \(Self.words(outcome, decision))")
         }
@@ -73,6 +74,15 @@ package struct Why {
     private func eventText(_ decision: DecisionRecord) -> String {
         let subject = decision.subject.isEmpty ? "" : " \(decision.subject)"
         return "\(decision.source) \(decision.kind)\(subject) (\(LogTime.text(decision.event)))"
+    }
+
+    /// What the run sets of the rules that the decision looked at, such as `voip.wakeLimit off`; nil for nothing.
+    private func changes(_ decision: DecisionRecord) -> String? {
+        let rules = [decision.rule] + decision.checks.map(\.rule)
+        let changes = ProfileSetting.all.compactMap { setting in
+            rules.contains(setting.rule) ? log.header.settings[setting.name].map { "\(setting.name) \($0)" } : nil
+        }
+        return changes.isEmpty ? nil : changes.joined(separator: ", ")
     }
 
     /// The rules of which no check failed, each once, in the order of the checks.
@@ -181,7 +191,8 @@ package struct Why {
             return "the accessory sent more than the session's buffer holds, and its link cannot wait"
         case .accessoryFollowsForeground:
             return "without external-accessory the app sees accessories only in the foreground"
-        case .legacySocketsOff: return "the phone watches no sockets, and the app was \(decision.stateBefore)"
+        case .legacySocketsOff:
+            return "the phone looks after no sockets of this app, and it was \(decision.stateBefore)"
         case .launchedAfterBoot: return "the phone was restarted, and the app has the voip mode; \(window)"
         case .launchedAfterExit: return "\(exit), and the app has the voip mode; \(window)"
         case .voipWakeLimit:

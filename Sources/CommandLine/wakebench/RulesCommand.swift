@@ -1,17 +1,31 @@
 import WakeBench
+import WakeDevices
 import WakeModel
 import WakeReports
 
 /// `wakebench rules`.
 enum RulesCommand {
     static let options: [Arguments.Option] = [
-        .flag("--reasons", "list the reasons that decisions give, each with its rule")
+        .flag("--reasons", "list the reasons that decisions give, each with its rule"),
+        .flag("--settings", "list the switches and figures of a profile: name, value, range, rule, meaning"),
+        .value("--profile", "NAME", "whose values --settings shows; default ios17"),
     ]
 
     static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: options)
         if arguments.has("--reasons") {
             for reason in Reason.allCases { print("\(reason.word)\t\(reason.rule.text)") }
+            return .done
+        }
+        if arguments.has("--settings") {
+            let profile = try RunCommand.profile(arguments) ?? .ios17
+            for setting in ProfileSetting.all {
+                let value = SettingText.text(setting.value(profile))
+                print(
+                    [setting.name, value, SettingText.range(of: setting), setting.rule.text, setting.meaning]
+                        .joined(separator: "\t")
+                )
+            }
             return .done
         }
         if arguments.rest.isEmpty {

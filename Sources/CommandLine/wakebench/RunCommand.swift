@@ -28,6 +28,11 @@ enum RunCommand {
         .value("--clock", "virtual|real", "default: virtual for simulated backends, real otherwise"),
         .value("--freezer", "automatic|cgroup2|cgroup1|sigstop", "how a suspended app is kept from running"),
         .value("--profile", "NAME", "the OS generation: ios6 ios8 ios12 ios13 ios17 ios26"),
+        .value(
+            "--set",
+            "NAME=VALUE",
+            "a switch or figure of the profile, over the scenario's; may be given again; 'rules --settings' lists them"
+        ),
         .value("--seed", "N", "the seed of everything random"),
         .value("--out", "DIR", "the run folder; default ./wakebench-runs/TIME, with a link latest"),
         appFolder,
@@ -75,6 +80,16 @@ enum RunCommand {
         return (named ?? []) + [".build/apps"]
     }
 
+    /// The profile of `--profile`; nil without it.
+    static func profile(_ arguments: Arguments) throws(CommandFailure) -> Profile? {
+        guard let name = arguments.value("--profile") else { return nil }
+        guard let profile = Profile.named(name) else {
+            let known = Profile.all.map(\.name).joined(separator: ", ")
+            throw CommandFailure(.usage, "unknown profile '\(name)'; expected one of \(known)")
+        }
+        return profile
+    }
+
     private static func options(_ arguments: Arguments) throws(CommandFailure) -> RunOptions {
         var options = RunOptions(
             scenario: try arguments.only("SCENARIO.yaml"),
@@ -88,12 +103,13 @@ enum RunCommand {
         if let word = arguments.value("--freezer") {
             options.freezer = try choice(word, "--freezer", RunOptions.FreezerWord.self)
         }
-        if let name = arguments.value("--profile") {
-            guard let profile = Profile.named(name) else {
-                let known = Profile.all.map(\.name).joined(separator: ", ")
-                throw CommandFailure(.usage, "unknown profile '\(name)'; expected one of \(known)")
+        options.profile = try profile(arguments)
+        for text in arguments.all("--set") {
+            do {
+                options.settings.append(try SettingText.change(text))
+            } catch {
+                throw CommandFailure(.usage, "--set \(error.text)")
             }
-            options.profile = profile
         }
         if let text = arguments.value("--seed") {
             guard let seed = UInt64(text) else {

@@ -10,6 +10,17 @@ package enum DurationText {
         ("d", 86_400_000_000_000),
     ]
 
+    /// The shortest text that says a time of whole milliseconds, such as `10m` or `1m30s`.
+    package static func text(_ span: Instant.Span) -> String {
+        var rest = span.nanoseconds
+        var text = ""
+        for (word, nanoseconds) in units.reversed() where rest >= nanoseconds {
+            text += "\(rest / nanoseconds)\(word)"
+            rest %= nanoseconds
+        }
+        return text.isEmpty ? "0" : text
+    }
+
     /// The time a text says; nil when it says none or one longer than ``longest``.
     package static func span(_ text: String) -> Instant.Span? {
         if text == "0" { return .zero }

@@ -73,11 +73,16 @@ struct Fields {
 
 /// `'within'` when a word is near enough to be meant, else the whole list.
 func suggestion(for word: String, among known: [String]) -> String {
+    nearest(to: word, among: known) ?? "one of \(known.joined(separator: ", "))"
+}
+
+/// `'within'` when a word is near enough to be meant.
+func nearest(to word: String, among known: [String]) -> String? {
     let typed = Array(word.lowercased().unicodeScalars.prefix(40))
     let nearest = known.map { (word: $0, distance: distance(typed, Array($0.lowercased().unicodeScalars))) }
         .min { $0.distance < $1.distance }
-    if let nearest, nearest.distance <= max(2, typed.count / 3) { return "'\(nearest.word)'" }
-    return "one of \(known.joined(separator: ", "))"
+    guard let nearest, nearest.distance <= max(2, typed.count / 3) else { return nil }
+    return "'\(nearest.word)'"
 }
 
 /// The number of letters to insert, remove or change to get from one word to the other.

@@ -37,9 +37,8 @@ struct ScenarioReading {
             root,
             of: "a scenario",
             keys: [
-                "scenario", "profile", "seed", "backends", "phone", "voip", "audio", "apps", "devices", "steps",
-                "expect",
-                "until",
+                "scenario", "profile", "settings", "seed", "backends", "phone", "voip", "apps", "devices", "steps",
+                "expect", "until",
             ]
         )
         let name = try fields.required("scenario").text(expecting: "a name")
@@ -54,13 +53,12 @@ struct ScenarioReading {
             seed: try fields["seed"].map { (node) throws(FileError) in UInt64(try node.integer(in: 0...Int.max)) },
             backends: try backends(fields["backends"]),
             phone: try phone(fields["phone"]),
-            voip: try VoIPSettings(fields["voip"]),
+            settings: try settings(fields["settings"], voip: fields["voip"]),
             apps: apps,
             devices: devices,
             steps: try steps(fields["steps"]),
             expectations: try expectations(fields["expect"]),
-            until: try fields["until"]?.interval(),
-            audio: try AudioSettings(fields["audio"])
+            until: try fields["until"]?.interval()
         )
     }
 

@@ -14,14 +14,14 @@ package struct Scenario: Hashable, Sendable {
     /// In the order of the file, each source once.
     package var backends: [BackendChoice]
     package var phone: PhoneStart
-    package var voip = VoIPSettings()
+    /// What it sets of the profile, in the order of the file, each setting once.
+    package var settings: [SettingChange] = []
     package var apps: [ScenarioApp]
     package var devices: [ScenarioDevice]
     package var steps: [Step]
     package var expectations: [Expectation]
     /// When the run ends; nil for ``quietTime`` after the last step was carried out.
     package var until: Instant.Span?
-    package var audio = AudioSettings()
 
     /// How long a run goes on after its last step when the file has no `until`.
     package static let quietTime = Instant.Span.seconds(10)
@@ -63,6 +63,8 @@ package struct ScriptedApp: Hashable, Sendable {
     /// Nil for a manager without one.
     package var restoreIdentifier: String?
     package var exitsOnSuspend: Bool
+    /// What it was built with (VOIP-1).
+    package var sdk = SDKVersion.unknown
     /// What it connects and subscribes to when it is launched, and again what restoration does not bring back.
     package var uses: [Use]
     /// The scan it starts at launch.

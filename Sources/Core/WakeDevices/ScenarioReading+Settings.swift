@@ -26,33 +26,47 @@ extension ScenarioReading {
         phone.bluetooth = try fields["bluetooth"]?.bool() ?? phone.bluetooth
         return phone
     }
-}
 
-extension AudioSettings {
-    /// Reads the key `audio` of a scenario.
-    init(_ node: YAMLNode?) throws(FileError) {
-        self.init()
-        guard let node else { return }
-        let fields = try Fields(node, of: "settings of sound", keys: ["silence-limit", "relaunches"])
-        if let limit = fields["silence-limit"] {
-            if case .scalar("off", _) = limit.content {
-                silenceLimit = .some(nil)
-            } else {
-                silenceLimit = .some(try limit.interval())
-            }
-        }
-        relaunches = try fields["relaunches"]?.bool()
+    /// What the scenario sets of the profile: the key `settings`, and `voip` for those whose names begin so. A name with
+    /// a dot may also be written as a mapping in a mapping.
+    func settings(_ node: YAMLNode?, voip: YAMLNode?) throws(FileError) -> [SettingChange] {
+        var changes: [SettingChange] = []
+        if let node { try readSettings(node, prefix: "", into: &changes) }
+        if let voip { try readSettings(voip, prefix: "voip.", into: &changes) }
+        return changes
     }
-}
 
-extension VoIPSettings {
-    /// Reads the key `voip` of a scenario.
-    init(_ node: YAMLNode?) throws(FileError) {
-        self.init()
-        guard let node else { return }
-        let fields = try Fields(node, of: "settings of VoIP", keys: ["legacySockets", "wakeLimit", "connectionsLast"])
-        legacySockets = try fields["legacySockets"]?.bool()
-        wakeLimit = try fields["wakeLimit"]?.bool()
-        connectionsLast = try fields["connectionsLast"]?.interval()
+    private func readSettings(
+        _ node: YAMLNode,
+        prefix: String,
+        into changes: inout [SettingChange]
+    ) throws(FileError) {
+        guard case .mapping(let entries) = node.content else {
+            throw node.error(expected: "a mapping, settings such as wakeWindow: first")
+        }
+        for entry in entries {
+            let name = prefix + entry.key
+            if case .mapping = entry.value.content, ProfileSetting.named(name) == nil {
+                try readSettings(entry.value, prefix: name + ".", into: &changes)
+                continue
+            }
+            guard let setting = ProfileSetting.named(name) else {
+                throw FileError(
+                    file: node.file,
+                    line: entry.keyLine,
+                    found: "unknown setting '\(excerpt(name))'",
+                    expected: nearest(to: name, among: ProfileSetting.all.map(\.name))
+                        ?? "one that 'wakebench rules --settings' lists"
+                )
+            }
+            let expected = SettingText.expected(of: setting)
+            guard let change = SettingText.change(setting, to: try entry.value.text(expecting: expected)) else {
+                throw entry.value.error(expected: expected)
+            }
+            if changes.contains(where: { $0.name == name }) {
+                throw entry.value.error(found: "'\(name)' again", expected: "each setting once")
+            }
+            changes.append(change)
+        }
     }
 }

@@ -19,6 +19,7 @@ struct ScriptReading {
         )
         let restoreIdentifier = try fields["restore-identifier"]?.text(expecting: "a restore identifier")
         let exitsOnSuspend = try fields["exits-on-suspend"]?.bool() ?? false
+        let sdk = try fields["sdk"].map { (node) throws(FileError) in try SDKVersion(node) } ?? .unknown
         let scan = try fields["scan"].map { (node) throws(FileError) in try ScriptedApp.Scan(node) }
         let location = try fields["location"].map { (node) throws(FileError) in
             try ScriptedApp.LocationUse(node, modes: modes)
@@ -37,6 +38,7 @@ struct ScriptReading {
             modes: modes,
             restoreIdentifier: restoreIdentifier,
             exitsOnSuspend: exitsOnSuspend,
+            sdk: sdk,
             uses: [],
             scan: scan,
             reactions: reactions,
@@ -92,6 +94,16 @@ struct ScriptReading {
             }
         }
         return found
+    }
+}
+
+extension SDKVersion {
+    fileprivate init(_ node: YAMLNode) throws(FileError) {
+        let expected = "the version of an SDK such as 9.3"
+        guard let version = SDKVersion(text: try node.text(expecting: expected)) else {
+            throw node.error(expected: expected)
+        }
+        self = version
     }
 }
 

@@ -116,6 +116,8 @@ package struct AppSnapshot: Hashable, Sendable {
     package var voipWakeLimitLifted: Bool = false
     /// Of a discovery: how many services the scan names; 0 for all (BTC-3).
     package var scanServices: UInt16 = 0
+    /// What the app was built with (VOIP-1).
+    package var sdk: SDKVersion = .unknown
 
     @inlinable
     package init() {}

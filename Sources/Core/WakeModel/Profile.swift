@@ -1,7 +1,11 @@
 /// The rule constants of an OS generation.
+///
+/// Each of them is a ``ProfileSetting``.
 package struct Profile: Hashable, Sendable {
     /// The word for `--profile`.
     package var name: String
+    /// Which events of a running app open a window of their own (LIFE-11).
+    package var wakeWindow = WakeWindow.each
     /// Background task budget of the whole app (TASK-2).
     package var taskBudget: Instant.Span
     /// How long before the end of the budget expiration handlers run (TASK-3).
@@ -63,8 +67,8 @@ package struct Profile: Hashable, Sendable {
     package var beaconRegions: Bool
     /// Whether there are visits.
     package var visits: Bool
-    /// Whether sockets marked for VoIP are watched at all (VOIP-1), with all that belongs to it.
-    package var legacyVoIP: Bool
+    /// For which apps sockets marked for VoIP are watched (VOIP-1), with all that belongs to it.
+    package var legacyVoIP: LegacySockets
     /// The window of a VoIP wake, and of a keep-alive handler (VOIP-3).
     package var voipWindow: Instant.Span
     /// The shortest keep-alive period (VOIP-3).
@@ -74,7 +78,7 @@ package struct Profile: Hashable, Sendable {
     package var voipWakeWindow: Instant.Span
     /// The window of a wake by the end of an interruption (AUD-6); assumed.
     package var audioWindow: Instant.Span
-    /// How long a run of silence in the background may be; nil for ever (AUD-4); assumed.
+    /// How long a run of silence in the background may be; nil for ever (AUD-4).
     package var audioSilenceLimit: Instant.Span?
     /// Whether sound relaunches a terminated app, as the guide of 2014 has it (AUD-12).
     package var audioRelaunches: Bool
@@ -95,7 +99,8 @@ package struct Profile: Hashable, Sendable {
         provisionalAlways: Bool = false,
         locationBackgroundFlag: Bool = true,
         beaconRegions: Bool = true,
-        visits: Bool = true
+        visits: Bool = true,
+        legacyVoIP: LegacySockets = .bySDK
     ) -> Profile {
         Profile(
             name: name,
@@ -129,13 +134,13 @@ package struct Profile: Hashable, Sendable {
             locationBackgroundFlag: locationBackgroundFlag,
             beaconRegions: beaconRegions,
             visits: visits,
-            legacyVoIP: true,
+            legacyVoIP: legacyVoIP,
             voipWindow: .seconds(10),
             keepAliveMinimum: .seconds(600),
             voipWakeLimit: 15,
             voipWakeWindow: .seconds(300),
             audioWindow: .seconds(10),
-            audioSilenceLimit: .seconds(10),
+            audioSilenceLimit: nil,
             audioRelaunches: false,
             connectionsLast: nil
         )
@@ -151,9 +156,15 @@ package struct Profile: Hashable, Sendable {
         locationLevels: false,
         locationBackgroundFlag: false,
         beaconRegions: false,
-        visits: false
+        visits: false,
+        legacyVoIP: .on
     )
-    package static let ios8 = generation("ios8", taskBudget: 180, locationBackgroundFlag: false)
+    package static let ios8 = generation(
+        "ios8",
+        taskBudget: 180,
+        locationBackgroundFlag: false,
+        legacyVoIP: .on
+    )
     package static let ios12 = generation("ios12", taskBudget: 180, bluetoothRelaunchesAfterReboot: true)
     package static let ios13 = generation(
         "ios13",

@@ -457,9 +457,7 @@ extension Router {
         case .foregroundDeliver: break
         case .backgroundDeliver:
             // A source whose mode is missing does not keep the app running (MODE-2).
-            if apps[index].window(at: now) == nil, keepsRunning(event, in: role, for: index) {
-                openWindow(app, window)
-            }
+            if keepsRunning(event, in: role, for: index) { openAnotherWindow(app, window) }
         case .resume:
             move(app, to: .background, into: &output)
             apps[index].phase = .running
@@ -483,7 +481,7 @@ extension Router {
         case .location(let question): LocationRules.keepsRunning(question, modes: modes)
         case .audio(let question): AudioRules.keepsRunning(question, modes: modes)
         case .accessory(let question): modes.contains(.externalAccessory) && AccessoryRules.wakes(question.kind)
-        case .voip: profile.legacyVoIP && modes.contains(.voip)
+        case .voip: watchesSockets(index) && modes.contains(.voip)
         }
     }
 
@@ -500,6 +498,22 @@ extension Router {
 
     private mutating func openWindow(_ app: AppID, _ window: Instant.Span) {
         apps[Int(app.number)].window = .init(began: now, ends: now.advanced(by: window))
+    }
+
+    /// A window beside those that a running app has: it runs until the last one ends (LIFE-11).
+    private mutating func openAnotherWindow(_ app: AppID, _ window: Instant.Span) {
+        let index = Int(app.number)
+        guard let open = apps[index].window(at: now) else {
+            openWindow(app, window)
+            return
+        }
+        let ends = now.advanced(by: window)
+        guard profile.wakeWindow == .each, ends > open.ends else { return }
+        if apps[index].taskBudgetEnds == open.ends.advanced(by: profile.taskBudget) {
+            // The tasks began inside the wake, whose end moves away (TASK-8).
+            apps[index].taskBudgetEnds = ends.advanced(by: profile.taskBudget)
+        }
+        apps[index].window!.ends = ends
     }
 
     /// Hands the event to every manager of the app that it is for; one that is not there yet gets it when it is.

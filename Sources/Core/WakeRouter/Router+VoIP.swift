@@ -26,7 +26,7 @@ extension Router {
     }
 
     private func keepAliveFault(of app: AppID, period: Instant.Span) -> RequestFault? {
-        if !profile.legacyVoIP { return .unavailable }
+        if !watchesSockets(Int(app.number)) { return .unavailable }
         if !apps[Int(app.number)].face.modes.contains(.voip) { return .voipModeMissing }
         return period < max(profile.keepAliveMinimum, .milliseconds(1)) ? .keepAliveTooShort : nil
     }
@@ -184,7 +184,12 @@ extension Router {
     }
 
     private func hasCalls(_ index: Int) -> Bool {
-        profile.legacyVoIP && apps[index].installed && apps[index].face.modes.contains(.voip)
+        watchesSockets(index) && apps[index].installed && apps[index].face.modes.contains(.voip)
+    }
+
+    /// Whether the phone looks after the app's marked sockets while it is suspended (VOIP-1).
+    func watchesSockets(_ index: Int) -> Bool {
+        VoIPRules.watchesSockets(of: apps[index].face.sdk, by: profile)
     }
 
     private func raiseForCalls(_ kind: EventKind, _ app: AppID, into output: inout RouterOutput) {

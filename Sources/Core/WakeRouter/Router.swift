@@ -246,6 +246,7 @@ package struct Router {
         apps[index].installed = true
         apps[index].face.bundle = manifest.bundle
         apps[index].face.modes = manifest.modes
+        apps[index].face.sdk = manifest.sdk
         apps[index].face.exitsOnSuspend = manifest.exitsOnSuspend
         apps[index].accessory.protocols = manifest.accessoryProtocols
         let isAllowed = manifest.bluetoothAuthorization == .allowed

@@ -17,6 +17,8 @@ package struct AppBundle: Hashable, Sendable {
     package var exitsOnSuspend: Bool
     /// UISupportedExternalAccessoryProtocols (EA-3).
     package var accessoryProtocols: [String] = []
+    /// DTSDKName, else DTPlatformVersion (VOIP-1).
+    package var sdk = SDKVersion.unknown
     /// One line for each thing that is odd but harmless.
     package var warnings: [String]
 
@@ -26,7 +28,8 @@ package struct AppBundle: Hashable, Sendable {
             bundle: names.intern(identifier),
             modes: modes,
             exitsOnSuspend: exitsOnSuspend,
-            accessoryProtocols: accessoryProtocols.map(names.intern)
+            accessoryProtocols: accessoryProtocols.map(names.intern),
+            sdk: sdk
         )
     }
 
@@ -55,6 +58,7 @@ package struct AppBundle: Hashable, Sendable {
             modes: modes,
             exitsOnSuspend: try plist.flag("UIApplicationExitsOnSuspend"),
             accessoryProtocols: try plist.texts("UISupportedExternalAccessoryProtocols", atMost: 1_000),
+            sdk: try plist.sdk(),
             warnings: unknown.isEmpty ? [] : [warning(about: unknown, in: path)]
         )
     }
@@ -150,6 +154,18 @@ package struct InfoPlist {
             texts.append(text)
         }
         return texts
+    }
+
+    /// What the bundle was built with (VOIP-1); unknown when it does not say.
+    func sdk() throws(BundleError) -> SDKVersion {
+        for key in ["DTSDKName", "DTPlatformVersion"] {
+            guard let text = try text(key) else { continue }
+            guard let version = SDKVersion(text: text) else {
+                throw error(key, "'\(printable(text))'", "a version such as iphoneos9.3 or 9.3")
+            }
+            return version
+        }
+        return .unknown
     }
 
     /// The known modes, and the values that are none, in the order of the file.

@@ -118,6 +118,7 @@ extension AppManifest: ByteCoded {
         writer.write(exitsOnSuspend)
         writer.write(bluetoothAuthorization)
         writer.write(accessoryProtocols)
+        writer.write(sdk)
     }
 
     package init(from reader: inout ByteReader) throws(EncodingFault) {
@@ -126,7 +127,19 @@ extension AppManifest: ByteCoded {
             modes: try reader.read(),
             exitsOnSuspend: try reader.readBool(),
             bluetoothAuthorization: try reader.read(),
-            accessoryProtocols: try reader.readArray()
+            accessoryProtocols: try reader.readArray(),
+            sdk: try reader.read()
         )
+    }
+}
+
+extension SDKVersion: ByteCoded {
+    package func encode(into writer: inout ByteWriter) {
+        writer.write(major)
+        writer.write(minor)
+    }
+
+    package init(from reader: inout ByteReader) throws(EncodingFault) {
+        self.init(try reader.readUInt16(), try reader.readUInt16())
     }
 }

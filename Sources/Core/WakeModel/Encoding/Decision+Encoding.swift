@@ -58,6 +58,7 @@ extension AppSnapshot: ByteCoded {
         writer.write(budgetLimit)
         writer.write(budgetUsed)
         writer.write(locationAuthorization)
+        writer.write(sdk)
         if via.source == .voip {
             writer.write(voipWakes)
             writer.write(voipWakeLimitLifted)
@@ -88,6 +89,7 @@ extension AppSnapshot: ByteCoded {
         budgetLimit = try reader.read()
         budgetUsed = try reader.read()
         locationAuthorization = try reader.read()
+        sdk = try reader.read()
         if via.source == .voip {
             voipWakes = try reader.readUInt32()
             voipWakeLimitLifted = try reader.readBool()
@@ -148,89 +150,52 @@ extension ExitRecord: ByteCoded {
 extension Profile: ByteCoded {
     package func encode(into writer: inout ByteWriter) {
         writer.write(name)
-        writer.write(taskBudget)
-        writer.write(taskExpirationMargin)
-        writer.write(taskTerminationCode)
-        writer.write(bluetoothWindow)
-        writer.write(transitionBudget)
-        writer.write(launchBudget)
-        writer.write(restoration)
-        writer.write(forceQuitBars)
-        writer.write(rebootLiftsForceQuit)
-        writer.write(firstUnlockGates)
-        writer.write(bluetoothRelaunchesAfterReboot)
-        writer.write(reconnects)
-        writer.write(multitasking)
-        writer.write(locationWindow)
-        writer.write(accessoryWindow)
-        writer.write(significantDistance)
-        writer.write(significantInterval)
-        writer.write(regionMargin)
-        writer.write(regionDwell)
-        writer.write(regionLimit)
-        writer.write(regionRadiusLimit)
-        writer.write(beaconExitDelay)
-        writer.write(pauseDistance)
-        writer.write(pauseDelay)
-        writer.write(locationLiftsForceQuit)
-        writer.write(locationLevels)
-        writer.write(provisionalAlways)
-        writer.write(locationBackgroundFlag)
-        writer.write(beaconRegions)
-        writer.write(visits)
-        writer.write(legacyVoIP)
-        writer.write(voipWindow)
-        writer.write(keepAliveMinimum)
-        writer.write(optional: voipWakeLimit) { $0.write($1) }
-        writer.write(voipWakeWindow)
-        writer.write(audioWindow)
-        writer.write(optional: audioSilenceLimit)
-        writer.write(audioRelaunches)
-        writer.write(optional: connectionsLast)
+        for setting in ProfileSetting.all { writer.write(setting.value(self)) }
     }
 
     package init(from reader: inout ByteReader) throws(EncodingFault) {
-        self.init(
-            name: try reader.readString(),
-            taskBudget: try reader.read(),
-            taskExpirationMargin: try reader.read(),
-            taskTerminationCode: try reader.readInt64(),
-            bluetoothWindow: try reader.read(),
-            transitionBudget: try reader.read(),
-            launchBudget: try reader.read(),
-            restoration: try reader.readBool(),
-            forceQuitBars: try reader.readBool(),
-            rebootLiftsForceQuit: try reader.readBool(),
-            firstUnlockGates: try reader.readBool(),
-            bluetoothRelaunchesAfterReboot: try reader.readBool(),
-            reconnects: try reader.readBool(),
-            multitasking: try reader.readBool(),
-            locationWindow: try reader.read(),
-            accessoryWindow: try reader.read(),
-            significantDistance: try reader.readUInt32(),
-            significantInterval: try reader.read(),
-            regionMargin: try reader.readUInt32(),
-            regionDwell: try reader.read(),
-            regionLimit: try reader.readUInt32(),
-            regionRadiusLimit: try reader.readUInt32(),
-            beaconExitDelay: try reader.read(),
-            pauseDistance: try reader.readUInt32(),
-            pauseDelay: try reader.read(),
-            locationLiftsForceQuit: try reader.readBool(),
-            locationLevels: try reader.readBool(),
-            provisionalAlways: try reader.readBool(),
-            locationBackgroundFlag: try reader.readBool(),
-            beaconRegions: try reader.readBool(),
-            visits: try reader.readBool(),
-            legacyVoIP: try reader.readBool(),
-            voipWindow: try reader.read(),
-            keepAliveMinimum: try reader.read(),
-            voipWakeLimit: try reader.readOptional { (reader) throws(EncodingFault) in try reader.readUInt32() },
-            voipWakeWindow: try reader.read(),
-            audioWindow: try reader.read(),
-            audioSilenceLimit: try reader.readOptional(),
-            audioRelaunches: try reader.readBool(),
-            connectionsLast: try reader.readOptional()
-        )
+        self = .ios17
+        name = try reader.readString()
+        for setting in ProfileSetting.all {
+            let start = reader.offset
+            let value: SettingValue = try reader.read()
+            guard setting.set(value, of: &self) else { throw EncodingFault(.unknownValue, at: start) }
+        }
+    }
+}
+
+extension SettingValue: ByteCoded {
+    package func encode(into writer: inout ByteWriter) {
+        switch self {
+        case .flag(let flag):
+            writer.write(byte: 0)
+            writer.write(flag)
+        case .count(let count):
+            writer.write(byte: 1)
+            writer.write(count)
+        case .time(let time):
+            writer.write(byte: 2)
+            writer.write(time)
+        case .code(let code):
+            writer.write(byte: 3)
+            writer.write(code)
+        case .word(let word):
+            writer.write(byte: 4)
+            writer.write(word)
+        case .off: writer.write(byte: 5)
+        }
+    }
+
+    package init(from reader: inout ByteReader) throws(EncodingFault) {
+        let start = reader.offset
+        switch try reader.readByte() {
+        case 0: self = .flag(try reader.readBool())
+        case 1: self = .count(try reader.readUInt32())
+        case 2: self = .time(try reader.read())
+        case 3: self = .code(try reader.readInt64())
+        case 4: self = .word(try reader.readString())
+        case 5: self = .off
+        default: throw EncodingFault(.unknownValue, at: start)
+        }
     }
 }

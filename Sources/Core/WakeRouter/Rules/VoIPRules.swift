@@ -23,7 +23,7 @@ enum VoIPRules {
             !profile.forceQuitBars ? .notApplicable : BluetoothRules.passes(!app.forceQuit, where: dead)
         results[.unlockedSinceBoot] =
             !profile.firstUnlockGates ? .notApplicable : BluetoothRules.passes(unlocked, where: dead)
-        results[.socketsWatched] = BluetoothRules.passes(profile.legacyVoIP, where: asleep)
+        results[.socketsWatched] = BluetoothRules.passes(watchesSockets(of: app.sdk, by: profile), where: asleep)
         results[.voipModePresent] = BluetoothRules.passes(app.modes.contains(.voip), where: asleep)
         if countsAsWake(question.kind), let limit = profile.voipWakeLimit {
             results[.voipWakesLeft] = BluetoothRules.passes(question.wakes < limit, where: asleep)
@@ -32,6 +32,16 @@ enum VoIPRules {
         }
         results[.runsInBackground] = BluetoothRules.passes(!app.exitsOnSuspend, where: asleep)
         return results
+    }
+
+    /// Whether the phone looks after marked sockets of apps that were built with an SDK, and does for them all that
+    /// belongs to it (VOIP-1, VOIP-3 to VOIP-6).
+    static func watchesSockets(of sdk: SDKVersion, by profile: borrowing Profile) -> Bool {
+        switch profile.legacyVoIP {
+        case .on: true
+        case .off: false
+        case .bySDK: sdk.keepsLegacySockets
+        }
     }
 
     /// Whether waking an app for it counts against the limit (VOIP-6): what may come as often as the peer or the app
