@@ -157,6 +157,56 @@ struct RunTests {
         }
     }
 
+    @Test("app verify says which modes have no effect yet")
+    func undecidedModes() throws {
+        try inFolder { program in
+            try program.makeBundle(modes: ["bluetooth-central", "fetch"])
+            let verified = try program.run("app", "verify", "Heart.app")
+            #expect(verified.code == 0)
+            #expect(verified.complaints.count == 1)
+            #expect(verified.errors.contains("the mode fetch has no effect yet"))
+            #expect(verified.errors.contains("FETCH-1"))
+        }
+    }
+
+    @Test("--set wins over the scenario's settings, and the log names what was set")
+    func set() throws {
+        try inFolder { program in
+            let text = Scenarios.small + "settings: {wakeWindow: first, taskBudget: 1m}\n"
+            try program.write("set.yaml", text)
+            #expect(try program.run("run", "set.yaml", "--out", "a", "--set", "taskBudget=2m", "-q").code == 0)
+            let head = try program.read("a/decisions.ndjson").split(separator: "\n")[0]
+            #expect(head.contains(#""taskBudget":"2m""#))
+            #expect(head.contains(#""wakeWindow":"first""#))
+            #expect(try program.read("a/report.html").contains("taskBudget 2m"))
+        }
+    }
+
+    @Test("AUD-4: an app that silence alone keeps running is told of, in the run's last words and in its report")
+    func silence() throws {
+        try inFolder { program in
+            try program.write(
+                "silence.yaml",
+                """
+                scenario: silence
+                apps: [{scripted: com.acme.radio, name: radio, modes: [audio], audio: {category: playback, audible: false}}]
+                steps: [{at: 0, launch: radio}, {at: 1s, home: radio}]
+                expect: [{app: radio, state: background}]
+                until: 61s
+
+                """
+            )
+            let run = try program.run("run", "silence.yaml", "--out", "a")
+            #expect(run.code == 0, "\(run.output)\(run.errors)")
+            #expect(run.output.contains("kept running by silence alone (AUD-4): radio"))
+            #expect(try program.read("a/outcomes.ndjson").contains("silence alone kept it running for"))
+            let punished = try program.run("run", "silence.yaml", "--out", "b", "--set", "silenceLimit=10s")
+            #expect(punished.code == 7)
+            #expect(punished.output.contains("SilentTooLong"))
+            #expect(!punished.output.contains("kept running by silence alone"))
+        }
+    }
+
     @Test("run --json prints one object and nothing else")
     func json() throws {
         try inFolder { program in

@@ -208,6 +208,24 @@ struct CallAppTests {
         #expect(try log(bench).last == (way == "reset" ? "failed" : "closed"))
     }
 
+    @Test("TASK-7: an expiring activity keeps its app running until its time ends, and the block learns so")
+    func expiringActivity() throws {
+        let bench = try stage("CallApp", modes: [], plan: "  - pause: 1h")
+        try write("", until: "120s", app: "CallApp", to: bench)
+        try play(bench, doing: "activity")
+        let lines = try log(bench).filter { $0.contains("activity") }
+        #expect(
+            lines == [
+                "activity expired=false", "activity expired=true", "late activity expired=true", "activity ends",
+            ]
+        )
+        let moves = try bench.records(of: "out/outcomes.ndjson").filter { $0["schema"] as? String == "wake.state/1" }
+        #expect(moves.last?["to"] as? String == "suspended")
+        // Left at 5 s, with 30 s of which the last 5 are for the end.
+        #expect((moves.last?["t"] as? String)?.hasPrefix("T+00:00:30") == true)
+        #expect(try exits(bench).filter { $0["cause"] as? String == "watchdog" }.isEmpty)
+    }
+
     @Test("RESP-3: after the setting an app without the mode finds its connection ended when it is seen again")
     func tornDown() throws {
         let bench = try stage("CallApp", modes: [], plan: "  - pause: 1h")

@@ -112,7 +112,7 @@ extension SeededGenerator {
         case 2: .install(app(), manifest())
         case 3: .uninstall(app())
         case 4: .user(app(), any())
-        case 5: .terminate(app(), any())
+        case 5: .terminate(app(), any(), any())
         case 6: .request(app(), request())
         case 7: .process(app(), report())
         case 8: .event(wakeEvent())

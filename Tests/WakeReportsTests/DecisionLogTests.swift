@@ -33,6 +33,22 @@ struct DecisionLogTests {
         try RecordAnswers.check(lines[2], "no-registration")
     }
 
+    @Test("What a run sets of a rule is named where the rule decides, and where it is looked at")
+    func settings() throws {
+        var header = ReportFixture.header
+        header.settings["wakeWindow"] = "first"
+        header.settings["firstUnlockGates"] = "on"
+        var decision = fixture.resume(1, at: second(10))
+        decision.rule = .life11
+        let log = DecisionLog(header: header, profile: .ios17, names: fixture.names.text)
+        try log.append(batch: [decision])
+        let lines = ShapedLines.records(of: log.contents)
+        #expect(lines[0].contains(#""wakeWindow":"first""#))
+        #expect(lines[1].contains(#""rule":"LIFE-11","set":{"wakeWindow":"first"}"#))
+        #expect(lines[1].contains(#""result":"pass","set":{"firstUnlockGates":"on"},"observed":true"#))
+        #expect(lines[1].matches(of: /"set":/).count == 2)
+    }
+
     @Test("A line tells the same whatever lines came before it")
     func independentLines() throws {
         var decisions: [Decision] = []

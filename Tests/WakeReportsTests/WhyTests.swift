@@ -43,6 +43,14 @@ struct WhyTests {
         )
     }
 
+    @Test("What the run sets of the rules at hand is said")
+    func settings() throws {
+        var log = try fixture.run([[fixture.resume(1, at: second(12))]], outcomes: [], app: "com.acme.heart")
+        log.header.settings["firstUnlockGates"] = "on"
+        log.header.settings["silenceLimit"] = "10s"
+        #expect(Why(log, app: "com.acme.heart").explanation().contains("\n  set      firstUnlockGates on\n"))
+    }
+
     @Test("A rule with two checks is among the passed once, and not at all when one of them failed")
     func passedOnce() throws {
         var decision = fixture.resume(1, at: second(12))

@@ -91,6 +91,46 @@ struct AudioRuleTests {
         #expect(phone.router.state(of: app) == .suspended)
     }
 
+    @Test("AUD-4: Without a limit silence is told, counted in the background alone, and ends nothing")
+    func silenceCounted() {
+        var phone = Phone()
+        let app = phone.player()
+        #expect(phone.stream(of: app)?.silenceLimit == .seconds(10))
+        phone.happenSound(.audioSilent, app)
+        phone.wait(.seconds(60))
+        #expect(phone.router.silence(of: app, at: phone.now) == .zero)
+        phone.leavePlaying(app)
+        phone.forget()
+        phone.wait(.seconds(30))
+        #expect(phone.router.silence(of: app, at: phone.now) == .seconds(30))
+        phone.happenSound(.audioAudible, app)
+        phone.wait(.seconds(40))
+        #expect(phone.router.silence(of: app, at: phone.now) == .seconds(30))
+        // Told ten seconds after it began.
+        phone.happenSound(.audioSilent, app)
+        #expect(phone.reasons(.audioSilent, of: app) == [.playsOn])
+        #expect(phone.last?.checks[.audible] == .notApplicable)
+        #expect(phone.isSounding(app))
+        phone.wait(.seconds(20))
+        #expect(phone.router.silence(of: app, at: phone.now) == .seconds(60))
+        phone.hear(.terminate(app, .memory, .critical))
+        phone.wait(.seconds(20))
+        phone.user(.launch, app)
+        #expect(phone.router.silence(of: app, at: phone.now) == .seconds(60))
+    }
+
+    @Test("AUD-10: The user's word on the microphone outlives the process", arguments: [true, false])
+    func permissionOutlives(granted: Bool) {
+        var phone = Phone()
+        let app = phone.player()
+        phone.happenSound(.microphoneAnswered, app, failed: !granted)
+        let word: MicrophonePermission = granted ? .granted : .denied
+        #expect(phone.router.microphonePermission(of: app) == word)
+        phone.hear(.terminate(app, .memory, .critical))
+        phone.open(app)
+        #expect(phone.router.microphonePermission(of: app) == word)
+    }
+
     @Test("AUD-5: A non-mixable session interrupts the other one, and mixable ones play together")
     func whoPlays() {
         var phone = Phone()

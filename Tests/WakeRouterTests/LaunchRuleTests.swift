@@ -182,6 +182,60 @@ struct LaunchRuleTests {
         #expect(phone.decisions.suffix(2).map(\.supersedes) == phone.decisions.prefix(2).map(\.id))
     }
 
+    @Test("LAUNCH-8, BTC-2: what waited is delivered when another event resumes the app")
+    func resumeDelivers() {
+        var phone = Phone()
+        let app = phone.install([.voip])
+        phone.open(app)
+        phone.subscribe(app)
+        phone.voip(app, .watch(1, peer: Phone.server))
+        phone.leave(app)
+        phone.forget()
+        let waited = phone.notify()
+        #expect(phone.verdicts == [.defer])
+        let call = phone.call(app)
+        #expect(phone.delivered == [waited, call])
+        #expect(phone.verdicts == [.defer, .resume, .backgroundDeliver])
+        #expect(phone.reasons.last == .deliveredLater)
+        #expect(phone.last?.supersedes == phone.decisions.first?.id)
+    }
+
+    @Test("LAUNCH-5: removing the passcode before the first unlock is that unlock")
+    func passcodeRemoved() {
+        var phone = Phone()
+        let app = phone.install([.bluetoothCentral])
+        let caller = phone.install([.voip])
+        phone.open(app)
+        phone.request(app, .connect(1, peripheral: Phone.belt))
+        phone.hear(.phone(.reboot))
+        #expect(phone.verdicts == [])
+        phone.hear(.phone(.removePasscode))
+        #expect(phone.decisions.map(\.app) == [caller])
+        #expect(phone.reasons == [.launchedAfterBoot])
+        phone.hear(.phone(.setPasscode))
+        phone.forget()
+        phone.happen(.peripheralConnected)
+        #expect(phone.verdicts == [.relaunch])
+    }
+
+    @Test("LAUNCH-2, BTC-6: nothing is restored when the user launches an app that was force-quit")
+    func nothingRestoredAfterForceQuit() {
+        var phone = Phone()
+        let app = phone.suspendedSubscriber()
+        phone.user(.forceQuit, app)
+        phone.forget()
+        phone.open(app)
+        let restores = phone.actions.contains { if case .restore = $0 { true } else { false } }
+        #expect(!restores)
+        // The same app, ended by the system, has its state restored.
+        phone.subscribe(app)
+        phone.leave(app)
+        phone.hear(.terminate(app, .memory))
+        phone.forget()
+        phone.open(app)
+        #expect(phone.actions.contains { if case .restore = $0 { true } else { false } })
+    }
+
     @Test("OPT-1: an app that exits on suspend is told, ends, and never enters the background")
     func exitsOnSuspend() {
         var phone = Phone()

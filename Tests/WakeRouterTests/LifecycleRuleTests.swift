@@ -167,6 +167,40 @@ struct LifecycleRuleTests {
         #expect(phone.exits.map(\.cause) == [.memory])
     }
 
+    @Test(
+        "LIFE-6: which causes let a running app return from willTerminate first",
+        arguments: [
+            (.memory, .normal, true), (.memory, .critical, false), (.system, .normal, true), (.update, .normal, true),
+            (.exit, .normal, true), (.crash, .normal, false), (.watchdog, .normal, false), (.cpu, .normal, false),
+            (.policy, .normal, false), (.system, .critical, true),
+        ] as [(ExitCause, MemoryPressure, Bool)]
+    )
+    func asksFirst(cause: ExitCause, pressure: MemoryPressure, asks: Bool) {
+        var phone = Phone()
+        let app = phone.suspendedSubscriber()
+        phone.notify()
+        phone.forget()
+        phone.hear(.terminate(app, cause, pressure))
+        #expect(phone.callbacks == (asks ? [.willTerminate] : []))
+        #expect(phone.actions.contains(.kill(app)) != asks)
+        phone.wait(.seconds(5))
+        #expect(phone.exits.map(\.cause) == [cause])
+        #expect(phone.actions.contains(.kill(app)))
+    }
+
+    @Test("LIFE-6: memory wanted at once does not wait for an app that was asked already")
+    func criticalWhileEnding() {
+        var phone = Phone()
+        let app = phone.suspendedSubscriber()
+        phone.notify()
+        phone.hear(.terminate(app, .update))
+        phone.hear(.terminate(app, .memory))
+        #expect(phone.exits == [])
+        phone.hear(.terminate(app, .memory, .critical))
+        #expect(phone.exits.map(\.cause) == [.memory])
+        #expect(phone.actions.contains(.kill(app)))
+    }
+
     @Test("LIFE-6: an app that does not return from willTerminate has 5 s")
     func terminatedAfterFiveSeconds() {
         var phone = Phone()

@@ -208,7 +208,7 @@ struct Observer {
     private mutating func count(_ input: Input) {
         guard let column = Tally.column(of: input) else { return }
         switch input {
-        case .install(let app, _), .uninstall(let app), .user(let app, _), .terminate(let app, _),
+        case .install(let app, _), .uninstall(let app), .user(let app, _), .terminate(let app, _, _),
             .request(let app, _), .process(let app, _), .redeliver(let app, _, _):
             tally.count(column, in: Int(app.number) < apps.count ? apps[Int(app.number)].state : .notRunning)
         case .timeReached, .phone, .benchRestarted:

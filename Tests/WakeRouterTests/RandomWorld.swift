@@ -155,7 +155,11 @@ struct RandomWorld {
         case ..<840: user()
         case ..<930: pass()
         case ..<950: phone()
-        case ..<956: hear(.terminate(anyApp(), chance.pick(ExitCause.allCases)), isEvent: true)
+        case ..<956:
+            hear(
+                .terminate(anyApp(), chance.pick(ExitCause.allCases), chance.pick(MemoryPressure.allCases)),
+                isEvent: true
+            )
         case ..<980: hear(.process(anyApp(), anyReport()))
         case ..<984: exchangeApp()
         case ..<990: acknowledge()
@@ -403,7 +407,7 @@ struct RandomWorld {
         if chance.once(in: 5) { return .audio(anySoundRequest()) }
         if chance.once(in: 5) { return anyAccessoryRequest() }
         if chance.once(in: 5) { return anyVoIPRequest() }
-        switch chance.below(18) {
+        switch chance.below(20) {
         case 0:
             processes[index].lastToken += chance.once(in: 4) ? 0 : 1
             return .beginTask(token: processes[index].lastToken)
@@ -425,7 +429,7 @@ struct RandomWorld {
                 peripheral: peripheral,
                 options: ConnectOptions(rawValue: UInt8(chance.below(16)))
             )
-        case 16:
+        case 16...18:
             let stops = chance.once(in: 4)
             return .watchConnections(number, peripherals: stops ? [] : [peripheral], services: [])
         case 12: return .cancelConnection(number, peripheral: peripheral)

@@ -80,6 +80,8 @@ enum Rulebook {
             case .whenInUse: return nil
             case .notDetermined, .restricted, .denied: return false
             }
+        case .socketsWatched:
+            return profile.legacyVoIP == .on || profile.legacyVoIP == .bySDK && (1..<10).contains(shown.sdk.major)
         case .voipWakesLeft: return profile.voipWakeLimit.map { shown.voipWakes < $0 }
         case .scanNamesServices: return shown.scanServices > 0
         case .restoreIdentifier, .peripheralPreserved:

@@ -155,6 +155,25 @@ struct TaskRuleTests {
         #expect(!phone.router.isFreezing(app))
     }
 
+    @Test("TASK-7: an activity is granted while there is time for a task, and not while the time is nearly over")
+    func activityGranted() {
+        var phone = Phone()
+        let app = phone.install()
+        #expect(!phone.router.grantsTask(of: app, at: phone.now))
+        phone.open(app)
+        #expect(phone.router.grantsTask(of: app, at: phone.now))
+        phone.request(app, .beginTask(token: 1))
+        phone.user(.home, app)
+        phone.report(app, .returned(.didEnterBackground))
+        phone.wait(.milliseconds(24_999))
+        #expect(phone.router.grantsTask(of: app, at: phone.now))
+        phone.wait(.milliseconds(1))
+        #expect(!phone.router.grantsTask(of: app, at: phone.now))
+        #expect(!phone.router.grantsTask(of: AppID(7), at: phone.now))
+        phone.hear(.terminate(app, .system))
+        #expect(!phone.router.grantsTask(of: app, at: phone.now))
+    }
+
     @Test("TASK-8: a task begun inside a wake has the budget from the end of the wake")
     func insideWake() {
         var phone = Phone()

@@ -43,6 +43,10 @@ extension ProcessAppHost {
         case .voip(let request): heard(request, with: &descriptors, from: app)
         case .peripheralManager(let manager, let request): heard(request, manager: manager, from: app)
         case .audio(let manager, let request): heard(request, manager: manager, from: app)
+        case .beginTask(_, _, let id?):
+            let granted = surroundings?.grantsTask(of: app) == true
+            reply(id, WireReply(granted: granted), to: app)
+            if granted { ask(message, app) }
         case .central, .peripheral, .done, .beginTask, .endTask: ask(message, app)
         }
     }

@@ -21,6 +21,8 @@ protocol ProcessAppSurroundings: AnyObject {
     var radio: any BluetoothCentralPort { get }
     /// The watch over VoIP sockets.
     var voip: any VoIPPort { get }
+    /// Whether a task that the app begins now would have time (TASK-7).
+    func grantsTask(of app: AppID) -> Bool
     /// Whether a keep-alive handler with this period will be called (VOIP-3).
     func grantsKeepAlive(of app: AppID, period: Instant.Span) -> Bool
     /// How many bytes an update to a central may have.

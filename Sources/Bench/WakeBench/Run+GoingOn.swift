@@ -153,7 +153,7 @@ struct ReplayedSteps {
 
     mutating func performed(_ verb: Verb, _ origin: NameID) {
         switch verb {
-        case .user(let apps, _), .terminate(let apps, _), .uninstall(let apps):
+        case .user(let apps, _), .terminate(let apps, _, _), .uninstall(let apps):
             open.append((verb, origin, apps.count))
         case .phone: open.append((verb, origin, 1))
         case .bluetooth, .notify, .disconnect, .range, .arm, .cross, .position, .play, .visit, .attach, .send,

@@ -45,6 +45,8 @@ extension Run: ProcessAppSurroundings {
         return accessory.accessories.filter { visible.contains($0.connection) }
     }
 
+    func grantsTask(of app: AppID) -> Bool { bench.router.grantsTask(of: app, at: bench.now) }
+
     func grantsKeepAlive(of app: AppID, period: Instant.Span) -> Bool {
         bench.router.grantsKeepAlive(of: app, period: period)
     }

@@ -9,8 +9,8 @@ extension Run {
         switch verb {
         case .user(let apps, let action):
             for app in apps { bench.submit(.user(AppID(UInt32(app)), action), origin: origin) }
-        case .terminate(let apps, let cause):
-            for app in apps { bench.submit(.terminate(AppID(UInt32(app)), cause), origin: origin) }
+        case .terminate(let apps, let cause, let pressure):
+            for app in apps { bench.submit(.terminate(AppID(UInt32(app)), cause, pressure), origin: origin) }
         case .uninstall(let apps):
             for app in apps { bench.submit(.uninstall(AppID(UInt32(app))), origin: origin) }
         case .phone(let change): bench.submit(.phone(change), origin: origin)

@@ -237,6 +237,7 @@ package final class Run {
         }
         if realTime { try runInRealTime() } else { try runInVirtualTime() }
         try bench.commit()
+        noteSilence()
         // The logs first: a run that has ended is not played on.
         for each in receiverTimes { try recorder.note(receiver: each.time, of: each.app) }
         try recorder.finish()

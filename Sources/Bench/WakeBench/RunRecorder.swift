@@ -169,11 +169,14 @@ final class RunRecorder: BenchObserver {
             if let last = open[number].indices.last { open[number][last].spawn = spawn }
         case .sent(let callback, let value, let decision): sent(callback, value, decision, number)
         case .answered(let decision): answered(decision, number)
-        case .fault(let what):
-            guard failure == nil else { return }
-            do throws(ReportError) { try outcomes.append(note: what, app: bundles[number], at: now) } catch {
-                failure = error
-            }
+        case .fault(let what): note(what, of: app)
+        }
+    }
+
+    func note(_ text: String, of app: AppID) {
+        guard failure == nil else { return }
+        do throws(ReportError) { try outcomes.append(note: text, app: bundles[Int(app.number)], at: now) } catch {
+            failure = error
         }
     }
 

@@ -15,7 +15,7 @@ struct WireTranslation {
     func request(_ message: AppMessage) -> AppRequest? {
         switch message {
         case .done: .done
-        case .beginTask(let token, _): .beginTask(token: token)
+        case .beginTask(let token, _, _): .beginTask(token: token)
         case .endTask(let token): .endTask(token: token)
         case .central(let manager, let request): central(manager, request)
         case .peripheral(let manager, let peripheral, let request):

@@ -97,7 +97,9 @@ final class DecisionFragments {
         var checks: [Fragment] = []
         for check in Check.allCases {
             for result in CheckResult.allCases {
-                checks.append(numbers.fragment(Self.check(check, result, decisive: false) + (changes[check.rule] ?? [])))
+                checks.append(
+                    numbers.fragment(Self.check(check, result, decisive: false) + (changes[check.rule] ?? []))
+                )
                 checks.append(numbers.fragment(Self.check(check, result, decisive: true) + (changes[check.rule] ?? [])))
             }
         }

@@ -1,5 +1,6 @@
 import WakeBench
 import WakeBundles
+import WakeReports
 
 /// `wakebench app verify`.
 enum AppCommand {
@@ -10,6 +11,7 @@ enum AppCommand {
             let bundle = try AppBundle.read(path)
             for warning in bundle.warnings { Output.complain(warning) }
             let modes = bundle.modes.members.map(\.plistValue).joined(separator: " ")
+            for note in RuleText.notes(on: bundle.modes.members) { Output.complain("note: \(path): \(note)") }
             print("\(path): good: \(bundle.identifier), background modes: \(modes.isEmpty ? "none" : modes)")
             return .done
         } catch {

@@ -41,6 +41,10 @@ enum RunReport {
                 "\(run.scenario.apps[Int($0.app.number)].name) \(LogTime.text($0.time))"
             }
             if !receiver.isEmpty { print("receiver on (LOC-9): \(receiver.joined(separator: ", "))") }
+            if !run.silentApps.isEmpty {
+                let apps = run.silentApps.map { "\($0.app) \(LogTime.text($0.time))" }
+                print("kept running by silence alone (AUD-4): \(apps.joined(separator: ", "))")
+            }
             print(Timeline.summary(counts: run.verdicts))
             print(log == nil ? "report: wakebench report \(run.folder.path)" : "report: \(run.folder.report)")
         }
@@ -122,7 +126,10 @@ enum RunReport {
                 + "\"met\":\(judgement.met)}"
         }
         let late = run.lateBuffers.map { "\(Output.json($0.app)):\($0.count)" }
-        let sound = late.isEmpty ? "" : ",\"late_buffers\":{\(late.joined(separator: ","))}"
+        let silent = run.silentApps.map { "\(Output.json($0.app)):\($0.time.milliseconds)" }
+        let sound =
+            (late.isEmpty ? "" : ",\"late_buffers\":{\(late.joined(separator: ","))}")
+            + (silent.isEmpty ? "" : ",\"silence_ms\":{\(silent.joined(separator: ","))}")
         return "{\"schema\":\"wake.run/1\",\"ok\":\(good),\"folder\":\(Output.json(run.folder.path)),"
             + "\"decisions\":\(decisions),\"expectations\":[\(judgements.joined(separator: ","))]\(sound)\(error)}"
     }

@@ -235,7 +235,7 @@ package struct Step: Hashable, Sendable {
 /// What a step does. Numbers are positions in ``Scenario/apps`` and ``Scenario/devices``.
 package enum Verb: Hashable, Sendable {
     case user(apps: [Int], UserAction)
-    case terminate(apps: [Int], ExitCause)
+    case terminate(apps: [Int], ExitCause, MemoryPressure = .normal)
     case uninstall(apps: [Int])
     case phone(PhoneChange)
     case bluetooth(on: Bool)

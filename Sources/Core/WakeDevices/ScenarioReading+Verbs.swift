@@ -11,7 +11,7 @@ extension ScenarioReading {
 
     /// What some of the subjects need beside.
     static let extras = [
-        (verb: "terminate", value: ["cause"]), (verb: "notify", value: ["characteristic", "value"]),
+        (verb: "terminate", value: ["cause", "pressure"]), (verb: "notify", value: ["characteristic", "value"]),
         (verb: "arm", value: ["fault"]), (verb: "authorize", value: ["location", "microphone", "background-location"]),
         (verb: "send", value: ["protocol", "text", "hex"]),
         (verb: "voip", value: CallAct.keys), (verb: "sound", value: ["do", "for"]),
@@ -22,7 +22,9 @@ extension ScenarioReading {
         for (verb, extras) in Self.extras where verb != key { try fields.refuse(extras, beside: key) }
         if let action = userAction(key) { return .user(apps: try appNames.resolve(value), action) }
         switch key {
-        case "terminate": return .terminate(apps: try appNames.resolve(value), try exitCause(fields) ?? .memory)
+        case "terminate":
+            let cause = try exitCause(fields) ?? .memory
+            return .terminate(apps: try appNames.resolve(value), cause, try pressure(fields, cause))
         case "uninstall": return .uninstall(apps: try appNames.resolve(value))
         case "sound": return .sound(apps: try scriptedApps(value), try soundAct(fields))
         case "authorize": return try authorize(value, fields)
@@ -55,6 +57,17 @@ extension ScenarioReading {
     private func exitCause(_ fields: Fields) throws(FileError) -> ExitCause? {
         let causes: [ExitCause] = [.memory, .cpu, .watchdog, .policy, .system, .update, .crash]
         return try fields["cause"].map { (node) throws(FileError) -> ExitCause in try cause(node, among: causes) }
+    }
+
+    private func pressure(_ fields: Fields, _ cause: ExitCause) throws(FileError) -> MemoryPressure {
+        guard let node = fields["pressure"] else { return .normal }
+        guard cause == .memory else {
+            throw node.error(
+                found: "'pressure' beside the cause \(cause.word)",
+                expected: "it with cause: memory alone"
+            )
+        }
+        return try node.word("pressure", among: MemoryPressure.allCases.map(\.word)) { MemoryPressure(word: $0) }
     }
 
     private mutating func authorize(_ node: YAMLNode, _ fields: Fields) throws(FileError) -> Verb {

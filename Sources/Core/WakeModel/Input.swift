@@ -7,7 +7,7 @@ package enum Input: Hashable, Sendable {
     case uninstall(AppID)
     case user(AppID, UserAction)
     /// The system ends the app, for a cause that is not the user's.
-    case terminate(AppID, ExitCause)
+    case terminate(AppID, ExitCause, MemoryPressure = .normal)
     case request(AppID, AppRequest)
     case process(AppID, ProcessReport)
     case event(WakeEvent)
@@ -17,6 +17,26 @@ package enum Input: Hashable, Sendable {
     case redeliver(AppID, WakeEvent, supersedes: DecisionID)
     /// The bench came back after it died: every process is gone. Connections that were up end by events of their own.
     case benchRestarted
+}
+
+/// How badly the system wants memory when it ends an app for it (LIFE-6).
+package enum MemoryPressure: UInt8, CaseIterable, Sendable {
+    case normal
+    /// At once: there is no time to ask the app.
+    case critical
+
+    /// The word used in scenarios.
+    package var word: String {
+        switch self {
+        case .normal: "normal"
+        case .critical: "critical"
+        }
+    }
+
+    package init?(word: String) {
+        guard let pressure = Self.allCases.first(where: { $0.word == word }) else { return nil }
+        self = pressure
+    }
 }
 
 /// What happens to the phone itself (SYS-1).

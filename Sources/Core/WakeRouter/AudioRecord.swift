@@ -48,8 +48,12 @@ struct AudioRecord: Equatable {
     var preferred = Instant.Span.zero
     /// The user's word, which outlives the process (AUD-10).
     var permission = MicrophonePermission.undetermined
-    /// The source heard nothing but silence for longer than the limit (AUD-4).
+    /// The source heard nothing but silence for longer than the limit, or than ``AudioRules/silenceNotice`` (AUD-4).
     var silent = false
+    /// Since when silence alone keeps the app running in the background.
+    var silentSince: Instant?
+    /// How long it did before, in all processes.
+    var silence = Instant.Span.zero
     /// What the source was told last; nil while the app's engine is off.
     var stream: AudioStream?
     /// Until when an app whose sound stopped in the background may still end its session, before it is suspended.
@@ -94,6 +98,8 @@ extension AudioRecord: ByteCoded {
         writer.write(preferred)
         writer.write(permission)
         writer.write(silent)
+        writer.write(optional: silentSince)
+        writer.write(silence)
         writer.write(optional: stream)
         writer.write(optional: lingersUntil)
         writer.write(underruns)
@@ -112,6 +118,8 @@ extension AudioRecord: ByteCoded {
         preferred = try reader.read()
         permission = try reader.read()
         silent = try reader.readBool()
+        silentSince = try reader.readOptional()
+        silence = try reader.read()
         stream = try reader.readOptional()
         lingersUntil = try reader.readOptional()
         underruns = try reader.readUInt64()

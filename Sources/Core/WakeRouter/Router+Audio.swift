@@ -224,6 +224,7 @@ extension Router {
     mutating func settleSound(of app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
         let stream = stream(of: app)
+        defer { countSilence(of: app) }
         guard stream != apps[index].audio.stream else { return }
         let sounded = apps[index].audio.isSounding
         apps[index].audio.stream = stream
@@ -236,6 +237,18 @@ extension Router {
         reschedule(app)
     }
 
+    /// The time during which silence alone keeps an app running in the background is counted, and told in the end (AUD-4).
+    private mutating func countSilence(of app: AppID) {
+        let index = Int(app.number)
+        let counts = apps[index].audio.silent && apps[index].audio.isSounding && apps[index].state == .background
+        if counts, apps[index].audio.silentSince == nil {
+            apps[index].audio.silentSince = now
+        } else if !counts, let since = apps[index].audio.silentSince {
+            apps[index].audio.silence = apps[index].audio.silence + now.since(since)
+            apps[index].audio.silentSince = nil
+        }
+    }
+
     private func stream(of app: AppID) -> AudioStream? {
         let record = apps[Int(app.number)].audio
         guard let engine = record.engine, record.activation != nil, record.attached else { return nil }
@@ -244,7 +257,7 @@ extension Router {
             case .notRunning, .suspended: false
             case .background:
                 apps[Int(app.number)].face.modes.contains(.audio) && record.category.goesOnInBackground
-                    && !record.silent
+                    && !(record.silent && profile.audioSilenceLimit != nil)
             case .active, .inactive: true
             }
         let ducked = audioApps.contains {
@@ -257,7 +270,7 @@ extension Router {
             frames: record.frames(for: engine, locked: isLocked),
             gain: ducked ? AudioFormat.duckedGain : AudioFormat.fullGain,
             hears: record.permission == .granted,
-            silenceLimit: profile.audioSilenceLimit
+            silenceLimit: profile.audioSilenceLimit ?? AudioRules.silenceNotice
         )
     }
 
@@ -300,5 +313,6 @@ extension Router {
         apps[Int(app.number)].audio = AudioRecord()
         apps[Int(app.number)].audio.permission = old.permission
         apps[Int(app.number)].audio.underruns = old.underruns
+        apps[Int(app.number)].audio.silence = old.silence
     }
 }

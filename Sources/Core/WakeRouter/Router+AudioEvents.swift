@@ -16,12 +16,24 @@ extension Router {
     private mutating func noteSound(_ event: WakeEvent, of app: AppID) {
         let index = Int(app.number)
         switch event.kind {
-        case .audioSilent: apps[index].audio.silent = true
+        case .audioSilent: noteSilence(of: index)
         case .audioAudible: apps[index].audio.silent = false
         case .audioRanDry: apps[index].audio.underruns &+= UInt64(event.local)
         case .audioStopped where event.failed: apps[index].audio.engine = nil
         case .microphoneAnswered: apps[index].audio.permission = event.failed ? .denied : .granted
         default: break
+        }
+    }
+
+    /// The silence began so long ago as it takes to be told.
+    private mutating func noteSilence(of index: Int) {
+        apps[index].audio.silent = true
+        guard profile.audioSilenceLimit == nil, apps[index].audio.isSounding, apps[index].state == .background else {
+            return
+        }
+        let began = Instant(nanoseconds: now.nanoseconds - AudioRules.silenceNotice.nanoseconds)
+        if apps[index].audio.silentSince == nil {
+            apps[index].audio.silentSince = max(began, apps[index].face.stateSince)
         }
     }
 
@@ -131,6 +143,13 @@ extension Router {
     /// How many of an app's buffers came late (AUD-11).
     package func underruns(of app: AppID) -> UInt64 {
         Int(app.number) < apps.count ? apps[Int(app.number)].audio.underruns : 0
+    }
+
+    /// How long silence alone kept an app running in the background (AUD-4).
+    package func silence(of app: AppID, at now: Instant) -> Instant.Span {
+        guard Int(app.number) < apps.count else { return .zero }
+        let record = apps[Int(app.number)].audio
+        return record.silence + (record.silentSince.map { now.since($0) } ?? .zero)
     }
 
     /// Whether another app's session is active, and whether one of them does not mix.

@@ -172,6 +172,7 @@ extension Router {
     mutating func terminate(
         _ app: AppID,
         cause: ExitCause,
+        pressure: MemoryPressure = .normal,
         code: Int64,
         by event: EventID,
         into output: inout RouterOutput
@@ -179,11 +180,14 @@ extension Router {
         let index = Int(app.number)
         guard apps[index].hasProcess else { return }
         switch apps[index].phase {
-        case .ending: return
+        case .ending:
+            // It was asked already; only what cannot wait for its answer ends it now.
+            guard LifecycleRules.isUrgent(cause, pressure) else { return }
+            end(app, cause: cause, code: code, by: event, into: &output)
         case .resting, .launching, .freezing:
             end(app, cause: cause, code: code, by: event, into: &output)
         case .running, .leaving:
-            guard LifecycleRules.endsCleanly(cause) else {
+            guard LifecycleRules.endsCleanly(cause, pressure) else {
                 end(app, cause: cause, code: code, by: event, into: &output)
                 return
             }

@@ -11,7 +11,7 @@ extension Router {
             output.actions.append(.refused(app, .tooMany))
             return
         }
-        if isTaskBudgetSpent(index) {
+        if isTaskBudgetSpent(index, at: now) {
             // It cannot be granted: the app hears so at once, and the task holds nothing.
             output.actions.append(.expireTasks(app, tokens: [token]))
             return
@@ -29,7 +29,19 @@ extension Router {
         }
     }
 
-    private func isTaskBudgetSpent(_ index: Int) -> Bool {
+    /// Whether a task that an app begins now would have time: what performExpiringActivity asks first (TASK-7).
+    package func grantsTask(of app: AppID, at now: Instant) -> Bool {
+        guard isInstalled(app) else { return false }
+        let index = Int(app.number)
+        guard apps[index].tasks.count < Self.tasksLimit else { return false }
+        switch apps[index].phase {
+        case .ending: return false
+        case .resting, .launching, .running, .leaving, .freezing: break
+        }
+        return apps[index].hasProcess && !isTaskBudgetSpent(index, at: max(self.now, now))
+    }
+
+    private func isTaskBudgetSpent(_ index: Int, at now: Instant) -> Bool {
         guard apps[index].state == .background, !runsOn(index), let ends = apps[index].taskBudgetEnds
         else { return false }
         return ends.since(now) <= profile.taskExpirationMargin

@@ -142,9 +142,9 @@ package struct Router {
             guard isInstalled(app) else { return }
             user(action, app, id: id, into: &output)
             reschedule(app)
-        case .terminate(let app, let cause):
+        case .terminate(let app, let cause, let pressure):
             guard isInstalled(app) else { return }
-            terminate(app, cause: cause, code: 0, by: id, into: &output)
+            terminate(app, cause: cause, pressure: pressure, code: 0, by: id, into: &output)
             reschedule(app)
         case .request(let app, let request):
             guard isInstalled(app) else { return }

@@ -105,6 +105,7 @@ extension PublicSource {
     static let accessory = PublicSource("External Accessory documentation")
     static let audioGuide = PublicSource("Audio Session Programming Guide")
     static let audio = PublicSource("AVFAudio documentation, AVAudioSession")
+    static let voipQA = PublicSource("Apple Technical Q&A 1938, VoIP sockets")
     static let bufferQA = PublicSource("Apple Technical Q&A 1606")
     static let voipTips = PublicSource("iOS App Programming Guide, Tips for Developing a VoIP App")
     static let keepAlive = PublicSource("UIKit documentation, setKeepAliveTimeout(_:handler:)")
@@ -180,7 +181,8 @@ package enum RuleCatalogue {
             .life6,
             """
             An app that is running in the background when the system must terminate it first gets \
-            willTerminate and a few seconds.
+            willTerminate and a few seconds, except where memory is wanted at once (cause memory with \
+            pressure critical, MEM-1): that is a bare kill.
             """,
             figure: "5 s",
             .documented,
@@ -223,14 +225,17 @@ package enum RuleCatalogue {
         RuleEntry(
             .life11,
             """
-            A wake without a completion handler (Bluetooth, accessory, location) ends at the earlier of its \
-            budget, counted from the first event that woke the app and not extended by later ones, and the \
-            app's own word that it is done; events inside the window are backgroundDeliver, the next one \
-            after suspension is a resume with a fresh window. A wake with a completion handler ends at the \
+            A wake without a completion handler (Bluetooth, accessory, location, VoIP) gives a window that \
+            begins with its event; each further event that the app is given opens a window of its own, and \
+            the app runs until the last one ends or it says that it is done. Events inside a window are \
+            backgroundDeliver, the next one after suspension is a resume. With the setting wakeWindow: \
+            first, only the first event's window counts. A wake with a completion handler ends at the \
             handler.
             """,
             figure: "per source",
-            .design
+            .inferred,
+            note: "assertions are taken per event; no source says it in one sentence",
+            from: [.coreBluetoothGuide]
         ),
         RuleEntry(
             .launch1,
@@ -622,10 +627,11 @@ package enum RuleCatalogue {
         RuleEntry(
             .aud4,
             """
-            A background player must produce audible content: a run of silent buffers longer than the limit \
-            ends the protection (limit is a setting, default 10 s).
+            A background player must produce audible content. Without the setting silenceLimit nothing is \
+            enforced at run time, and the report names apps that kept themselves alive with silence; with \
+            it, a run of silent buffers longer than the limit ends the protection.
             """,
-            figure: "setting",
+            figure: "setting, off",
             .documented,
             assumed: "enforcement at run time, and its limit",
             from: [.guide2014]
@@ -705,11 +711,12 @@ package enum RuleCatalogue {
             .voip1,
             """
             A socket marked for VoIP is watched by the system while the app is suspended; incoming traffic \
-            wakes the app and gives it the socket back with no byte lost.
+            wakes the app and gives it the socket back with no byte lost. From ios10 only for apps whose \
+            bundle was built with an older SDK (DTSDKName or DTPlatformVersion below 10).
             """,
-            profiles: "legacy sockets on",
+            profiles: "to ios9 all; later by the bundle's SDK; setting legacy on|off|by-sdk",
             .documented,
-            from: [.guide2014]
+            from: [.guide2014, .voipQA]
         ),
         RuleEntry(
             .voip2,

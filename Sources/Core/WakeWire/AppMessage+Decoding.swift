@@ -24,7 +24,11 @@ extension AppMessage {
         case "done":
             self = .done
         case "task.begin":
-            self = .beginTask(token: try fields.serial("token"), name: try fields.optionalString("name"))
+            self = .beginTask(
+                token: try fields.serial("token"),
+                name: try fields.optionalString("name"),
+                id: try fields.optionalSerial("id")
+            )
         case "task.end":
             self = .endTask(token: try fields.serial("token"))
         case "time.remaining":

@@ -37,8 +37,11 @@ extension AppMessage {
             }
         case .done:
             writer.field("type", "done")
-        case .beginTask(let token, let name):
+        case .beginTask(let token, let name, let id):
             writer.field("type", "task.begin")
+            if let id {
+                writer.field("id", id)
+            }
             writer.field("token", token)
             writer.field("name", name)
         case .endTask(let token):

@@ -11,7 +11,9 @@ package enum AppMessage: Equatable, Sendable {
     /// The app's own word that the work of this wake is done (LIFE-11).
     case done
     /// A finite-length task begins; the app mints the token.
-    case beginTask(token: UInt64, name: String?)
+    ///
+    /// With an id it begins only if it is granted, and a reply with `granted` says whether (TASK-7).
+    case beginTask(token: UInt64, name: String?, id: UInt64? = nil)
     /// A finite-length task ends.
     case endTask(token: UInt64)
     /// How long the app may still run in the background; answered by a reply with `seconds`.

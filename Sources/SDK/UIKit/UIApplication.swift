@@ -167,8 +167,11 @@ extension UIApplication {
 
     private func expire(_ tokens: [UInt64]) {
         for token in tokens {
-            let task = tasks.withLock { $0[token] }
-            task?.expirationHandler?()
+            if let task = tasks.withLock({ $0[token] }) {
+                task.expirationHandler?()
+            } else {
+                ExpiringActivities.expire(token)
+            }
         }
     }
 

@@ -274,7 +274,9 @@ package final class BenchClient: Sendable {
         DispatchQueue.main.async { [self] in
             application(callback, appState)
             DispatchQueue.main.async { [self] in
-                send(.acknowledge(delivery: delivery))
+                ExpiringActivities.afterEnd(of: callback) { [self] in
+                    send(.acknowledge(delivery: delivery))
+                }
             }
         }
     }

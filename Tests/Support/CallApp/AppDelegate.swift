@@ -4,7 +4,7 @@ import WakeDevices
 /// An app with one connection to a call server, which does what the environment says: `CALL_APP` holds words.
 ///
 /// `unmarked` leaves the socket as any other, `plain` uses a socket of its own instead of streams, `crash` ends with status 3
-/// at the first byte after `didEnterBackground`, `pour` expects PouredBytes of the seed 1 and reads them in pieces of all
+/// at the first byte after `didEnterBackground`, `activity` does something there until its time expires, `pour` expects PouredBytes of the seed 1 and reads them in pieces of all
 /// sizes, ending its wakes by chance.
 @main
 final class AppDelegate: UIResponder, UIApplicationDelegate, @preconcurrency StreamDelegate {
@@ -30,6 +30,24 @@ final class AppDelegate: UIResponder, UIApplicationDelegate, @preconcurrency Str
     func applicationDidEnterBackground(_ application: UIApplication) {
         isInBackground = true
         log("didEnterBackground")
+        if words.contains("activity") { beginActivity() }
+    }
+
+    /// An activity that ends when it expires, and then one that comes too late.
+    private func beginActivity() {
+        let expiration = DispatchSemaphore(value: 0)
+        ProcessInfo.processInfo.performExpiringActivity(withReason: "save") { [self] expired in
+            log("activity expired=\(expired)")
+            if expired {
+                ProcessInfo.processInfo.performExpiringActivity(withReason: "too late") { [self] expired in
+                    log("late activity expired=\(expired)")
+                    expiration.signal()
+                }
+            } else {
+                expiration.wait()
+                log("activity ends")
+            }
+        }
     }
 
     func applicationWillEnterForeground(_ application: UIApplication) {
@@ -94,7 +112,7 @@ final class AppDelegate: UIResponder, UIApplicationDelegate, @preconcurrency Str
         }
     }
 
-    private func log(_ line: String) {
+    nonisolated private func log(_ line: String) {
         FileHandle.standardOutput.write(Data((line + "\n").utf8))
     }
 }

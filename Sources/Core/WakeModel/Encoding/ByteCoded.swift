@@ -43,6 +43,7 @@ extension Check: ByteCoded {}
 extension CheckResult: ByteCoded {}
 extension EventKind: ByteCoded {}
 extension ExitCause: ByteCoded {}
+extension MemoryPressure: ByteCoded {}
 extension LifecycleCallback: ByteCoded {}
 extension PhoneChange: ByteCoded {}
 extension Reason: ByteCoded {}

@@ -17,10 +17,11 @@ extension Input: ByteCoded {
             writer.write(byte: 4)
             writer.write(app)
             writer.write(action)
-        case .terminate(let app, let cause):
+        case .terminate(let app, let cause, let pressure):
             writer.write(byte: 5)
             writer.write(app)
             writer.write(cause)
+            writer.write(pressure)
         case .request(let app, let request):
             writer.write(byte: 6)
             writer.write(app)
@@ -53,7 +54,7 @@ extension Input: ByteCoded {
         case 2: self = .install(try reader.read(), try reader.read())
         case 3: self = .uninstall(try reader.read())
         case 4: self = .user(try reader.read(), try reader.read())
-        case 5: self = .terminate(try reader.read(), try reader.read())
+        case 5: self = .terminate(try reader.read(), try reader.read(), try reader.read())
         case 6: self = .request(try reader.read(), try reader.read())
         case 7: self = .process(try reader.read(), try reader.read())
         case 8: self = .event(try reader.read())

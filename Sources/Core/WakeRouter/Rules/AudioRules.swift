@@ -23,6 +23,9 @@ enum AudioRules {
     /// suspended at once when it has. No document gives a figure: assumed.
     static let lingering = Instant.Span.seconds(5)
 
+    /// After how long a run of silence is told where it has no limit. No document gives a figure: assumed.
+    static let silenceNotice = Instant.Span.seconds(10)
+
     /// Evaluates every check; none is left out because an earlier one failed.
     ///
     /// What holds passes. What does not hold fails where it stands in the way of the app in its state, and is not
@@ -42,7 +45,9 @@ enum AudioRules {
         results[.soundModePresent] =
             !asks && !wakes(question)
             ? .notApplicable : passes(app.modes.contains(.audio), where: background && asks || suspended || dead)
-        results[.audible] = passes(!question.silent, where: background && isAboutSilence(question.kind))
+        results[.audible] =
+            profile.audioSilenceLimit == nil
+            ? .notApplicable : passes(!question.silent, where: background && isAboutSilence(question.kind))
         results[.noCall] = !asks ? .notApplicable : passes(!question.inCall, where: question.kind != .audioInBackground)
         results[.categoryAllows] =
             !asks
@@ -107,7 +112,8 @@ enum AudioRules {
         case .audioInterrupted: (verdict, .interrupted)
         case .audioInterruptionEnded: (verdict, question.failed || verdict == .relaunch ? reason : .shouldResume)
         case .audioRanDry: (verdict, .ranDry)
-        case .audioStarted where background, .audioInBackground where background: (verdict, .playsOn)
+        case .audioStarted where background, .audioInBackground where background, .audioSilent where background:
+            (verdict, .playsOn)
         case .audioStopped where background: (verdict, .stoppedPlaying)
         default: (verdict, reason)
         }

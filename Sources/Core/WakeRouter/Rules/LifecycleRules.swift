@@ -17,10 +17,16 @@ enum LifecycleRules {
     }
 
     /// Whether a running app is asked to end before it is killed for this cause (LIFE-6).
-    static func endsCleanly(_ cause: ExitCause) -> Bool {
+    static func endsCleanly(_ cause: ExitCause, _ pressure: MemoryPressure) -> Bool {
         switch cause {
-        case .memory, .system, .update, .userForceQuit, .exit: true
+        case .memory: !isUrgent(cause, pressure)
+        case .system, .update, .userForceQuit, .exit: true
         case .crash, .watchdog, .cpu, .policy, .bench: false
         }
+    }
+
+    /// Whether the system wants an app's memory at once (LIFE-6, MEM-1).
+    static func isUrgent(_ cause: ExitCause, _ pressure: MemoryPressure) -> Bool {
+        cause == .memory && pressure == .critical
     }
 }
