@@ -131,21 +131,20 @@ func expectAnswer(_ text: String, _ name: String, location: SourceLocation = #_s
 
 /// Texts of scenarios.
 enum Scenarios {
-    /// A belt, and an app that the scenario plays: suspended, then force-quit.
+    /// A beacon, and an app that the scenario plays: suspended, then force-quit, where that bars location, too.
     static let forceQuit = """
         scenario: swiped
-        devices: [{file: belt.yaml, name: belt}]
+        profile: ios26
+        devices: [{file: beacon.yaml, name: beacon}]
         apps:
           - scripted: com.acme.heart
             name: heart
-            modes: [bluetooth-central]
-            restore-identifier: central
-            uses: [{device: belt, characteristic: 2A37}]
+            location: {beacons: [{identifier: desk, uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0}]}
             on: [{event: any, work: 1s, then: end}]
         steps:
           - {at: 0, launch: heart}
-          - {when: {app: heart, verdict: foreground-deliver, kind: characteristic-notified}, home: heart}
-          - {when: {app: heart, verdict: resume, kind: characteristic-notified}, note: woken}
+          - {when: {app: heart, verdict: foreground-deliver, kind: region-entered}, home: heart}
+          - {when: {app: heart, verdict: resume, kind: region-exited}, note: woken}
           - {when: {app: heart, state: suspended}, force-quit: heart}
           - {when: {app: heart, verdict: deny, reason: ForceQuit}, note: refused}
         expect:
@@ -153,17 +152,18 @@ enum Scenarios {
 
         """
 
-    /// Its belt is out of reach of nobody: it notifies every 30 s.
-    static let belt = """
-        device: bluetooth-peripheral
-        address: "F0:11:22:33:44:55"
-        advertising: {services: [180D]}
-        gatt:
-          - service: 180D
-            characteristics:
-              - uuid: 2A37
-                properties: [notify]
-                notifications: [{after: 2s, values: ["0048"]}, {after: 30s, counter: {count: 100, every: 30s, width: 1}}]
+    /// Its beacon comes and goes.
+    static let beacon = """
+        device: ibeacon
+        address: "C2:5B:00:00:01:00"
+        uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0
+        major: 1
+        minor: 12
+        distance:
+          - {after: 2s, metres: 1}
+          - {after: 10s, metres: away}
+          - {after: 50s, metres: 1}
+          - {after: 10s, metres: away}
 
         """
 
@@ -206,9 +206,9 @@ extension Program {
         try write("Heart.app/heart", "#!/bin/sh\n\(script)\n", executable: true)
     }
 
-    /// Writes the force-quit scenario and its belt.
+    /// Writes the force-quit scenario and its beacon.
     func writeForceQuit() throws {
-        try write("belt.yaml", Scenarios.belt)
+        try write("beacon.yaml", Scenarios.beacon)
         try write("swiped.yaml", Scenarios.forceQuit)
     }
 }

@@ -69,7 +69,7 @@ struct ReadmeTests {
         let script = (first + commands.map { "echo \"$ \"'\($0)'; \($0)" }).joined(separator: "\n")
         let outcome = try program.run("/bin/bash", ["-c", script])
         #expect(outcome.code == 0, "\(outcome.output.suffix(2_000))\n\(outcome.errors)")
-        #expect(outcome.output.contains("because  ForceQuit"))
+        #expect(outcome.output.contains("because  RelaunchedAfterForceQuit"))
         #expect(outcome.output.contains("equal verdicts: wakebench-runs/first and wakebench-runs/second"))
     }
 

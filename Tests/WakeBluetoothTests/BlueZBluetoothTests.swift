@@ -586,6 +586,34 @@ struct BlueZBluetoothTests {
         try bench.subscribe()
     }
 
+    @Test("LAUNCH-2: an app that is let go ends its discovery, its notifications and, when it was the last, the link")
+    func released() throws {
+        let bench = try Bench()
+        try bench.connect(heart)
+        try bench.connect(log)
+        try bench.subscribe(heart)
+        bench.perform(.scan(heart, services: [bench.names.intern("1810")], allowDuplicates: false))
+        try bench.wait(for: "the discovery") { bench.bluez.isDiscovering }
+        bench.perform(.release(heart))
+        try bench.wait(for: "the end of the discovery") { !bench.bluez.isDiscovering }
+        try bench.wait(for: "the end of the notifications") { bench.bluez.count("StopNotify") == 1 }
+        #expect(bench.bluez.count("Disconnect") == 0)
+        bench.perform(.release(log))
+        try bench.wait(for: "the end of the link") { bench.bluez.count("Disconnect") == 1 }
+        #expect(bench.events(.peripheralDisconnected).isEmpty)
+    }
+
+    @Test("LAUNCH-2: a request for a link that is let go is not made when its device appears")
+    func releasedRequest() throws {
+        let bench = try Bench()
+        bench.bluez.inReach = []
+        bench.perform(.connect(heart, peripheral: bench.belt))
+        try bench.wait(for: "the discovery") { bench.bluez.isDiscovering }
+        bench.perform(.release(heart))
+        try bench.wait(for: "the end of the discovery") { !bench.bluez.isDiscovering }
+        #expect(bench.bluez.count("Connect") == 0)
+    }
+
     static let failures: [(BusError, BluetoothFailure.Domain, Int32)] = [
         (BusError(name: "org.bluez.Error.NotConnected", message: "Not Connected"), .core, 7),
         (BusError(name: "org.freedesktop.DBus.Error.UnknownObject", message: "gone"), .att, 1),

@@ -122,7 +122,7 @@ struct ScenarioTests {
             scenario.steps.map(\.verb) == [
                 .user(apps: [0, 1, 2], .launch), .user(apps: [1, 2, 3, 4], .home),
                 .notify(devices: [1], characteristic: "2A37", value: [0, 0x50]), .terminate(apps: [0], .cpu),
-                .user(apps: [3], .forceQuit), .phone(.reboot), .bluetooth(on: false),
+                .user(apps: [3], .forceQuit), .phone(.reboot), .phone(.bluetoothOff),
                 .arm(devices: [0, 1, 2], fault: "late-ccc"), .range(devices: [0, 1, 2], inRange: false),
                 .range(devices: [0, 1, 2], inRange: true), .disconnect(devices: [0]), .uninstall(apps: [0]),
                 .note("the end"),

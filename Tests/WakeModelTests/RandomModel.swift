@@ -354,6 +354,8 @@ extension SeededGenerator {
         snapshot.forceQuitBy = event()
         snapshot.forceQuitLifted = flag()
         snapshot.rebootedSince = flag()
+        snapshot.bluetoothOffSince = flag()
+        snapshot.endedByReboot = flag()
         snapshot.unlockedSinceBoot = flag()
         snapshot.unlockedAt = instant()
         snapshot.passcode = flag()

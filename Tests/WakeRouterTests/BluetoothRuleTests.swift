@@ -134,6 +134,58 @@ struct BluetoothRuleTests {
         #expect(phone.last?.wouldHave == .resume)
     }
 
+    /// An app without the mode that scans, in a state outside the foreground; nothing before counts.
+    private func scanner(in state: AppState, _ modes: [BackgroundMode]) -> Phone {
+        var phone = Phone()
+        let app = phone.install(modes)
+        phone.open(app)
+        phone.request(app, .scan(1, services: [Phone.service], allowDuplicates: false))
+        phone.request(app, .beginTask(token: 1))
+        phone.user(.home, app)
+        phone.report(app, .returned(.didEnterBackground))
+        if state != .background {
+            phone.request(app, .endTask(token: 1))
+            phone.report(app, .suspended)
+        }
+        if state == .notRunning { phone.hear(.terminate(app, .memory)) }
+        phone.forget()
+        return phone
+    }
+
+    @Test(
+        "BTC-3: without bluetooth-central a scan finds nothing outside the foreground, and finds it there again",
+        arguments: [.background, .suspended, .notRunning] as [AppState]
+    )
+    func scanWithoutMode(state: AppState) {
+        var phone = scanner(in: state, [])
+        phone.sight()
+        #expect(phone.verdicts == [.deny])
+        #expect(phone.reasons == [.scanNeedsMode])
+        #expect(phone.last?.rule == .btc3)
+        #expect(phone.last?.wouldHave?.delivers == true)
+        #expect(phone.delivered == [])
+        phone.forget()
+        phone.user(.launch, AppID(0))
+        phone.report(AppID(0), .launched)
+        #expect(phone.decisions.isEmpty)
+        #expect(phone.commands == [.scan(client, services: [Phone.service], allowDuplicates: false)])
+        var other = scanner(in: state, [.bluetoothCentral])
+        other.sight()
+        #expect(other.last?.verdict.delivers == true)
+    }
+
+    @Test("BTC-3: an inactive app is in the foreground, and its scan finds without the mode")
+    func scanWhileInactive() {
+        var phone = Phone()
+        let app = phone.install([])
+        phone.open(app)
+        phone.request(app, .scan(1, services: [Phone.service], allowDuplicates: false))
+        phone.user(.interrupt, app)
+        phone.forget()
+        phone.sight()
+        #expect(phone.verdicts == [.foregroundDeliver])
+    }
+
     @Test("BTC-3: a scan without services finds everything in the foreground")
     func scanInForeground() {
         var phone = Phone()
@@ -331,53 +383,40 @@ struct BluetoothRuleTests {
         #expect(phone.delivered == [event])
     }
 
-    /// How the app ended, in the words of BTC-8's matrix.
-    enum Ending: CaseIterable {
-        case purged, crashed, forceQuit, bluetoothOff, restartedAndLocked, restartedAndUnlocked
+    @Test(
+        "BTC-8: a link that a restart ends is recorded for its app, which is not relaunched for it",
+        arguments: [true, false]
+    )
+    func connectedAtReboot(passcode: Bool) {
+        var phone = Phone(passcode: passcode)
+        let app = phone.suspendedSubscriber()
+        let reboot = phone.hear(.phone(.reboot))
+        #expect(phone.decisions.map(\.app) == [app])
+        #expect(phone.last?.kind == .peripheralDisconnected)
+        #expect(phone.last?.parent == reboot)
+        #expect(phone.last?.reason == (passcode ? .beforeFirstUnlock : .notRelaunchedAfterExit))
+        phone.hear(.phone(.unlock))
+        #expect(phone.last?.reason == .notRelaunchedAfterExit)
+        #expect(phone.last?.rule == .btc8)
+        #expect(phone.last?.wouldHave == .relaunch)
+        #expect(phone.router.state(of: app) == .notRunning)
+        phone.forget()
+        phone.notify()
+        phone.happen(.peripheralDisconnected)
+        #expect(phone.reasons == [.noRegistration, .noRegistration])
     }
 
-    @Test("BTC-8: the way an app ended decides its relaunch, to iOS 10", arguments: Ending.allCases)
-    func matrixBeforeEleven(ending: Ending) {
-        #expect(
-            reason(after: ending, .ios8) == (ending == .restartedAndUnlocked ? .notRelaunchedAfterExit : common(ending))
-        )
-    }
-
-    @Test("BTC-8: the way an app ended decides its relaunch, from iOS 11", arguments: Ending.allCases)
-    func matrixFromEleven(ending: Ending) {
-        #expect(reason(after: ending, .ios17) == (ending == .restartedAndUnlocked ? .relaunched : common(ending)))
-    }
-
-    private func common(_ ending: Ending) -> Reason {
-        switch ending {
-        case .purged, .crashed, .restartedAndUnlocked: .relaunched
-        case .forceQuit: .forceQuit
-        case .bluetoothOff: .noRegistration
-        case .restartedAndLocked: .beforeFirstUnlock
-        }
-    }
-
-    private func reason(after ending: Ending, _ profile: Profile) -> Reason? {
-        var phone = Phone(profile)
-        let app = phone.install()
-        phone.open(app)
-        phone.request(app, .connect(1, peripheral: Phone.belt))
-        phone.leave(app)
-        switch ending {
-        case .purged: phone.hear(.terminate(app, .memory))
-        case .crashed: phone.report(app, .exited(-11))
-        case .forceQuit: phone.user(.forceQuit, app)
-        case .bluetoothOff:
-            phone.hear(.terminate(app, .memory))
-            phone.happen(.bluetoothPoweredOff)
-            phone.happen(.bluetoothPoweredOn)
-        case .restartedAndLocked: phone.hear(.phone(.reboot))
-        case .restartedAndUnlocked:
-            phone.hear(.phone(.reboot))
-            phone.hear(.phone(.unlock))
-        }
-        phone.happen(.peripheralConnected)
-        return phone.last?.reason
+    @Test("BTC-8: a restart ends the links of an app without restore identifier, too, and of no process of long ago")
+    func connectedAtRebootWithoutIdentifier() {
+        var phone = Phone(passcode: false)
+        let app = phone.suspendedSubscriber(restoreIdentifier: .none)
+        phone.hear(.phone(.reboot))
+        #expect(phone.decisions.map(\.app) == [app])
+        #expect(phone.reasons == [.noRestoreIdentifier])
+        var other = Phone(passcode: false)
+        _ = other.terminatedSubscriber(restoreIdentifier: .none)
+        other.hear(.phone(.reboot))
+        #expect(other.decisions.isEmpty)
     }
 
     @Test("BTC-10: Bluetooth off is told, ends every connection, and refuses requests")

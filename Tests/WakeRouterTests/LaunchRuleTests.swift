@@ -19,11 +19,12 @@ struct LaunchRuleTests {
         #expect(phone.router.state(of: app) == .background)
     }
 
-    @Test("LAUNCH-2: a force-quit app is not launched, and would have been")
+    @Test("LAUNCH-2: a force-quit app is not launched for what came while it ended, and would have been")
     func forceQuit() {
         var phone = Phone()
-        let app = phone.terminatedSubscriber(cause: .userForceQuit)
+        let app = phone.endingSubscriber()
         phone.notify()
+        phone.report(app, .returned(.willTerminate))
         #expect(phone.verdicts == [.deny])
         #expect(phone.reasons == [.forceQuit])
         #expect(phone.last?.rule == .launch2)
@@ -34,15 +35,107 @@ struct LaunchRuleTests {
     @Test("LAUNCH-2: a force quit is remembered with the user's action that made it")
     func forceQuitObserved() {
         var phone = Phone()
-        let app = phone.suspendedSubscriber()
+        let app = phone.install()
+        phone.open(app)
+        phone.subscribe(app)
         phone.wait(.seconds(7))
         let swipe = phone.user(.forceQuit, app)
         let at = phone.now
-        phone.wait(.seconds(7))
+        phone.wait(.seconds(1))
         phone.notify()
+        phone.wait(.seconds(7))
         #expect(phone.last?.snapshot.forceQuit == true)
         #expect(phone.last?.snapshot.forceQuitAt == at)
         #expect(phone.last?.snapshot.forceQuitBy == swipe)
+    }
+
+    @Test("LAUNCH-2: a swiped app's belt is let go, and what it says is for nobody", arguments: [true, false])
+    func forceQuitLetsGo(suspended: Bool) {
+        var phone = Phone()
+        let app = suspended ? phone.suspendedSubscriber() : phone.endingSubscriber()
+        if suspended { phone.user(.forceQuit, app) } else { phone.report(app, .returned(.willTerminate)) }
+        #expect(phone.commands == [.release(BluetoothClient(app: app, slot: 0))])
+        phone.notify()
+        phone.happen(.peripheralDisconnected)
+        #expect(phone.reasons == [.noRegistration, .noRegistration])
+        #expect(phone.router.preservedRestoreIdentifiers(of: app) == [])
+    }
+
+    @Test("LAUNCH-2: requests, scans and watches of a swiped app end with it, with and without a process")
+    func forceQuitEndsRequests() {
+        for purged in [false, true] {
+            var phone = Phone()
+            let app = phone.install()
+            phone.open(app)
+            phone.request(app, .connect(1, peripheral: Phone.belt))
+            phone.request(app, .scan(1, services: [Phone.service], allowDuplicates: false))
+            phone.request(app, .watchConnections(1, peripherals: [Phone.belt], services: []))
+            phone.leave(app)
+            if purged { phone.hear(.terminate(app, .memory)) }
+            phone.forget()
+            phone.user(.forceQuit, app)
+            let client = BluetoothClient(app: app, slot: 0)
+            #expect(phone.commands == [.release(client)])
+            phone.forget()
+            phone.sight()
+            phone.happen(.peripheralConnected)
+            phone.happen(.connectionEvent, to: client)
+            #expect(phone.reasons == [.noRegistration, .noRegistration, .noRegistration])
+            phone.forget()
+            phone.hear(.phone(.reboot))
+            phone.hear(.phone(.unlock))
+            #expect(phone.commands == [])
+        }
+    }
+
+    @Test("LAUNCH-2: another app that holds the belt of a swiped one goes on hearing of it, and it alone")
+    func forceQuitLeavesOthers() {
+        var phone = Phone()
+        let swiped = phone.suspendedSubscriber()
+        let other = phone.install()
+        phone.open(other)
+        phone.subscribe(other)
+        phone.user(.forceQuit, swiped)
+        phone.forget()
+        phone.notify()
+        #expect(phone.decisions.map(\.app) == [other])
+        #expect(phone.verdicts == [.foregroundDeliver])
+    }
+
+    @Test("LAUNCH-2: a swiped app that the user launches starts with nothing of before")
+    func forceQuitRestoresNothing() {
+        var phone = Phone()
+        let app = phone.terminatedSubscriber(cause: .userForceQuit)
+        phone.open(app)
+        let restored = phone.actions.contains { if case .restore = $0 { true } else { false } }
+        #expect(!restored)
+        phone.forget()
+        phone.notify()
+        #expect(phone.reasons == [.noRegistration])
+    }
+
+    @Test("LAUNCH-2, LAUNCH-3: what a swiped app makes when a fence brings it back goes with its process, too")
+    func barredAppLetsGo() {
+        var phone = Phone()
+        let app = phone.suspendedMonitor([.bluetoothCentral])
+        phone.user(.forceQuit, app)
+        phone.enter()
+        phone.request(app, .createManager(1, restoreIdentifier: Phone.identifier))
+        phone.request(app, .connect(1, peripheral: Phone.belt))
+        phone.forget()
+        phone.hear(.terminate(app, .memory))
+        phone.report(app, .returned(.willTerminate))
+        #expect(phone.commands == [.release(BluetoothClient(app: app, slot: 0))])
+    }
+
+    @Test("LAUNCH-2: where the switch is off a force quit is an end as any other")
+    func forceQuitWithoutBar() {
+        var profile = Profile.ios17
+        profile.forceQuitBars = false
+        var phone = Phone(profile)
+        _ = phone.terminatedSubscriber(cause: .userForceQuit)
+        phone.notify()
+        #expect(phone.reasons == [.relaunched])
     }
 
     @Test("LAUNCH-2: a user launch lifts the bar")
@@ -81,19 +174,16 @@ struct LaunchRuleTests {
 
     @Test("LAUNCH-4: a reboot lifts the bar of a force quit, where the switch says so", arguments: [true, false])
     func rebootLifts(lifts: Bool) {
-        var profile = Profile.ios17
+        var profile = Profile.ios26
         profile.rebootLiftsForceQuit = lifts
         var phone = Phone(profile)
-        let app = phone.install()
-        phone.open(app)
-        phone.request(app, .connect(1, peripheral: Phone.belt))
-        phone.leave(app)
+        let app = phone.suspendedMonitor()
         phone.user(.forceQuit, app)
         phone.hear(.phone(.reboot))
         phone.hear(.phone(.unlock))
         phone.forget()
-        phone.happen(.peripheralConnected)
-        #expect(phone.reasons == [lifts ? .relaunched : .forceQuit])
+        phone.enter()
+        #expect(phone.last?.reason == (lifts ? .relaunched : .forceQuit))
     }
 
     @Test("LAUNCH-5: with a passcode nothing is launched between boot and the first unlock")
@@ -121,6 +211,154 @@ struct LaunchRuleTests {
         phone.forget()
         phone.happen(.peripheralConnected)
         #expect(phone.verdicts == [.relaunch])
+    }
+
+    /// An app that waits for the belt, on a phone that was restarted and is locked; nothing before counts.
+    private func rebooted(_ phone: inout Phone) -> AppID {
+        let app = phone.install()
+        phone.open(app)
+        phone.request(app, .connect(1, peripheral: Phone.belt))
+        phone.leave(app)
+        phone.hear(.phone(.reboot))
+        phone.forget()
+        return app
+    }
+
+    @Test(
+        "LAUNCH-5: a connection that came up while locked is decided anew at the first unlock",
+        arguments: [true, false]
+    )
+    func connectedWhileLocked(removesPasscode: Bool) {
+        var phone = Phone()
+        let app = rebooted(&phone)
+        let event = phone.happen(.peripheralConnected)
+        #expect(phone.reasons == [.beforeFirstUnlock])
+        let denial = phone.last!.id
+        phone.hear(.phone(removesPasscode ? .removePasscode : .unlock))
+        #expect(phone.reasons == [.beforeFirstUnlock, .relaunched])
+        #expect(phone.last?.event == event)
+        #expect(phone.last?.supersedes == denial)
+        phone.request(app, .createManager(1, restoreIdentifier: Phone.identifier))
+        #expect(phone.delivered == [event])
+        let state = RestoredState(
+            peripherals: [.init(name: Phone.belt, connected: true, subscriptions: [])],
+            scanServices: nil,
+            scanAllowsDuplicates: false
+        )
+        #expect(phone.actions.contains(.restore(app, 1, state)))
+        #expect(phone.actions.filter { $0 == .keep(app, event) }.count == 2)
+        #expect(phone.actions.filter { $0 == .discard(app, event) }.count == 2)
+    }
+
+    @Test("LAUNCH-5: what came while locked is decided once, in its order, and a second unlock repeats nothing")
+    func lockedInOrder() {
+        var phone = Phone()
+        _ = rebooted(&phone)
+        let connected = phone.happen(.peripheralConnected)
+        let disconnected = phone.happen(.peripheralDisconnected)
+        phone.forget()
+        phone.hear(.phone(.unlock))
+        #expect(phone.decisions.map(\.event) == [connected, disconnected])
+        #expect(phone.verdicts == [.relaunch, .backgroundDeliver])
+        phone.hear(.phone(.lock))
+        phone.hear(.phone(.unlock))
+        #expect(phone.decisions.count == 2)
+    }
+
+    @Test("LAUNCH-5: a crossing and a significant change that came while locked are decided anew at the first unlock")
+    func locationWhileLocked() {
+        var phone = Phone()
+        let app = phone.locating()
+        phone.fix(5_000)
+        phone.locate(app, .startSignificant)
+        phone.locate(app, .monitor(phone.circle()))
+        phone.leave(app)
+        phone.hear(.phone(.reboot))
+        phone.forget()
+        phone.enter()
+        #expect(phone.reasons.filter { $0 == .beforeFirstUnlock }.count == 2)
+        phone.forget()
+        phone.hear(.phone(.unlock))
+        #expect(phone.kinds == [.significantChange, .regionEntered])
+        #expect(phone.verdicts == [.relaunch, .backgroundDeliver])
+    }
+
+    @Test("LAUNCH-5, LAUNCH-8: a user launch before the first unlock delivers what came while locked")
+    func userLaunchWhileLocked() {
+        var phone = Phone()
+        let app = rebooted(&phone)
+        let event = phone.happen(.peripheralConnected)
+        phone.forget()
+        phone.open(app)
+        #expect(phone.verdicts == [.foregroundDeliver])
+        #expect(phone.delivered == [event])
+        phone.hear(.phone(.unlock))
+        #expect(phone.decisions.count == 1)
+    }
+
+    @Test("LAUNCH-5: another restart, the app's removal and its force quit end what waits for the unlock")
+    func waitsNoMore() {
+        for end in [Input.phone(.reboot), .uninstall(AppID(0)), .user(AppID(0), .forceQuit)] {
+            var phone = Phone()
+            let app = rebooted(&phone)
+            let event = phone.happen(.peripheralConnected)
+            phone.hear(end)
+            #expect(phone.actions.contains(.discard(app, event)))
+            phone.forget()
+            phone.hear(.phone(.unlock))
+            #expect(phone.decisions.allSatisfy { $0.event != event })
+        }
+    }
+
+    @Test("LAUNCH-5, BTC-7: a manager without restore identifier goes at the relaunch, with what waited for it")
+    func lockedWithoutIdentifier() {
+        var phone = Phone()
+        let app = phone.install()
+        phone.open(app)
+        phone.request(app, .createManager(2, restoreIdentifier: .none))
+        let other = NameID(11)
+        phone.request(app, .connect(1, peripheral: Phone.belt))
+        phone.request(app, .connect(2, peripheral: other))
+        phone.leave(app)
+        phone.hear(.phone(.reboot))
+        phone.happen(.peripheralConnected)
+        let lost = phone.hear(.event(WakeEvent(kind: .peripheralConnected, peripheral: other)))
+        phone.forget()
+        phone.hear(.phone(.unlock))
+        #expect(phone.verdicts == [.relaunch])
+        #expect(phone.actions.contains(.discard(app, lost)))
+    }
+
+    @Test("LAUNCH-5, SYS-2: what waits for the unlock outlives a restart of the bench")
+    func waitsOverRestart() throws {
+        var phone = Phone()
+        _ = rebooted(&phone)
+        let event = phone.happen(.peripheralConnected)
+        var writer = ByteWriter()
+        phone.router.encode(into: &writer)
+        var reader = ByteReader(writer.bytes)
+        phone.router = try Router(from: &reader, profile: .ios17)
+        phone.forget()
+        phone.hear(.benchRestarted)
+        phone.hear(.phone(.unlock))
+        #expect(phone.decisions.map(\.event) == [event])
+        #expect(phone.verdicts == [.relaunch])
+    }
+
+    @Test("LAUNCH-5: as much waits for the unlock as for a process, and the oldest gives way")
+    func boundedUntilUnlock() {
+        var phone = Phone()
+        let app = phone.locating()
+        phone.fix(0)
+        phone.locate(app, .startVisits)
+        phone.leave(app)
+        phone.hear(.phone(.reboot))
+        let first = phone.hear(.event(WakeEvent(kind: .visitBegan)))
+        for _ in 0..<1_024 { phone.hear(.event(WakeEvent(kind: .visitBegan))) }
+        #expect(phone.actions.contains(.discard(app, first)))
+        phone.forget()
+        phone.hear(.phone(.unlock))
+        #expect(phone.decisions.count == 1_024)
     }
 
     @Test("LAUNCH-5: a sighting denied before the first unlock is looked for again after it")

@@ -148,8 +148,7 @@ struct Observer {
                 apps[Int(app.number)].locationAuthorization = authorization
                 if held { apps[Int(app.number)].backgroundSince = now }
             }
-        case .timeReached, .phone(.lock), .phone(.displayOn), .phone(.callBegan), .phone(.callEnded), .user, .terminate,
-            .overflowed, .redeliver,
+        case .timeReached, .phone, .user, .terminate, .overflowed, .redeliver,
             .benchRestarted:
             break
         }
@@ -310,6 +309,13 @@ struct Observer {
             case .coalesce, .drop, .deny: true
             }
         if !right { fail("\(decision.id): \(decision.verdict) of an app that is \(state)") }
+        let known = apps[Int(decision.app.number)]
+        // Only what came while it ended is still decided, in the turn in which it ends.
+        if profile.forceQuitBars, known.barred, !known.alive, state == .notRunning,
+            decision.snapshot.via != .none, decision.snapshot.via.source == .bluetooth
+        {
+            fail("LAUNCH-2: \(decision.id) is about what a force-quit app held")
+        }
         guard decision.verdict == .relaunch else { return }
         let outlives: [Registration] = [.region, .beaconRegion, .significantChange, .visits]
         let lifts = profile.locationLiftsForceQuit && outlives.contains(decision.snapshot.via)

@@ -141,16 +141,18 @@ struct PeripheralRuleTests {
         return .advertise(client, localName: name, services: services, overflow: overflow, again: again)
     }
 
-    @Test("BTP-3: without the mode advertising and services stop at suspension, and go on in the foreground")
-    func stopsAtSuspension() {
+    @Test("BTP-3: without the mode advertising and services stop outside the foreground, and go on in it")
+    func stopsInBackground() {
         var phone = Phone()
         let app = phone.publisher([])
         phone.forget()
+        phone.user(.interrupt, app)
+        #expect(phone.airCommands == [])
         phone.user(.home, app)
+        #expect(phone.airCommands == [.stopAdvertising(client), .setServing(client, false)])
         phone.report(app, .returned(.didEnterBackground))
-        #expect(phone.airCommands == [reduced])
         phone.report(app, .suspended)
-        #expect(phone.airCommands == [reduced, .stopAdvertising(client), .setServing(client, false)])
+        #expect(phone.airCommands == [.stopAdvertising(client), .setServing(client, false)])
         phone.forget()
         phone.user(.launch, app)
         #expect(phone.airCommands == [.setServing(client, true), full])
@@ -169,6 +171,44 @@ struct PeripheralRuleTests {
         #expect(phone.last?.wouldHave == .resume)
         #expect(phone.answers == [[7, 0x0e]])
         #expect(phone.router.state(of: app) == .suspended)
+    }
+
+    @Test(
+        "BTP-3: without the mode advertising that begins in the background waits for the foreground, and is told then"
+    )
+    func advertisesLater() {
+        var phone = Phone()
+        let app = phone.publisher([])
+        phone.ask(app, .stopAdvertising)
+        phone.request(app, .beginTask(token: 1))
+        phone.user(.home, app)
+        phone.report(app, .returned(.didEnterBackground))
+        phone.forget()
+        phone.ask(app, .startAdvertising(localName: "Lamp", services: [Phone.service]))
+        #expect(phone.airCommands == [])
+        phone.user(.launch, app)
+        #expect(phone.airCommands == [.setServing(client, true), again(full, false)])
+        phone.user(.home, app)
+        phone.forget()
+        phone.user(.launch, app)
+        #expect(phone.airCommands == [.setServing(client, true), full])
+    }
+
+    @Test("BTP-3: without the mode a read is refused while the app runs in the background", arguments: [true, false])
+    func refusedInBackground(hasMode: Bool) {
+        var phone = Phone()
+        let app = phone.publisher(hasMode ? [.bluetoothPeripheral] : [])
+        phone.request(app, .beginTask(token: 1))
+        phone.user(.home, app)
+        phone.report(app, .returned(.didEnterBackground))
+        phone.forget()
+        phone.read(7)
+        #expect(phone.verdicts == [hasMode ? .backgroundDeliver : .deny])
+        #expect(phone.answers == (hasMode ? [] : [[7, 0x0e]]))
+        if !hasMode {
+            #expect(phone.last?.rule == .mode2)
+            #expect(phone.last?.wouldHave == .backgroundDeliver)
+        }
     }
 
     @Test("BTP-3: without the mode a subscription waits until the app runs")
@@ -302,13 +342,29 @@ struct PeripheralRuleTests {
         #expect(phone.answers == [[7, 0x0e]])
     }
 
-    @Test("LAUNCH-2: a force-quit app is off the air, and a read that comes all the same is refused")
+    @Test("LAUNCH-2: a force-quit app is off the air with all it published, and nothing of it is restored")
     func forceQuit() {
         var phone = Phone()
         let app = phone.suspendedPublisher()
         phone.user(.forceQuit, app)
-        #expect(phone.airCommands == [.stopAdvertising(client), .setServing(client, false)])
+        #expect(phone.airCommands == [.release(client)])
         phone.read(7)
+        #expect(phone.reasons == [.noRegistration])
+        phone.forget()
+        phone.hear(.phone(.reboot))
+        phone.hear(.phone(.unlock))
+        #expect(phone.airCommands == [])
+        #expect(phone.router.preservedRestoreIdentifiers(of: app, peripheralRole: true) == [])
+    }
+
+    @Test("LAUNCH-2: a read that comes while a force-quit app ends is refused with the reason")
+    func readWhileEnding() {
+        var phone = Phone()
+        let app = phone.publisher()
+        phone.user(.forceQuit, app)
+        phone.forget()
+        phone.read(7)
+        phone.report(app, .returned(.willTerminate))
         #expect(phone.reasons == [.forceQuit])
         #expect(phone.answers == [[7, 0x0e]])
     }

@@ -183,6 +183,20 @@ struct Phone {
         return app
     }
 
+    /// An app that has subscribed to the belt, was force-quit in the foreground and has a moment to end; nothing before
+    /// counts.
+    mutating func endingSubscriber(
+        _ modes: [BackgroundMode] = [.bluetoothCentral],
+        restoreIdentifier: NameID = Phone.identifier
+    ) -> AppID {
+        let app = install(modes)
+        open(app, restoreIdentifier: restoreIdentifier)
+        subscribe(app)
+        user(.forceQuit, app)
+        forget()
+        return app
+    }
+
     /// An app that has subscribed to the belt and whose process is gone.
     mutating func terminatedSubscriber(
         _ modes: [BackgroundMode] = [.bluetoothCentral],

@@ -72,6 +72,13 @@ extension RandomWorld {
         }
     }
 
+    /// A central asks for something of what an app published lately.
+    mutating func askSomething(of app: AppID) {
+        for case .publish(let client, let service, _) in airCommands.reversed() where client.app == app {
+            return ask(client, service.number + 10)
+        }
+    }
+
     private mutating func ask(_ client: BluetoothClient, _ characteristic: UInt32) {
         let kinds: [EventKind] = [.readRequested, .writeRequested, .centralSubscribed, .centralUnsubscribed]
         let kind = chance.pick(kinds)

@@ -136,6 +136,7 @@ struct RandomWorld {
         switch chance.below(10) {
         case 0: anyCall(app)
         case 1, 2: anyLocationEvent(for: app)
+        case 3, 4: askSomething(of: app)
         default: anyEvent(for: app)
         }
     }
@@ -477,7 +478,7 @@ struct RandomWorld {
 
     private mutating func phone() {
         let change: PhoneChange =
-            switch chance.below(24) {
+            switch chance.below(30) {
             case 0: .reboot
             case 1...10: .unlock
             case 11...14: .setPasscode
@@ -485,6 +486,10 @@ struct RandomWorld {
             case 16, 17: .displayOn
             case 18: chance.once(in: 2) ? .callBegan : .callEnded
             case 19: .callEnded
+            case 20: chance.pick([.bluetoothOff, .bluetoothOffInControlCentre])
+            case 21: chance.pick([.airplaneModeOn, .airplaneModeOnKeepingBluetooth])
+            case 22: .airplaneModeOff
+            case 23...26: .bluetoothOn
             default: .lock
             }
         hear(.phone(change), isEvent: true)
@@ -567,6 +572,8 @@ struct RandomWorld {
                 ),
                 isEvent: true
             )
+        case .power(let on):
+            hear(.event(WakeEvent(kind: on ? .bluetoothPoweredOn : .bluetoothPoweredOff)), isEvent: true)
         case .scan(_, let services, _):
             hear(
                 .event(WakeEvent(kind: .peripheralDiscovered, peripheral: anyPeripheral(), services: services)),

@@ -17,7 +17,7 @@ struct Redecision {
         .notForceQuit, .unlockedSinceBoot, .modePresent, .updatesInBackground, .beyondDistanceFilter, .authorized,
         .notPaused,
         .sideWanted, .soundModePresent, .noCall, .voipModePresent, .accessoryModePresent, .notDuplicate,
-        .restoreIdentifier,
+        .restoreIdentifier, .scanHasMode,
         .exitAllowsRelaunch, .bluetoothOn, .peripheralPreserved, .bluetoothAuthorized, .runsInBackground,
     ]
 
@@ -87,7 +87,12 @@ struct Redecision {
         case .voipModePresent: router.apps[index].face.modes.insert(BackgroundModes([.voip]))
         case .accessoryModePresent: router.apps[index].face.modes.insert(BackgroundModes([.externalAccessory]))
         case .authorized: router.apps[index].face.locationAuthorization = .always
-        case .exitAllowsRelaunch: router.apps[index].face.rebootedSince = false
+        case .exitAllowsRelaunch:
+            // That the restart ended the link is a fact of the event.
+            if decision.snapshot.endedByReboot { return false }
+            router.apps[index].face.rebootedSince = false
+            router.apps[index].face.bluetoothOffSince = false
+        case .scanHasMode: router.apps[index].face.modes.insert(BackgroundModes([.bluetoothCentral]))
         case .bluetoothAuthorized: router.apps[index].face.bluetoothAllowed = true
         case .runsInBackground: router.apps[index].face.exitsOnSuspend = false
         case .bluetoothOn: router.bluetoothOn = true

@@ -83,10 +83,13 @@ enum Rulebook {
         case .socketsWatched:
             return profile.legacyVoIP == .on || profile.legacyVoIP == .bySDK && (1..<10).contains(shown.sdk.major)
         case .voipWakesLeft: return profile.voipWakeLimit.map { shown.voipWakes < $0 }
+        case .scanHasMode: return shown.modes.contains(.bluetoothCentral)
         case .scanNamesServices: return shown.scanServices > 0
         case .restoreIdentifier, .peripheralPreserved:
             return profile.restoration && shown.restoreIdentifier != .none
-        case .exitAllowsRelaunch: return !shown.rebootedSince || profile.bluetoothRelaunchesAfterReboot
+        case .exitAllowsRelaunch:
+            return (!shown.rebootedSince || profile.bluetoothRelaunchesAfterReboot) && !shown.bluetoothOffSince
+                && !shown.endedByReboot
         case .bluetoothOn:
             switch decision.kind {
             case .bluetoothPoweredOff, .centralUnsubscribed: return nil

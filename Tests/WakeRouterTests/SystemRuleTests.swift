@@ -151,15 +151,16 @@ struct SystemRuleTests {
     @Test("SYS-4: every check is evaluated, and the first failing one of the rulebook decides")
     func allChecks() {
         var phone = Phone()
-        _ = phone.terminatedSubscriber([], restoreIdentifier: .none, cause: .userForceQuit)
+        let app = phone.endingSubscriber([], restoreIdentifier: .none)
         phone.notify()
+        phone.report(app, .returned(.willTerminate))
         let decision = phone.last!
         #expect(
             Check.allCases.filter { decision.checks[$0] == .fail } == [.notForceQuit, .modePresent, .restoreIdentifier]
         )
         let ofCentralRole: [Check] = [
-            .notForceQuit, .unlockedSinceBoot, .modePresent, .scanNamesServices, .notDuplicate, .restoreIdentifier,
-            .exitAllowsRelaunch, .bluetoothOn,
+            .notForceQuit, .unlockedSinceBoot, .modePresent, .scanHasMode, .scanNamesServices, .notDuplicate,
+            .restoreIdentifier, .exitAllowsRelaunch, .bluetoothOn,
             .bluetoothAuthorized, .deliveryWanted, .runsInBackground,
         ]
         #expect(Check.allCases.filter { decision.checks[$0] != .notEvaluated } == ofCentralRole)

@@ -156,7 +156,7 @@ struct ReplayedSteps {
         case .user(let apps, _), .terminate(let apps, _, _), .uninstall(let apps):
             open.append((verb, origin, apps.count))
         case .phone: open.append((verb, origin, 1))
-        case .bluetooth, .notify, .disconnect, .range, .arm, .cross, .position, .play, .visit, .attach, .send,
+        case .notify, .disconnect, .range, .arm, .cross, .position, .play, .visit, .attach, .send,
             .authorize, .note, .call, .microphone, .plug, .sound:
             break
         }

@@ -14,7 +14,6 @@ extension Run {
         case .uninstall(let apps):
             for app in apps { bench.submit(.uninstall(AppID(UInt32(app))), origin: origin) }
         case .phone(let change): bench.submit(.phone(change), origin: origin)
-        case .bluetooth(let on): bluetooth.setPower(on, at: now)
         case .plug(let devices, let plugged):
             for device in devices { try audio.plug(scenario.devices[device].name, plugged, at: now) }
         case .arm(let devices, let fault) where devices.allSatisfy { scenario.devices[$0].audio != nil }:

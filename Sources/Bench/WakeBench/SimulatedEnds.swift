@@ -22,7 +22,6 @@ struct SimulatedEnds {
     /// - Throws: ``SourceFailure`` of kind unsupported when the end that the step needs is real.
     func perform(_ verb: Verb, _ origin: NameID, at now: Instant) throws(SourceFailure) {
         switch verb {
-        case .bluetooth(let on): try radio("bluetooth").setPower(on, at: now)
         case .notify(let devices, let characteristic, let value):
             let radio = try radio("notify")
             for device in devices {

@@ -31,11 +31,12 @@ enum Advice {
         case .beforeFirstUnlock: "Unlock the phone once after its restart, or remove the passcode"
         case .noRegistration: "Let an app scan, connect or subscribe before the event happens"
         case .modeMissing: "Add bluetooth-central to UIBackgroundModes in Info.plist"
+        case .scanNeedsMode: "Add bluetooth-central to UIBackgroundModes in Info.plist, or scan in the foreground"
         case .scanWithoutServices: "Name the services in scanForPeripherals(withServices:options:)"
         case .duplicateDiscovery: "Stop the scan and start it again to hear of the same peripheral once more"
         case .noRestoreIdentifier:
             "Give the central manager CBCentralManagerOptionRestoreIdentifierKey, and the same on every launch"
-        case .notRelaunchedAfterExit: "Launch the app once by hand after the restart of the phone"
+        case .notRelaunchedAfterExit: "Launch the app once by hand"
         case .bluetoothOff: "Turn Bluetooth on"
         case .exitsOnSuspend: "Remove UIApplicationExitsOnSuspend from Info.plist"
         case .managerNotCreated: "Create the central manager in didFinishLaunching, with the same restore identifier"

@@ -344,7 +344,7 @@ package final class DecisionLog {
             line.append(",\"observed\":{\"wakes\":")
             line.append(UInt64(snapshot.voipWakes))
             line.append(fragments.voipWakeLimit)
-        case .modePresent, .voipModePresent, .accessoryModePresent, .soundModePresent:
+        case .modePresent, .scanHasMode, .voipModePresent, .accessoryModePresent, .soundModePresent:
             line.append(",\"observed\":")
             line.append(fragments.modes(snapshot.modes))
         case .authorized:
@@ -363,6 +363,10 @@ package final class DecisionLog {
         case .exitAllowsRelaunch:
             line.append(",\"observed\":{\"restarted_since\":")
             line.append(snapshot.rebootedSince)
+            line.append(",\"bluetooth_off_since\":")
+            line.append(snapshot.bluetoothOffSince)
+            line.append(",\"link_ended_by_restart\":")
+            line.append(snapshot.endedByReboot)
             line.append("}")
         case .bluetoothOn:
             line.append(",\"observed\":")

@@ -145,10 +145,12 @@ package struct Why {
         case .notRelaunchedBySound: return "\(exit), and its sound does not bring it back"
         case .modeMissing:
             return "UIBackgroundModes lacks \(mode(decision.kind)), and the app was \(decision.stateBefore)"
+        case .scanNeedsMode:
+            return "without bluetooth-central in UIBackgroundModes a scan finds nothing outside the foreground"
         case .scanWithoutServices: return "in the background a scan that names no services finds nothing"
         case .duplicateDiscovery: return "this scan has reported the peripheral before"
         case .noRestoreIdentifier: return "the central manager has no restore identifier, and \(exit)"
-        case .notRelaunchedAfterExit: return "\(exit), and the phone was restarted since"
+        case .notRelaunchedAfterExit: return "\(exit), and since then the phone was restarted or Bluetooth turned off"
         case .bluetoothOff: return "Bluetooth is off"
         case .exitsOnSuspend: return "UIApplicationExitsOnSuspend is set, so the app never runs in the background"
         case .managerNotCreated:

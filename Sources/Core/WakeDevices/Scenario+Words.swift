@@ -25,6 +25,12 @@ extension PhoneChange {
         case .displayOn: "display-on"
         case .callBegan: "call-began"
         case .callEnded: "call-ended"
+        case .bluetoothOn: "bluetooth-on"
+        case .bluetoothOff: "bluetooth-off"
+        case .bluetoothOffInControlCentre: "bluetooth-off-in-control-centre"
+        case .airplaneModeOn: "airplane-mode-on"
+        case .airplaneModeOnKeepingBluetooth: "airplane-mode-on-keeping-bluetooth"
+        case .airplaneModeOff: "airplane-mode-off"
         }
     }
 }

@@ -238,7 +238,6 @@ package enum Verb: Hashable, Sendable {
     case terminate(apps: [Int], ExitCause, MemoryPressure = .normal)
     case uninstall(apps: [Int])
     case phone(PhoneChange)
-    case bluetooth(on: Bool)
     /// The peripheral notifies a value beside its timetable.
     case notify(devices: [Int], characteristic: String, value: [UInt8])
     /// The peripheral drops its link.

@@ -5,7 +5,8 @@ extension ScenarioReading {
     /// What a step may begin with.
     static let subjects = [
         "launch", "foreground", "home", "force-quit", "interrupt", "resume-active", "terminate", "uninstall", "phone",
-        "bluetooth", "notify", "disconnect", "out-of-range", "in-range", "arm", "enter", "exit", "position", "play",
+        "bluetooth", "airplane-mode", "notify", "disconnect", "out-of-range", "in-range", "arm", "enter", "exit",
+        "position", "play",
         "arrive", "depart", "authorize", "note", "attach", "detach", "send", "voip", "call", "plug", "unplug", "sound",
     ]
 
@@ -29,7 +30,8 @@ extension ScenarioReading {
         case "sound": return .sound(apps: try scriptedApps(value), try soundAct(fields))
         case "authorize": return try authorize(value, fields)
         case "phone", "call": return .phone(try phoneChange(key, value))
-        case "bluetooth": return .bluetooth(on: try value.bool())
+        case "bluetooth": return .phone(try bluetoothChange(value))
+        case "airplane-mode": return .phone(try airplaneMode(value))
         case "note": return .note(try value.text(expecting: "a line of text"))
         case "enter", "exit":
             return .cross(region: try value.text(expecting: "the identifier of a region"), inwards: key == "enter")
@@ -97,6 +99,20 @@ extension ScenarioReading {
         return try node.word("change of the phone", among: PhoneChange.allCases.map(\.fileWord)) { word in
             PhoneChange.allCases.first { $0.fileWord == word }
         }
+    }
+
+    private func bluetoothChange(_ node: YAMLNode) throws(FileError) -> PhoneChange {
+        let changes: [String: PhoneChange] = [
+            "on": .bluetoothOn, "off": .bluetoothOff, "off-in-control-centre": .bluetoothOffInControlCentre,
+        ]
+        return try node.word("change of Bluetooth", among: ["on", "off", "off-in-control-centre"]) { changes[$0] }
+    }
+
+    private func airplaneMode(_ node: YAMLNode) throws(FileError) -> PhoneChange {
+        let changes: [String: PhoneChange] = [
+            "on": .airplaneModeOn, "off": .airplaneModeOff, "on-keeping-bluetooth": .airplaneModeOnKeepingBluetooth,
+        ]
+        return try node.word("airplane mode", among: ["on", "off", "on-keeping-bluetooth"]) { changes[$0] }
     }
 
     /// Apps that the scenario itself plays, and that use sound.

@@ -88,6 +88,10 @@ package struct AppSnapshot: Hashable, Sendable {
     package var forceQuitLifted: Bool = false
     /// The phone was restarted since a process of the app last ran (BTC-8).
     package var rebootedSince: Bool = false
+    /// Bluetooth was turned off for good since a process of the app last ran (BTC-8).
+    package var bluetoothOffSince: Bool = false
+    /// The event is the end of a link that the restart itself ended (BTC-8).
+    package var endedByReboot: Bool = false
     package var unlockedSinceBoot: Bool = true
     package var unlockedAt: Instant = .zero
     package var passcode: Bool = false

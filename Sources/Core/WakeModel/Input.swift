@@ -52,6 +52,17 @@ package enum PhoneChange: UInt8, CaseIterable, Sendable {
     /// The user is in a telephone call, and no app sounds (AUD-5).
     case callBegan
     case callEnded
+    /// Bluetooth is turned on again, wherever it was turned off (BT-2).
+    case bluetoothOn
+    /// Off in Settings: what waits for a peripheral is gone.
+    case bluetoothOff
+    /// Off in Control Centre: links drop, and come back when it is on again.
+    case bluetoothOffInControlCentre
+    /// Bluetooth goes off with it.
+    case airplaneModeOn
+    /// The user has chosen before that Bluetooth stays on.
+    case airplaneModeOnKeepingBluetooth
+    case airplaneModeOff
 }
 
 /// What the user does with an app.

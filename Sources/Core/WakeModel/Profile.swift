@@ -28,6 +28,14 @@ package struct Profile: Hashable, Sendable {
     package var firstUnlockGates: Bool
     /// Whether Bluetooth relaunches after a reboot once unlocked (BTC-8).
     package var bluetoothRelaunchesAfterReboot: Bool
+    /// Whether what waits for a peripheral outlives Bluetooth being off in Control Centre, where from iOS 11 on it only
+    /// drops links (BT-2, BTC-8).
+    package var controlCentreKeepsRequests: Bool
+    /// How long Bluetooth stays off in Control Centre: iOS turns it on at five in the next morning, and the bench knows no
+    /// time of day, so this is assumed. Nil where Control Centre turns it off as Settings does (BT-2).
+    package var controlCentreLasts: Instant.Span?
+    /// Whether Bluetooth can stay on in airplane mode (BT-2).
+    package var airplaneModeKeepsBluetooth: Bool
     /// Whether the system connects again after link loss where the app asks for it (BTC-11).
     package var reconnects: Bool
     /// Whether leaving the foreground suspends at all (LIFE-8).
@@ -93,6 +101,9 @@ package struct Profile: Hashable, Sendable {
         forceQuitBars: Bool = true,
         firstUnlockGates: Bool = true,
         bluetoothRelaunchesAfterReboot: Bool = false,
+        controlCentreKeepsRequests: Bool = false,
+        controlCentreLasts: Instant.Span? = .seconds(86_400),
+        airplaneModeKeepsBluetooth: Bool = true,
         reconnects: Bool = false,
         locationLiftsForceQuit: Bool = true,
         locationLevels: Bool = true,
@@ -115,6 +126,9 @@ package struct Profile: Hashable, Sendable {
             rebootLiftsForceQuit: true,
             firstUnlockGates: firstUnlockGates,
             bluetoothRelaunchesAfterReboot: bluetoothRelaunchesAfterReboot,
+            controlCentreKeepsRequests: controlCentreKeepsRequests,
+            controlCentreLasts: controlCentreLasts,
+            airplaneModeKeepsBluetooth: airplaneModeKeepsBluetooth,
             reconnects: reconnects,
             multitasking: true,
             locationWindow: .seconds(10),
@@ -152,6 +166,8 @@ package struct Profile: Hashable, Sendable {
         restoration: false,
         forceQuitBars: false,
         firstUnlockGates: false,
+        controlCentreLasts: nil,
+        airplaneModeKeepsBluetooth: false,
         locationLiftsForceQuit: false,
         locationLevels: false,
         locationBackgroundFlag: false,
@@ -162,15 +178,23 @@ package struct Profile: Hashable, Sendable {
     package static let ios8 = generation(
         "ios8",
         taskBudget: 180,
+        controlCentreLasts: nil,
+        airplaneModeKeepsBluetooth: false,
         locationBackgroundFlag: false,
         legacyVoIP: .on
     )
-    package static let ios12 = generation("ios12", taskBudget: 180, bluetoothRelaunchesAfterReboot: true)
+    package static let ios12 = generation(
+        "ios12",
+        taskBudget: 180,
+        bluetoothRelaunchesAfterReboot: true,
+        controlCentreKeepsRequests: true
+    )
     package static let ios13 = generation(
         "ios13",
         taskBudget: 30,
         taskCode: TerminationCode.backgroundTask,
         bluetoothRelaunchesAfterReboot: true,
+        controlCentreKeepsRequests: true,
         provisionalAlways: true
     )
     package static let ios17 = generation(
@@ -178,6 +202,7 @@ package struct Profile: Hashable, Sendable {
         taskBudget: 30,
         taskCode: TerminationCode.backgroundTask,
         bluetoothRelaunchesAfterReboot: true,
+        controlCentreKeepsRequests: true,
         reconnects: true,
         provisionalAlways: true
     )

@@ -135,10 +135,28 @@ extension ProfileSetting {
             "Bluetooth relaunches an app after a reboot, once unlocked"
         ),
         .flag(
+            "controlCentreKeepsRequests",
+            \.controlCentreKeepsRequests,
+            .btc8,
+            "what terminated apps wait for outlives Bluetooth being off in Control Centre"
+        ),
+        .flag(
             "reconnects",
             \.reconnects,
             .btc11,
             "the system connects again after link loss where the app asks for it"
+        ),
+        .limit(
+            "controlCentreLasts",
+            \.controlCentreLasts,
+            .bt2,
+            "how long Bluetooth stays off in Control Centre; off where it is as off in Settings; assumed"
+        ),
+        .flag(
+            "airplaneModeKeepsBluetooth",
+            \.airplaneModeKeepsBluetooth,
+            .bt2,
+            "Bluetooth can stay on in airplane mode"
         ),
     ]
 

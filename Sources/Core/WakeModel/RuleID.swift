@@ -121,6 +121,7 @@ package enum RuleID: UInt8, CaseIterable, Sendable {
     case btp4
     case btp5
     case bt1
+    case bt2
     case bgt1
     case bgt2
     case bgt3
@@ -286,6 +287,7 @@ package enum RuleID: UInt8, CaseIterable, Sendable {
         case .btp4: "BTP-4"
         case .btp5: "BTP-5"
         case .bt1: "BT-1"
+        case .bt2: "BT-2"
         case .bgt1: "BGT-1"
         case .bgt2: "BGT-2"
         case .bgt3: "BGT-3"

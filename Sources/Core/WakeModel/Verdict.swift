@@ -49,6 +49,7 @@ package enum Reason: UInt8, CaseIterable, Sendable {
     case beforeFirstUnlock
     case noRegistration
     case modeMissing
+    case scanNeedsMode
     case scanWithoutServices
     case duplicateDiscovery
     case noRestoreIdentifier
@@ -115,6 +116,7 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .beforeFirstUnlock: "BeforeFirstUnlock"
         case .noRegistration: "NoRegistration"
         case .modeMissing: "ModeMissing"
+        case .scanNeedsMode: "ScanNeedsMode"
         case .scanWithoutServices: "ScanWithoutServices"
         case .duplicateDiscovery: "DuplicateDiscovery"
         case .noRestoreIdentifier: "NoRestoreIdentifier"
@@ -185,7 +187,7 @@ package enum Reason: UInt8, CaseIterable, Sendable {
         case .beforeFirstUnlock: .launch5
         case .noRegistration: .launch6
         case .modeMissing: .mode2
-        case .scanWithoutServices: .btc3
+        case .scanNeedsMode, .scanWithoutServices: .btc3
         case .duplicateDiscovery: .btc4
         case .noRestoreIdentifier: .btc6
         case .notRelaunchedAfterExit: .btc8
@@ -269,6 +271,7 @@ package enum Check: UInt8, CaseIterable, Sendable {
     case protocolListed
     case notificationsAsked
     case accessoryReachesProcess
+    case scanHasMode
     case scanNamesServices
     case notDuplicate
     case restoreIdentifier
@@ -313,7 +316,7 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .socketsWatched: .voip1
         case .voipModePresent: .voip2
         case .voipWakesLeft: .voip6
-        case .scanNamesServices: .btc3
+        case .scanHasMode, .scanNamesServices: .btc3
         case .notDuplicate: .btc4
         case .restoreIdentifier: .btc6
         case .exitAllowsRelaunch: .btc8
@@ -360,11 +363,12 @@ package enum Check: UInt8, CaseIterable, Sendable {
         case .socketsWatched: "the phone watches VoIP sockets"
         case .voipModePresent: "UIBackgroundModes has voip"
         case .voipWakesLeft: "fewer VoIP wakes than the limit within its window"
+        case .scanHasMode: "outside the foreground, UIBackgroundModes has bluetooth-central for a scan"
         case .scanNamesServices: "background scan names services"
         case .notDuplicate: "first sighting of this peripheral in this scan"
         case .restoreIdentifier: "restore identifier present"
         case .exitAllowsRelaunch:
-            "the phone was not restarted since the app ended, or Bluetooth relaunches apps after that"
+            "neither a restart that ends it nor Bluetooth turned off for good came since the app ended"
         case .bluetoothOn: "Bluetooth is on"
         case .requestOfCentral: "a central reads, writes, subscribes or opens a channel"
         case .peripheralPreserved: "the peripheral manager has a restore identifier"

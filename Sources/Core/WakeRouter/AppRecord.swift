@@ -114,6 +114,8 @@ struct AppRecord: Equatable {
     var waiting: [Waiting] = []
     /// Events that arrived while the process was being frozen or ended: decided when that is over.
     var held: [Held] = []
+    /// Events that were denied because the phone was not unlocked since boot, and are decided anew when it is (LAUNCH-5).
+    var awaitingUnlock: [Held] = []
     /// When the first central that waits for an answer waits no more; nil when none does.
     var requestDeadline: Instant?
 

@@ -26,6 +26,8 @@ struct LocalPeripheral: Equatable {
 
     struct Advertising: Equatable {
         var content: LocalAdvertisement
+        /// The radio was told of it.
+        var asked = false
         /// The radio has said that it began.
         var confirmed = false
     }
@@ -124,11 +126,12 @@ extension LocalPeripheral.Service: ByteCoded {
 extension LocalPeripheral.Advertising: ByteCoded {
     func encode(into writer: inout ByteWriter) {
         writer.write(content)
+        writer.write(asked)
         writer.write(confirmed)
     }
 
     init(from reader: inout ByteReader) throws(EncodingFault) {
-        self.init(content: try reader.read(), confirmed: try reader.readBool())
+        self.init(content: try reader.read(), asked: try reader.readBool(), confirmed: try reader.readBool())
     }
 }
 

@@ -172,6 +172,15 @@ extension Router {
         }
     }
 
+    /// Whether the user force-quit the app, and the system does not launch it until the user does (LAUNCH-2).
+    func isBarred(_ app: AppID) -> Bool { profile.forceQuitBars && apps[Int(app.number)].face.forceQuit }
+
+    /// The app will not be launched again, so that the system keeps nothing of its managers: links, requests, scans,
+    /// subscriptions and adverts end, and nothing is restored later (LAUNCH-2).
+    mutating func letGo(of app: AppID, into output: inout RouterOutput) {
+        releaseManagers(of: app, into: &output) { _ in true }
+    }
+
     /// Drops the managers of an app that no process is attached to and that match.
     mutating func releaseManagers(
         of app: AppID,
@@ -191,6 +200,7 @@ extension Router {
         for peripheral in apps[index].managers[slot].peripherals { removeLink(of: client, to: peripheral) }
         scanners.removeAll { $0 == client }
         dropHeld(of: app, slot: slot, into: &output) { _ in true }
+        dropKept(of: app, slot: slot, into: &output)
         dropWaiting(of: app, slot: slot, source: .bluetooth, into: &output)
         if apps[index].managers[slot].local == nil {
             output.actions.append(.bluetooth(.release(client)))
@@ -249,9 +259,10 @@ extension Router {
     private mutating func stopScan(_ slot: Int, of app: AppID, into output: inout RouterOutput) {
         let client = BluetoothClient(app: app, slot: UInt16(slot))
         guard apps[Int(app.number)].managers[slot].scan != nil else { return }
+        // What was held is judged by the scan that it was for.
+        dropHeld(of: app, slot: slot, into: &output) { $0.kind == .peripheralDiscovered }
         apps[Int(app.number)].managers[slot].scan = nil
         scanners.removeAll { $0 == client }
-        dropHeld(of: app, slot: slot, into: &output) { $0.kind == .peripheralDiscovered }
         output.actions.append(.bluetooth(.stopScan(client)))
     }
 
@@ -363,11 +374,41 @@ extension Router {
         apps[Int(client.app.number)].managers[Int(client.slot)].peripherals.removeAll { $0 == peripheral }
     }
 
-    /// The phone restarted: connections are gone, and the radio forgets all that it held.
-    mutating func loseConnections(into output: inout RouterOutput) {
+    /// The connections that are up, of processes that live and of preserved managers.
+    func keptLinks() -> [(client: BluetoothClient, peripheral: NameID)] {
+        peripherals.indices.flatMap { row in
+            peripherals[row].links
+                .filter { $0.connected && isKept($0.client) }
+                .map { ($0.client, NameID(UInt32(row))) }
+        }
+    }
+
+    /// The phone restarted: connections are gone, each with an event of its own, and the radio forgets all that it held.
+    mutating func loseConnections(
+        _ kept: [(client: BluetoothClient, peripheral: NameID)],
+        by reboot: EventID,
+        into output: inout RouterOutput
+    ) {
         for row in peripherals.indices {
             for link in peripherals[row].links where link.connected {
-                removeLink(of: link.client, to: NameID(UInt32(row)))
+                let peripheral = NameID(UInt32(row))
+                guard kept.contains(where: { $0 == (link.client, peripheral) }) else {
+                    removeLink(of: link.client, to: peripheral)
+                    continue
+                }
+                output.actions.append(
+                    .raise(
+                        WakeEvent(
+                            kind: .peripheralDisconnected,
+                            peripheral: peripheral,
+                            subject: peripheral,
+                            client: link.client,
+                            failed: true,
+                            parent: reboot
+                        ),
+                        .none
+                    )
+                )
             }
         }
         for index in apps.indices {

@@ -54,6 +54,7 @@ extension Router {
             showAlert(of: event, to: interest, into: &output)
         }
         if event.kind == .peripheralDiscovered { noteSighting(of: event.peripheral, by: interest, verdict) }
+        if ruling.reason == .beforeFirstUnlock { keepForUnlock(event, for: interest, denied: decision, into: &output) }
         carryOut(verdict, of: event, decision: decision, in: role, for: interest, into: &output)
         if event.kind == .positionFixed, verdict.delivers { noteUpdate(event, for: interest, into: &output) }
         if event.kind == .significantChange, verdict.delivers { noteChange(of: interest.client.app) }
@@ -114,6 +115,7 @@ extension Router {
             event.kind == .peripheralDiscovered ? sight(event.peripheral, by: &interest, again: restarted) : .none
         var face = observe(interest)
         face.scanServices = UInt16(clamping: sighting.services)
+        face.endedByReboot = event.kind == .peripheralDisconnected && event.parent != .none
         let question = BluetoothQuestion(
             kind: event.kind,
             state: face.state,

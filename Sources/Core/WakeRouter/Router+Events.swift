@@ -25,6 +25,7 @@ extension Router {
             if !reached { nobody(event, into: &output) }
             return
         }
+        let wasOn = bluetoothOn
         if let client = event.client {
             if let interest = interest(of: client, in: event) {
                 if openRequest(event, for: client) {
@@ -44,7 +45,9 @@ extension Router {
         if !reached { nobody(event, into: &output) }
         settleLinks(after: event, into: &output)
         settleLocal(after: event)
-        if event.kind == .bluetoothPoweredOn { updateAir(into: &output) }
+        if event.kind == .bluetoothPoweredOn || event.kind == .bluetoothPoweredOff {
+            bluetoothTurned(event.kind == .bluetoothPoweredOn, wasOn: wasOn, into: &output)
+        }
     }
 
     // MARK: Interest
@@ -244,9 +247,6 @@ extension Router {
             if event.failed, let client = event.client, Int(event.peripheral.number) < peripherals.count {
                 peripherals[Int(event.peripheral.number)].removeSubscription(of: client, to: event.attribute)
             }
-        case .bluetoothPoweredOff:
-            forgetRadio()
-            pauseAir()
         default: break
         }
     }
@@ -267,19 +267,6 @@ extension Router {
         } else if Int(event.peripheral.number) < peripherals.count {
             for link in peripherals[Int(event.peripheral.number)].links where link.connected == connected {
                 removeLink(of: link.client, to: event.peripheral)
-            }
-        }
-    }
-
-    /// Bluetooth is off: connections, requests and scans are gone for everyone (BTC-5, BTC-10).
-    private mutating func forgetRadio() {
-        for row in peripherals.indices { peripherals[row] = PeripheralRecord() }
-        scanners.removeAll()
-        for index in apps.indices {
-            for slot in apps[index].managers.indices {
-                apps[index].managers[slot].scan = nil
-                apps[index].managers[slot].watch = nil
-                apps[index].managers[slot].peripherals.removeAll()
             }
         }
     }

@@ -66,11 +66,10 @@ extension Router {
 
     /// A new process in the foreground. The bar of a force quit is lifted (LAUNCH-2).
     private mutating func userLaunch(_ app: AppID, id: EventID, into output: inout RouterOutput) {
-        let wasForceQuit = apps[Int(app.number)].face.forceQuit
         apps[Int(app.number)].face.forceQuit = false
-        // What a force-quit app held is kept only to say why it is not woken (LAUNCH-2); a fresh start has none.
-        releaseManagers(of: app, into: &output) { wasForceQuit || $0.restoreIdentifier == .none }
+        releaseManagers(of: app, into: &output) { $0.restoreIdentifier == .none }
         launch(app, as: .inactive, cause: id, decision: .none, into: &output)
+        decideKept(of: app, into: &output)
     }
 
     /// The user tapped the icon while the old process was ending, and may have gone elsewhere since.
@@ -141,7 +140,7 @@ extension Router {
         apps[index].face.forceQuit = true
         apps[index].face.forceQuitAt = now
         apps[index].face.forceQuitBy = id
-        if !apps[index].hasProcess { updateAir(of: app, into: &output) }
+        if !apps[index].hasProcess, isBarred(app) { letGo(of: app, into: &output) }
         terminate(app, cause: .userForceQuit, code: 0, by: id, into: &output)
     }
 
@@ -163,6 +162,7 @@ extension Router {
         apps[index].phase = .launching(deadline: now.advanced(by: profile.launchBudget))
         apps[index].launchTarget = state == .background ? .background : .active
         apps[index].face.rebootedSince = false
+        apps[index].face.bluetoothOffSince = false
         output.actions.append(
             .launch(app, generation: apps[index].face.generation, state: state, cause: cause, decision: decision)
         )

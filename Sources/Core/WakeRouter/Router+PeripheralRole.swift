@@ -62,6 +62,9 @@ extension Router {
             let content = LocalAdvertisement(localName: localName, services: services)
             let isFirst = local(client)?.advertising == nil
             if isFirst { change(client) { $0.advertising = .init(content: content) } }
+            // Without the mode nothing is advertised outside the foreground; it begins when the app is there (BTP-3).
+            guard local(client)?.standing != .disabled else { return }
+            change(client) { $0.advertising?.asked = true }
             advertise(content, for: client, again: false, into: &output)
         case .stopAdvertising:
             guard local(client)?.advertising != nil else { return }
@@ -159,15 +162,14 @@ extension Router {
         if manager.attached {
             switch record.state {
             case .active, .inactive: return .full
-            case .background: return .reduced
-            case .suspended, .notRunning: return hasMode ? .reduced : .disabled
+            case .background, .suspended, .notRunning: return hasMode ? .reduced : .disabled
             }
         }
         // Preserved: on the air as long as a central's request would bring the app back (BTC-8).
-        let isBarred = profile.forceQuitBars && record.face.forceQuit
         let isLocked = profile.firstUnlockGates && passcode && !unlockedSinceBoot
-        let isOver = record.face.rebootedSince && !profile.bluetoothRelaunchesAfterReboot
-        let wakes = hasMode && !isBarred && !isLocked && !isOver && !record.face.exitsOnSuspend
+        let isOver =
+            record.face.rebootedSince && !profile.bluetoothRelaunchesAfterReboot || record.face.bluetoothOffSince
+        let wakes = hasMode && !isLocked && !isOver && !record.face.exitsOnSuspend
         return wakes ? .reduced : .disabled
     }
 
@@ -180,6 +182,7 @@ extension Router {
             guard wanted != held.standing else { continue }
             change(client) { $0.standing = wanted }
             show(held, of: client, as: wanted, into: &output)
+            if wanted != .off, wanted != .disabled { change(client) { $0.advertising?.asked = true } }
         }
     }
 
@@ -208,7 +211,7 @@ extension Router {
         }
         if held.standing == .disabled { output.actions.append(.peripheralRole(.setServing(client, true))) }
         if let advertising = held.advertising {
-            advertise(advertising.content, for: client, again: true, into: &output)
+            advertise(advertising.content, for: client, again: advertising.asked, into: &output)
         }
     }
 

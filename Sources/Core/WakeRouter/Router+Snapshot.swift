@@ -12,6 +12,8 @@ extension Router {
         writer.write(unlockedSinceBoot)
         writer.write(unlockedAt)
         writer.write(bluetoothOn)
+        writer.write(bluetoothSwitch)
+        writer.write(optional: bluetoothReturns)
         writer.write(now)
         writer.write(lastDecision)
         writer.write(lastExit)
@@ -36,6 +38,8 @@ extension Router {
         unlockedSinceBoot = try reader.readBool()
         unlockedAt = try reader.read()
         bluetoothOn = try reader.readBool()
+        bluetoothSwitch = try reader.read()
+        bluetoothReturns = try reader.readOptional()
         now = try reader.read()
         lastDecision = try reader.readUInt64()
         lastExit = try reader.readUInt64()
@@ -79,7 +83,7 @@ extension Router {
             guard record.subscriptions.allSatisfy({ isKnown($0.client) }) else { return false }
         }
         for (index, app) in apps.enumerated() {
-            for interest in app.waiting.map(\.interest) + app.held.map(\.interest) {
+            for interest in app.waiting.map(\.interest) + (app.held + app.awaitingUnlock).map(\.interest) {
                 guard isConsistent(interest, index) else { return false }
             }
             for name in app.managers.flatMap(\.peripherals) where Int(name.number) >= peripherals.count {
@@ -108,6 +112,7 @@ extension AppRecord: ByteCoded {
         writer.write(voip)
         writer.write(waiting)
         writer.write(held)
+        writer.write(awaitingUnlock)
     }
 
     init(from reader: inout ByteReader) throws(EncodingFault) {
@@ -130,6 +135,7 @@ extension AppRecord: ByteCoded {
         voip = try reader.read()
         waiting = try reader.readArray()
         held = try reader.readArray()
+        awaitingUnlock = try reader.readArray()
     }
 }
 

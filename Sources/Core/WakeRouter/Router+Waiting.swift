@@ -210,29 +210,84 @@ extension Router {
         var undecided = apps[index].held.count
         while undecided > 0, !apps[index].held.isEmpty {
             undecided -= 1
-            var item = apps[index].held.removeFirst()
-            if item.interest.via.source != .bluetooth {
-                decideAnew(
-                    item.event,
-                    of: app,
-                    supersedes: item.supersedes,
-                    restarted: item.restarted,
-                    into: &output
-                )
-                output.actions.append(.discard(app, item.event.id))
-                continue
-            }
-            if !item.interest.slots.contains(Int(item.interest.client.slot)) {
-                item.interest.client.slot = item.interest.slots.lowest
-            }
-            decide(
-                item.event,
-                for: item.interest,
-                supersedes: item.supersedes,
-                restarted: item.restarted,
+            decide(apps[index].held.removeFirst(), of: app, into: &output)
+        }
+    }
+
+    /// Decides what was kept back for an app; its payload is needed no longer than that.
+    private mutating func decide(_ kept: AppRecord.Held, of app: AppID, into output: inout RouterOutput) {
+        var interest = kept.interest
+        if interest.via.source != .bluetooth {
+            decideAnew(
+                kept.event,
+                of: app,
+                supersedes: kept.supersedes,
+                restarted: kept.restarted,
                 into: &output
             )
-            output.actions.append(.discard(app, item.event.id))
+        } else {
+            if !interest.slots.contains(Int(interest.client.slot)) { interest.client.slot = interest.slots.lowest }
+            decide(
+                kept.event,
+                for: interest,
+                supersedes: kept.supersedes,
+                restarted: kept.restarted,
+                into: &output
+            )
+        }
+        output.actions.append(.discard(app, kept.event.id))
+    }
+
+    // MARK: Before the first unlock
+
+    /// Keeps an event that was denied before the first unlock. A sighting is not kept: the radio looks afresh then, and
+    /// what is there is seen again. A central that asked for something has its answer.
+    mutating func keepForUnlock(
+        _ event: WakeEvent,
+        for interest: Interest,
+        denied decision: DecisionID,
+        into output: inout RouterOutput
+    ) {
+        let app = interest.client.app
+        let index = Int(app.number)
+        if event.kind == .peripheralDiscovered || event.request != 0 { return }
+        if apps[index].awaitingUnlock.count >= Self.waitingLimit {
+            output.actions.append(.discard(app, apps[index].awaitingUnlock.removeFirst().event.id))
+        }
+        output.actions.append(.keep(app, event.id))
+        apps[index].awaitingUnlock.append(
+            .init(event: event, interest: interest, supersedes: decision, restarted: false)
+        )
+    }
+
+    /// The phone was unlocked, or the user launched the app: what came before is decided anew, in order (LAUNCH-5).
+    mutating func decideKept(of app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        guard !apps[index].awaitingUnlock.isEmpty else { return }
+        // The launch for one of them may let go of what others are for.
+        var undecided = apps[index].awaitingUnlock.count
+        while undecided > 0, !apps[index].awaitingUnlock.isEmpty {
+            undecided -= 1
+            decide(apps[index].awaitingUnlock.removeFirst(), of: app, into: &output)
+        }
+        reschedule(app)
+    }
+
+    /// Nothing waits for the unlock any more; the denials stand.
+    mutating func dropKept(of app: AppID, into output: inout RouterOutput) {
+        let kept = apps[Int(app.number)].awaitingUnlock
+        apps[Int(app.number)].awaitingUnlock.removeAll()
+        for item in kept { output.actions.append(.discard(app, item.event.id)) }
+    }
+
+    /// A manager is released: nothing waits for the unlock for it.
+    mutating func dropKept(of app: AppID, slot: Int, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        for place in apps[index].awaitingUnlock.indices.reversed()
+        where apps[index].awaitingUnlock[place].interest.via.source == .bluetooth {
+            apps[index].awaitingUnlock[place].interest.slots.remove(slot)
+            guard apps[index].awaitingUnlock[place].interest.slots.isEmpty else { continue }
+            output.actions.append(.discard(app, apps[index].awaitingUnlock.remove(at: place).event.id))
         }
     }
 

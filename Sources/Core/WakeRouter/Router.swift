@@ -65,6 +65,9 @@ package struct Router {
     var unlockedSinceBoot = true
     var unlockedAt = Instant.zero
     var bluetoothOn: Bool
+    var bluetoothSwitch: BluetoothSwitch
+    /// When Bluetooth that is off in Control Centre is turned on by the phone (BT-2).
+    var bluetoothReturns: Instant?
 
     var now = Instant.zero
     var lastDecision: UInt64 = 0
@@ -85,6 +88,7 @@ package struct Router {
         self.profile = profile
         self.passcode = passcode
         self.bluetoothOn = bluetoothOn
+        bluetoothSwitch = bluetoothOn ? .on : .offInSettings
         let significant = Sphere.chord(metres: Double(profile.significantDistance))
         let pause = Sphere.chord(metres: Double(profile.pauseDistance))
         significantSquare = significant * significant
@@ -93,7 +97,10 @@ package struct Router {
     }
 
     /// The earliest instant at which ``handle(_:id:at:into:)`` has something to do without being asked.
-    package var nextDeadline: Instant? { deadlines.first?.at }
+    package var nextDeadline: Instant? {
+        guard let returns = bluetoothReturns else { return deadlines.first?.at }
+        return min(returns, deadlines.first?.at ?? .distantFuture)
+    }
 
     /// The state of an app; `notRunning` when it was never installed.
     package func state(of app: AppID) -> AppState {
@@ -173,6 +180,7 @@ package struct Router {
     }
 
     private mutating func fireDeadlines(into output: inout RouterOutput) {
+        if let returns = bluetoothReturns, returns <= now { turnBluetoothOn(into: &output) }
         while let (at, app) = deadlines.first, at <= now {
             deadlineReached(app, into: &output)
             reschedule(app)
@@ -283,10 +291,13 @@ package struct Router {
         case .setPasscode: passcode = true
         case .removePasscode:
             // Only an unlocked phone lets its passcode be removed.
+            passcode = false
             if !unlockedSinceBoot { firstUnlock(into: &output) }
             setLocked(false, into: &output)
-            passcode = false
         case .reboot: reboot(id: id, into: &output)
+        case .bluetoothOn, .bluetoothOff, .bluetoothOffInControlCentre, .airplaneModeOn,
+            .airplaneModeOnKeepingBluetooth, .airplaneModeOff:
+            turnBluetooth(change, into: &output)
         }
     }
 
@@ -296,11 +307,13 @@ package struct Router {
         if profile.firstUnlockGates { launchVoIPAfterBoot(into: &output) }
         for client in scanners { repeatMissedScan(client, into: &output) }
         updateAir(into: &output)
+        for index in apps.indices { decideKept(of: AppID(UInt32(index)), into: &output) }
     }
 
     /// Every process ends, links go and pending connections stay; the force-quit bar is lifted (LAUNCH-4).
     private mutating func reboot(id: EventID, into output: inout RouterOutput) {
         unlockedSinceBoot = !passcode
+        let lost = keptLinks()
         for index in apps.indices where apps[index].installed {
             let app = AppID(UInt32(index))
             endForGood(app, by: id, into: &output)
@@ -310,16 +323,18 @@ package struct Router {
         }
         setLocked(!unlockedSinceBoot, into: &output)
         inCall = false
-        loseConnections(into: &output)
+        loseConnections(lost, by: id, into: &output)
         takeOffAir(into: &output)
         takeUpRadio(into: &output)
         takeUpLocation(into: &output)
+        bluetoothAfterReboot(into: &output)
         if unlockedSinceBoot || !profile.firstUnlockGates { launchVoIPAfterBoot(into: &output) }
     }
 
     /// Ends an app with all that it waits for, so that nothing brings it back at once.
     private mutating func endForGood(_ app: AppID, by id: EventID, into output: inout RouterOutput) {
         dropHeld(of: app, into: &output)
+        dropKept(of: app, into: &output)
         apps[Int(app.number)].userLaunchAfterEnd = nil
         if apps[Int(app.number)].hasProcess { end(app, cause: .system, code: 0, by: id, into: &output) }
     }
@@ -404,9 +419,12 @@ package struct Router {
         detachSound(of: app, into: &output)
         detachAccessories(of: app, into: &output)
         closeSockets(of: app, into: &output)
-        updateAir(of: app, into: &output)
+        let isBarred = isBarred(app)
+        if !isBarred { updateAir(of: app, into: &output) }
         dropWaiting(of: app, reason: .appEnded, into: &output)
+        // What came while the process was ending is still decided for what the app held.
         decideHeld(of: app, into: &output)
+        if isBarred { letGo(of: app, into: &output) }
         launchAfterEnd(app, into: &output)
         launchVoIPAfterExit(app, cause, code, into: &output)
     }

@@ -89,6 +89,9 @@ extension PublicSource {
     static let wwdc10078 = PublicSource("WWDC 2020, session 10078")
     static let coreBluetoothGuide = PublicSource("Core Bluetooth Programming Guide, Background Processing for iOS Apps")
     static let coreBluetooth = PublicSource("Core Bluetooth documentation, CBCentralManager")
+    static let centralReports = PublicSource(
+        "public issue reports: react-native-ble-manager 740, react-native-ble-plx 760"
+    )
     static let qa1962 = PublicSource("Apple Technical Q&A 1962, 2017")
     static let tn3115 = PublicSource("Apple Technote 3115, 2025")
     static let locationGuide = PublicSource("Location and Maps Programming Guide, 2014")
@@ -249,12 +252,16 @@ package enum RuleCatalogue {
         RuleEntry(
             .launch2,
             """
-            An app force-quit by the user is not launched or woken by the system until the user launches it. \
-            Exceptions: LAUNCH-3, PUSH-6, and BTC-8 on ios26 for accessories set up with AccessorySetupKit.
+            An app force-quit by the user is not launched or woken by the system until the user launches it, \
+            and what it held through Core Bluetooth goes with it: links drop unless another app holds them, \
+            pending connections, scans, subscriptions and its advertising end, nothing of it is restored \
+            later. Exceptions: LAUNCH-3, PUSH-6, and BTC-8 on ios26 for accessories set up with \
+            AccessorySetupKit.
             """,
             profiles: "ios7+ (ios6: switch, off)",
             .documented,
-            from: [.guide2014]
+            note: "the release of links observed",
+            from: [.guide2014, .centralReports]
         ),
         RuleEntry(
             .launch3,
@@ -275,10 +282,14 @@ package enum RuleCatalogue {
         ),
         RuleEntry(
             .launch5,
-            "With a passcode set, no app is launched into the background between boot and the first unlock.",
+            """
+            With a passcode set, no app is launched into the background between boot and the first unlock. What \
+            came meanwhile is not lost: at the first unlock each pending connection that came up, each \
+            crossing, significant change and each missed sighting is decided anew.
+            """,
             profiles: "ios7+",
             .documented,
-            from: [.guide2014]
+            from: [.guide2014, .qa1962, .tn3115]
         ),
         RuleEntry(
             .launch6,
@@ -1094,10 +1105,13 @@ package enum RuleCatalogue {
         ),
         RuleEntry(
             .btc3,
-            "Scanning in the background must name services: a scan without finds nothing.",
+            """
+            Scanning in the background must name services: a scan without finds nothing. An app without the \
+            bluetooth-central mode finds nothing at all while it is not in the foreground.
+            """,
             profiles: "ios5+",
             .documented,
-            from: [.coreBluetooth]
+            from: [.coreBluetooth, .coreBluetoothGuide]
         ),
         RuleEntry(
             .btc4,
@@ -1137,8 +1151,8 @@ package enum RuleCatalogue {
         RuleEntry(
             .btc8,
             """
-            Relaunch matrix by how the app ended (purged, crashed, force quit, Bluetooth off, reboot before \
-            and after first unlock).
+            Relaunch matrix by how the app ended (purged, crashed, force quit, Bluetooth off in Settings, off in \
+            Control Centre, airplane mode, reboot before and after first unlock, AccessorySetupKit on ios26).
             """,
             figure: "table",
             profiles: "per profile",
@@ -1193,7 +1207,10 @@ package enum RuleCatalogue {
         ),
         RuleEntry(
             .btp3,
-            "Without the mode, advertising and services stop at suspension and requests are refused.",
+            """
+            Without the mode, advertising and services stop when the app leaves the foreground and requests are \
+            refused.
+            """,
             profiles: "ios6+",
             .inferred,
             from: [.coreBluetoothGuide]
@@ -1219,6 +1236,18 @@ package enum RuleCatalogue {
             """,
             .documented,
             from: [.guide2014]
+        ),
+        RuleEntry(
+            .bt2,
+            """
+            Bluetooth off has three kinds: Settings (the radio is off and pending connections go), Control \
+            Centre (links drop, accessories come back the next day or on turning it on) and airplane mode; \
+            each is a step and a verb, and BTC-8 tells them apart.
+            """,
+            profiles: "Control Centre ios11+",
+            .documented,
+            assumed: "the next day as 24 h",
+            from: [.qa1962, .tn3115]
         ),
         RuleEntry(
             .bgt1,

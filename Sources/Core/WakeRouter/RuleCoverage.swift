@@ -63,6 +63,7 @@ package enum RuleCoverage {
         .mode2: "the modes whose sources are missing: "
             + BackgroundMode.allCases.filter { !isOwned(rule(of: $0)) }.map(\.plistValue).joined(separator: ", "),
         .resp3: "sockets that were never marked for VoIP",
+        .btc8: "AccessorySetupKit",
         .cpu2: "the kill where an answer is demanded, and lower chances later",
         .pwr1: "all but the time of the location receiver (LOC-9)",
         .sys1: "shutdown, display off, charger and network",

@@ -178,6 +178,7 @@ package final class BlueZBluetooth: BluetoothCentralPort {
             watches.remove(client)
             scanChanged()
             for peripheral in inOrder { letGo(client, of: peripheral) }
+        case .power(let on): setPower(on, at: now)
         }
     }
 

@@ -167,6 +167,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
             scans.removeAll { $0.client == client }
             watches.remove(client)
             for index in peripherals.indices { letGo(client, of: index, at: now) }
+        case .power(let on): setPower(on, at: now)
         }
     }
 

@@ -106,6 +106,7 @@ extension AppSnapshot: ByteCoded {
             (forceQuit ? 1 : 0) | (unlockedSinceBoot ? 2 : 0) | (passcode ? 4 : 0) | (bluetoothOn ? 8 : 0)
                 | (exitsOnSuspend ? 16 : 0) | (bluetoothAllowed ? 256 : 0) | (beganInForeground ? 512 : 0)
                 | (forceQuitLifted ? 1024 : 0) | (rebootedSince ? 2048 : 0)
+                | (bluetoothOffSince ? 4096 : 0) | (endedByReboot ? 8192 : 0)
         }
         set {
             forceQuit = newValue & 1 != 0
@@ -117,6 +118,8 @@ extension AppSnapshot: ByteCoded {
             beganInForeground = newValue & 512 != 0
             forceQuitLifted = newValue & 1024 != 0
             rebootedSince = newValue & 2048 != 0
+            bluetoothOffSince = newValue & 4096 != 0
+            endedByReboot = newValue & 8192 != 0
         }
     }
 }

@@ -34,6 +34,8 @@ package enum BluetoothCommand: Hashable, Sendable {
     case watchConnections(BluetoothClient, peripherals: [NameID], services: [NameID])
     /// The client is gone for good: drop all it holds, silently.
     case release(BluetoothClient)
+    /// Turn the adapter on or off. It says when it is, as it does when somebody else turns it (BT-2).
+    case power(Bool)
 }
 
 /// A GATT operation on a connected peripheral, answered by one event addressed to the client.

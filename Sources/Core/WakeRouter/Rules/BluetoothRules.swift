@@ -25,7 +25,9 @@ enum BluetoothRules {
         let discovery = question.kind == .peripheralDiscovered
         let restorable = profile.restoration && app.restoreIdentifier != .none
         var results = common(state: question.state, of: app, by: profile)
-        results[.modePresent] = passes(app.modes.contains(.bluetoothCentral), where: asleep)
+        let hasMode = app.modes.contains(.bluetoothCentral)
+        results[.modePresent] = discovery ? .notApplicable : passes(hasMode, where: asleep)
+        results[.scanHasMode] = !discovery ? .notApplicable : passes(hasMode, where: !foreground)
         results[.scanNamesServices] =
             !discovery ? .notApplicable : passes(question.scanNamesServices, where: !foreground)
         results[.notDuplicate] = !discovery ? .notApplicable : passes(question.firstSighting, where: true)
@@ -41,11 +43,14 @@ enum BluetoothRules {
         let dead = state == .notRunning
         let asleep = dead || state == .suspended
         let unlocked = app.unlockedSinceBoot || !app.passcode
+        let outlives =
+            (!app.rebootedSince || profile.bluetoothRelaunchesAfterReboot)
+            && !app.bluetoothOffSince && !app.endedByReboot
         var results = CheckResults()
         results[.notForceQuit] = !profile.forceQuitBars ? .notApplicable : passes(!app.forceQuit, where: dead)
         results[.unlockedSinceBoot] = !profile.firstUnlockGates ? .notApplicable : passes(unlocked, where: dead)
         results[.exitAllowsRelaunch] =
-            !dead ? .notApplicable : passes(!app.rebootedSince || profile.bluetoothRelaunchesAfterReboot, where: true)
+            !dead ? .notApplicable : passes(outlives, where: true)
         results[.bluetoothAuthorized] = passes(app.bluetoothAllowed, where: true)
         results[.runsInBackground] = passes(!app.exitsOnSuspend, where: asleep)
         return results
@@ -62,6 +67,7 @@ enum BluetoothRules {
         case .notForceQuit: (.deny, .forceQuit)
         case .unlockedSinceBoot: (.deny, .beforeFirstUnlock)
         case .modePresent: (waitsForMode(results, state: state) ? .defer : .deny, .modeMissing)
+        case .scanHasMode: (.deny, .scanNeedsMode)
         case .scanNamesServices: (.deny, .scanWithoutServices)
         case .notDuplicate: (.coalesce, .duplicateDiscovery)
         case .restoreIdentifier: (.deny, .noRestoreIdentifier)

@@ -33,7 +33,10 @@ enum PeripheralRules {
         let restorable = profile.restoration && app.restoreIdentifier != .none
         let endsLink = question.kind == .bluetoothPoweredOff || question.kind == .centralUnsubscribed
         var results = BluetoothRules.common(state: question.state, of: app, by: profile)
-        results[.modePresent] = BluetoothRules.passes(hasMode, where: asleep)
+        // A running app is told of all but what a central wants of services that are off (BTP-3).
+        let foreground = question.state == .active || question.state == .inactive
+        let isServed = foreground || !wantsAnswer(question.kind)
+        results[.modePresent] = BluetoothRules.passes(hasMode, where: asleep || !isServed)
         results[.bluetoothOn] = BluetoothRules.passes(app.bluetoothOn || endsLink, where: true)
         results[.requestOfCentral] = BluetoothRules.passes(isRequest(question.kind), where: asleep)
         results[.peripheralPreserved] = BluetoothRules.passes(restorable, where: dead)
@@ -60,7 +63,9 @@ enum PeripheralRules {
         var others = results
         others[.modePresent] = .pass
         others[.requestOfCentral] = .pass
-        let wantsAnswer = kind == .readRequested || kind == .writeRequested
-        return state == .suspended && !wantsAnswer && others.decisive == nil
+        return state == .suspended && !wantsAnswer(kind) && others.decisive == nil
     }
+
+    /// Whether a central waits for the app's answer.
+    private static func wantsAnswer(_ kind: EventKind) -> Bool { kind == .readRequested || kind == .writeRequested }
 }

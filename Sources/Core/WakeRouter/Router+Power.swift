@@ -1,0 +1,91 @@
+import WakeModel
+
+/// How the user turned Bluetooth off, which decides what is there when it is on again (BT-2).
+enum BluetoothSwitch: UInt8, ByteCoded {
+    case on
+    case offInSettings
+    case offInControlCentre
+    case offInAirplaneMode
+}
+
+/// Bluetooth going on and off.
+extension Router {
+    mutating func turnBluetooth(_ change: PhoneChange, into output: inout RouterOutput) {
+        switch change {
+        case .bluetoothOn: turnBluetoothOn(into: &output)
+        case .bluetoothOff: turnBluetoothOff(.offInSettings, into: &output)
+        case .bluetoothOffInControlCentre:
+            let kind: BluetoothSwitch = profile.controlCentreLasts == nil ? .offInSettings : .offInControlCentre
+            if bluetoothSwitch == .on { turnBluetoothOff(kind, into: &output) }
+        case .airplaneModeOnKeepingBluetooth where profile.airplaneModeKeepsBluetooth: break
+        case .airplaneModeOn, .airplaneModeOnKeepingBluetooth:
+            if bluetoothSwitch != .offInSettings { turnBluetoothOff(.offInAirplaneMode, into: &output) }
+        case .airplaneModeOff:
+            if bluetoothSwitch == .offInAirplaneMode { turnBluetoothOn(into: &output) }
+        case .lock, .unlock, .reboot, .setPasscode, .removePasscode, .displayOn, .callBegan, .callEnded: break
+        }
+    }
+
+    mutating func turnBluetoothOn(into output: inout RouterOutput) {
+        bluetoothSwitch = .on
+        bluetoothReturns = nil
+        output.actions.append(.bluetooth(.power(true)))
+    }
+
+    /// What was kept over Control Centre goes when Bluetooth is then turned off for good.
+    private mutating func turnBluetoothOff(_ kind: BluetoothSwitch, into output: inout RouterOutput) {
+        bluetoothSwitch = kind
+        bluetoothReturns =
+            kind == .offInControlCentre ? profile.controlCentreLasts.map { [now] in now.advanced(by: $0) } : nil
+        if !bluetoothOn { forgetRadio() }
+        output.actions.append(.bluetooth(.power(false)))
+    }
+
+    /// A restart turns on what was off in Control Centre.
+    mutating func bluetoothAfterReboot(into output: inout RouterOutput) {
+        if bluetoothSwitch == .offInControlCentre { turnBluetoothOn(into: &output) }
+    }
+
+    /// Bluetooth went off or on, whoever turned it: connections, requests and scans are gone for everyone (BTC-5,
+    /// BTC-10), but for what the system keeps of terminated apps until Control Centre turns it on again (BTC-8).
+    mutating func bluetoothTurned(_ on: Bool, wasOn: Bool, into output: inout RouterOutput) {
+        guard on else {
+            forgetRadio()
+            pauseAir()
+            return
+        }
+        bluetoothSwitch = .on
+        bluetoothReturns = nil
+        if wasOn { updateAir(into: &output) } else { takeUpRadio(into: &output) }
+    }
+
+    private mutating func forgetRadio() {
+        scanners = scanners.filter { outlivesPower($0) }
+        for row in peripherals.indices {
+            let kept = peripherals[row].links.filter { outlivesPower($0.client) }
+            peripherals[row] = PeripheralRecord(
+                links: kept.map { Link(client: $0.client, connected: false, since: $0.since, options: $0.options) }
+            )
+        }
+        for index in apps.indices {
+            let app = AppID(UInt32(index))
+            if !apps[index].hasProcess, !outlivesPower(app) { apps[index].face.bluetoothOffSince = true }
+            for slot in apps[index].managers.indices
+            where !outlivesPower(BluetoothClient(app: app, slot: UInt16(slot))) {
+                apps[index].managers[slot].scan = nil
+                apps[index].managers[slot].watch = nil
+                apps[index].managers[slot].peripherals.removeAll()
+            }
+        }
+    }
+
+    /// Whether the system keeps what a manager holds while Bluetooth is off: a process is told, and asks anew.
+    private func outlivesPower(_ client: BluetoothClient) -> Bool {
+        let manager = apps[Int(client.app.number)].managers[Int(client.slot)]
+        return outlivesPower(client.app) && !manager.attached && manager.isKept(profile)
+    }
+
+    private func outlivesPower(_ app: AppID) -> Bool {
+        bluetoothSwitch == .offInControlCentre && profile.controlCentreKeepsRequests
+    }
+}
