@@ -1,0 +1,63 @@
+import Foundation
+import Testing
+
+@Suite("The scripts")
+struct ScriptsTests {
+    private static let folder = Program.repository.appending(path: "Scripts")
+    private static let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path))?.sorted() ?? []
+    private static let programs = names.filter { name in
+        var isFolder: ObjCBool = false
+        let path = folder.appending(path: name).path
+        let exists = unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+        return exists && !isFolder.boolValue
+    }
+
+    private func run(_ script: String, _ words: [String], path: String? = nil) throws -> Program.Outcome {
+        let program = try Program()
+        defer { program.clean() }
+        let usual = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        return try program.run(
+            Self.folder.appending(path: script).path,
+            words,
+            environment: ["PATH": path.map { "\($0):\(usual)" } ?? usual]
+        )
+    }
+
+    @Test("Each script says with --help what it does, and does nothing", arguments: programs)
+    func help(_ script: String) throws {
+        for word in ["--help", "-h"] {
+            let help = try run(script, [word])
+            #expect(help.code == 0)
+            #expect(help.errors == "")
+            #expect(
+                help.output.contains("Scripts/\(script)") || help.output.contains("usage: \(script)"),
+                "\(help.output)"
+            )
+            #expect(!help.output.contains("#!"))
+        }
+    }
+
+    @Test("A word that Scripts/test and Scripts/demo do not know is refused with 2", arguments: ["test", "demo"])
+    func unknown(_ script: String) throws {
+        let refused = try run(script, ["--quik"])
+        #expect(refused.code == 2)
+        #expect(refused.complaints.count == 1)
+        #expect(refused.errors.contains("'--quik'"))
+    }
+
+    @Test("On a machine that cannot boot the lab it is left out, with one line that says why")
+    func noLab() throws {
+        let program = try Program()
+        defer { program.clean() }
+        try program.write("uname", "#!/bin/sh\necho aarch64\n", executable: true)
+        let able = try run("lab", ["able"], path: program.folder.path)
+        #expect(able.code == 12)
+        #expect(able.complaints == ["lab: the lab's kernel is Debian's for x86_64, and this machine is aarch64"])
+        let test = try run("test", ["lab"], path: program.folder.path)
+        #expect(test.code == 0)
+        let lines = test.output.split(separator: "\n").map(String.init)
+        #expect(
+            lines == ["== lab ==", "left out: the lab's kernel is Debian's for x86_64, and this machine is aarch64"]
+        )
+    }
+}
