@@ -104,15 +104,45 @@ struct WhyTests {
         unrelated.event = EventID(3)
         unrelated.at = second(31)
         let both = Why(try fixture.run([[unrelated], [waiting], [later]]), app: "com.acme.heart")
-        #expect(!both.explanation(event: EventID(3)).contains("later"))
+        #expect(try #require(both.explanation(.event(EventID(3)))).contains("later") == false)
     }
 
-    @Test("The newest decision is explained, or the one about an event")
+    @Test("The decision from which on the app fares as it does comes first, or the one about an event")
     func whichDecision() throws {
         let why = try why([[fixture.resume(1, at: second(10))], [fixture.resume(2, at: second(20))]])
-        #expect(why.explanation().contains("(e-000002)"))
-        #expect(why.explanation(event: EventID(1)).contains("(e-000001)"))
-        #expect(why.explanation(event: EventID(7)) == "com.acme.heart  no decision about e-000007 in this run")
+        #expect(why.explanation().hasPrefix("com.acme.heart  woken at T+00:00:10"))
+        #expect(try #require(why.explanation(.event(EventID(2)))).contains("(e-000002)"))
+        #expect(why.explanation(.event(EventID(7))) == nil)
+    }
+
+    @Test("The others are a list, the newest first, repeats folded")
+    func otherDecisions() throws {
+        let early = [fixture.resume(1, at: second(10)), fixture.resume(2, at: second(20))]
+        let refused = [3, 4, 5].map { fixture.forceQuit($0, at: second(7_080 + 30 * Int64($0))) }
+        let text = try why((early + refused).map { [$0] }).explanation()
+        #expect(text.hasPrefix("com.acme.heart  NOT woken at T+01:59:30"))
+        #expect(
+            text.hasSuffix(
+                """
+                  decided  4 more decisions about it, the newest first:
+                  T+02:00:00  deny    ForceQuit  LAUNCH-2  region-entered home (x2 over 30s)
+                  T+00:00:10  resume  Resumed    LIFE-4    characteristic-notified heart-rate-belt/2A37 (x2 over 10s)
+                """
+            ),
+            "\(text)"
+        )
+    }
+
+    @Test("A reason and a rule choose the decisions that have them")
+    func chosen() throws {
+        let why = try why([[fixture.resume(1, at: second(10))], [fixture.forceQuit(2, at: second(8_000))]])
+        for question in [Why.Question.reason(.resumed), .rule(.life4)] {
+            let text = try #require(why.explanation(question))
+            #expect(text.hasPrefix("com.acme.heart  woken at T+00:00:10"))
+            #expect(!text.contains("decided"))
+        }
+        #expect(try #require(why.explanation(.rule(.launch2))).hasPrefix("com.acme.heart  NOT woken"))
+        #expect(why.explanation(.reason(.bluetoothOff)) == nil)
     }
 
     @Test("With nothing to show it says that nothing happened")

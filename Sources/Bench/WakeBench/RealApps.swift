@@ -26,12 +26,13 @@ final class RealApps {
                     throw CommandFailure(
                         .invalidFile,
                         "\(scenario.file):\(app.line): \(bundle.identifier) is installed twice, as "
-                            + "\(scenario.apps[other.position].name) and \(app.name); name each bundle once"
+                            + "\(scenario.apps[other.position].name) and \(app.name)",
+                        hint: "name each bundle once"
                     )
                 }
                 found.append((position, bundle))
             } catch let error as BundleError {
-                throw CommandFailure(.invalidFile, error.description)
+                throw CommandFailure(.invalidFile, error)
             } catch let error as CommandFailure {
                 throw error
             } catch {
@@ -98,7 +99,7 @@ final class RealApps {
                     identifier: bundle.identifier,
                     executable: bundle.executable,
                     home: Self.absolute(home),
-                    log: Self.absolute(home) + ".log",
+                    log: Self.absolute(folder.path + "/" + RunFolder.log(of: bundle.identifier)),
                     logLimit: logLimit
                 ),
                 as: AppID(UInt32(position))

@@ -20,13 +20,13 @@ extension Run {
             case .scripted(let script):
                 scripted.add(script, as: id, devices: devices)
                 bench.assign(id, to: scripted, leavesTheBench: false)
-                recorder.add(bundle: script.identifier, real: false)
+                recorder.add(bundle: script.identifier, name: app.name, log: nil)
             case .bundle:
                 guard let processes, let bundle = processes.bundle(at: number) else {
                     preconditionFailure("app \(app.name) has no bundle")
                 }
                 bench.assign(id, to: processes.host, leavesTheBench: true)
-                recorder.add(bundle: bundle.identifier, real: true)
+                recorder.add(bundle: bundle.identifier, name: app.name, log: RunFolder.log(of: bundle.identifier))
             }
         }
     }

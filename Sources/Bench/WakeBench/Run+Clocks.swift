@@ -1,5 +1,7 @@
 import WakeModel
 import WakePorts
+import WakeReports
+import WakeRouter
 import WakeSystem
 import WakeVoIP
 
@@ -61,14 +63,17 @@ extension Run {
         while !processes.host.isQuiet || !audio.isQuiet, !bench.hasWork(at: bench.now), !isInterrupted() {
             let now = MonotonicClock.now()
             if let since = soundOwedSince, since + patience <= now {
-                recorder.note("no answer within the patience of \(options.patience) s: a buffer of sound")
+                recorder.note(
+                    "no answer within the patience of \(options.patience) s: a buffer of sound",
+                    at: bench.now
+                )
                 audio.giveUpWaiting(at: bench.now)
                 soundOwedSince = nil
             }
             let late = processes.host.endPatience(with: now - patience)
             if !late.isEmpty {
                 let names = late.joined(separator: ", ")
-                recorder.note("no answer within the patience of \(options.patience) s: \(names)")
+                recorder.note("no answer within the patience of \(options.patience) s: \(names)", at: bench.now)
                 continue
             }
             let since = min(processes.host.waitedForSince ?? now, soundOwedSince ?? now)
@@ -77,13 +82,14 @@ extension Run {
     }
 
     func runInRealTime() throws {
+        recorder.isFollowed = true
         var armed = Instant.distantFuture
         let timer = try loop.timer(on: .monotonic) { armed = .distantFuture }
         while !interrupted {
-            tellProgress()
             let now = Instant(nanoseconds: MonotonicClock.now() - startedAt)
             reached = now
             try step(to: now)
+            tellProgress()
             lookAtChannels(at: now)
             try bench.run(at: now)
             if let failure = recorder.failure { throw failure }
@@ -92,13 +98,22 @@ extension Run {
             let end = driver.end ?? .distantFuture
             if now >= end { return }
             try bench.settle(at: now)
+            try tellReaders()
             let next = min(deadline, end, bench.commitDue ?? .distantFuture)
             if next != armed {
                 armed = next
                 if next == .distantFuture { timer.disarm() } else { timer.arm(at: startedAt + next.nanoseconds) }
             }
-            try loop.runOnce(timeout: nil)
+            // Who watches the clock sees it tick, whether anything happens or not.
+            try loop.runOnce(timeout: progress == nil ? nil : max(0, nextProgress - MonotonicClock.now()))
         }
+    }
+
+    /// Lets those who read the logs meanwhile see what each app waits for after this turn.
+    private func tellReaders() throws(ReportError) {
+        guard !recorder.restless.isEmpty else { return }
+        recorder.register(at: reached) { bench.router.registrations(of: $0) }
+        try recorder.flush()
     }
 
     private func tellProgress() {
@@ -106,7 +121,7 @@ extension Run {
         let now = MonotonicClock.now()
         guard now >= nextProgress else { return }
         // A run that is over at once says nothing.
-        if nextProgress != 0 { progress(bench.now, verdicts.reduce(0, +)) }
+        if nextProgress != 0 { progress(reached, verdicts.reduce(0, +)) }
         nextProgress = now + (nextProgress == 0 ? 1_000_000_000 : 500_000_000)
     }
 
@@ -120,6 +135,7 @@ extension Run {
 
     /// Lets everything do what is due.
     private func step(to now: Instant) throws {
+        reached = max(reached, now)
         sources.timeReached(now)
         scripted.timeReached(now)
         try carryOutSteps(at: now)

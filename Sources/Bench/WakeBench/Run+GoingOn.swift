@@ -20,6 +20,7 @@ extension Run {
         var steps = ReplayedSteps()
         if try readInputs(&steps) { try compareReplay() } else { try restoreSnapshot() }
         recorder.isReplaying = false
+        reached = bench.now
         startedAt = MonotonicClock.now() - bench.now.nanoseconds
         notes.append("going on at \(LogTime.text(bench.now)) with the run that broke off in \(folder.path)")
         let origin = names.intern("bench-restart")
@@ -80,7 +81,7 @@ extension Run {
         driveReplay(to: end, &steps)
         reached = end
         notes.append("the run in \(folder.path) had come to its end at \(LogTime.text(end)); its reports are written")
-        try recorder.finish()
+        try recorder.finish(at: end)
     }
 
     /// Carries out, while a journal is read back, the steps up to an instant, each at its own.

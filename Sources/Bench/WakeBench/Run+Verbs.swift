@@ -22,7 +22,10 @@ extension Run {
             for app in apps { scripted.perform(act, of: AppID(UInt32(app)), at: now) }
         case .microphone(let apps, let granted):
             for app in apps { answerMicrophone(granted, of: AppID(UInt32(app)), origin) }
-        case .notify, .disconnect, .range, .arm, .cross, .position, .play, .visit, .attach, .send, .call:
+        case .range(let devices, let inRange):
+            try simulated.perform(verb, origin, at: now)
+            recorder.range(devices.map { scenario.devices[$0].name }, inRange: inRange, at: now)
+        case .notify, .disconnect, .arm, .cross, .position, .play, .visit, .attach, .send, .call:
             try simulated.perform(verb, origin, at: now)
         case .authorize(let apps, let authorization):
             for app in apps {
@@ -38,7 +41,7 @@ extension Run {
                     )
                 )
             }
-        case .note(let text): recorder.note(text)
+        case .note(let text): recorder.note(text, at: now)
         }
     }
 }

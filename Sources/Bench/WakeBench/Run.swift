@@ -27,7 +27,8 @@ package final class Run {
     let recorder: RunRecorder
     /// The host of real apps; nil when the scenario has none.
     var processes: RealApps?
-    let realTime: Bool
+    /// Whether the run follows the machine's clock.
+    package let realTime: Bool
     var startedAt: Int64 = 0
     var interrupted = false
     /// The signals that end the run with its reports; blocked while it runs.
@@ -42,6 +43,11 @@ package final class Run {
     var replayedTo = Instant(nanoseconds: -1)
     /// What is worth a line on stderr, such as a missing right: the run goes on.
     package internal(set) var notes: [String] = []
+    /// Told of each decision, act, end and note, once it has happened for good; nil when nobody follows.
+    package var follow: ((Timeline.Row) -> Void)? {
+        get { recorder.follow }
+        set { recorder.follow = newValue }
+    }
     /// Told about twice a second of wall time how far the run is, and how many decisions there were.
     package var progress: ((Instant, Int) -> Void)?
     var nextProgress: Int64 = 0
@@ -77,6 +83,7 @@ package final class Run {
         notes += bundles.flatMap(\.bundle.warnings)
         if !bundles.isEmpty { try RealApps.check(options.freezer) }
         try sources.start()
+        if options.replaces { try RunFolder.clear(options.out) }
         folder = try RunFolder(making: options.out)
         journal =
             try options.journal
@@ -118,7 +125,7 @@ package final class Run {
         do {
             return try Scenario.load(file: options.scenario, searchFolders: options.appFolders)
         } catch {
-            throw CommandFailure(.invalidFile, error.description)
+            throw CommandFailure(.invalidFile, error)
         }
     }
 
@@ -180,7 +187,7 @@ package final class Run {
                 resumeAfter: last
             )
         } catch {
-            throw CommandFailure(.environment, error.description)
+            throw CommandFailure(.environment, error)
         }
     }
 
@@ -211,7 +218,7 @@ package final class Run {
         } catch let error as JournalError {
             throw CommandFailure(error)
         } catch let error as ReportError {
-            throw CommandFailure(.environment, error.description)
+            throw CommandFailure(.environment, error)
         } catch let error as SystemError {
             throw CommandFailure(.internal, error.description)
         } catch let error as CommandFailure {
@@ -219,7 +226,7 @@ package final class Run {
         } catch {
             throw CommandFailure(.internal, "\(error)")
         }
-        if interrupted { throw CommandFailure(.interrupted, "interrupted at \(LogTime.text(bench.now))") }
+        if interrupted { throw CommandFailure(.interrupted, "interrupted at \(LogTime.text(reached))") }
     }
 
     private func play() throws {
@@ -240,7 +247,9 @@ package final class Run {
         noteSilence()
         // The logs first: a run that has ended is not played on.
         for each in receiverTimes { try recorder.note(receiver: each.time, of: each.app) }
-        try recorder.finish()
+        recorder.disturbAll()
+        recorder.register(at: reached) { bench.router.registrations(of: $0) }
+        try recorder.finish(at: reached)
         try journal.journal.end(at: reached)
     }
 

@@ -20,7 +20,8 @@ struct RunBackends {
         if let real, clock == .virtual {
             throw CommandFailure(
                 .usage,
-                "--clock virtual cannot be had with the real backend \(real); leave --clock away"
+                "--clock virtual cannot be had with the real backend \(real)",
+                hint: "leave --clock away"
             )
         }
         return clock == .real || real != nil

@@ -13,6 +13,9 @@ package struct RunFolder: Sendable {
     package var junit: String { path + "/junit.xml" }
     package var apps: String { path + "/apps" }
 
+    /// Where what an app prints goes, from the run folder.
+    package static func log(of bundle: String) -> String { "apps/\(bundle).log" }
+
     /// Where runs go below the current folder when no place is given.
     package static let defaultParent = "wakebench-runs"
 
@@ -53,12 +56,12 @@ package struct RunFolder: Sendable {
             prefix += prefix.isEmpty || prefix.hasSuffix("/") ? String(part) : "/" + part
             if unsafe mkdir(prefix, 0o700) != 0, errno != EEXIST {
                 let reason = SystemError(last: "mkdir").description
-                throw CommandFailure(.environment, "\(prefix): \(reason); give another folder with --out")
+                throw CommandFailure(.environment, "\(prefix): \(reason)", hint: "give another folder with --out")
             }
         }
         var status = stat()
         if unsafe stat(path, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR {
-            throw CommandFailure(.environment, "\(path): not a folder; give another with --out")
+            throw CommandFailure(.environment, "\(path): not a folder", hint: "give another with --out")
         }
         // Who owns a folder puts into it, and takes out of it, what he likes.
         if status.st_uid != geteuid() {

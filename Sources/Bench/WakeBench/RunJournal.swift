@@ -66,7 +66,11 @@ struct RunJournal {
         }
         guard let recovery else { return }
         if recovery.finished {
-            throw CommandFailure(.wrongState, "\(path): that run is over; give another folder with --out")
+            throw CommandFailure(
+                .wrongState,
+                "\(path): that run is over",
+                hint: "give another folder with --out, or replace it with --force"
+            )
         }
         let same =
             recovery.meta.scenarioHash == hash && recovery.meta.seed == seed && recovery.meta.profile == profile
@@ -74,8 +78,8 @@ struct RunJournal {
         guard same else {
             throw CommandFailure(
                 .wrongState,
-                "\(path): a run of another scenario, seed, profile or backend broke off there; "
-                    + "give its own again to go on with it, or another --out"
+                "\(path): a run of another scenario, seed, profile or backend broke off there",
+                hint: "give its own again to go on with it, or another --out"
             )
         }
     }

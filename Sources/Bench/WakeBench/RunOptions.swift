@@ -1,6 +1,8 @@
+import WakeBundles
 import WakeDevices
 import WakeModel
 import WakeProcesses
+import WakeReports
 
 /// What `wakebench run` was asked for.
 package struct RunOptions: Sendable {
@@ -28,6 +30,8 @@ package struct RunOptions: Sendable {
     package var seed: UInt64?
     /// The run folder; made when it is not there.
     package var out: String
+    /// Whether a run in ``out`` that is over goes to make room.
+    package var replaces = false
     /// Whether a link `latest` beside the run folder is to point to it.
     package var followsLatest = false
     /// Wall seconds after which an app that owes an answer counts as overrun.
@@ -103,7 +107,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
         case .verdictMismatch: "a verdict other than required"
         case .timeout: "time ran out before things settled"
         case .expectationFailed: "an expectation of the scenario was not met"
-        case .appFault: "an app could not be started"
+        case .appFault: "an app could not be started, or ended before it had launched"
         case .daemonUnreachable: "the daemon cannot be reached, or is of another version"
         case .nonDeterminism: "a replay came out differently"
         case .invalidFile: "an input file is invalid"
@@ -113,14 +117,34 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     }
 }
 
-/// Why a command cannot be carried out: one line, and the exit code.
+/// Why a command cannot be carried out: what is wrong, what to do about it, and the exit code.
 package struct CommandFailure: Error, Hashable, Sendable {
     package var code: ExitCode
-    /// One line that names the thing and the remedy.
+    /// What is wrong, with the name of the thing.
     package var message: String
+    /// What to do about it; nil where the message says it, or nothing can be done.
+    package var hint: String?
 
-    package init(_ code: ExitCode, _ message: String) {
+    package init(_ code: ExitCode, _ message: String, hint: String? = nil) {
         self.code = code
         self.message = message
+        self.hint = hint
     }
+
+    package init(_ code: ExitCode, _ error: FileError) {
+        let place = error.line > 0 ? "\(error.file):\(error.line)" : error.file
+        self.init(code, "\(place): \(error.found)", hint: "expected \(error.expected)")
+    }
+
+    package init(_ code: ExitCode, _ error: BundleError) {
+        let key = error.key.isEmpty ? "" : "\(error.key): "
+        self.init(code, "\(error.bundle): \(key)\(error.found)", hint: "expected \(error.expected)")
+    }
+
+    package init(_ code: ExitCode, _ error: ReportError) {
+        self.init(code, "\(error.path): \(error.complaint)", hint: error.remedy)
+    }
+
+    /// Both in one line.
+    package var line: String { hint.map { "\(message); \($0)" } ?? message }
 }

@@ -26,6 +26,21 @@ final class RunRecorder: BenchObserver {
     /// While a journal is read back: what the files hold already is not written again.
     var isReplaying = false
     private var replayedMoves = 0
+    private var replayedActs = 0
+    /// Whether the present process of each app has not launched yet.
+    private var launching: [Bool] = []
+    /// What each app was registered for when it was last written down; nil before.
+    private var registered: [RegistrationEntry?] = []
+    /// Apps whose registrations may have changed since.
+    private(set) var restless: Set<Int> = []
+    /// Processes that ended by themselves before they had launched, the first of each app.
+    private(set) var diedAtLaunch: [ExitEntry] = []
+    /// Whether the logs are read while the run goes on: each turn then reaches the files as soon as it is committed.
+    var isFollowed = false
+    /// Told of what happened, once it has happened for good; nil when nobody follows.
+    var follow: ((Timeline.Row) -> Void)?
+    /// What happened in turns that are not committed yet.
+    private var rows: [Timeline.Row] = []
     /// The most outcomes of one wake that wait for its end; beyond it they are written when they are answered.
     private static let openLimit = 256
 
@@ -43,7 +58,16 @@ final class RunRecorder: BenchObserver {
         open = []
     }
 
-    func add(bundle: String, real isReal: Bool) {
+    /// Takes on an app of the scenario, in its order.
+    ///
+    /// - Parameter log: where what it prints goes, from the run folder; nil for a scripted app.
+    func add(bundle: String, name: String, log: String?) {
+        let isReal = log != nil
+        if bundles.count >= outcomes.held.apps {
+            keep { () throws(ReportError) in try outcomes.append(AppEntry(app: bundle, name: name, log: log)) }
+        }
+        launching.append(false)
+        registered.append(nil)
         bundles.append(bundle)
         real.append(isReal)
         pids.append(0)
@@ -64,10 +88,13 @@ final class RunRecorder: BenchObserver {
         now = at
         guard failure == nil else { return }
         do throws(ReportError) {
+            try heard(input, id, origin)
             if !output.decisions.isEmpty { try write(output.decisions) }
             for decision in output.decisions {
+                tell(decision, payload)
                 counts[Int(decision.verdict.rawValue)] += 1
                 if decision.verdict.delivers, isReal(decision.app) { begin(decision) }
+                if decision.app != .none, decision.kind.changesLinks { restless.insert(Int(decision.app.number)) }
             }
             for action in output.actions {
                 switch action {
@@ -82,11 +109,67 @@ final class RunRecorder: BenchObserver {
         }
     }
 
+    /// The bundle identifier of an app of the scenario.
+    func bundle(_ number: Int) -> String { bundles[number] }
+
+    /// Where what an app prints goes, from the run folder; nil for a scripted app.
+    func log(of bundle: String) -> String? {
+        guard let number = bundles.firstIndex(of: bundle), real[number] else { return nil }
+        return RunFolder.log(of: bundle)
+    }
+
+    /// What an input says beside what the router made of it.
+    private func heard(_ input: Input, _ id: EventID, _ origin: NameID) throws(ReportError) {
+        switch input {
+        case .process(let app, .launched): launching[Int(app.number)] = false
+        case .request(let app, let request) where request.mayRegister: restless.insert(Int(app.number))
+        case .phone, .user, .terminate, .uninstall:
+            guard let (word, app) = Act.word(input) else { return }
+            if let app { restless.insert(Int(app.number)) } else { disturbAll() }
+            if isReplaying { replayedActs += 1 }
+            guard !isReplaying || replayedActs > outcomes.held.acts else { return }
+            let bundle = app.map { bundles[Int($0.number)] }
+            tell(Timeline.Row(at: now, app: bundle, what: word))
+            try outcomes.append(Act(event: id, at: now, word: word, app: bundle, origin: names.text(origin)))
+        case .timeReached, .install, .event, .overflowed, .redeliver, .benchRestarted, .process, .request: break
+        }
+    }
+
+    // MARK: Who follows the run
+
+    private func tell(_ row: @autoclosure () -> Timeline.Row) {
+        if follow != nil, !isReplaying { rows.append(row()) }
+    }
+
+    private func tell(_ decision: Decision, _ payload: EventPayload) {
+        guard follow != nil, !isReplaying else { return }
+        let pid = isReal(decision.app) && decision.verdict != .relaunch ? pids[Int(decision.app.number)] : 0
+        let value = if case .value(let bytes) = payload { Self.hexadecimal(bytes) } else { "" }
+        tell(Timeline.Row(decision, pid: pid, value: value, names: names.text))
+    }
+
+    private func tellFollower() {
+        guard let follow, !rows.isEmpty else { return }
+        for row in rows { follow(row) }
+        rows.removeAll(keepingCapacity: true)
+    }
+
+    /// The registrations of every app may have changed.
+    func disturbAll() { restless.formUnion(bundles.indices) }
+
+    /// Carries out a writing; the first that fails ends the run.
+    private func keep(_ write: () throws(ReportError) -> Void) {
+        guard failure == nil else { return }
+        do throws(ReportError) { try write() } catch { failure = error }
+    }
+
     func committed() {
         guard failure == nil else { return }
+        defer { tellFollower() }
         do throws(ReportError) {
             try decisions.settle()
             try outcomes.settle()
+            if isFollowed { try flush() }
         } catch {
             failure = error
         }
@@ -122,6 +205,8 @@ final class RunRecorder: BenchObserver {
     private func moved(_ app: AppID, _ from: AppState, _ to: AppState) throws(ReportError) {
         let number = Int(app.number)
         states[number] = to
+        if from == .notRunning { launching[number] = true }
+        if to == .notRunning { restless.insert(number) }
         if isReplaying { replayedMoves += 1 }
         if !isReplaying || replayedMoves > outcomes.held.moves {
             try outcomes.append(StateMove(app: bundles[number], at: now, from: from, to: to, pid: pids[number]))
@@ -138,9 +223,23 @@ final class RunRecorder: BenchObserver {
 
     private func exited(_ record: ExitRecord) throws(ReportError) {
         let number = Int(record.app.number)
-        if !isReplaying || record.number > outcomes.held.lastExit {
-            try outcomes.append(ExitEntry(record, app: bundles[number], pid: pids[number]))
+        let entry = ExitEntry(record, app: bundles[number], pid: pids[number], atLaunch: launching[number])
+        if !isReplaying || record.number > outcomes.held.lastExit { try outcomes.append(entry) }
+        tell(
+            Timeline.Row(
+                at: entry.at,
+                app: entry.app,
+                what: "process ended",
+                reason: entry.cause.word,
+                pid: entry.pid
+            )
+        )
+        if entry.atLaunch, entry.cause == .exit || entry.cause == .crash,
+            !diedAtLaunch.contains(where: { $0.app == entry.app })
+        {
+            diedAtLaunch.append(entry)
         }
+        launching[number] = false
         let killed = record.cause != .exit && record.cause != .crash
         try close(number, killed ? .killed : .exited, exit: record.number)
         pids[number] = 0
@@ -174,10 +273,9 @@ final class RunRecorder: BenchObserver {
     }
 
     func note(_ text: String, of app: AppID) {
-        guard failure == nil else { return }
-        do throws(ReportError) { try outcomes.append(note: text, app: bundles[Int(app.number)], at: now) } catch {
-            failure = error
-        }
+        let bundle = bundles[Int(app.number)]
+        keep { () throws(ReportError) in try outcomes.append(note: text, app: bundle, at: now) }
+        tell(Timeline.Row(at: now, app: bundle, what: text))
     }
 
     private func sent(_ callback: String, _ value: [UInt8]?, _ decision: DecisionID, _ app: Int) {
@@ -221,9 +319,33 @@ final class RunRecorder: BenchObserver {
         return String(decoding: text, as: UTF8.self)
     }
 
-    func note(_ text: String) {
-        guard failure == nil else { return }
-        do throws(ReportError) { try outcomes.append(note: text, at: now) } catch { failure = error }
+    /// Writes down a line for people, at the instant of the run's clock that it is about.
+    func note(_ text: String, at instant: Instant) {
+        keep { () throws(ReportError) in try outcomes.append(note: text, at: instant) }
+        tell(Timeline.Row(at: instant, app: nil, what: text))
+    }
+
+    /// Writes down that devices left the phone's reach, or came back.
+    func range(_ devices: [String], inRange: Bool, at instant: Instant) {
+        guard !isReplaying else { return }
+        for device in devices {
+            let entry = RangeEntry(device: device, at: instant, inRange: inRange)
+            keep { () throws(ReportError) in try outcomes.append(entry) }
+        }
+    }
+
+    /// Writes down what apps are registered for, where that has changed.
+    func register(at instant: Instant, _ kept: (AppID) -> [KeptRegistration]) {
+        for number in restless.sorted() {
+            let entries = kept(AppID(UInt32(number))).map {
+                RegistrationEntry.Kept(via: $0.via.word, subject: names.text($0.subject), since: $0.since)
+            }
+            guard registered[number]?.kept != entries else { continue }
+            let entry = RegistrationEntry(app: bundles[number], at: instant, kept: entries)
+            registered[number] = entry
+            keep { () throws(ReportError) in try outcomes.append(entry) }
+        }
+        restless.removeAll()
     }
 
     /// Writes out what is buffered.
@@ -240,9 +362,11 @@ final class RunRecorder: BenchObserver {
         if failure == nil { try outcomes.append(receiver: time, app: bundles[Int(app.number)], at: now) }
     }
 
-    /// The run is over: the wakes that go on are closed as they stand.
-    func finish() throws(ReportError) {
+    /// The run is over at an instant of its clock: the wakes that go on are closed as they stand.
+    func finish(at end: Instant) throws(ReportError) {
         if let failure { throw failure }
+        tellFollower()
+        if !outcomes.held.ended { try outcomes.append(end: end) }
         for app in open.indices {
             // A run whose reports alone were missing has them already.
             for var outcome in open[app] where !outcomes.held.outcomes.contains(outcome.decision) {
@@ -252,5 +376,24 @@ final class RunRecorder: BenchObserver {
             open[app].removeAll()
         }
         try flush()
+    }
+}
+
+extension AppRequest {
+    /// Whether it may change what the app is registered for.
+    fileprivate var mayRegister: Bool {
+        switch self {
+        case .beginTask, .endTask, .done, .operate: false
+        case .createManager, .releaseManager, .scan, .stopScan, .connect, .cancelConnection, .watchConnections,
+            .peripheralManager, .location, .audio, .accessory, .voip:
+            true
+        }
+    }
+}
+
+extension EventKind {
+    /// Whether a pending connection may have become a link by it, or a link have gone.
+    fileprivate var changesLinks: Bool {
+        self == .peripheralConnected || self == .peripheralDisconnected || self == .peripheralConnectionFailed
     }
 }

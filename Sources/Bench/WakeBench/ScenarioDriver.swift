@@ -126,11 +126,15 @@ package final class ScenarioDriver: BenchObserver {
         let seconds = Double(within.milliseconds) / 1_000
         switch condition {
         case .decisions(let apps, let filter, let count):
-            let who = apps.map { scenario.apps[$0].name }.joined(separator: ", ")
-            return "waited \(seconds) s for \(count) \(filter.words) of \(who); saw \(waiting.counts.min() ?? 0)"
+            let short = zip(apps, waiting.counts).filter { $0.1 < count }
+            let who = short.map { scenario.apps[$0.0].name }.joined(separator: ", ")
+            let saw = short.map { apps.count == 1 ? "saw \($0.1)" : "\(scenario.apps[$0.0].name) saw \($0.1)" }
+            let others = short.count == apps.count ? "" : ", of \(apps.count) apps"
+            return "waited \(seconds) s for \(count) \(filter.words) of \(who); "
+                + saw.joined(separator: ", ") + others
         case .state(let apps, let state):
-            let who = apps.map { "\(scenario.apps[$0].name) is \(states[$0])" }.joined(separator: ", ")
-            return "waited \(seconds) s for the state \(state); \(who)"
+            let who = apps.filter { states[$0] != state }.map { "\(scenario.apps[$0].name) is \(states[$0])" }
+            return "waited \(seconds) s for the state \(state); \(who.joined(separator: ", "))"
         }
     }
 

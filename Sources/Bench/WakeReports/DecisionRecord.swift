@@ -194,17 +194,22 @@ extension Outcome {
             at: line["t"]?.string.flatMap(LogTime.instant) ?? .zero,
             wall: 0,
             pid: Int32(clamping: line["pid"]?.integer ?? 0),
-            spawn: line["spawn_ms"]?.integer.map(Self.span),
+            spawn: line["spawn_ms"].flatMap(Self.span),
             delivered: line["delivered"]?.array.compactMap(Callback.init) ?? [],
             acknowledged: line["acknowledged"]?.bool ?? false,
-            used: line["used_ms"]?.integer.map(Self.span),
+            used: line["used_ms"].flatMap(Self.span),
             ended: line["ended"]?.string.flatMap { word in Ending.allCases.first { $0.word == word } },
             exit: line["exit_id"]?.string.flatMap(LogTime.number) ?? 0
         )
     }
 
-    private static func span(_ milliseconds: Int64) -> Instant.Span {
-        Instant.Span(nanoseconds: milliseconds.multipliedReportingOverflow(by: 1_000_000).partialValue)
+    /// The span of a number of milliseconds, whole or a fraction of one.
+    private static func span(_ value: JSONValue) -> Instant.Span? {
+        if let milliseconds = value.integer {
+            return Instant.Span(nanoseconds: milliseconds.multipliedReportingOverflow(by: 1_000_000).partialValue)
+        }
+        guard case .number(let fraction) = value, fraction > 0, fraction < 1 else { return nil }
+        return Instant.Span(nanoseconds: Int64((fraction * 1_000).rounded()) * 1_000)
     }
 }
 
@@ -264,7 +269,8 @@ extension ExitEntry {
             cause: cause,
             code: line["code"]?.integer ?? 0,
             stateBefore: line["state_before"]?.string.flatMap(AppState.init(recordWord:)) ?? .notRunning,
-            pid: Int32(clamping: line["pid"]?.integer ?? 0)
+            pid: Int32(clamping: line["pid"]?.integer ?? 0),
+            atLaunch: line["at_launch"]?.bool ?? false
         )
     }
 }

@@ -19,16 +19,28 @@ package struct ReportError: Error, Hashable, Sendable, CustomStringConvertible {
         self.path = path
     }
 
-    /// One line that names the file and the remedy.
-    package var description: String {
+    /// What is wrong with the file.
+    package var complaint: String {
         switch kind {
-        case .missing: "\(path): not there; give the folder of a run with --run"
-        case .full: "\(path): no space left; free some space there or give another --out"
-        case .system(let call, let number):
-            "\(path): \(call): \(unsafe String(cString: strerror(number))); check the folder and its permissions"
-        case .foreign(let what): "\(path): \(what); give a file that wakebench wrote"
+        case .missing: "not there"
+        case .full: "no space left"
+        case .system(let call, let number): "\(call): \(unsafe String(cString: strerror(number)))"
+        case .foreign(let what): what
         }
     }
+
+    /// What to do about it.
+    package var remedy: String {
+        switch kind {
+        case .missing: "give the folder of a run with --run"
+        case .full: "free some space there or give another --out"
+        case .system: "check the folder and its permissions"
+        case .foreign: "give a file that wakebench wrote"
+        }
+    }
+
+    /// One line that names the file and the remedy.
+    package var description: String { "\(path): \(complaint); \(remedy)" }
 
     static func last(_ call: String, path: String) -> ReportError {
         let number = errno

@@ -58,10 +58,25 @@ package enum LogTime {
         return offset > start ? number : nil
     }
 
-    /// `16m`, `1h4m`, `250ms`: the two largest units.
+    /// `T+02:14:07.250`: whole milliseconds, cut, for tables that people read.
+    package static func tableText(_ instant: Instant) -> String {
+        text(Instant(nanoseconds: instant.nanoseconds / 1_000_000 * 1_000_000))
+    }
+
+    /// `612 ms`, and below a millisecond `340 µs`.
+    static func shortSpan(_ span: Instant.Span) -> String {
+        let microseconds = span.nanoseconds / 1_000
+        return microseconds > 0 && microseconds < 1_000 ? "\(microseconds) µs" : "\(span.milliseconds) ms"
+    }
+
+    /// `16m`, `1h4m`, `250ms`, `340µs`: the two largest units.
     package static func text(_ span: Instant.Span) -> String {
         let milliseconds = max(0, span.milliseconds)
         let seconds = milliseconds / 1000
+        if milliseconds == 0 {
+            let microseconds = max(0, span.nanoseconds / 1_000)
+            return microseconds == 0 ? "0s" : "\(microseconds)µs"
+        }
         if milliseconds < 1000 { return "\(milliseconds)ms" }
         if seconds < 60 {
             let tenths = milliseconds % 1000 / 100

@@ -108,6 +108,8 @@ package struct ExitEntry: Hashable, Sendable {
     package var code: Int64
     package var stateBefore: AppState
     package var pid: Int32
+    /// The process ended before its didFinishLaunching had returned.
+    package var atLaunch: Bool
 
     package init(
         number: UInt64,
@@ -117,7 +119,8 @@ package struct ExitEntry: Hashable, Sendable {
         cause: ExitCause,
         code: Int64,
         stateBefore: AppState,
-        pid: Int32 = 0
+        pid: Int32 = 0,
+        atLaunch: Bool = false
     ) {
         self.number = number
         self.app = app
@@ -127,10 +130,11 @@ package struct ExitEntry: Hashable, Sendable {
         self.code = code
         self.stateBefore = stateBefore
         self.pid = pid
+        self.atLaunch = atLaunch
     }
 
     /// The router's record of an app's process.
-    package init(_ record: ExitRecord, app: String, pid: Int32 = 0) {
+    package init(_ record: ExitRecord, app: String, pid: Int32 = 0, atLaunch: Bool = false) {
         self.init(
             number: record.number,
             app: app,
@@ -139,7 +143,8 @@ package struct ExitEntry: Hashable, Sendable {
             cause: record.cause,
             code: record.code,
             stateBefore: record.stateBefore,
-            pid: pid
+            pid: pid,
+            atLaunch: atLaunch
         )
     }
 }

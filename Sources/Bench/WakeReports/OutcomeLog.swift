@@ -1,18 +1,22 @@
 import WakeModel
 
 /// Writes what became of decisions as `wake.outcome/1` lines, with the moves of apps as `wake.state/1`, the ends of
-/// processes as `wake.exit/1`, notes as `wake.note/1`, and how long apps kept the receiver on as `wake.receiver/1`.
+/// processes as `wake.exit/1`, notes as `wake.note/1`, how long apps kept the receiver on as `wake.receiver/1`, and the facts
+/// of RunFacts.swift.
 ///
 /// An outcome may be written more than once; readers take the last.
 package final class OutcomeLog {
     /// What a log that is gone on with holds already.
     package struct Held: Sendable {
+        package var apps = 0
         package var moves = 0
+        package var acts = 0
+        package var ended = false
         package var lastExit: UInt64 = 0
         package var outcomes: Set<DecisionID> = []
     }
 
-    private let file: LogFile
+    let file: LogFile
     package private(set) var held = Held()
 
     /// Makes the file at `path`.
@@ -36,7 +40,10 @@ package final class OutcomeLog {
     private static func count(_ line: [UInt8], in held: inout Held) {
         guard let record = JSONValue(parsing: line), let schema = record["schema"]?.string else { return }
         switch schema {
+        case "wake.app/1": held.apps += 1
         case "wake.state/1": held.moves += 1
+        case "wake.act/1": held.acts += 1
+        case "wake.end/1": held.ended = true
         case "wake.exit/1":
             if let number = record["id"]?.string?.dropFirst(2) { held.lastExit = UInt64(number) ?? held.lastExit }
         case "wake.outcome/1":
@@ -134,6 +141,8 @@ package final class OutcomeLog {
         file.line.append(quoted: exit.stateBefore.word(hasExited: false))
         file.line.append(",\"pid\":")
         file.line.append(Int64(exit.pid))
+        file.line.append(",\"at_launch\":")
+        file.line.append(exit.atLaunch)
         file.line.append("}")
         try file.endLine()
     }
@@ -167,9 +176,13 @@ package final class OutcomeLog {
         line.append(quoted: at)
     }
 
+    /// Whole milliseconds; less than one in microseconds, as a fraction.
     private func milliseconds(_ span: Instant.Span?, into line: inout LineBuffer) {
         guard let span else { return line.append("null") }
-        line.append(span.milliseconds)
+        let microseconds = span.nanoseconds / 1_000
+        guard microseconds > 0, microseconds < 1_000 else { return line.append(span.milliseconds) }
+        line.append("0.")
+        line.append(UInt64(microseconds), width: 3)
     }
 }
 

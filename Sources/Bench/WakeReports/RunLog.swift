@@ -11,6 +11,14 @@ package struct RunLog: Sendable {
     package var notes: [Note] = []
     /// How long each app kept the receiver on, in the order of the scenario; those that did not are left out (LOC-9).
     package var receiver: [(app: String, time: Instant.Span)] = []
+    /// The apps of the run, in the order of the scenario; none in a log of an older version.
+    package var roster: [AppEntry] = []
+    package var acts: [Act] = []
+    /// What each app is registered for, as last told.
+    package var registrations: [String: RegistrationEntry] = [:]
+    package var ranges: [RangeEntry] = []
+    /// Where it was read; empty for a log that was made in memory.
+    package var folder = ""
     /// The last instant that the logs name.
     package var end: Instant = .zero
     package static let decisionsName = "decisions.ndjson"
@@ -41,6 +49,7 @@ package struct RunLog: Sendable {
             app: app,
             checks: checks
         )
+        self.folder = folder
     }
 
     package init(
@@ -134,6 +143,14 @@ package struct RunLog: Sendable {
             // A run that was gone on with says it again.
             receiver.removeAll { $0.app == app }
             receiver.append((app, .milliseconds(time)))
+        case "wake.app/1":
+            if let entry = AppEntry(value) { roster.append(entry) }
+        case "wake.act/1":
+            if let act = Act(value) { acts.append(act) }
+        case "wake.registrations/1":
+            if let entry = RegistrationEntry(value) { registrations[entry.app] = entry }
+        case "wake.range/1":
+            if let entry = RangeEntry(value) { ranges.append(entry) }
         case "wake.note/1":
             if let note = value["note"]?.string, let at = value["t"]?.string.flatMap(LogTime.instant) {
                 notes.append(Note(text: note, app: value["app"]?.string, at: at))
@@ -149,10 +166,17 @@ package struct RunLog: Sendable {
         return later
     }
 
-    /// The apps that have decisions, in the order of their first.
+    /// The apps that have decisions, in the order of their first, and then the others.
     package var apps: [String] {
         var seen: Set<String> = []
-        return (decisions.compactMap(\.app) + moves.map(\.app)).filter { seen.insert($0).inserted }
+        return (decisions.compactMap(\.app) + moves.map(\.app) + roster.map(\.app))
+            .filter { seen.insert($0).inserted }
+    }
+
+    /// The bundle identifier that a word means: one itself, or what the scenario calls an app. Nil when neither.
+    package func app(_ word: String) -> String? {
+        if apps.contains(word) { return word }
+        return roster.first { $0.name == word }?.app
     }
 }
 

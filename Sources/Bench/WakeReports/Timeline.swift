@@ -31,6 +31,11 @@ package enum Timeline {
             self.value = value
         }
 
+        /// Something that is no decision: what the user or the phone did, the end of a process, a note.
+        package init(at: Instant, app: String?, what: String, reason: String = "-", pid: Int32 = 0) {
+            self.init(at: at, app: app ?? "-", event: what, verdict: "-", reason: reason, pid: pid)
+        }
+
         /// A decision while the run goes on; `names` gives the text of a name.
         package init(_ decision: Decision, pid: Int32 = 0, value: String = "", names: (NameID) -> String) {
             let subject = decision.subject == .none ? "" : " " + names(decision.subject)
@@ -47,13 +52,43 @@ package enum Timeline {
     }
 
     /// The line of a row while the run goes on: columns of fixed width, which longer cells push aside.
-    package static func line(_ row: Row) -> String {
-        [
-            pad(LogTime.text(row.at), 14), pad(row.app, 22), pad(row.event, 46), pad(row.verdict, 18),
+    ///
+    /// - Parameters:
+    ///   - width: the characters of a line of the terminal; a longer line is folded. Nil for lines of any width.
+    ///   - isColoured: the verdict has its colour, for a terminal.
+    package static func line(_ row: Row, width: Int? = nil, isColoured: Bool = false) -> String {
+        var row = row
+        row.app = TerminalText.escaped(row.app)
+        row.event = TerminalText.escaped(row.event)
+        let verdict = pad(row.verdict, 18)
+        let cells = [
+            pad(LogTime.tableText(row.at), 14), pad(row.app, 22), pad(row.event, 46), verdict,
             pad(row.reason, 16), pad(row.pid == 0 ? "-" : "\(row.pid)", 7), row.value,
         ]
-        .joined(separator: " ").trimmingTrailingSpaces
+        let line = cells.joined(separator: " ").trimmingTrailingSpaces
+        guard let width, line.count > width else {
+            guard isColoured, let paint = Paint.of(verdict: row.verdict) else { return line }
+            let before = cells[..<3].joined(separator: " ").count + 1
+            let rest = line.dropFirst(before + row.verdict.count)
+            return line.prefix(before) + paint.on(row.verdict) + rest
+        }
+        return folded(row, width, isColoured)
     }
+
+    /// A row in two parts: when, who and the verdict, and below them what it was.
+    private static func folded(_ row: Row, _ width: Int, _ isColoured: Bool) -> String {
+        let isDecision = row.verdict != "-"
+        let painted = isColoured ? Paint.of(verdict: row.verdict)?.on(row.verdict) : nil
+        let first = [LogTime.tableText(row.at), row.app] + (isDecision ? [painted ?? row.verdict, row.reason] : [])
+        let pid = row.pid == 0 ? "" : "pid \(row.pid)"
+        let second = ([row.event] + (isDecision || row.reason == "-" ? [] : [row.reason]) + [pid, row.value])
+            .filter { !$0.isEmpty }.joined(separator: "  ")
+        let lines = TextTable.folded(second, to: max(20, width - foldedIndent))
+        let indent = String(repeating: " ", count: foldedIndent)
+        return ([first.joined(separator: "  ")] + lines.map { indent + $0 }).joined(separator: "\n")
+    }
+
+    private static let foldedIndent = 16
 
     /// The head over ``line(_:)``.
     package static let head =
@@ -63,31 +98,51 @@ package enum Timeline {
         ]
         .joined(separator: " ")
 
-    /// A whole run: decisions, ends of processes and notes in order of time, repeats folded.
-    package static func text(_ log: RunLog) -> String {
-        var rows: [(at: Instant, cells: [String])] = []
-        for fold in Why.folded(log.decisions) { rows.append((fold.first.at, cells(fold, log))) }
+    /// A whole run: decisions, what the user and the phone did, ends of processes and notes in order of time, repeats
+    /// folded.
+    ///
+    /// - Parameters:
+    ///   - width: the characters of a line of the terminal; nil for rows of any width.
+    ///   - isColoured: verdicts have colours, for a terminal.
+    package static func text(_ log: RunLog, width: Int? = nil, isColoured: Bool = false) -> String {
+        // Of one instant what was accepted first comes first, and what it led to comes last.
+        var rows: [(at: Instant, event: UInt64, cells: [String])] = []
+        for act in log.acts { rows.append((act.at, act.event.number, cells(act.at, act.app, act.word))) }
+        for fold in Why.folded(log.decisions) {
+            rows.append((fold.first.at, fold.first.event.number, cells(fold, log)))
+        }
         for exit in log.exits {
-            let pid = exit.pid == 0 ? "-" : "\(exit.pid)"
-            rows.append((exit.at, [LogTime.text(exit.at), exit.app, "process ended", "-", exit.cause.word, pid, ""]))
+            rows.append((exit.at, .max, cells(exit.at, exit.app, "process ended", exit.cause.word, exit.pid)))
         }
-        for note in log.notes {
-            rows.append((note.at, [LogTime.text(note.at), note.app ?? "-", note.text, "-", "-", "-", ""]))
+        for note in log.notes { rows.append((note.at, .max, cells(note.at, note.app, note.text))) }
+        let sorted = rows.enumerated().sorted { left, right in
+            (left.element.at, left.element.event, left.offset) < (right.element.at, right.element.event, right.offset)
         }
-        let sorted = rows.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
         let head = ["TIME", "APP", "EVENT", "VERDICT", "REASON", "PID", "VALUE"]
-        return TextTable.lines([head] + sorted.map(\.element.cells)).map(\.trimmingTrailingSpaces)
-            .joined(separator: "\n")
+        let cells = [head] + sorted.map(\.element.cells)
+        let lines = TextTable.lines(cells, width: width) { row, column in
+            isColoured && head[column] == "VERDICT" ? Paint.of(verdict: cells[row][column]) : nil
+        }
+        return lines.map(\.trimmingTrailingSpaces).joined(separator: "\n")
+    }
+
+    /// The cells of a row that is no decision.
+    private static func cells(
+        _ at: Instant,
+        _ app: String?,
+        _ what: String,
+        _ reason: String = "-",
+        _ pid: Int32 = 0
+    ) -> [String] {
+        [LogTime.tableText(at), app ?? "-", what, "-", reason, pid == 0 ? "-" : "\(pid)", ""]
     }
 
     private static func cells(_ fold: Why.Fold, _ log: RunLog) -> [String] {
         let decision = fold.first
         let outcome = log.outcomes[decision.id.number]
         let subject = decision.subject.isEmpty ? "" : " \(decision.subject)"
-        let repeated =
-            fold.count == 1 ? "" : " (x\(fold.count) over \(LogTime.text(fold.last.at.since(fold.first.at))))"
         return [
-            LogTime.text(decision.at), decision.app ?? "-", decision.kind + subject + repeated,
+            LogTime.tableText(decision.at), decision.app ?? "-", decision.kind + subject + fold.repeats,
             decision.verdict.word, decision.reason.word, outcome.map { $0.pid == 0 ? "-" : "\($0.pid)" } ?? "-",
             fold.values(log),
         ]

@@ -2,38 +2,119 @@ import WakeModel
 
 /// Answers "why did my app wake, or not": from the logs of a run.
 package struct Why {
-    private let log: RunLog
-    private let app: String
+    let log: RunLog
+    let app: String
+    /// The decisions about the app, in order.
+    let decisions: [DecisionRecord]
     private let later: [UInt64: DecisionID]
+    /// The characters of a line of the terminal; nil for lines of any width.
+    private let width: Int?
 
-    /// - Parameter app: a bundle identifier.
-    package init(_ log: RunLog, app: String) {
+    /// - Parameters:
+    ///   - app: a bundle identifier.
+    ///   - width: the characters of a line of the terminal, which tables and lines are folded to; nil for any width.
+    package init(_ log: RunLog, app: String, width: Int? = nil) {
         self.log = log
         self.app = app
+        self.width = width
+        decisions = log.decisions.filter { $0.app == app }
         later = log.supersededBy
     }
 
-    /// Explains the newest decision about the app, or the newest about one event.
-    ///
-    /// When there is none, says so: most often nothing happened at all.
-    package func explanation(event: EventID? = nil) -> String {
-        let candidates = log.decisions.filter { decision in
-            (decision.app == app || event != nil && decision.app == nil) && (event == nil || decision.event == event)
-        }
-        guard let decision = candidates.last else { return nothing(event: event) }
-        return explanation(of: decision)
+    /// Which decisions are asked for.
+    package enum Question: Hashable, Sendable {
+        case event(EventID)
+        case reason(Reason)
+        case rule(RuleID)
     }
 
-    private func nothing(event: EventID?) -> String {
-        if let event { return "\(app)  no decision about \(LogTime.text(event)) in this run" }
-        if let nobody = log.decisions.last(where: { $0.app == nil }) {
-            return """
-                \(app)  no event that it registered for was injected since T+00:00:00
-                  nearest  \(TerminalText.escaped(eventText(nobody))) at \(LogTime.shortText(nobody.at)): \(TerminalText.escaped(because(nobody)))   \
-                [\(nobody.rule.text), \(Confidences.words(nobody.rule))]
-                """
+    /// Explains how the app stands: by the decision that changed its fate, or, when its process has ended since or nothing was
+    /// decided, by what else is known. The other decisions follow as a list.
+    package func explanation() -> String {
+        guard endedSince == nil, let place = fateful else { return text(standing(), others: decisions) }
+        var others = decisions
+        return text(explanation(of: others.remove(at: place)), others: others)
+    }
+
+    /// Explains the newest decision that a question is about, with the others as a list; nil when the run has none.
+    package func explanation(_ question: Question) -> String? {
+        switch question {
+        case .event(let event): return explanation(event: event)
+        case .reason, .rule:
+            var found = decisions.filter { Self.answers($0, question) }
+            guard let newest = found.popLast() else { return nil }
+            return text(explanation(of: newest), others: found)
         }
-        return "\(app)  no event of that kind was injected since T+00:00:00"
+    }
+
+    private static func answers(_ decision: DecisionRecord, _ question: Question) -> Bool {
+        switch question {
+        case .event(let event): decision.event == event
+        case .reason(let reason): decision.reason == reason
+        case .rule(let rule): decision.rule == rule || decision.decisive?.rule == rule
+        }
+    }
+
+    private func explanation(event: EventID) -> String? {
+        let about = log.decisions.filter { $0.event == event }
+        if let decision = about.last(where: { $0.app == app }) ?? about.last(where: { $0.app == nil }) {
+            return TextTable.prose(explanation(of: decision), width: width)
+        }
+        let none = "\(app)  no decision about it came of \(LogTime.text(event))"
+        if let act = log.acts.first(where: { $0.event == event }) {
+            let whose = act.app.map { " of \($0)" } ?? ""
+            let text = "\(none), the \(act.word)\(whose) at \(LogTime.shortText(act.at)) [\(act.origin)]"
+            return TerminalText.escaped(text)
+        }
+        guard let other = about.first else {
+            // An installation has a number, too, and no line of its own.
+            let last = max(log.decisions.map(\.event).max() ?? .none, log.acts.map(\.event).max() ?? .none)
+            return event > .none && event <= last ? none : nil
+        }
+        let whose = other.census.apps == 1 ? "1 other app" : "other apps"
+        return TerminalText.escaped("\(none); \(eventText(other)) was for \(whose)")
+    }
+
+    /// The position of the decision from which on the app fares as it does: the first of the newest ones of one kind that woke it
+    /// or refused it. Nil when there is none at all.
+    private var fateful: Int? {
+        // What was deferred and decided again is not what the app got.
+        let turns = decisions.indices.filter {
+            decisions[$0].verdict.changesFate && later[decisions[$0].id.number] == nil
+        }
+        guard var place = turns.last else { return decisions.indices.last }
+        let newest = decisions[place]
+        for turn in turns.reversed() {
+            let other = decisions[turn]
+            guard other.reason == newest.reason, other.verdict == newest.verdict else { break }
+            place = turn
+        }
+        return place
+    }
+
+    private func text(_ explanation: String, others: [DecisionRecord]) -> String {
+        let explained = TextTable.prose(explanation, width: width)
+        guard !others.isEmpty else { return explained }
+        let folds = Self.folded(others).reversed()
+        let count = others.count == 1 ? "1 more decision" : "\(others.count) more decisions"
+        let rows = folds.prefix(Self.listed).map { fold in
+            [
+                "", LogTime.shortText(fold.first.at), fold.first.verdict.word, fold.first.reason.word,
+                fold.first.rule.text, Self.eventText(fold),
+            ]
+        }
+        var lines = [explained, "  decided  \(count) about it, the newest first:"]
+        lines += TextTable.lines(Array(rows), width: width)
+        if folds.count > Self.listed { lines.append("  and \(folds.count - Self.listed) earlier; see --since") }
+        return lines.joined(separator: "\n")
+    }
+
+    /// The most lines of the list of other decisions.
+    private static let listed = 10
+
+    private static func eventText(_ fold: Fold) -> String {
+        let subject = fold.first.subject.isEmpty ? "" : " \(fold.first.subject)"
+        return fold.first.kind + subject + fold.repeats
     }
 
     // MARK: One decision
@@ -71,7 +152,7 @@ package struct Why {
         return lines.map(TerminalText.escaped).joined(separator: "\n")
     }
 
-    private func eventText(_ decision: DecisionRecord) -> String {
+    func eventText(_ decision: DecisionRecord) -> String {
         let subject = decision.subject.isEmpty ? "" : " \(decision.subject)"
         return "\(decision.source) \(decision.kind)\(subject) (\(LogTime.text(decision.event)))"
     }
@@ -109,7 +190,7 @@ package struct Why {
     }
 
     /// What the reason means for this decision: prose that is generated and never parsed.
-    private func because(_ decision: DecisionRecord) -> String {
+    func because(_ decision: DecisionRecord) -> String {
         let since = LogTime.shortText(decision.decisive?.since ?? decision.stateSince)
         let before = LogTime.shortText(decision.stateSince)
         let exit =
@@ -220,10 +301,10 @@ package struct Why {
     static func words(_ outcome: Outcome, _ decision: DecisionRecord? = nil) -> String {
         var parts: [String] = []
         if outcome.pid != 0 { parts.append("pid \(outcome.pid)") }
-        if let spawn = outcome.spawn { parts.append("launched in \(spawn.milliseconds) ms") }
+        if let spawn = outcome.spawn { parts.append("launched in \(LogTime.shortSpan(spawn))") }
         if let used = outcome.used {
             let limit = decision?.budget.map { " of \(seconds($0.limit))" } ?? ""
-            parts.append("\(used.milliseconds) ms\(limit)")
+            parts.append("\(LogTime.shortSpan(used))\(limit)")
         }
         if let ended = outcome.ended {
             parts.append(outcome.exit == 0 ? "then \(ended.word)" : "then \(ended.word) (x-\(outcome.exit))")
@@ -246,7 +327,7 @@ package struct Why {
     /// not run, and why, when the logs have its states.
     package func table(since: Instant.Span? = nil) -> String {
         let start = since.map { Instant(nanoseconds: max(0, log.end.nanoseconds - $0.nanoseconds)) } ?? .zero
-        let decisions = log.decisions.filter { $0.app == app && $0.at >= start }
+        let decisions = self.decisions.filter { $0.at >= start }
         guard !decisions.isEmpty else {
             return "\(app)  no event that it registered for was injected since \(LogTime.shortText(start))"
         }
@@ -260,9 +341,12 @@ package struct Why {
                 message(run.last),
             ])
         }
-        var lines = TextTable.lines(rows)
+        var lines = TextTable.lines(rows, width: width)
         let idle = log.timeNotRunning(of: app, since: start).map { "\($0.reason) \(LogTime.text($0.time))" }
-        if !idle.isEmpty { lines.append("Time not running, by reason: \(idle.joined(separator: ", "))") }
+        if !idle.isEmpty {
+            let times = "Time not running, by reason: \(idle.joined(separator: ", "))"
+            lines.append(TextTable.prose(times, width: width))
+        }
         return lines.joined(separator: "\n")
     }
 
@@ -274,6 +358,11 @@ package struct Why {
         var members: [DecisionID]
 
         var count: Int { members.count }
+
+        /// ` (x6 over 15m)`; empty for one decision.
+        var repeats: String {
+            count == 1 ? "" : " (x\(count) over \(LogTime.text(last.at.since(first.at))))"
+        }
 
         /// What the app read in all of them; of many the first three and the last.
         func values(_ log: RunLog) -> String {
@@ -302,9 +391,7 @@ package struct Why {
     }
 
     private func age(_ fold: Fold) -> String {
-        let age = LogTime.text(log.end.since(fold.last.at))
-        guard fold.count > 1 else { return age }
-        return "\(age) (x\(fold.count) over \(LogTime.text(fold.last.at.since(fold.first.at))))"
+        LogTime.text(log.end.since(fold.last.at)) + fold.repeats
     }
 
     private static func type(_ verdict: Verdict) -> String {
@@ -325,20 +412,12 @@ package struct Why {
     }
 }
 
-/// Columns of text.
-enum TextTable {
-    /// Each column as wide as its widest cell, the last one as it is. What apps and devices say stays in its cell.
-    static func lines(_ rows: [[String]]) -> [String] {
-        let rows = rows.map { $0.map(TerminalText.escaped) }
-        let columns = rows.map(\.count).max() ?? 0
-        let widths = (0..<columns).map { column in
-            rows.map { $0.count > column ? $0[column].count : 0 }.max() ?? 0
-        }
-        return rows.map { row in
-            let cells = row.enumerated().map { column, cell in
-                column == row.count - 1 ? cell : cell + String(repeating: " ", count: widths[column] - cell.count)
-            }
-            return cells.joined(separator: "  ")
+extension Verdict {
+    /// Whether it woke the app or refused to, rather than gave it something on its way.
+    fileprivate var changesFate: Bool {
+        switch self {
+        case .resume, .relaunch, .defer, .drop, .deny: true
+        case .foregroundDeliver, .backgroundDeliver, .coalesce: false
         }
     }
 }

@@ -15,7 +15,7 @@ enum AppCommand {
             print("\(path): good: \(bundle.identifier), background modes: \(modes.isEmpty ? "none" : modes)")
             return .done
         } catch {
-            throw CommandFailure(.invalidFile, error.description)
+            throw CommandFailure(.invalidFile, error)
         }
     }
 }

@@ -47,7 +47,8 @@ struct Arguments {
                 let near = Suggestion.nearest(to: parts[0], among: options.map(\.name))
                 throw CommandFailure(
                     .usage,
-                    "unknown option \(parts[0])" + (near.map { "; did you mean \($0)?" } ?? "; see --help")
+                    "unknown option \(parts[0])",
+                    hint: near.map { "did you mean \($0)?" } ?? "see --help"
                 )
             }
             if option.value == nil {
@@ -77,7 +78,8 @@ struct Arguments {
         guard rest.count == 1 else {
             throw CommandFailure(
                 .usage,
-                rest.isEmpty ? "\(what) is missing; see --help" : "one \(what) expected, not \(rest.count)"
+                rest.isEmpty ? "\(what) is missing" : "one \(what) expected, not \(rest.count)",
+                hint: rest.isEmpty ? "see --help" : nil
             )
         }
         return rest[0]

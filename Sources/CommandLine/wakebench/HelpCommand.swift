@@ -1,32 +1,48 @@
 import WakeBench
+import WakeReports
 
 /// `wakebench help` and `wakebench exit-codes`.
 enum HelpCommand {
     static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
         if words.isEmpty {
-            print(overview)
+            Terminal.print(overview, hanging: 0)
+            return .done
+        }
+        if words.count == 1, WakebenchProgram.isNoun(words[0]) {
+            print(page(ofNoun: words[0]))
             return .done
         }
         let verb = try WakebenchProgram.find(words)
-        print(
-            "usage: wakebench \((verb.words + [verb.usage, verb.options.isEmpty ? "" : "[OPTIONS]"]).filter { !$0.isEmpty }.joined(separator: " "))"
-        )
-        print(verb.help)
+        let usage = (verb.words + [verb.usage, verb.options.isEmpty ? "" : "[OPTIONS]"]).filter { !$0.isEmpty }
+        print("usage: wakebench \(usage.joined(separator: " "))")
+        Terminal.print(verb.help, hanging: 0)
         for option in verb.options {
             let name = [option.short, option.name].compactMap { $0 }.joined(separator: ", ")
-            print("  \(name)\(option.value.map { " " + $0 } ?? "")\n      \(option.help)")
+            Terminal.print("  \(name)\(option.value.map { " " + $0 } ?? "")", hanging: 6)
+            Terminal.print("      \(option.help)", hanging: 6)
         }
         return .done
     }
 
-    private static var overview: String {
-        let verbs = WakebenchProgram.verbs.map { verb in
-            let call = (verb.words + [verb.usage]).filter { !$0.isEmpty }.joined(separator: " ")
-            return "  wakebench \(call)\(String(repeating: " ", count: max(1, 30 - call.count)))\(verb.help)"
-        }
+    /// The verbs of a noun, such as `scenario`.
+    private static func page(ofNoun noun: String) -> String {
+        let verbs = WakebenchProgram.verbs.filter { $0.words[0] == noun }
         return
-            (["Wakebench decides, as iOS does, when an app may run, and says why.", ""] + verbs
+            (["usage: wakebench \(noun) VERB", ""] + lines(verbs)
+            + ["", "wakebench \(noun) VERB --help shows the options of one."]).joined(separator: "\n")
+    }
+
+    private static var overview: String {
+        (["Wakebench decides, as iOS does, when an app may run, and says why.", ""] + lines(WakebenchProgram.verbs)
             + ["", "wakebench help VERB shows its options."]).joined(separator: "\n")
+    }
+
+    /// A line a verb, in two columns.
+    private static func lines(_ verbs: [WakebenchProgram.Verb]) -> [String] {
+        let rows = verbs.map { verb in
+            [(["  wakebench"] + verb.words + [verb.usage]).filter { !$0.isEmpty }.joined(separator: " "), verb.help]
+        }
+        return TextTable.lines(rows, width: Terminal.width)
     }
 
     static func exitCodes(_ words: [String]) throws(CommandFailure) -> ExitCode {

@@ -21,7 +21,7 @@ enum LogCommand {
                 return failure == nil
             }
         } catch {
-            throw CommandFailure(error.kind == .missing ? .notFound : .invalidFile, error.description)
+            throw CommandFailure(error.kind == .missing ? .notFound : .invalidFile, error)
         }
         if let failure = failure ?? flush(&page) { throw failure }
         return .done

@@ -29,7 +29,7 @@ enum RulesCommand {
             return .done
         }
         if arguments.rest.isEmpty {
-            for line in RuleText.list() { print(line) }
+            for line in RuleText.list() { Terminal.print(line, hanging: 22) }
             return .done
         }
         let text = try arguments.only("ID").uppercased()
@@ -37,10 +37,11 @@ enum RulesCommand {
             let near = Suggestion.nearest(to: text, among: RuleID.allCases.map(\.text))
             throw CommandFailure(
                 .notFound,
-                "no rule \(text)" + (near.map { "; did you mean \($0)?" } ?? "; 'wakebench rules' lists them")
+                "no rule \(text)",
+                hint: near.map { "did you mean \($0)?" } ?? "'wakebench rules' lists them"
             )
         }
-        print(RuleText.page(rule))
+        Terminal.print(RuleText.page(rule), hanging: 14)
         return .done
     }
 }

@@ -42,6 +42,8 @@ enum RunCommand {
         .value("--sound-card", "NAME", "the PCM that plays for audio=alsa, as aplay -L lists them; default default"),
         .value("--microphone", "NAME", "the PCM that hears for audio=alsa; default the sound card"),
         .value("--patience", "SECONDS", "wall time after which an app that owes an answer counts as overrun"),
+        .flag("--force", "replace a run in --out that is over"),
+        .flag("--follow", "print each decision when it is made, as a run in real time does on a terminal"),
         .value("--app-log", "MIB", "how much is kept of what an app prints, the newest, in MiB; default 16"),
         .flag("--no-journal", "keep no journal: the run cannot be continued after a crash"),
         .flag("--quiet", short: "-q", "print the last line only"),
@@ -52,7 +54,15 @@ enum RunCommand {
         let arguments = try Arguments(words, options: options)
         var run = try options(arguments)
         run.appFolders += defaultAppFolders
-        return try RunReport.play(run, quiet: arguments.has("--quiet"), json: arguments.has("--json"))
+        let (quiet, json, follow) = (arguments.has("--quiet"), arguments.has("--json"), arguments.has("--follow"))
+        if follow, quiet || json {
+            throw CommandFailure(
+                .usage,
+                "--follow and \(json ? "--json" : "--quiet") exclude each other",
+                hint: "give one"
+            )
+        }
+        return try RunReport.play(run, quiet: quiet, json: json, follow: follow)
     }
 
     static func check(_ words: [String]) throws(CommandFailure) -> ExitCode {
@@ -69,7 +79,7 @@ enum RunCommand {
             )
             return .done
         } catch {
-            throw CommandFailure(.invalidFile, error.description)
+            throw CommandFailure(.invalidFile, error)
         }
     }
 
@@ -85,7 +95,7 @@ enum RunCommand {
         guard let name = arguments.value("--profile") else { return nil }
         guard let profile = Profile.named(name) else {
             let known = Profile.all.map(\.name).joined(separator: ", ")
-            throw CommandFailure(.usage, "unknown profile '\(name)'; expected one of \(known)")
+            throw CommandFailure(.usage, "unknown profile '\(name)'", hint: "expected one of \(known)")
         }
         return profile
     }
@@ -131,6 +141,7 @@ enum RunCommand {
         }
         options.appFolders = arguments.all("--apps")
         options.journal = !arguments.has("--no-journal")
+        options.replaces = arguments.has("--force")
         if let adapter = arguments.value("--adapter"), adapter != "any" { options.adapter = adapter }
         if let text = arguments.value("--gpsd") {
             guard let port = UInt16(text), port > 0 else {
@@ -151,7 +162,7 @@ enum RunCommand {
     ) throws(CommandFailure) -> Choice where Choice.RawValue == String {
         if let choice = Choice(rawValue: word) { return choice }
         let known = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-        throw CommandFailure(.usage, "unknown value '\(word)' of \(option); expected one of \(known)")
+        throw CommandFailure(.usage, "unknown value '\(word)' of \(option)", hint: "expected one of \(known)")
     }
 }
 
@@ -183,20 +194,25 @@ enum BackendWords {
             return [BackendChoice(source: source, word: word)]
         }
         let known = ["simulated", "real"] + sources.flatMap { BackendChoice.words(for: $0).dropFirst() }
-        throw CommandFailure(.usage, "unknown backend '\(word)'; expected one of \(known.joined(separator: ", "))")
+        throw CommandFailure(
+            .usage,
+            "unknown backend '\(word)'",
+            hint: "expected one of \(known.joined(separator: ", "))"
+        )
     }
 
     private static func one(_ name: String, _ word: String) throws(CommandFailure) -> BackendChoice {
         guard let source = Source(word: name) else {
             let known = Source.allCases.map(\.word).joined(separator: ", ")
-            throw CommandFailure(.usage, "unknown source '\(name)' of --backend; expected one of \(known)")
+            throw CommandFailure(.usage, "unknown source '\(name)' of --backend", hint: "expected one of \(known)")
         }
         let known = BackendChoice.words(for: source)
         let plain = word == "fake" ? "simulated" : word
         guard known.contains(plain) else {
             throw CommandFailure(
                 .usage,
-                "unknown backend '\(word)' of \(name); expected one of \(known.joined(separator: ", "))"
+                "unknown backend '\(word)' of \(name)",
+                hint: "expected one of \(known.joined(separator: ", "))"
             )
         }
         return BackendChoice(source: source, word: plain)

@@ -5,16 +5,24 @@ import WakeReports
 
 /// Plays a run and says what came of it.
 enum RunReport {
-    static func play(_ options: RunOptions, quiet: Bool, json: Bool) throws(CommandFailure) -> ExitCode {
+    static func play(
+        _ options: RunOptions,
+        quiet: Bool,
+        json: Bool,
+        follow: Bool
+    ) throws(CommandFailure) -> ExitCode {
         let run = try Run(options)
         for note in run.notes { Output.complain("note: \(note)") }
-        let failure = try execute(run, showsProgress: !quiet && isatty(STDERR_FILENO) != 0)
+        // So that `why` finds it while it goes on.
+        if options.followsLatest { run.folder.becomeLatest() }
+        let follows = follow || run.realTime && Terminal.isOutput && !quiet && !json
+        let console = Console(showsProgress: !quiet && isatty(STDERR_FILENO) != 0)
+        let failure = try execute(run, console, follows: follows)
         if run.bench.unrecorded > 0 {
             let lost =
                 "\(run.bench.unrecorded) events came faster than they could be decided, and were lost without a verdict"
             Output.complain("note: \(lost); slow their source down")
         }
-        if options.followsLatest { run.folder.becomeLatest() }
         try writeJUnit(run)
         let decisions = run.verdicts.reduce(0, +)
         let log = try decisions <= wholeReportLimit ? writePages(run.folder, title: run.scenario.name, cases(run)) : nil
@@ -25,12 +33,17 @@ enum RunReport {
             print(object(run, decisions, failure, good: met && failure == nil))
             return failure?.code ?? (met ? .done : .expectationFailed)
         } else {
-            if let log, !quiet { print(Timeline.text(log) + "\n") }
+            if let log, !quiet, !follows {
+                print(Timeline.text(log, width: Terminal.width, isColoured: Terminal.isColoured) + "\n")
+            }
             for judgement in judgements where !judgement.met || !quiet && log != nil {
                 let place = "\(run.scenario.origin(line: judgement.line))"
-                let verdict = judgement.met ? "met    " : "NOT MET"
+                let word = judgement.met ? "met    " : "NOT MET"
                 let said = "\(judgement.app) \(judgement.expected); found \(judgement.found)  [\(place)]"
-                print("\(verdict)  \(TerminalText.escaped(said))")
+                let line = "\(word)  \(TerminalText.escaped(said))"
+                let folded = TextTable.prose(line, width: Terminal.width, hanging: 9)
+                let paint = Terminal.isColoured ? (judgement.met ? Paint.green : .red) : nil
+                print((paint?.on(word) ?? word) + folded.dropFirst(word.count))
             }
             if !run.lateBuffers.isEmpty {
                 print(
@@ -45,7 +58,7 @@ enum RunReport {
                 let apps = run.silentApps.map { "\($0.app) \(LogTime.text($0.time))" }
                 print("kept running by silence alone (AUD-4): \(apps.joined(separator: ", "))")
             }
-            print(Timeline.summary(counts: run.verdicts))
+            Terminal.print(Timeline.summary(counts: run.verdicts), hanging: 2)
             print(log == nil ? "report: wakebench report \(run.folder.path)" : "report: \(run.folder.report)")
         }
         if let failure { throw failure }
@@ -54,22 +67,23 @@ enum RunReport {
 
     /// Plays the run to its end.
     ///
-    /// - Returns: why it ended early, with logs that can be read: it was interrupted, or waited in vain.
-    private static func execute(_ run: Run, showsProgress: Bool) throws(CommandFailure) -> CommandFailure? {
-        var line = 0
-        if showsProgress {
-            run.progress = { at, decisions in
-                let text = "\(LogTime.shortText(at))  \(decisions) decisions"
-                Output.write("\r" + text + String(repeating: " ", count: max(0, line - text.count)))
-                line = text.count
-            }
+    /// - Returns: why it ended early, with logs that can be read: it was interrupted, an app died at its launch, or a step
+    ///   waited in vain.
+    private static func execute(
+        _ run: Run,
+        _ console: Console,
+        follows: Bool
+    ) throws(CommandFailure) -> CommandFailure? {
+        if console.showsProgress {
+            run.progress = { console.progress("\(LogTime.shortText($0))  \($1) decisions") }
         }
-        defer { if line > 0 { Output.write("\r" + String(repeating: " ", count: line) + "\r") } }
+        if follows { run.follow = { console.show($0) } }
+        defer { console.clear() }
         do { try run.execute() } catch {
             guard error.code == .interrupted else { throw error }
             return error
         }
-        return run.driver.failure.map { CommandFailure(.timeout, $0) }
+        return run.launchFault ?? run.driver.failure.map { CommandFailure(.timeout, $0) }
     }
 
     /// Runs with more decisions get their pages on request only: they take longer than the run.
@@ -107,7 +121,7 @@ enum RunReport {
     {
         let log: RunLog
         do { log = try RunLog(folder: folder.path) } catch {
-            throw CommandFailure(error.kind == .missing ? .notFound : .environment, error.description)
+            throw CommandFailure(error.kind == .missing ? .notFound : .environment, error)
         }
         try save(HTMLReport.text(log, title: title, cases: cases), folder.report)
         try save(ChromeTrace.text(log), folder.trace)

@@ -47,8 +47,8 @@ enum WakebenchProgram {
         ),
         Verb(
             words: ["why"],
-            usage: "APP",
-            help: "say why an app was woken, or was not",
+            usage: "APP [REASON|RULE]",
+            help: "say why an app was woken, or was not; a reason or a rule chooses among decisions",
             options: WhyCommand.options,
             run: { (words) throws(CommandFailure) in try WhyCommand.run(words) }
         ),
@@ -121,17 +121,19 @@ enum WakebenchProgram {
     /// Carries out a command line; what is wrong reaches stderr as one line.
     static func run(_ words: [String]) -> ExitCode {
         do throws(CommandFailure) {
-            if words.isEmpty || words == ["--help"] || words == ["-h"] { return try HelpCommand.run([]) }
+            guard let first = words.first else { return try HelpCommand.run([]) }
+            if asksForHelp(first) { return try HelpCommand.run(Array(words.dropFirst())) }
             if words == ["--version"] {
                 print("wakebench \(wakebenchVersion)")
                 return .done
             }
+            if words.count == 2, asksForHelp(words[1]), isNoun(first) { return try HelpCommand.run([first]) }
             let verb = try find(words)
             let rest = Array(words.dropFirst(verb.words.count))
-            if rest.contains("--help") || rest.contains("-h") { return try HelpCommand.run(verb.words) }
+            if rest.contains(where: asksForHelp) { return try HelpCommand.run(verb.words) }
             return try verb.run(rest)
         } catch {
-            if words.contains("--json") { print(Output.object(error)) } else { Output.complain(error.message) }
+            if words.contains("--json") { print(Output.object(error)) } else { Output.complain(error.line) }
             return error.code
         }
     }
@@ -141,15 +143,34 @@ enum WakebenchProgram {
         if let verb = verbs.filter({ words.starts(with: $0.words) }).max(by: { $0.words.count < $1.words.count }) {
             return verb
         }
+        if isNoun(words[0]) { throw unknownVerb(of: words[0], words.dropFirst().first) }
         let given = words.prefix(2).joined(separator: " ")
         let near =
             Suggestion.nearest(to: words[0], among: verbs.map { $0.words[0] })
             ?? Suggestion.nearest(to: given, among: verbs.map { $0.words.joined(separator: " ") })
         throw CommandFailure(
             .usage,
-            "unknown command '\(words[0])'" + (near.map { "; did you mean '\($0)'?" } ?? "; see 'wakebench help'")
+            "unknown command '\(words[0])'",
+            hint: near.map { "did you mean '\($0)'?" } ?? "see 'wakebench help'"
         )
     }
+
+    /// Whether a word is a noun that has verbs, such as `scenario`.
+    static func isNoun(_ word: String) -> Bool { verbs.contains { $0.words.count > 1 && $0.words[0] == word } }
+
+    private static func unknownVerb(of noun: String, _ word: String?) -> CommandFailure {
+        let known = verbs.filter { $0.words[0] == noun }.map { $0.words[1] }
+        let all = "its verbs are \(known.joined(separator: ", "))"
+        guard let word else { return CommandFailure(.usage, "\(noun) needs a verb", hint: all) }
+        let near = Suggestion.nearest(to: word, among: known)
+        return CommandFailure(
+            .usage,
+            "unknown verb '\(word)' of \(noun)",
+            hint: near.map { "did you mean '\(noun) \($0)'?" } ?? all
+        )
+    }
+
+    private static func asksForHelp(_ word: String) -> Bool { word == "--help" || word == "-h" }
 }
 
 /// Where words go: data to stdout, talk to stderr.
@@ -173,12 +194,11 @@ enum Output {
         "{\"ok\":false,\"error\":\(error(failure))}"
     }
 
-    /// The code, its word, what is wrong, and after the first semicolon of the message what to do about it.
+    /// The code, its word, what is wrong, and what to do about it.
     static func error(_ failure: CommandFailure) -> String {
-        let sides = flat(failure.message).split(separator: "; ", maxSplits: 1).map(String.init)
-        let hint = sides.count == 2 ? ",\"hint\":\(json(sides[1]))" : ""
+        let hint = failure.hint.map { ",\"hint\":\(json(flat($0)))" } ?? ""
         return "{\"code\":\(failure.code.rawValue),\"kind\":\(json(failure.code.kind)),"
-            + "\"message\":\(json(sides.first ?? ""))\(hint)}"
+            + "\"message\":\(json(flat(failure.message)))\(hint)}"
     }
 
     /// A text as a JSON string.

@@ -13,34 +13,101 @@ enum WhyCommand {
 
     static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: options)
-        let app = try arguments.only("APP")
-        let folder = arguments.value("--run") ?? "wakebench-runs/latest"
-        let log = try read(folder)
-        guard log.apps.contains(app) || log.moves.contains(where: { $0.app == app }) else {
-            let near = Suggestion.nearest(to: app, among: log.apps)
-            let hint = near.map { "did you mean \($0)?" } ?? "the run has \(log.apps.joined(separator: ", "))"
-            throw CommandFailure(.notFound, "no app \(app) in \(folder); \(hint)")
+        guard (1...2).contains(arguments.rest.count) else {
+            throw CommandFailure(
+                .usage,
+                arguments.rest.isEmpty ? "APP is missing" : "too many words",
+                hint: "see --help"
+            )
         }
-        let why = Why(log, app: app)
-        if let text = arguments.value("--since") {
-            guard let since = DurationText.span(text) else {
-                throw CommandFailure(.usage, "--since \(text): expected a duration such as 30s, 15m or 2h")
-            }
+        let folder = arguments.value("--run") ?? "wakebench-runs/latest"
+        let event = try arguments.value("--event").map { (text) throws(CommandFailure) in try self.event(text) }
+        let since = try arguments.value("--since").map { (text) throws(CommandFailure) in try span(text) }
+        let log = try read(folder)
+        let app = try app(arguments.rest[0], in: log, folder)
+        let why = Why(log, app: app, width: Terminal.width)
+        if let since {
             print(why.table(since: since))
-        } else if let text = arguments.value("--event") {
-            guard text.hasPrefix("e-"), let number = UInt64(text.dropFirst(2)) else {
-                throw CommandFailure(.usage, "--event \(text): expected an id such as e-000398")
-            }
-            print(why.explanation(event: EventID(number)))
+        } else if let event {
+            guard let text = why.explanation(.event(event)) else { throw unknown(event, log, folder) }
+            print(text)
+        } else if arguments.rest.count == 2 {
+            print(try filtered(arguments.rest[1], why, app, log))
         } else {
             print(why.explanation())
         }
         return .done
     }
 
+    private static func event(_ text: String) throws(CommandFailure) -> EventID {
+        guard text.hasPrefix("e-"), let number = UInt64(text.dropFirst(2)) else {
+            throw CommandFailure(.usage, "--event \(text): not an event", hint: "expected an id such as e-000398")
+        }
+        return EventID(number)
+    }
+
+    private static func span(_ text: String) throws(CommandFailure) -> Instant.Span {
+        guard let span = DurationText.span(text) else {
+            throw CommandFailure(
+                .usage,
+                "--since \(text): not a duration",
+                hint: "expected one such as 30s, 15m or 2h"
+            )
+        }
+        return span
+    }
+
+    private static func app(_ word: String, in log: RunLog, _ folder: String) throws(CommandFailure) -> String {
+        if let app = log.app(word) { return app }
+        let near = Suggestion.nearest(to: word, among: log.apps + log.roster.map(\.name))
+        throw CommandFailure(
+            .notFound,
+            "no app \(word) in \(folder)",
+            hint: near.map { "did you mean \($0)?" } ?? "the run has \(log.apps.joined(separator: ", "))"
+        )
+    }
+
+    private static func unknown(_ event: EventID, _ log: RunLog, _ folder: String) -> CommandFailure {
+        let known = log.decisions.map(\.event) + log.acts.map(\.event)
+        let range = known.max().map { "its last event is \(LogTime.text($0))" } ?? "it has no events"
+        return CommandFailure(.notFound, "no event \(LogTime.text(event)) in \(folder)", hint: range)
+    }
+
+    /// The explanation of the newest decision with a reason or a rule.
+    private static func filtered(
+        _ word: String,
+        _ why: Why,
+        _ app: String,
+        _ log: RunLog
+    ) throws(CommandFailure) -> String {
+        let question: Why.Question
+        if let reason = Reason.allCases.first(where: { $0.word.lowercased() == word.lowercased() }) {
+            question = .reason(reason)
+        } else if let rule = RuleID(text: word.uppercased()) {
+            question = .rule(rule)
+        } else {
+            let near = Suggestion.nearest(to: word, among: Reason.allCases.map(\.word) + RuleID.allCases.map(\.text))
+            throw CommandFailure(
+                .notFound,
+                "no reason or rule \(word)",
+                hint: near.map { "did you mean \($0)?" } ?? "'wakebench rules --reasons' lists them"
+            )
+        }
+        if let text = why.explanation(question) { return text }
+        var seen: Set<String> = []
+        let reasons = log.decisions.filter { $0.app == app }.map(\.reason.word).filter { seen.insert($0).inserted }
+        throw CommandFailure(
+            .notFound,
+            "no decision about \(app) for \(word)",
+            hint: reasons.isEmpty ? "there is none at all" : "their reasons are \(reasons.joined(separator: ", "))"
+        )
+    }
+
     static func compare(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: [])
-        guard arguments.rest.count == 2 else { throw CommandFailure(.usage, "two run folders expected; see --help") }
+        guard arguments.rest.count == 2 else {
+            throw CommandFailure(.usage, "two run folders expected", hint: "see --help")
+        }
         let (left, right) = (arguments.rest[0], arguments.rest[1])
         let differences = EquivalenceCheck.differences(
             try read(left, checks: false),
@@ -55,7 +122,7 @@ enum WhyCommand {
     private static func read(_ folder: String, checks: Bool = true) throws(CommandFailure) -> RunLog {
         do { return try RunLog(folder: folder, checks: checks) } catch {
             let code: ExitCode = error.kind == .missing ? .notFound : .invalidFile
-            throw CommandFailure(code, error.description)
+            throw CommandFailure(code, error)
         }
     }
 }

@@ -1,0 +1,158 @@
+import Foundation
+import Testing
+
+@Suite("The folder of a run, and its clock")
+struct RunFolderTests {
+    private func inFolder(_ body: (Program) throws -> Void) throws {
+        let program = try Program()
+        defer { program.clean() }
+        try body(program)
+    }
+
+    @Test("--force replaces a run that is over, and leaves what no run made")
+    func force() throws {
+        try inFolder { program in
+            try program.makeBundle()
+            try program.write("one.yaml", Scenarios.oneBundle)
+            try program.write("small.yaml", Scenarios.small)
+            let first = try program.run("run", "one.yaml", "--out", "out", "-q", "--freezer", "sigstop")
+            #expect(first.code == 0)
+            try program.write("out/mine.txt", "mine")
+            try program.write("kept/mine.txt", "mine")
+            let link = program.folder.appending(path: "out/apps/link").path
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "../../kept")
+            expectRefusal(try program.run("run", "small.yaml", "--out", "out"), code: 4, says: "--force")
+            let again = try program.run("run", "small.yaml", "--out", "out", "-q", "--force")
+            #expect(again.code == 0, "\(again.errors)")
+            #expect(try program.run("why", "heart", "--run", "out").code == 0)
+            #expect(!program.exists("out/apps"))
+            #expect(program.exists("out/mine.txt"))
+            #expect(program.exists("kept/mine.txt"))
+        }
+    }
+
+    @Test("A scenario that is refused with --force leaves the old run alone")
+    func refusedForce() throws {
+        try inFolder { program in
+            try program.write("small.yaml", Scenarios.small)
+            #expect(try program.run("run", "small.yaml", "--out", "out", "-q").code == 0)
+            let before = try program.read("out/decisions.ndjson")
+            expectRefusal(try program.run("run", "none.yaml", "--out", "out", "--force"), code: 11)
+            #expect(try program.read("out/decisions.ndjson") == before)
+        }
+    }
+
+    @Test("A note at an hour stands at an hour, and the run ends after it")
+    func clock() throws {
+        try inFolder { program in
+            let notes = "steps: [{at: 0, launch: heart}, {at: 30s, home: heart}, {at: 1h, note: late}]\n"
+            let text = Scenarios.small.replacing("steps: [{at: 0, launch: heart}]\n", with: notes).replacing(
+                "until: 1s\n",
+                with: ""
+            )
+            try program.write("late.yaml", text)
+            let run = try program.run("run", "late.yaml", "--out", "out")
+            #expect(run.code == 0, "\(run.errors)")
+            let note = run.output.split(separator: "\n").first { $0.contains(" late ") || $0.contains(" late") }
+            #expect(note?.hasPrefix("T+01:00:00.000") == true, "\(run.output)")
+            #expect(try program.read("out/outcomes.ndjson").contains(#"{"schema":"wake.end/1","t":"T+01:00:10.000"}"#))
+        }
+    }
+
+    @Test("Lock, unlock, reboot, launch and force quit stand in the table of a run")
+    func acts() throws {
+        try inFolder { program in
+            let steps = """
+                steps:
+                  - {at: 0, launch: heart}
+                  - {at: 1s, phone: lock}
+                  - {at: 2s, phone: unlock}
+                  - {at: 3s, force-quit: heart}
+                  - {at: 4s, phone: reboot}
+
+                """
+            try program.write(
+                "acts.yaml",
+                Scenarios.small.replacing("steps: [{at: 0, launch: heart}]\n", with: steps)
+                    .replacing("until: 1s", with: "until: 5s")
+            )
+            let run = try program.run("run", "acts.yaml", "--out", "out")
+            #expect(run.code == 0, "\(run.errors)")
+            let cells = run.output.split(separator: "\n").map { line in
+                line.components(separatedBy: "  ").map { $0.trimmingCharacters(in: .whitespaces) }.filter {
+                    !$0.isEmpty
+                }
+            }
+            for row in [
+                ["T+00:00:00.000", "com.acme.heart", "launch"], ["T+00:00:01.000", "-", "lock"],
+                ["T+00:00:02.000", "-", "unlock"], ["T+00:00:03.000", "com.acme.heart", "force quit"],
+                ["T+00:00:04.000", "-", "reboot"],
+            ] {
+                #expect(cells.contains { $0.starts(with: row) }, "\(row) in \(run.output)")
+            }
+        }
+    }
+
+    @Test("A step that waits for several apps names the one that missed")
+    func whoMissed() throws {
+        try inFolder { program in
+            let text = """
+                scenario: two
+                apps:
+                  - {scripted: com.acme.a, name: one, modes: [bluetooth-central]}
+                  - {scripted: com.acme.b, name: two, modes: [bluetooth-central]}
+                steps:
+                  - {at: 0, launch: one}
+                  - {when: {app: [one, two], state: active}, within: 5s, note: never}
+
+                """
+            try program.write("two.yaml", text)
+            let run = try program.run("run", "two.yaml", "--out", "out", "-q")
+            #expect(run.code == 6)
+            #expect(run.errors.contains("two is notRunning"))
+            #expect(!run.errors.contains("one is"))
+        }
+    }
+}
+
+@Suite("Help for every noun and verb")
+struct HelpTests {
+    private func inFolder(_ body: (Program) throws -> Void) throws {
+        let program = try Program()
+        defer { program.clean() }
+        try body(program)
+    }
+
+    @Test("A noun shows its verbs", arguments: ["scenario", "app"])
+    func noun(_ noun: String) throws {
+        try inFolder { program in
+            let help = try program.run(noun, "--help")
+            #expect(help.code == 0)
+            try expectAnswer(help.output, "help-\(noun)")
+            for words in [[noun, "-h"], ["help", noun], ["--help", noun]] {
+                #expect(try program.run(Program.path, words).output == help.output, "\(words)")
+            }
+        }
+    }
+
+    @Test("A noun without a verb names its verbs, and one with an unknown verb the nearest")
+    func verbs() throws {
+        try inFolder { program in
+            expectRefusal(try program.run("scenario"), code: 2, says: "scenario needs a verb", "run, check")
+            expectRefusal(try program.run("scenario", "chekc"), code: 2, says: "did you mean 'scenario check'?")
+            expectRefusal(try program.run("app", "eat", "--help"), code: 2, says: "'eat'", "verify")
+            expectRefusal(try program.run("help", "runn"), code: 2, says: "'runn'", "'run'")
+        }
+    }
+
+    @Test("With --json what to do is the hint, whatever signs the message has")
+    func hint() throws {
+        try inFolder { program in
+            let outcome = try program.run("run", "a; b.yaml", "--json")
+            let object = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any]
+            let error = try #require(object?["error"] as? [String: Any])
+            #expect((error["message"] as? String)?.hasPrefix("a; b.yaml: ") == true)
+            #expect(error["hint"] as? String == "expected a readable file")
+        }
+    }
+}

@@ -1,0 +1,252 @@
+import Foundation
+import Testing
+import WakeModel
+import WakeReports
+
+@Suite("Why nothing was decided about an app")
+struct SilenceTests {
+    private let fixture: ReportFixture
+    private let app = "com.acme.heart"
+
+    init() throws { fixture = try ReportFixture() }
+
+    /// The explanation of a run whose logs hold these lines beside the app itself.
+    private func explanation(
+        _ batches: [[Decision]] = [],
+        log: String? = nil,
+        _ write: (OutcomeLog) throws -> Void = { _ in }
+    ) throws -> String {
+        _ = try fixture.run(batches)
+        let outcomes = try OutcomeLog(creating: fixture.outcomesPath)
+        try outcomes.append(AppEntry(app: app, name: "heart", log: log))
+        try write(outcomes)
+        try outcomes.append(end: second(3_600))
+        try outcomes.flush()
+        return Why(try RunLog(folder: fixture.folder.path), app: app).explanation()
+    }
+
+    private func run(_ log: OutcomeLog, to states: AppState...) throws {
+        var from = AppState.notRunning
+        for (number, state) in states.enumerated() {
+            try log.append(StateMove(app: app, at: second(Int64(number)), from: from, to: state, pid: 7))
+            from = state
+        }
+    }
+
+    private func exit(_ cause: ExitCause, code: Int64, atLaunch: Bool = false, at: Instant = second(5)) -> ExitEntry {
+        ExitEntry(
+            number: 1,
+            app: app,
+            at: at,
+            generation: 1,
+            cause: cause,
+            code: code,
+            stateBefore: .inactive,
+            pid: 7,
+            atLaunch: atLaunch
+        )
+    }
+
+    @Test("An app that was never launched is said to be, with the end of the run")
+    func neverLaunched() throws {
+        #expect(
+            try explanation() == "\(app)  never launched: no step launched it, and no event woke it by T+01:00:00"
+        )
+    }
+
+    @Test("Of an app that died at its launch it shows how, and the end of what it printed")
+    func diedAtLaunch() throws {
+        let file = fixture.folder.appending(path: "heart.log")
+        try Data((1...9).map { "line \($0)\n" }.joined().utf8).write(to: file)
+        let text = try explanation(log: "heart.log") { log in
+            try run(log, to: .inactive, .notRunning)
+            try log.append(exit(.exit, code: 3, atLaunch: true))
+        }
+        #expect(
+            text == """
+                \(app)  ended at its launch, exit code 3, at T+00:00:05 (x-1); no event for it came by T+01:00:00
+                  log      \(fixture.folder.path)/heart.log ends with:
+                           line 5
+                           line 6
+                           line 7
+                           line 8
+                           line 9
+                """
+        )
+    }
+
+    @Test(
+        "The words of an end name its signal, its error or its watchdog",
+        arguments: [
+            (ExitCause.crash, -6, "crashed at its launch, signal 6 (SIGABRT)"),
+            (.crash, 8, "could not be started: Exec format error"),
+            (
+                .watchdog, 0x8bad_f00d,
+                "was killed by a watchdog at its launch (0x8badf00d): it did not finish launching"
+            ),
+        ] as [(ExitCause, Int64, String)]
+    )
+    func words(cause: ExitCause, code: Int64, words: String) throws {
+        let text = try explanation { log in
+            try run(log, to: .inactive, .notRunning)
+            try log.append(exit(cause, code: code, atLaunch: true))
+        }
+        #expect(text.hasPrefix("\(app)  \(words)"), "\(text)")
+    }
+
+    @Test("TASK-4: an app that was killed for a task it did not end is said to be")
+    func overdueTask() throws {
+        let text = try explanation { log in
+            try run(log, to: .background, .notRunning)
+            try log.append(exit(.watchdog, code: TerminationCode.backgroundTask))
+        }
+        #expect(text.contains("(0x2182bad2): it did not end a background task in its time [TASK-4], at T+00:00:05"))
+    }
+
+    @Test("An app that runs and asked for nothing is registered for nothing")
+    func registeredForNothing() throws {
+        let text = try explanation { log in
+            try run(log, to: .active, .suspended)
+            try log.append(RegistrationEntry(app: app, at: second(1), kept: []))
+        }
+        #expect(
+            text
+                == "\(app)  registered for nothing: it is suspended since T+00:00:01, and no event by T+01:00:00 was for it"
+        )
+    }
+
+    @Test("What an app waits for is named, and since when it is out of range")
+    func waits() throws {
+        let text = try explanation { log in
+            try run(log, to: .active, .suspended)
+            let kept = RegistrationEntry.Kept(via: "pending-connect", subject: "meter", since: second(2))
+            try log.append(RegistrationEntry(app: app, at: second(2), kept: [kept]))
+            try log.append(RangeEntry(device: "meter", at: second(30), inRange: false))
+        }
+        #expect(
+            text == """
+                \(app)  waits: it is suspended since T+00:00:01, and no event for it came by T+01:00:00
+                  waits    for meter (pending-connect since T+00:00:02), out of range since T+00:00:30
+                """
+        )
+    }
+
+    @Test("A device that came back is not out of range")
+    func cameBack() throws {
+        let text = try explanation { log in
+            try run(log, to: .active)
+            let kept = RegistrationEntry.Kept(via: "pending-connect", subject: "meter", since: second(2))
+            try log.append(RegistrationEntry(app: app, at: second(2), kept: [kept]))
+            try log.append(RangeEntry(device: "meter", at: second(30), inRange: false))
+            try log.append(RangeEntry(device: "meter", at: second(40), inRange: true))
+        }
+        #expect(text.hasSuffix("  waits    for meter (pending-connect since T+00:00:02)"))
+    }
+
+    @Test("An app that ended after its last decision is told by its end, with the decisions as a list")
+    func endedSince() throws {
+        let text = try explanation([[fixture.resume(1, at: second(3))]]) { log in
+            try run(log, to: .active, .suspended, .background, .notRunning)
+            try log.append(exit(.userForceQuit, code: 0))
+        }
+        #expect(
+            text == """
+                \(app)  was swiped away by the user, at T+00:00:05 (x-1); no event for it came since
+                  because  ForceQuit   only a user launch or a reboot clears this   [LAUNCH-2, documented]
+                  decided  1 more decision about it, the newest first:
+                  T+00:00:03  resume  Resumed  LIFE-4  characteristic-notified heart-rate-belt/2A37
+                """
+        )
+    }
+
+    @Test("An event that only the user or the phone made is named by what it was")
+    func act() throws {
+        _ = try fixture.run([[fixture.resume(1, at: second(3))]])
+        let outcomes = try OutcomeLog(creating: fixture.outcomesPath)
+        try outcomes.append(AppEntry(app: app, name: "heart"))
+        try outcomes.append(Act(event: EventID(9), at: second(4), word: "lock", origin: "night.yaml:7"))
+        try outcomes.flush()
+        let log = try RunLog(folder: fixture.folder.path)
+        #expect(log.app("heart") == app)
+        #expect(
+            Why(log, app: app).explanation(.event(EventID(9)))
+                == "\(app)  no decision about it came of e-000009, the lock at T+00:00:04 [night.yaml:7]"
+        )
+    }
+}
+
+@Suite("Tables and lines on a terminal")
+struct TextTableTests {
+    private let rows = [
+        ["TIME", "EVENT", "VALUE"],
+        ["T+00:00:01.000", "characteristic-notified belt/2A37 (x6 over 15m)", "0048"],
+    ]
+
+    @Test("Without a width a row is as long as it is; with one no line is longer, and no word is lost")
+    func width() {
+        #expect(TextTable.lines(rows)[1] == "T+00:00:01.000  characteristic-notified belt/2A37 (x6 over 15m)  0048")
+        for width in 30...70 {
+            let lines = TextTable.lines(rows, width: width)
+            #expect(lines.allSatisfy { $0.count <= width }, "\(width): \(lines)")
+            let cells = rows.map { $0.joined() }.joined().filter { $0 != " " }
+            #expect(lines.joined().filter { $0 != " " }.sorted() == cells.sorted())
+        }
+    }
+
+    @Test("A line with a label is folded under its text")
+    func prose() {
+        let text = "com.acme.heart  woken\n  because  the app was suspended and is not any more"
+        #expect(
+            TextTable.prose(text, width: 30) == """
+                com.acme.heart  woken
+                  because  the app was
+                           suspended and is
+                           not any more
+                """
+        )
+        #expect(TextTable.prose(text, width: nil) == text)
+    }
+
+    @Test(
+        "A length of time below a millisecond is in microseconds",
+        arguments: [(0, "0s"), (340_000, "340µs"), (1_500_000, "1ms"), (61_000_000_000, "1m1s")] as [(Int64, String)]
+    )
+    func short(nanoseconds: Int64, text: String) {
+        #expect(LogTime.text(Instant.Span(nanoseconds: nanoseconds)) == text)
+    }
+
+    @Test("An outcome shorter than a millisecond keeps its microseconds")
+    func shortOutcome() throws {
+        let fixture = try ReportFixture()
+        var outcome = fixture.outcome(1)
+        outcome.spawn = Instant.Span(nanoseconds: 340_000)
+        outcome.used = Instant.Span(nanoseconds: 5_000)
+        let log = try fixture.run([[fixture.resume(1, at: second(1))]], outcomes: [outcome])
+        #expect(log.outcomes[1]?.spawn == outcome.spawn)
+        #expect(log.outcomes[1]?.used == outcome.used)
+        #expect(Why(log, app: "com.acme.heart").explanation().contains("launched in 340 µs, 5 µs of 10 s"))
+    }
+
+    @Test("A line of a run that is followed fits its terminal, and is coloured only when asked")
+    func followed() {
+        let row = Timeline.Row(
+            at: second(1),
+            app: "com.acme.heart",
+            event: "characteristic-notified heart-rate-belt/2A37",
+            verdict: "resume",
+            reason: "Resumed",
+            pid: 4711,
+            value: "0648"
+        )
+        let lines = Timeline.line(row, width: 80).split(separator: "\n")
+        #expect(
+            lines == [
+                "T+00:00:01.000  com.acme.heart  resume  Resumed",
+                "                characteristic-notified heart-rate-belt/2A37  pid 4711  0648",
+            ]
+        )
+        #expect(!Timeline.line(row).contains("\u{1b}"))
+        #expect(Timeline.line(row, isColoured: true).contains("\u{1b}[32mresume\u{1b}[0m"))
+        #expect(Timeline.line(row, width: 80, isColoured: true).contains("\u{1b}[32mresume\u{1b}[0m"))
+    }
+}
