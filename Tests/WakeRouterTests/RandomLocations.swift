@@ -129,7 +129,9 @@ extension RandomWorld {
                 )
             )
         case 12: startInBackground(AppID(UInt32(chance.below(Self.appCount / 2) * 2)))
-        case 13: allowWhileAway(AppID(UInt32(chance.below(Self.appCount / 2) * 2)))
+        case 13, 14:
+            let away = chance.once(in: 2) ? app(in: .suspended) : nil
+            allowWhileAway(away ?? AppID(UInt32(chance.below(Self.appCount / 2) * 2)))
         default: anyLocationEvent()
         }
     }
@@ -149,7 +151,7 @@ extension RandomWorld {
     /// The user allows all, perhaps while the app is suspended, and the phone moves.
     private mutating func allowWhileAway(_ app: AppID) {
         tell(WakeEvent(kind: .authorizationChanged, app: app, authorization: .always))
-        for _ in 0..<2 { fix(at: Double(chance.below(12)) * 500) }
+        for _ in 0..<4 { fix(at: Double(chance.below(12)) * 500) }
     }
 
     private mutating func fix(at metres: Double) {

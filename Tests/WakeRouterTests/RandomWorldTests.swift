@@ -7,8 +7,8 @@ import WakeRouter
 struct RandomWorldTests {
     /// The seeds from 1; WAKEBENCH_SEEDS sets another number of them, for a longer search.
     private static let seeds: [UInt64] = {
-        let count = ProcessInfo.processInfo.environment["WAKEBENCH_SEEDS"].flatMap { UInt64($0) } ?? 16
-        return Array(1...max(16, count))
+        let count = ProcessInfo.processInfo.environment["WAKEBENCH_SEEDS"].flatMap { UInt64($0) } ?? 20
+        return Array(1...max(20, count))
     }()
     private static let stepsPerSeed = 75_000
 
