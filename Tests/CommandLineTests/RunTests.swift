@@ -273,6 +273,73 @@ struct RunTests {
         }
     }
 
+    @Test("report rewrites what the run wrote, byte for byte: title, expectations and what was missed too")
+    func sameReport() throws {
+        try inFolder { program in
+            try program.writeForceQuit()
+            let missed = Scenarios.forceQuit + "  - {app: heart, verdict: relaunch, count: 3}\n"
+            try program.write("missed.yaml", missed)
+            #expect(try program.run("run", "missed.yaml", "--out", "out", "-q").code == 7)
+            let names = ["out/report.html", "out/trace.json", "out/junit.xml"]
+            let written = try names.map(program.read)
+            #expect(written[0].contains("<title>swiped</title>") && written[0].contains("heart relaunch: 3"))
+            for name in names { try program.write(name, "") }
+            #expect(try program.run("report", "out").code == 0)
+            #expect(try names.map(program.read) == written)
+        }
+    }
+
+    @Test(
+        "A missed expectation in JUnit names the moment, the nearest decisions with their rules, and the command for why"
+    )
+    func missedInJUnit() throws {
+        try inFolder { program in
+            try program.writeForceQuit()
+            let missed =
+                Scenarios.forceQuit + "  - {app: heart, verdict: relaunch, rule: LAUNCH-2, count: 3}\n"
+            try program.write("missed.yaml", missed)
+            #expect(try program.run("run", "missed.yaml", "--out", "out", "-q").code == 7)
+            let junit = try program.read("out/junit.xml")
+            #expect(junit.contains("failures=\"1\" errors=\"0\""))
+            #expect(junit.contains("name=\"heart relaunch LAUNCH-2: 3\""))
+            #expect(junit.contains("found 0  [missed.yaml:"))
+            #expect(junit.contains("by T+00:0"))
+            #expect(junit.contains("deny, ForceQuit [LAUNCH-2]"))
+            #expect(junit.contains("wakebench why com.acme.heart --run out</failure>"))
+            // The same with every line moved: only places differ.
+            try program.write("missed.yaml", "# moved\n" + missed)
+            #expect(try program.run("run", "missed.yaml", "--out", "moved", "-q").code == 7)
+            let names = { (text: String) in
+                text.matches(of: /<testcase classname="[^"]*" name="[^"]*"/).map { String($0.output) }
+            }
+            #expect(names(try program.read("moved/junit.xml")) == names(junit))
+        }
+    }
+
+    @Test("A `when` that did not come true, and a scenario that cannot be read, are errors in JUnit")
+    func errorsInJUnit() throws {
+        try inFolder { program in
+            let waits = Scenarios.small.replacing("until: 1s\n", with: "").replacing(
+                "steps: [",
+                with: "steps: [{when: {app: heart, state: suspended}, within: 5s, note: never}, "
+            )
+            try program.write("waits.yaml", waits)
+            #expect(try program.run("run", "waits.yaml", "--out", "out", "-q").code == 6)
+            let late = try program.read("out/junit.xml")
+            #expect(
+                late.contains("errors=\"1\"") && late.contains("<error type=\"timeout\" message=\"waits.yaml:3: waited")
+            )
+            #expect(late.contains("wakebench why com.acme.heart --run out</error>"))
+            try program.write("broken.yaml", "scenario: [\n")
+            #expect(try program.run("run", "broken.yaml", "--junit", "junit.xml").code == 11)
+            let broken = try program.read("junit.xml")
+            #expect(
+                broken.contains("errors=\"1\"") && broken.contains("<error type=\"") && broken.contains("broken.yaml")
+            )
+            #expect(!program.exists("wakebench-runs"))
+        }
+    }
+
     @Test("A run that is interrupted ends with 130, its app's process is gone, and its folder can be read")
     func interrupted() throws {
         try inFolder { program in
@@ -309,6 +376,9 @@ struct RunTests {
             let errors = try String(contentsOf: talk.appending(path: "errors"), encoding: .utf8)
             #expect(errors.split(separator: "\n").count == 1)
             #expect(errors.hasPrefix("wakebench: interrupted at T+"))
+            #expect(
+                try program.read("out/junit.xml").contains("<error type=\"interrupted\" message=\"interrupted at T+")
+            )
             #expect(try program.run("report", "out").code == 0)
             #expect(program.exists("out/decisions.ndjson"))
         }

@@ -80,29 +80,109 @@ struct RenderingTests {
         }
     }
 
-    @Test("JUnit names each expectation and what was seen instead, and stays XML")
-    func junit() {
-        let text = JUnitReport.text(
-            suite: "night",
-            lasted: .milliseconds(12_345),
-            [
+    private func results(_ fault: RunResults.Fault? = nil) -> RunResults {
+        RunResults(
+            title: "a <night>",
+            file: "night.yaml",
+            began: 1_795_233_611_120_000_000,
+            took: .milliseconds(1_250),
+            end: second(3_600),
+            fault: fault,
+            cases: [
                 .init(name: "heart: resume, 3", place: "night.yaml:31"),
                 .init(name: "heart: <deny>", place: "night.yaml:32", failure: "seen \"0\" & more", details: "a\u{1}b"),
+                .init(name: "heart: resume, 3", place: "night.yaml:40"),
             ]
         )
+    }
+
+    @Test(
+        "JUnit names each expectation and what was seen instead, in wall time with virtual time beside it, and stays XML"
+    )
+    func junit() {
+        let properties = { (place: String) in
+            "<properties><property name=\"place\" value=\"night.yaml:\(place)\"/>"
+                + "<property name=\"virtual-time\" value=\"T+01:00:00.000\"/></properties>"
+        }
         #expect(
-            text == """
+            JUnitReport.text(results()) == """
                 <?xml version="1.0" encoding="UTF-8"?>
-                <testsuites tests="2" failures="1">
-                <testsuite name="night" tests="2" failures="1" errors="0" skipped="0" time="12.345">
-                <testcase classname="night.yaml:31" name="heart: resume, 3"/>
-                <testcase classname="night.yaml:32" name="heart: &lt;deny&gt;"><failure \
-                message="seen &quot;0&quot; &amp; more">a\u{fffd}b</failure></testcase>
+                <testsuites tests="4" failures="1" errors="0" skipped="0" time="1.250">
+                <testsuite name="a &lt;night&gt;" tests="4" failures="1" errors="0" skipped="0" time="1.250" \
+                timestamp="2026-11-21T04:00:11">
+                <properties>
+                <property name="file" value="night.yaml"/>
+                <property name="virtual-time" value="T+01:00:00.000"/>
+                </properties>
+                <testcase classname="a &lt;night&gt;" name="plays to its end" time="1.250"/>
+                <testcase classname="a &lt;night&gt;" name="heart: resume, 3" time="0.000">\(properties("31"))</testcase>
+                <testcase classname="a &lt;night&gt;" name="heart: &lt;deny&gt;" time="0.000">\(properties("32"))<failure \
+                type="expectation" message="seen &quot;0&quot; &amp; more">expected heart: &lt;deny&gt;; seen &quot;0&quot; \
+                &amp; more  [night.yaml:32]
+                a\u{fffd}b</failure></testcase>
+                <testcase classname="a &lt;night&gt;" name="heart: resume, 3 (2)" time="0.000">\(properties("40"))</testcase>
                 </testsuite>
                 </testsuites>
 
                 """
         )
+    }
+
+    @Test("What ends a run early is an error in JUnit, though every expectation was met")
+    func junitError() {
+        var late = results(.init(kind: "timeout", message: "night.yaml:3: waited 5 s", details: "by T+00:00:05.000"))
+        late.cases.removeAll { $0.failure != nil }
+        let text = JUnitReport.text(late, header: ReportFixture.header)
+        #expect(text.contains("tests=\"3\" failures=\"0\" errors=\"1\""))
+        #expect(
+            text.contains(
+                "name=\"plays to its end\" time=\"1.250\"><error type=\"timeout\" "
+                    + "message=\"night.yaml:3: waited 5 s\">by T+00:00:05.000</error></testcase>"
+            )
+        )
+        #expect(text.contains("<property name=\"freezer\" value=\"cgroup2\"/>"))
+    }
+
+    @Test("The results of a run are read back from its folder as they were")
+    func savedResults() throws {
+        let folder = fixture.folder.path
+        #expect(try RunResults(folder: folder) == nil)
+        for each in [results(), results(.init(kind: "interrupted", message: "a\n\"b\"", details: "c"))] {
+            try each.save(to: folder)
+            #expect(try RunResults(folder: folder) == each)
+        }
+        try Data("{}\n".utf8).write(to: fixture.folder.appending(path: RunResults.name))
+        #expect(throws: ReportError.self) { try RunResults(folder: folder) }
+    }
+
+    @Test(
+        "A failure names the moment, the decisions that come nearest with their rules, and the command that explains them"
+    )
+    func nearest() throws {
+        let text = NearestDecisions(try log()).text(
+            app: "com.acme.heart",
+            sought: .init(verdict: .resume, kind: .characteristicNotified),
+            at: second(12),
+            folder: "out"
+        )
+        let notified = "characteristic-notified heart-rate-belt/2A37"
+        #expect(
+            text == """
+                by T+00:00:12.000
+                nearest decisions about com.acme.heart:
+                  T+00:00:10.000  \(notified)  resume, Resumed [LIFE-4]  (e-000001)
+                  T+00:00:11.000  \(notified)  resume, Resumed [LIFE-4]  (e-000002)
+                  T+00:00:12.000  region-entered home  deny, ForceQuit [LAUNCH-2]  (e-000003)
+                wakebench why com.acme.heart --run out
+                """
+        )
+        let nothing = NearestDecisions(try log()).text(
+            app: "com.acme.other",
+            sought: .init(),
+            at: second(1),
+            folder: "o"
+        )
+        #expect(nothing.contains("nothing was decided about com.acme.other"))
     }
 
     @Test("The trace is JSON whose arrows have one start, and whose slices on a row never overlap")
@@ -133,27 +213,24 @@ struct RenderingTests {
         let text = ChromeTrace.text(try log())
         #expect(
             text.contains(
-                #""cat":"state","name":"background","args":{"schema":"wake.trace/1","os_pid":4711,"open":true}"#
+                #""cat":"state","name":"background","args":{"os_pid":4711,"open":true}"#
             )
         )
     }
 
     @Test("The page is one file without links, with every verdict of the run and the failed expectation")
     func page() throws {
-        let page = HTMLReport.text(
-            try log(),
-            title: "a <night>",
-            cases: [.init(name: "heart: resume", place: "night.yaml:3", failure: "seen 0")]
-        )
+        let page = HTMLReport.text(try log(), title: "", results: results())
         #expect(page.contains("<title>a &lt;night&gt;</title>"))
         #expect(!page.contains("http") && !page.contains("src=") && !page.contains("href="))
         for verdict in ["resume", "drop", "deny"] { #expect(page.contains("class=\"v-\(verdict)\"")) }
-        for word in ["ForceQuit", "LAUNCH-2", "x-17", "user-force-quit", "0648", "seen 0", "s-suspended"] {
+        for word in ["ForceQuit", "LAUNCH-2", "x-17", "user-force-quit", "0648", "seen &quot;0&quot;", "s-suspended"] {
             #expect(page.contains(word), "\(word)")
         }
+        #expect(page.contains("prefers-color-scheme: dark"))
     }
 
-    @Test("A page of many decisions stays small enough to open")
+    @Test("A page of many decisions stays small enough to open, and its table says above it what it lacks")
     func largePage() throws {
         let log = DecisionLog(header: ReportFixture.header, profile: .ios17, names: fixture.names.text)
         for number in 1...8_000 as ClosedRange<UInt64> {
@@ -164,7 +241,72 @@ struct RenderingTests {
         try Data(log.contents.utf8).write(to: URL(fileURLWithPath: fixture.decisionsPath))
         let page = HTMLReport.text(try RunLog(folder: fixture.folder.path), title: "long")
         #expect(page.utf8.count < 6 << 20)
-        #expect(page.contains("3000 more lines are in decisions.ndjson"))
+        let cut = try #require(page.range(of: "The first 5000 of 8000 lines, up to T+01:23:20.000"))
+        let table = try #require(page.range(of: "<table id=\"decisions\">"))
+        #expect(cut.upperBound < table.lowerBound)
+    }
+
+    /// The numbers that a pattern captures in a page, in order.
+    private func numbers(_ pattern: Regex<(Substring, Substring)>, in page: String) -> [Double] {
+        page.matches(of: pattern).compactMap { Double($0.1) }
+    }
+
+    @Test("Each label stands beside its own row, at any number of rows", arguments: [1, 5, 101, 150])
+    func labels(apps: Int) throws {
+        let batches = (0..<apps).map { number in
+            [fixture.resume(UInt64(number) + 1, at: second(10), app: UInt32(number), bundle: "com.acme.a\(number)")]
+        }
+        let page = HTMLReport.text(try fixture.run(batches), title: "rows")
+        let labels = page.matches(of: #/<text y="([0-9.]+)" x="8" class="[a-z]+">([^<]*)</#).map {
+            (name: String($0.2), y: Double($0.1) ?? -1)
+        }
+        let rows = numbers(#/class="row" transform="translate\(0,([0-9.]+)\)"/#, in: page)
+        #expect(labels.map(\.name) == ["bluetooth", "router"] + (0..<apps).map { "com.acme.a\($0)" })
+        #expect(rows.count == labels.count)
+        for (label, row) in zip(labels, rows) { #expect(label.y - row == 11, "\(label.name)") }
+        // Both drawings are as high, and neither is moved: the marks of a row lie around the middle of its label.
+        let heights = page.matches(of: #/<svg class="(?:names|rows)"[^>]* height="([0-9]+)"/#).map { String($0.1) }
+        #expect(heights.count == 2 && heights[0] == heights[1])
+        let places = page.matches(of: #/<circle cx="[0-9.]+%" cy="([0-9]+)"/#).map { String($0.1) }
+        #expect(Set(places) == ["11"])
+        #expect(rows.last.map { $0 + 22 <= Double(heights[0]) ?? 0 } == true)
+    }
+
+    @Test("The last event and its window lie inside the chart, and so does the end of the run")
+    func insideTheChart() throws {
+        let page = HTMLReport.text(try fixture.run([[fixture.resume(1, at: second(3_590))]]), title: "end")
+        // The window of 10 s that began at 59:50 goes to the end of the scale.
+        #expect(page.contains("data-end=\"3600000\""))
+        let places = numbers(#/<circle cx="([0-9.]+)%"/#, in: page)
+        #expect(!places.isEmpty && places.allSatisfy { $0 > 0.5 && $0 < 99.3 })
+        let end = numbers(#/<line class="end" x1="([0-9.]+)%"/#, in: page)
+        #expect(end.count == 1 && end[0] == places[0])
+    }
+
+    @Test("Ends of processes, force quits and notes have marks at their instants")
+    func marks() throws {
+        var log = try log()
+        log.exits.append(
+            ExitEntry(
+                number: 18,
+                app: "com.acme.heart",
+                at: second(11),
+                generation: 2,
+                cause: .memory,
+                code: -9,
+                stateBefore: .suspended
+            )
+        )
+        log.end = second(100)
+        let page = HTMLReport.text(log, title: "marks")
+        for (kind, seconds) in [("force-quit", 12.0), ("exit", 11), ("note", 13)] {
+            let marks = page.matches(
+                of: try Regex("<svg x=\"([0-9.]+)%\" y=\"11\" class=\"\(kind)\">", as: (Substring, Substring).self)
+            )
+            let found = marks.compactMap { Double($0.output.1) }
+            #expect(found.count == 1 && abs(found[0] - (0.7 + seconds * 0.986)) < 0.01, "\(kind): \(found)")
+        }
+        #expect(page.contains("T+00:00:13.000 strap back in range</title>"))
     }
 }
 

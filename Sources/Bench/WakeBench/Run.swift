@@ -36,7 +36,7 @@ package final class Run {
     /// When the next look for one is due, on the monotonic clock in nanoseconds.
     private var nextLook: Int64 = 0
     /// How far the run's clock has come.
-    var reached = Instant.zero
+    package internal(set) var reached = Instant.zero
     /// Since when virtual time waits for a buffer of sound, on the monotonic clock in nanoseconds; nil when it does not.
     var soundOwedSince: Int64?
     /// How far the steps have come while a journal is read back.
@@ -51,6 +51,12 @@ package final class Run {
     /// Told about twice a second of wall time how far the run is, and how many decisions there were.
     package var progress: ((Instant, Int) -> Void)?
     var nextProgress: Int64 = 0
+
+    /// The first line of the run's log.
+    package let header: LogHeader
+
+    /// The bundle identifier of an app, by its place in the scenario.
+    package func bundle(ofApp number: Int) -> String { recorder.bundle(number) }
 
     /// How many decisions there were, by the raw value of the verdict.
     package var verdicts: [Int] { recorder.counts }
@@ -107,7 +113,7 @@ package final class Run {
         }
         var settings = backends.settings(of: scenario)
         for change in changes { settings[change.name] = SettingText.text(change.value) }
-        let header = Run.header(profile, seed, exact: !realTime && processes == nil, settings)
+        header = Run.header(profile, seed, exact: !realTime && processes == nil, settings)
         recorder = try Run.recorder(folder, header, profile, names: names, goesOn: journal.recovery != nil)
         bench = Bench(
             router: Router(profile: profile, passcode: scenario.phone.passcode, bluetoothOn: scenario.phone.bluetooth),

@@ -1,6 +1,7 @@
 import WakeDevices
 import WakeModel
 import WakePorts
+import WakeReports
 import WakeRouter
 
 /// Plays a scenario's steps in time, and counts what its conditions and expectations look at.
@@ -36,6 +37,16 @@ package final class ScenarioDriver: BenchObserver {
 
     /// Why the run cannot go on, once it cannot: a `when` that did not come true.
     package private(set) var failure: String?
+
+    /// What a `when` that did not come true looked for.
+    package struct Missed: Hashable, Sendable {
+        /// The apps, by their places in the scenario.
+        package var apps: [Int]
+        package var sought: NearestDecisions.Sought
+    }
+
+    /// Set with ``failure``.
+    package private(set) var unmet: Missed?
 
     package init(_ scenario: Scenario, names: NameTable) {
         self.scenario = scenario
@@ -118,6 +129,7 @@ package final class ScenarioDriver: BenchObserver {
         }
         for item in waiting where timeout(item) <= now && failure == nil {
             failure = "\(scenario.origin(line: scenario.steps[item.step].line)): \(missed(item))"
+            unmet = sought(item)
         }
     }
 
@@ -135,6 +147,16 @@ package final class ScenarioDriver: BenchObserver {
         case .state(let apps, let state):
             let who = apps.filter { states[$0] != state }.map { "\(scenario.apps[$0].name) is \(states[$0])" }
             return "waited \(seconds) s for the state \(state); \(who.joined(separator: ", "))"
+        }
+    }
+
+    private func sought(_ waiting: Waiting) -> Missed? {
+        guard case .when(let condition, _) = scenario.steps[waiting.step].trigger else { return nil }
+        switch condition {
+        case .decisions(let apps, let filter, let count):
+            return Missed(apps: zip(apps, waiting.counts).filter { $0.1 < count }.map(\.0), sought: filter.sought)
+        case .state(let apps, let state):
+            return Missed(apps: apps.filter { states[$0] != state }, sought: NearestDecisions.Sought())
         }
     }
 
@@ -199,12 +221,16 @@ package final class ScenarioDriver: BenchObserver {
     /// What one expectation came to for one app.
     package struct Judgement: Hashable, Sendable {
         package var app: String
+        /// The app's place in the scenario.
+        package var number: Int
         package var line: Int
         /// `resume: at least 1`.
         package var expected: String
         /// `0`.
         package var found: String
         package var met: Bool
+        /// What was looked for in decisions.
+        package var sought = NearestDecisions.Sought()
     }
 
     /// Every expectation, in the order of the file.
@@ -216,14 +242,17 @@ package final class ScenarioDriver: BenchObserver {
             case .decisions(let filter, let count):
                 return Judgement(
                     app: app,
+                    number: tally.app,
                     line: expectation.line,
                     expected: "\(filter.words): \(count.words)",
                     found: "\(tally.count)",
-                    met: count.contains(tally.count)
+                    met: count.contains(tally.count),
+                    sought: filter.sought
                 )
             case .exits(let cause, let count):
                 return Judgement(
                     app: app,
+                    number: tally.app,
                     line: expectation.line,
                     expected: "exits\(cause.map { " with cause \($0.word)" } ?? ""): \(count.words)",
                     found: "\(tally.count)",
@@ -232,6 +261,7 @@ package final class ScenarioDriver: BenchObserver {
             case .state(let state):
                 return Judgement(
                     app: app,
+                    number: tally.app,
                     line: expectation.line,
                     expected: "state \(state) at the end",
                     found: "\(states[tally.app])",
@@ -243,6 +273,10 @@ package final class ScenarioDriver: BenchObserver {
 }
 
 extension DecisionFilter {
+    var sought: NearestDecisions.Sought {
+        NearestDecisions.Sought(verdict: verdict, reason: reason, kind: kind, rule: rule)
+    }
+
     /// `relaunch ForceQuit characteristic-notified decisions`, as far as given.
     var words: String {
         let parts = [verdict?.word, reason?.word, kind?.word, rule?.text].compactMap { $0 }

@@ -8,7 +8,22 @@ import WakeModel
 package enum ChromeTrace {
     /// - Parameter wallStart: nanoseconds since 1970 at the start of the run, to align with other traces.
     package static func text(_ log: RunLog, wallStart: Int64? = nil) -> String {
-        var writer = TraceWriter(log.header, wallStart: wallStart)
+        let file = LogFile()
+        var writer = TraceWriter(log.header, wallStart: wallStart, file: file)
+        write(log, &writer)
+        return file.line.text
+    }
+
+    /// The same as a file at `path`, in place of one that is there.
+    package static func save(_ log: RunLog, to path: String, wallStart: Int64? = nil) throws(ReportError) {
+        let file = try LogFile(creating: path)
+        var writer = TraceWriter(log.header, wallStart: wallStart, file: file)
+        write(log, &writer)
+        if let failure = writer.failure { throw failure }
+        try file.flush()
+    }
+
+    private static func write(_ log: RunLog, _ writer: inout TraceWriter) {
         let apps = log.apps
         let sources = Source.allCases.filter { source in log.decisions.contains { $0.source == source.word } }
         writer.name(process: 1, "hardware")
@@ -27,7 +42,7 @@ package enum ChromeTrace {
         writeDecisions(log, numbers, sources, &writer)
         writeStates(log, numbers, &writer)
         writeCallbacks(log, numbers, &writer)
-        return writer.finish()
+        writer.finish()
     }
 
     private static func writeDecisions(
@@ -57,7 +72,10 @@ package enum ChromeTrace {
             }
             guard let process = decision.app.flatMap({ numbers[$0] }) else { continue }
             let wake = writer.slice(process, 2, at: micros, category: "wake", name: decision.verdict.word) { line in
-                describe(decision, &line)
+                line.append(",\"decision\":")
+                line.append(decision.id)
+                line.append(",\"reason\":")
+                line.append(quoted: decision.reason.word)
             }
             writer.arrow("s", id: decision.id.number, in: eventSlice)
             writer.arrow("t", id: decision.id.number, in: slice)
@@ -110,7 +128,7 @@ package enum ChromeTrace {
             category: "state",
             name: move.to.word(hasExited: false)
         ) { line in
-            line.append(",\"os_pid\":")
+            line.append("\"os_pid\":")
             line.append(Int64(move.pid))
             if open { line.append(",\"open\":true") }
         }
@@ -137,7 +155,10 @@ package enum ChromeTrace {
 
 /// Writes trace events; slices of one row never overlap, because readers of traces do not accept it.
 private struct TraceWriter {
+    private let file: LogFile
     private var line = LineBuffer()
+    /// The first error of writing; what comes after it is lost.
+    private(set) var failure: ReportError?
     private var first = true
     /// Where the last slice of a row ends, by process and row.
     private var ends: [Int: Int64] = [:]
@@ -148,7 +169,8 @@ private struct TraceWriter {
         var start: Int64
     }
 
-    init(_ header: LogHeader, wallStart: Int64?) {
+    init(_ header: LogHeader, wallStart: Int64?, file: LogFile) {
+        self.file = file
         line.append("{\"displayTimeUnit\":\"ms\",\"otherData\":{\"schema\":\"wake.trace/1\",\"version\":")
         line.append(quoted: header.version)
         line.append(",\"phone\":")
@@ -166,14 +188,22 @@ private struct TraceWriter {
         line.append("},\"traceEvents\":[\n")
     }
 
-    mutating func finish() -> String {
+    mutating func finish() {
         line.append("\n]}\n")
-        return line.text
+        spill()
+    }
+
+    private mutating func spill() {
+        file.line.append(line.bytes)
+        line.removeAll()
+        guard failure == nil else { return file.line.removeAll() }
+        do throws(ReportError) { try file.flush() } catch { failure = error }
     }
 
     private mutating func begin(_ phase: String, _ process: Int, _ thread: Int) {
         if !first { line.append(",\n") }
         first = false
+        if line.count >= 128 << 10 { spill() }
         line.append("{\"ph\":")
         line.append(quoted: phase)
         line.append(",\"pid\":")
@@ -217,7 +247,7 @@ private struct TraceWriter {
         let row = process * 1000 + thread
         let start = max(micros, ends[row] ?? 0)
         span(process, thread, from: start, to: start + 100, category: category, name: name) { line in
-            line.append(",\"at_us\":")
+            line.append("\"at_us\":")
             line.append(micros)
             arguments(&line)
         }
@@ -243,7 +273,7 @@ private struct TraceWriter {
         line.append(quoted: category)
         line.append(",\"name\":")
         line.append(quoted: name)
-        line.append(",\"args\":{\"schema\":\"wake.trace/1\"")
+        line.append(",\"args\":{")
         arguments(&line)
         line.append("}}")
     }

@@ -1,6 +1,9 @@
 import WakeModel
 
 /// Expectations and their results as a JUnit file, which build servers read.
+///
+/// Times are wall times, as JUnit's readers expect; the run's own clock is a property. A name says what was expected, and stays the same when
+/// its line moves in the scenario.
 package enum JUnitReport {
     /// One expectation of a scenario.
     package struct Case: Hashable, Sendable {
@@ -10,7 +13,7 @@ package enum JUnitReport {
         package var place: String
         /// Nil when it was met; otherwise one line that says what was seen instead.
         package var failure: String?
-        /// More about a failure, such as the explanation that `why` gives.
+        /// More about a failure: the moment, the nearest decisions, and the command that explains them.
         package var details: String
 
         package init(name: String, place: String, failure: String? = nil, details: String = "") {
@@ -21,27 +24,81 @@ package enum JUnitReport {
         }
     }
 
-    /// - Parameter lasted: the virtual time of the run.
-    package static func text(suite: String, lasted: Instant.Span, _ cases: [Case]) -> String {
-        let failures = cases.count { $0.failure != nil }
-        let seconds = "\(lasted.milliseconds / 1000).\(String(1000 + max(0, lasted.milliseconds % 1000)).dropFirst())"
+    /// - Parameter header: of the run's log; nil when there was no run, because its input is invalid.
+    package static func text(_ results: RunResults, header: LogHeader? = nil) -> String {
+        let tests = results.cases.count + 1
+        let failures = results.cases.count { $0.failure != nil }
+        let errors = results.fault == nil ? 0 : 1
+        let counts = "tests=\"\(tests)\" failures=\"\(failures)\" errors=\"\(errors)\" skipped=\"0\""
+        let time = seconds(results.took)
+        let suite = Markup.escaped(results.title)
         var text = """
             <?xml version="1.0" encoding="UTF-8"?>
-            <testsuites tests="\(cases.count)" failures="\(failures)">
-            <testsuite name="\(Markup.escaped(suite))" tests="\(cases.count)" failures="\(failures)" \
-            errors="0" skipped="0" time="\(seconds)">
-
+            <testsuites \(counts) time="\(time)">
+            <testsuite name="\(suite)" \(counts) time="\(time)"\(timestamp(results.began))>
+            \(properties(results, header))<testcase classname="\(suite)" name="plays to its end" time="\(time)"
             """
-        for each in cases {
-            text += "<testcase classname=\"\(Markup.escaped(each.place))\" name=\"\(Markup.escaped(each.name))\""
-            guard let failure = each.failure else {
-                text += "/>\n"
-                continue
-            }
-            text +=
-                "><failure message=\"\(Markup.escaped(failure))\">\(Markup.escaped(each.details))</failure></testcase>\n"
+        if let fault = results.fault {
+            text += ">" + element("error", type: fault.kind, fault.message, fault.details) + "</testcase>\n"
+        } else {
+            text += "/>\n"
+        }
+        var seen: [String: Int] = [:]
+        for each in results.cases {
+            seen[each.name, default: 0] += 1
+            let again = seen[each.name].map { $0 > 1 ? " (\($0))" : "" } ?? ""
+            text += testcase(each, suite: suite, name: each.name + again, end: results.end)
         }
         return text + "</testsuite>\n</testsuites>\n"
+    }
+
+    private static func testcase(_ each: Case, suite: String, name: String, end: Instant) -> String {
+        var text = "<testcase classname=\"\(suite)\" name=\"\(Markup.escaped(name))\" time=\"0.000\">"
+        text += "<properties>" + property("place", each.place) + property("virtual-time", LogTime.text(end))
+        text += "</properties>"
+        if let failure = each.failure {
+            let place = each.place.isEmpty ? "" : "  [\(each.place)]"
+            text += element(
+                "failure",
+                type: "expectation",
+                failure,
+                "expected \(each.name); \(failure)\(place)\n" + each.details
+            )
+        }
+        return text + "</testcase>\n"
+    }
+
+    private static func element(_ name: String, type: String, _ message: String, _ details: String) -> String {
+        let text = details.isEmpty ? message : details
+        return
+            "<\(name) type=\"\(Markup.escaped(type))\" message=\"\(Markup.escaped(message))\">\(Markup.escaped(text))</\(name)>"
+    }
+
+    private static func properties(_ results: RunResults, _ header: LogHeader?) -> String {
+        var text = "<properties>\n" + property("file", results.file) + "\n"
+        text += property("virtual-time", LogTime.text(results.end)) + "\n"
+        if let header {
+            text += property("profile", header.profile) + "\n" + property("seed", "\(header.seed)") + "\n"
+            for (name, value) in header.settings.sorted(by: { $0.key < $1.key }) {
+                text += property(name, value) + "\n"
+            }
+            text += property("wakebench", header.version) + "\n"
+        }
+        return text + "</properties>\n"
+    }
+
+    private static func property(_ name: String, _ value: String) -> String {
+        "<property name=\"\(Markup.escaped(name))\" value=\"\(Markup.escaped(value))\"/>"
+    }
+
+    /// JUnit's schema has no fraction and no zone there.
+    private static func timestamp(_ began: Int64) -> String {
+        began == 0 ? "" : " timestamp=\"\(WallTime.text(began).prefix(19))\""
+    }
+
+    private static func seconds(_ span: Instant.Span) -> String {
+        let milliseconds = max(0, span.milliseconds)
+        return "\(milliseconds / 1000).\(String(1000 + milliseconds % 1000).dropFirst())"
     }
 }
 
@@ -49,6 +106,7 @@ package enum JUnitReport {
 enum Markup {
     /// Escapes what has a meaning there, and replaces what may not stand in XML at all.
     static func escaped(_ text: String) -> String {
+        if text.utf8.allSatisfy(isPlain) { return text }
         var escaped = ""
         escaped.reserveCapacity(text.utf8.count)
         for scalar in text.unicodeScalars {
@@ -64,5 +122,14 @@ enum Markup {
             }
         }
         return escaped
+    }
+
+    /// Whether a byte needs no escape, and is no part of a longer character.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x26, 0x3c, 0x3e, 0x22, 0x27: false
+        case 0x20..<0x80, 0x0a: true
+        default: false
+        }
     }
 }

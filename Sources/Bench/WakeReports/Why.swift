@@ -385,7 +385,7 @@ package struct Why {
         return folds
     }
 
-    private static func repeats(_ left: DecisionRecord, _ right: DecisionRecord) -> Bool {
+    static func repeats(_ left: DecisionRecord, _ right: DecisionRecord) -> Bool {
         left.app == right.app && left.verdict == right.verdict && left.reason == right.reason
             && left.kind == right.kind && left.subject == right.subject
     }

@@ -45,6 +45,7 @@ enum RunCommand {
         .flag("--force", "replace a run in --out that is over"),
         .flag("--follow", "print each decision when it is made, as a run in real time does on a terminal"),
         .value("--app-log", "MIB", "how much is kept of what an app prints, the newest, in MiB; default 16"),
+        .value("--junit", "FILE", "write JUnit there too, an error in it when the run could not begin"),
         .flag("--no-journal", "keep no journal: the run cannot be continued after a crash"),
         .flag("--quiet", short: "-q", "print the last line only"),
         .flag("--json", "print one JSON object instead of text"),
@@ -62,7 +63,7 @@ enum RunCommand {
                 hint: "give one"
             )
         }
-        return try RunReport.play(run, quiet: quiet, json: json, follow: follow)
+        return try RunReport.play(run, quiet: quiet, json: json, follow: follow, junit: arguments.value("--junit"))
     }
 
     static func check(_ words: [String]) throws(CommandFailure) -> ExitCode {

@@ -9,23 +9,46 @@ enum RunReport {
         _ options: RunOptions,
         quiet: Bool,
         json: Bool,
-        follow: Bool
+        follow: Bool,
+        junit: String? = nil
     ) throws(CommandFailure) -> ExitCode {
-        let run = try Run(options)
+        let began = Date()
+        let run: Run
+        do { run = try Run(options) } catch {
+            if let junit { try RunPages.writeJUnit(RunPages.results(of: options.scenario, error), to: junit) }
+            throw error
+        }
         for note in run.notes { Output.complain("note: \(note)") }
         // So that `why` finds it while it goes on.
         if options.followsLatest { run.folder.becomeLatest() }
         let follows = follow || run.realTime && Terminal.isOutput && !quiet && !json
         let console = Console(showsProgress: !quiet && isatty(STDERR_FILENO) != 0)
-        let failure = try execute(run, console, follows: follows)
+        let failure: CommandFailure?
+        do {
+            failure = try execute(run, console, follows: follows)
+        } catch {
+            // What stopped the bench itself is told where build servers look, as far as there is room.
+            let results = RunPages.results(of: options.scenario, error)
+            for path in [run.folder.junit, junit].compactMap({ $0 }) { try? RunPages.writeJUnit(results, to: path) }
+            throw error
+        }
         if run.bench.unrecorded > 0 {
             let lost =
                 "\(run.bench.unrecorded) events came faster than they could be decided, and were lost without a verdict"
             Output.complain("note: \(lost); slow their source down")
         }
-        try writeJUnit(run)
         let decisions = run.verdicts.reduce(0, +)
-        let log = try decisions <= wholeReportLimit ? writePages(run.folder, title: run.scenario.name, cases(run)) : nil
+        let log = try decisions <= wholeReportLimit ? RunPages.log(run.folder) : nil
+        let results = try RunPages.results(run, failure, began: began) { () throws(CommandFailure) in
+            if let log { return log }
+            return try RunPages.log(run.folder)
+        }
+        do { try results.save(to: run.folder.path) } catch { throw CommandFailure(.environment, error) }
+        if let log { try RunPages.write(run.folder, log, results) }
+        let header = log?.header ?? run.header
+        for path in [log == nil ? run.folder.junit : nil, junit].compactMap({ $0 }) {
+            try RunPages.writeJUnit(results, header, to: path)
+        }
         try run.finish()
         let judgements = run.driver.judgements
         let met = judgements.allSatisfy(\.met)
@@ -94,42 +117,14 @@ enum RunReport {
         let arguments = try Arguments(words, options: [])
         let path = arguments.rest.isEmpty ? "wakebench-runs/latest" : try arguments.only("RUN")
         let folder = RunFolder(of: path)
-        _ = try writePages(folder, title: path, [])
+        let results: RunResults?
+        do { results = try RunResults(folder: path) } catch {
+            throw CommandFailure(.invalidFile, error)
+        }
+        try RunPages.write(folder, try RunPages.log(folder), results)
         print("report: \(folder.report)")
         print("trace: \(folder.trace)")
         return .done
-    }
-
-    private static func cases(_ run: Run) -> [JUnitReport.Case] {
-        run.driver.judgements.map { judgement in
-            JUnitReport.Case(
-                name: "\(judgement.app) \(judgement.expected)",
-                place: run.scenario.origin(line: judgement.line),
-                failure: judgement.met ? nil : "found \(judgement.found)"
-            )
-        }
-    }
-
-    private static func writeJUnit(_ run: Run) throws(CommandFailure) {
-        let lasted = run.bench.now.since(.zero)
-        try save(JUnitReport.text(suite: run.scenario.name, lasted: lasted, cases(run)), run.folder.junit)
-    }
-
-    /// Writes the page and the trace, and gives back the logs they are made from.
-    private static func writePages(_ folder: RunFolder, title: String, _ cases: [JUnitReport.Case])
-        throws(CommandFailure) -> RunLog
-    {
-        let log: RunLog
-        do { log = try RunLog(folder: folder.path) } catch {
-            throw CommandFailure(error.kind == .missing ? .notFound : .environment, error)
-        }
-        try save(HTMLReport.text(log, title: title, cases: cases), folder.report)
-        try save(ChromeTrace.text(log), folder.trace)
-        return log
-    }
-
-    private static func save(_ text: String, _ path: String) throws(CommandFailure) {
-        do { try ReportFile.write(text, to: path) } catch { throw CommandFailure(.environment, error.description) }
     }
 
     private static func object(_ run: Run, _ decisions: Int, _ failure: CommandFailure?, good: Bool) -> String {

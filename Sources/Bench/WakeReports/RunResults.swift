@@ -1,0 +1,149 @@
+import WakeModel
+
+/// What a run came to beside its logs: `results.json` in its folder. Its reports are made from this and from the logs, at once or
+/// later, and are the same.
+package struct RunResults: Hashable, Sendable {
+    /// The scenario's own name.
+    package var title: String
+    /// The scenario's file, without its folders.
+    package var file: String
+    /// When the run began, in nanoseconds since 1970.
+    package var began: Int64
+    /// How long it took by the wall clock.
+    package var took: Instant.Span
+    /// Where the run's clock stood at its end.
+    package var end: Instant
+    /// Why the run ended early; nil when it did not.
+    package var fault: Fault?
+    /// The expectations of the scenario, in the order of its file.
+    package var cases: [JUnitReport.Case]
+    package static let name = "results.json"
+
+    /// What ended a run before its time.
+    package struct Fault: Hashable, Sendable {
+        /// The word of an exit code, such as `timeout`.
+        package var kind: String
+        /// One line.
+        package var message: String
+        /// More lines, such as the nearest decisions.
+        package var details: String
+
+        package init(kind: String, message: String, details: String = "") {
+            self.kind = kind
+            self.message = message
+            self.details = details
+        }
+    }
+
+    package init(
+        title: String,
+        file: String,
+        began: Int64 = 0,
+        took: Instant.Span = .zero,
+        end: Instant = .zero,
+        fault: Fault? = nil,
+        cases: [JUnitReport.Case] = []
+    ) {
+        self.title = title
+        self.file = file
+        self.began = began
+        self.took = took
+        self.end = end
+        self.fault = fault
+        self.cases = cases
+    }
+
+    // MARK: The file
+
+    /// Writes the file into the folder of a run, in place of one that is there.
+    package func save(to folder: String) throws(ReportError) {
+        let file = try LogFile(creating: folder + "/" + Self.name)
+        write(into: &file.line)
+        try file.endLine()
+        try file.flush()
+    }
+
+    /// Reads the file of a folder.
+    ///
+    /// - Returns: nil when there is none: an older run, or one that broke off.
+    package init?(folder: String) throws(ReportError) {
+        let path = folder + "/" + Self.name
+        var line: [UInt8]?
+        do {
+            var lines = try LineReader(path)
+            line = try lines.next()
+        } catch  where error.kind == .missing {
+            return nil
+        }
+        guard let value = line.flatMap(JSONValue.init(parsing:)), value["schema"]?.string == "wake.results/1" else {
+            throw ReportError(.foreign("not the results of a run"), path: path)
+        }
+        self.init(
+            title: value["scenario"]?.string ?? "",
+            file: value["file"]?.string ?? "",
+            began: Int64(clamping: value["began"]?.unsigned ?? 0),
+            took: .milliseconds(value["took_ms"]?.integer ?? 0),
+            end: value["end"]?.string.flatMap(LogTime.instant) ?? .zero,
+            fault: value["fault"].flatMap(Fault.init),
+            cases: value["expectations"]?.array.compactMap(JUnitReport.Case.init) ?? []
+        )
+    }
+
+    private func write(into line: inout LineBuffer) {
+        line.append("{\"schema\":\"wake.results/1\",\"scenario\":")
+        line.append(quoted: title)
+        line.append(",\"file\":")
+        line.append(quoted: file)
+        line.append(",\"began\":")
+        line.append(began)
+        line.append(",\"took_ms\":")
+        line.append(took.milliseconds)
+        line.append(",\"end\":")
+        line.append(quoted: end)
+        line.append(",\"fault\":")
+        if let fault {
+            line.append("{\"kind\":")
+            line.append(quoted: fault.kind)
+            line.append(",\"message\":")
+            line.append(quoted: fault.message)
+            line.append(",\"details\":")
+            line.append(quoted: fault.details)
+            line.append("}")
+        } else {
+            line.append("null")
+        }
+        line.append(",\"expectations\":[")
+        for (position, each) in cases.enumerated() {
+            if position > 0 { line.append(",") }
+            line.append("{\"expected\":")
+            line.append(quoted: each.name)
+            line.append(",\"place\":")
+            line.append(quoted: each.place)
+            line.append(",\"failure\":")
+            line.append(quoted: each.failure)
+            line.append(",\"details\":")
+            line.append(quoted: each.details)
+            line.append("}")
+        }
+        line.append("]}")
+    }
+}
+
+extension RunResults.Fault {
+    fileprivate init?(_ value: JSONValue) {
+        guard let kind = value["kind"]?.string, let message = value["message"]?.string else { return nil }
+        self.init(kind: kind, message: message, details: value["details"]?.string ?? "")
+    }
+}
+
+extension JUnitReport.Case {
+    fileprivate init?(_ value: JSONValue) {
+        guard let name = value["expected"]?.string else { return nil }
+        self.init(
+            name: name,
+            place: value["place"]?.string ?? "",
+            failure: value["failure"]?.string,
+            details: value["details"]?.string ?? ""
+        )
+    }
+}
