@@ -276,11 +276,13 @@ struct LaunchRuleTests {
         phone.hear(.phone(.reboot))
         phone.forget()
         phone.enter()
-        #expect(phone.reasons.filter { $0 == .beforeFirstUnlock }.count == 2)
+        let denied = phone.decisions.filter { $0.reason == .beforeFirstUnlock }.map(\.kind)
+        #expect(denied.contains(.significantChange) && denied.contains(.regionEntered))
         phone.forget()
         phone.hear(.phone(.unlock))
-        #expect(phone.kinds == [.significantChange, .regionEntered])
-        #expect(phone.verdicts == [.relaunch, .backgroundDeliver])
+        #expect(phone.kinds == denied)
+        #expect(phone.verdicts.first == .relaunch)
+        #expect(phone.verdicts.allSatisfy(\.delivers))
     }
 
     @Test("LAUNCH-5, LAUNCH-8: a user launch before the first unlock delivers what came while locked")

@@ -163,7 +163,7 @@ struct RelaunchMatrixTests {
             phone.turn(.bluetoothOn)
             #expect(phone.commands == [.power(true)])
             phone.happen(.peripheralConnected)
-            #expect(phone.reasons == [.noRegistration])
+            #expect(phone.last?.reason == .noRegistration)
         }
     }
 
