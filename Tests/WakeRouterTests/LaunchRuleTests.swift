@@ -277,7 +277,7 @@ struct LaunchRuleTests {
         phone.forget()
         phone.enter()
         let denied = phone.decisions.filter { $0.reason == .beforeFirstUnlock }.map(\.kind)
-        #expect(denied.contains(.significantChange) && denied.contains(.regionEntered))
+        #expect(denied.contains(.regionEntered))
         phone.forget()
         phone.hear(.phone(.unlock))
         #expect(phone.kinds == denied)
