@@ -57,6 +57,12 @@ package struct Act: Hashable, Sendable {
         case .displayOn: "display on"
         case .callBegan: "call began"
         case .callEnded: "call ended"
+        case .bluetoothOn: "Bluetooth on"
+        case .bluetoothOff: "Bluetooth off"
+        case .bluetoothOffInControlCentre: "Bluetooth off in Control Centre"
+        case .airplaneModeOn: "airplane mode on"
+        case .airplaneModeOnKeepingBluetooth: "airplane mode on, Bluetooth kept"
+        case .airplaneModeOff: "airplane mode off"
         }
     }
 
