@@ -190,14 +190,18 @@ extension Router {
         let index = Int(app.number)
         var position = 0
         while position < apps[index].held.count {
-            let source = apps[index].held[position].interest.via.source
-            if source == .bluetooth, matches(apps[index].held[position].event) {
-                apps[index].held[position].interest.slots.remove(slot)
+            let item = apps[index].held[position]
+            guard item.interest.via.source == .bluetooth, matches(item.event) else {
+                position += 1
+                continue
             }
-            if apps[index].held[position].interest.slots.isEmpty {
-                let item = apps[index].held.remove(at: position)
+            var others = item.interest.slots
+            others.remove(slot)
+            if others.isEmpty {
+                apps[index].held.remove(at: position)
                 dropHeld(item, of: app, failing: .deliveryWanted, into: &output)
             } else {
+                apps[index].held[position].interest.slots = others
                 position += 1
             }
         }
