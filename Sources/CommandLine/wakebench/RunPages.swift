@@ -48,7 +48,9 @@ enum RunPages {
             took: .milliseconds(Int64(took * 1_000)),
             end: run.reached
         )
-        let isMissed = failure != nil || !run.driver.judgements.allSatisfy(\.met)
+        // Whoever interrupts a run waits for its end, and not for a log of any length to be searched.
+        let isInterrupted = failure?.code == .interrupted
+        let isMissed = !isInterrupted && (failure != nil || !run.driver.judgements.allSatisfy(\.met))
         let nearest = try isMissed ? NearestDecisions(log()) : nil
         results.fault = failure.map { failure in
             let missed = run.driver.unmet
