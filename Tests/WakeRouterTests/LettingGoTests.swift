@@ -175,4 +175,52 @@ struct LettingGoTests {
         phone.ask(app, .open(300, accessory: 200, protocolName: Phone.log))
         #expect(phone.faults == [.tooMany])
     }
+
+    @Test(
+        "BT-2: what Control Centre kept goes when Bluetooth is then turned off in Settings",
+        arguments: [true, false]
+    )
+    func controlCentreThenSettings(settings: Bool) {
+        var phone = Phone()
+        _ = phone.terminatedSubscriber()
+        phone.hear(.phone(.bluetoothOffInControlCentre))
+        phone.happen(.bluetoothPoweredOff)
+        if settings { phone.hear(.phone(.bluetoothOff)) }
+        phone.forget()
+        phone.hear(.phone(.bluetoothOn))
+        phone.happen(.bluetoothPoweredOn)
+        let connections = phone.commands.filter { if case .connect = $0 { true } else { false } }
+        #expect(connections.count == (settings ? 0 : 1))
+    }
+
+    @Test("LIFE-6: an app that was asked to end has its time, unless its memory is wanted at once")
+    func askedAlready() {
+        for (cause, isUrgent) in [(ExitCause.system, false), (.memory, true)] {
+            var phone = Phone()
+            let app = phone.install()
+            phone.open(app)
+            phone.hear(.terminate(app, .update))
+            phone.hear(.terminate(app, cause, .critical))
+            #expect(phone.exits.map(\.cause) == (isUrgent ? [.memory] : []))
+        }
+    }
+
+    @Test("TASK-8: the budget of a task that began in the foreground does not move with the wakes after it")
+    func budgetStays() {
+        var phone = Phone()
+        let app = phone.install()
+        phone.open(app)
+        phone.subscribe(app)
+        phone.request(app, .beginTask(token: 1))
+        phone.user(.home, app)
+        phone.report(app, .returned(.didEnterBackground))
+        let left = phone.now
+        for _ in 0..<3 {
+            phone.wait(.seconds(5))
+            phone.notify()
+        }
+        phone.wait(.seconds(60))
+        #expect(phone.exits.map(\.cause) == [.watchdog])
+        #expect(phone.exits.map(\.at) == [left.advanced(by: phone.router.profile.taskBudget)])
+    }
 }
