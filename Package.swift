@@ -78,6 +78,8 @@ let package = Package(
         .target(name: "CWakeShims", dependencies: ["CBluetooth"], path: "Sources/C/CWakeShims"),
 
         // Core
+        // Its numbers and words are public where all else is package: other rooms inline equality of public types only,
+        // and these are compared many times an event.
         room("WakeModel", on: "Core"),
         room("WakeRouter", on: "Core", uses: ["WakeModel"]),
         room("WakePorts", on: "Core", uses: ["WakeModel"]),

@@ -1,5 +1,5 @@
 /// Where an app stands, in the words iOS uses (LIFE-1).
-package enum AppState: UInt8, CaseIterable, Sendable {
+public enum AppState: UInt8, CaseIterable, Sendable {
     case notRunning
     case inactive
     case active
@@ -8,7 +8,7 @@ package enum AppState: UInt8, CaseIterable, Sendable {
 }
 
 /// Why a process ended (LIFE-10).
-package enum ExitCause: UInt8, CaseIterable, Sendable {
+public enum ExitCause: UInt8, CaseIterable, Sendable {
     case exit
     case crash
     case watchdog

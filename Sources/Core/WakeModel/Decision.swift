@@ -128,7 +128,7 @@ package struct AppSnapshot: Hashable, Sendable {
 }
 
 /// What made an app interested in an event.
-package enum Registration: UInt8, CaseIterable, Sendable {
+public enum Registration: UInt8, CaseIterable, Sendable {
     case none
     case manager
     case scan

@@ -1,59 +1,71 @@
 /// The number of an installed app. Numbers are given in order of installation and never reused in a run.
-package struct AppID: Hashable, Comparable, Sendable {
-    package var number: UInt32
+public struct AppID: Hashable, Comparable, Sendable {
+    /// All that there is of it.
+    public var number: UInt32
 
     /// Stands for no app, in records of events that nobody registered for.
-    package static let none = AppID(.max)
+    public static let none = AppID(.max)
 
+    /// Of a number that was given before.
     @inlinable
-    package init(_ number: UInt32) { self.number = number }
+    public init(_ number: UInt32) { self.number = number }
 
+    /// Orders by number.
     @inlinable
-    package static func < (left: AppID, right: AppID) -> Bool { left.number < right.number }
+    public static func < (left: AppID, right: AppID) -> Bool { left.number < right.number }
 }
 
 /// The number of an accepted event, shown as `e-000398`. 0 stands for no event.
-package struct EventID: Hashable, Comparable, Sendable {
-    package var number: UInt64
+public struct EventID: Hashable, Comparable, Sendable {
+    /// All that there is of it.
+    public var number: UInt64
 
     /// No event.
-    package static let none = EventID(0)
+    public static let none = EventID(0)
 
+    /// Of a number that was given before.
     @inlinable
-    package init(_ number: UInt64) { self.number = number }
+    public init(_ number: UInt64) { self.number = number }
 
+    /// Orders by number.
     @inlinable
-    package static func < (left: EventID, right: EventID) -> Bool { left.number < right.number }
+    public static func < (left: EventID, right: EventID) -> Bool { left.number < right.number }
 }
 
 /// The number of a decision, shown as `d-000412`. 0 stands for no decision.
-package struct DecisionID: Hashable, Comparable, Sendable {
-    package var number: UInt64
+public struct DecisionID: Hashable, Comparable, Sendable {
+    /// All that there is of it.
+    public var number: UInt64
 
     /// No decision.
-    package static let none = DecisionID(0)
+    public static let none = DecisionID(0)
 
+    /// Of a number that was given before.
     @inlinable
-    package init(_ number: UInt64) { self.number = number }
+    public init(_ number: UInt64) { self.number = number }
 
+    /// Orders by number.
     @inlinable
-    package static func < (left: DecisionID, right: DecisionID) -> Bool { left.number < right.number }
+    public static func < (left: DecisionID, right: DecisionID) -> Bool { left.number < right.number }
 }
 
 /// The number of a name that the bench interned: a bundle identifier, a device, a restore identifier, an origin.
 ///
 /// The router compares such numbers and never sees the text. 0 stands for no name.
-package struct NameID: Hashable, Comparable, Sendable {
-    package var number: UInt32
+public struct NameID: Hashable, Comparable, Sendable {
+    /// All that there is of it.
+    public var number: UInt32
 
     /// No name.
-    package static let none = NameID(0)
+    public static let none = NameID(0)
 
+    /// Of a number that was given before.
     @inlinable
-    package init(_ number: UInt32) { self.number = number }
+    public init(_ number: UInt32) { self.number = number }
 
+    /// Orders by number.
     @inlinable
-    package static func < (left: NameID, right: NameID) -> Bool { left.number < right.number }
+    public static func < (left: NameID, right: NameID) -> Bool { left.number < right.number }
 }
 
 /// An app's own number for a central or peripheral manager, minted by the SDK, unique in its process.

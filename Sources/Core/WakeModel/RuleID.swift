@@ -1,5 +1,5 @@
 /// The numbers of the rulebook. They are part of the product: users search for them.
-package enum RuleID: UInt8, CaseIterable, Sendable {
+public enum RuleID: UInt8, CaseIterable, Sendable {
     case life1
     case life2
     case life3

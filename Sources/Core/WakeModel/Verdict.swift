@@ -1,5 +1,5 @@
 /// What became of an event for one app (SYS-4).
-package enum Verdict: UInt8, CaseIterable, Sendable {
+public enum Verdict: UInt8, CaseIterable, Sendable {
     case foregroundDeliver
     case backgroundDeliver
     case resume
@@ -39,7 +39,7 @@ package enum Verdict: UInt8, CaseIterable, Sendable {
 }
 
 /// Why a verdict was given: a closed list, each owned by one rule.
-package enum Reason: UInt8, CaseIterable, Sendable {
+public enum Reason: UInt8, CaseIterable, Sendable {
     case inForeground
     case alreadyRunning
     case resumed
@@ -241,7 +241,7 @@ package enum Reason: UInt8, CaseIterable, Sendable {
 /// One question of a decision, in the order of the rulebook; several may belong to one rule.
 ///
 /// Each can pass and can fail. What only informs, such as the time that a wake has, is part of the snapshot.
-package enum Check: UInt8, CaseIterable, Sendable {
+public enum Check: UInt8, CaseIterable, Sendable {
     case notForceQuit
     case unlockedSinceBoot
     case anyoneRegistered
@@ -382,7 +382,7 @@ package enum Check: UInt8, CaseIterable, Sendable {
 }
 
 /// How one check came out.
-package enum CheckResult: UInt8, CaseIterable, Sendable {
+public enum CheckResult: UInt8, CaseIterable, Sendable {
     case notEvaluated
     case notApplicable
     case pass
@@ -400,15 +400,17 @@ package enum CheckResult: UInt8, CaseIterable, Sendable {
 }
 
 /// The results of all checks of one decision, two bits each.
-package struct CheckResults: Hashable, Sendable {
+public struct CheckResults: Hashable, Sendable {
     /// Two bits a check, lowest first in the order of ``Check``.
-    package var bits: UInt128
+    public var bits: UInt128
 
+    /// Nothing evaluated, or the results of before.
     @inlinable
-    package init(bits: UInt128 = 0) { self.bits = bits }
+    public init(bits: UInt128 = 0) { self.bits = bits }
 
+    /// The result of one check.
     @inlinable
-    package subscript(check: Check) -> CheckResult {
+    public subscript(check: Check) -> CheckResult {
         get { CheckResult(rawValue: UInt8(truncatingIfNeeded: bits >> (UInt128(check.rawValue) &* 2)) & 3)! }
         set {
             let shift = UInt128(check.rawValue) &* 2
@@ -418,15 +420,15 @@ package struct CheckResults: Hashable, Sendable {
 
     /// Whether nothing was asked: so in a record that only says how an earlier one ended (``Decision``).
     @inlinable
-    package var isEmpty: Bool { bits == 0 }
+    public var isEmpty: Bool { bits == 0 }
 
     /// The failing checks as a mask of two bits each: both bits set where a check failed.
     @inlinable
-    package var failingMask: UInt128 { bits & (bits >> 1) & 0x5555_5555_5555_5555_5555_5555_5555_5555 }
+    public var failingMask: UInt128 { bits & (bits >> 1) & 0x5555_5555_5555_5555_5555_5555_5555_5555 }
 
     /// The first failing check in the order of the rulebook.
     @inlinable
-    package var decisive: Check? {
+    public var decisive: Check? {
         let failing = failingMask
         return failing == 0 ? nil : Check(rawValue: UInt8(failing.trailingZeroBitCount / 2))
     }

@@ -33,10 +33,10 @@ struct Deadlines {
             positions[index] = Int32(heap.count - 1)
             rise(from: heap.count - 1)
         case (let at?, _):
-            if heap[position].at == at { return }
+            let before = heap[position].at
+            guard at != before else { return }
             heap[position].at = at
-            rise(from: position)
-            sink(from: Int(positions[index]))
+            if at < before { rise(from: position) } else { sink(from: position) }
         }
     }
 
@@ -50,36 +50,39 @@ struct Deadlines {
         sink(from: Int(positions[Int(last.app)]))
     }
 
-    private func precedes(_ left: Int, _ right: Int) -> Bool {
-        heap[left].at != heap[right].at ? heap[left].at < heap[right].at : heap[left].app < heap[right].app
+    private func precedes(_ left: Entry, _ right: Entry) -> Bool {
+        left.at != right.at ? left.at < right.at : left.app < right.app
     }
 
-    private mutating func exchange(_ left: Int, _ right: Int) {
-        heap.swapAt(left, right)
-        positions[Int(heap[left].app)] = Int32(left)
-        positions[Int(heap[right].app)] = Int32(right)
+    private mutating func put(_ entry: Entry, at position: Int) {
+        heap[position] = entry
+        positions[Int(entry.app)] = Int32(position)
     }
 
+    /// Moves the entry at a position towards the top, past all that come later.
     private mutating func rise(from start: Int) {
-        var child = start
-        while child > 0 {
-            let parent = (child - 1) / 2
-            guard precedes(child, parent) else { return }
-            exchange(child, parent)
-            child = parent
+        let entry = heap[start]
+        var position = start
+        while position > 0 {
+            let parent = (position - 1) / 2
+            guard precedes(entry, heap[parent]) else { break }
+            put(heap[parent], at: position)
+            position = parent
         }
+        if position != start { put(entry, at: position) }
     }
 
+    /// Moves the entry at a position away from the top, past all that come earlier.
     private mutating func sink(from start: Int) {
-        var parent = start
-        while true {
-            var smallest = parent
-            let left = 2 * parent + 1
-            if left < heap.count, precedes(left, smallest) { smallest = left }
-            if left + 1 < heap.count, precedes(left + 1, smallest) { smallest = left + 1 }
-            if smallest == parent { return }
-            exchange(parent, smallest)
-            parent = smallest
+        let entry = heap[start]
+        var position = start
+        while 2 * position + 1 < heap.count {
+            var child = 2 * position + 1
+            if child + 1 < heap.count, precedes(heap[child + 1], heap[child]) { child += 1 }
+            guard precedes(heap[child], entry) else { break }
+            put(heap[child], at: position)
+            position = child
         }
+        if position != start { put(entry, at: position) }
     }
 }

@@ -81,26 +81,26 @@ extension Router {
         isNew: Bool = false
     ) -> (AppSnapshot, CheckResults, Role) {
         let index = Int(interest.client.app.number)
-        if interest.via.source == .location {
+        switch interest.via.source {
+        case .location:
             let (face, question) = lookAtLocation(event, for: &interest)
             return (face, LocationRules.evaluate(question, of: face, by: profile), .location(question))
-        }
-        if interest.via.source == .audio {
+        case .audio:
             let face = observe(interest)
             let question = soundQuestion(of: interest.client.app, event)
             return (face, AudioRules.evaluate(question, of: face, by: profile), .audio(question))
-        }
-        if interest.via.source == .accessory {
+        case .accessory:
             let question = accessoryQuestion(of: interest, event)
             let face = observe(interest)
             return (face, AccessoryRules.evaluate(question, of: face, by: profile), .accessory(question))
-        }
-        if interest.via.source == .voip {
+        case .voip:
             let question = question(of: interest, event)
             var face = observe(interest)
             face.voipWakes = question.wakes
             face.voipWakeLimitLifted = profile.voipWakeLimit == nil
             return (face, VoIPRules.evaluate(question, of: face, by: profile), .voip(question))
+        default:
+            break
         }
         if apps[index].managers[Int(interest.client.slot)].local != nil {
             let face = observe(interest)

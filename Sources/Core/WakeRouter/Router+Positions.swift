@@ -94,7 +94,7 @@ extension Router {
             let index = Int(app.number)
             guard let service = apps[index].location.significant else { continue }
             if let last = service.last, now.since(last) < profile.significantInterval { continue }
-            if let reference = service.reference, position.chordSquared(to: reference) < significantSquare {
+            if let reference = service.reference, position.chordSquared(to: reference) < constants.significantSquare {
                 continue
             }
             moved = true
@@ -150,7 +150,7 @@ extension Router {
             guard manager.attached, let updates = manager.updates, updates.pausesAutomatically, !updates.paused else {
                 continue
             }
-            if let anchor = updates.anchor, position.chordSquared(to: anchor) <= pauseSquare {
+            if let anchor = updates.anchor, position.chordSquared(to: anchor) <= constants.pauseSquare {
                 guard now.since(updates.stillSince) >= profile.pauseDelay else { continue }
                 apps[index].location.managers[place].updates!.paused = true
                 raise(

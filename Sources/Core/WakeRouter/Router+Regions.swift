@@ -47,7 +47,7 @@ extension Router {
         }
         switch shape {
         case .circular(let region):
-            guard region.radiusChord >= 0, region.radiusChord <= regionRadiusLimitChord else {
+            guard region.radiusChord >= 0, region.radiusChord <= constants.regionRadiusLimitChord else {
                 return (
                     LocationFailureCode.regionMonitoringFailure,
                     "The radius is larger than \(profile.regionRadiusLimit) m, or no number."

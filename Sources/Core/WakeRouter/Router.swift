@@ -18,13 +18,33 @@ package struct RouterOutput {
     }
 }
 
+/// What the profile sets once for a run. It stands behind one pointer: a router is copied where one of its methods reads
+/// it, and the profile would be more than half of it.
+final class Constants: Sendable {
+    let profile: Profile
+    /// Squares and chords of the distances of the profile.
+    let significantSquare: Double
+    let pauseSquare: Double
+    let regionRadiusLimitChord: Double
+
+    init(_ profile: Profile) {
+        self.profile = profile
+        let significant = Sphere.chord(metres: Double(profile.significantDistance))
+        let pause = Sphere.chord(metres: Double(profile.pauseDistance))
+        significantSquare = significant * significant
+        pauseSquare = pause * pause
+        regionRadiusLimitChord = Sphere.chord(metres: Double(profile.regionRadiusLimit))
+    }
+}
+
 /// The desk: decides which app runs, when and why, and does nothing itself.
 ///
 /// It reads no clock and draws no chance: the same inputs at the same instants give the same output, byte for byte.
 /// Due deadlines are handled before an input of the same instant.
 package struct Router {
+    let constants: Constants
     /// The rule constants in force.
-    package let profile: Profile
+    package var profile: Profile { constants.profile }
 
     var apps: [AppRecord] = []
     /// What apps hold on each peripheral, by the number of the peripheral's name.
@@ -50,10 +70,6 @@ package struct Router {
     var isLocked = false
     /// Nil before the first fix.
     var lastFix: LastFix?
-    /// Squares and chords of the distances of the profile.
-    let significantSquare: Double
-    let pauseSquare: Double
-    let regionRadiusLimitChord: Double
     /// In order of connection.
     var accessories: [ConnectedAccessory] = []
     var lastSession: AccessorySession = 0
@@ -85,15 +101,10 @@ package struct Router {
 
     /// A phone that is on and unlocked, without apps.
     package init(profile: Profile, passcode: Bool = true, bluetoothOn: Bool = true) {
-        self.profile = profile
+        constants = Constants(profile)
         self.passcode = passcode
         self.bluetoothOn = bluetoothOn
         bluetoothSwitch = bluetoothOn ? .on : .offInSettings
-        let significant = Sphere.chord(metres: Double(profile.significantDistance))
-        let pause = Sphere.chord(metres: Double(profile.pauseDistance))
-        significantSquare = significant * significant
-        pauseSquare = pause * pause
-        regionRadiusLimitChord = Sphere.chord(metres: Double(profile.regionRadiusLimit))
     }
 
     /// The earliest instant at which ``handle(_:id:at:into:)`` has something to do without being asked.

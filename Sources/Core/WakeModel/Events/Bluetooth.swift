@@ -1,17 +1,20 @@
 /// One central or peripheral manager of one app, as the sources know it: stays the same over relaunches.
-package struct BluetoothClient: Hashable, Comparable, Sendable {
-    package var app: AppID
+public struct BluetoothClient: Hashable, Comparable, Sendable {
+    /// The app whose manager it is.
+    public var app: AppID
     /// The router's own number of the manager in its app, from 0.
-    package var slot: UInt16
+    public var slot: UInt16
 
+    /// A manager of an app.
     @inlinable
-    package init(app: AppID, slot: UInt16) {
+    public init(app: AppID, slot: UInt16) {
         self.app = app
         self.slot = slot
     }
 
+    /// Orders by app, then by manager.
     @inlinable
-    package static func < (left: BluetoothClient, right: BluetoothClient) -> Bool {
+    public static func < (left: BluetoothClient, right: BluetoothClient) -> Bool {
         (left.app, left.slot) < (right.app, right.slot)
     }
 }

@@ -167,7 +167,7 @@ package struct BeaconIdentity: Hashable, Comparable, Sendable {
 }
 
 /// What the user lets an app know of the position.
-package enum LocationAuthorization: UInt8, CaseIterable, Sendable {
+public enum LocationAuthorization: UInt8, CaseIterable, Sendable {
     case notDetermined
     case restricted
     case denied

@@ -1,5 +1,5 @@
 /// The kinds of event that sources report.
-package enum EventKind: UInt8, CaseIterable, Sendable {
+public enum EventKind: UInt8, CaseIterable, Sendable {
     case bluetoothPoweredOn
     case bluetoothPoweredOff
     case peripheralDiscovered
@@ -183,7 +183,7 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
 }
 
 /// The words for where events come from.
-package enum Source: UInt8, CaseIterable, Sendable {
+public enum Source: UInt8, CaseIterable, Sendable {
     case location, bluetooth, accessory, audio, voip, push, transfer, task, system
 
     /// The word used in records, scenarios and `--backend`.
