@@ -71,6 +71,22 @@ struct EncodingTests {
         }
     }
 
+    @Test("What is not a number is refused, because it is not equal to itself")
+    func notANumber() {
+        var writer = ByteWriter()
+        writer.write(Double.nan)
+        #expect(throws: EncodingFault(.unknownValue, at: 0)) {
+            var reader = ByteReader(writer.bytes)
+            _ = try reader.readDouble()
+        }
+        writer = ByteWriter()
+        writer.write(Float.nan)
+        #expect(throws: EncodingFault(.unknownValue, at: 0)) {
+            var reader = ByteReader(writer.bytes)
+            _ = try reader.readFloat()
+        }
+    }
+
     @Test("A count larger than the bytes left reserves nothing and is refused")
     func greedyCount() {
         var writer = ByteWriter()

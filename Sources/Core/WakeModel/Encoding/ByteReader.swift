@@ -109,16 +109,22 @@ package struct ByteReader: Sendable {
         try narrow { (reader) throws(EncodingFault) in try reader.readUInt64() }
     }
 
+    /// A number, or an infinite one. Nothing writes one that is none: what held it would not be equal to itself.
     package mutating func readDouble() throws(EncodingFault) -> Double {
         guard remaining >= 8 else { throw EncodingFault(.cut, at: offset) }
-        defer { offset += 8 }
-        return Double(bitPattern: (0..<8).reduce(0) { $0 | UInt64(bytes[offset + $1]) << (UInt64($1) * 8) })
+        let value = Double(bitPattern: (0..<8).reduce(0) { $0 | UInt64(bytes[offset + $1]) << (UInt64($1) * 8) })
+        guard !value.isNaN else { throw EncodingFault(.unknownValue, at: offset) }
+        offset += 8
+        return value
     }
 
+    /// As ``readDouble()``.
     package mutating func readFloat() throws(EncodingFault) -> Float {
         guard remaining >= 4 else { throw EncodingFault(.cut, at: offset) }
-        defer { offset += 4 }
-        return Float(bitPattern: (0..<4).reduce(0) { $0 | UInt32(bytes[offset + $1]) << (UInt32($1) * 8) })
+        let value = Float(bitPattern: (0..<4).reduce(0) { $0 | UInt32(bytes[offset + $1]) << (UInt32($1) * 8) })
+        guard !value.isNaN else { throw EncodingFault(.unknownValue, at: offset) }
+        offset += 4
+        return value
     }
 
     package mutating func readString() throws(EncodingFault) -> String {
