@@ -21,6 +21,12 @@ struct EvidenceObserver {
         var restoreIdentifiers: Set<NameID> = [.none]
         /// When it was woken for its calls.
         var calls: [Instant] = []
+        /// When it asked for anything, or was installed.
+        var asked: Set<Instant> = []
+        /// The distance filters of its standard updates, as chords; one fix that is asked for has none.
+        var filters: Set<Double> = [0]
+        /// Where it was given fixes.
+        var given: Set<Direction> = []
         /// Its states within the turn, the first of them the one before it, and since when.
         var states: [(state: AppState, since: Instant)] = [(.notRunning, .zero)]
     }
@@ -32,6 +38,8 @@ struct EvidenceObserver {
     private var passcode = true
     private var bluetoothOn = true
     private var now = Instant.zero
+    /// The fixes that were heard, by the numbers of their events.
+    private var fixes: [EventID: Direction] = [:]
     /// The verdicts of the records, by their numbers.
     private var verdicts: [Verdict] = []
     private(set) var tally = EvidenceTally()
@@ -59,6 +67,7 @@ struct EvidenceObserver {
             check(decision, before)
             verdicts.append(decision.verdict)
             noteCall(decision)
+            noteFix(decision)
         }
     }
 
@@ -74,6 +83,7 @@ struct EvidenceObserver {
                 apps[Int(app.number)].authorization = .notDetermined
                 apps[Int(app.number)].restoreIdentifiers = [.none]
                 apps[Int(app.number)].calls = []
+                apps[Int(app.number)].asked = [now]
             }
             apps[Int(app.number)].isInstalled = true
         case .uninstall(let app):
@@ -98,15 +108,32 @@ struct EvidenceObserver {
         case .user(let app, .launch):
             if apps[Int(app.number)].forceQuit { apps[Int(app.number)].isLaunchedAnew = true }
             apps[Int(app.number)].forceQuit = false
-        case .request(let app, .createManager(_, let identifier)),
-            .request(let app, .peripheralManager(_, .create(let identifier))):
-            apps[Int(app.number)].restoreIdentifiers.insert(identifier)
+        case .request(let app, let request): hear(request, from: Int(app.number))
         case .event(let event):
             noteAuthorization(event)
+            fixes[event.id] = event.fix?.direction
             if event.kind == .bluetoothPoweredOn { bluetoothOn = true }
             if event.kind == .bluetoothPoweredOff { bluetoothOn = false }
         default: break
         }
+    }
+
+    private mutating func hear(_ request: AppRequest, from index: Int) {
+        apps[index].asked.insert(now)
+        switch request {
+        case .createManager(_, let identifier), .peripheralManager(_, .create(let identifier)):
+            apps[index].restoreIdentifiers.insert(identifier)
+        case .location(_, .startUpdating(let chord, _, _)): apps[index].filters.insert(chord)
+        default: break
+        }
+    }
+
+    /// The filter measures from where an app was given a fix, at once or later (LOC-4).
+    private mutating func noteFix(_ decision: Decision) {
+        guard decision.kind == .positionFixed, decision.verdict.delivers || decision.verdict == .defer,
+            let direction = fixes[decision.event]
+        else { return }
+        apps[Int(decision.app.number)].given.insert(direction)
     }
 
     private mutating func noteAuthorization(_ event: WakeEvent) {
@@ -294,7 +321,14 @@ extension EvidenceObserver {
         if [.pass, .fail].contains(decision.checks[.voipWakesLeft]), Int(shown.voipWakes) != calls {
             fail(decision, "\(shown.voipWakes) wakes are shown, and it was woken \(calls) times")
         }
+        if shown.sdk != app.manifest.sdk { fail(decision, "another SDK is shown") }
         guard shown.via != .none else { return }
+        if !app.asked.contains(shown.registeredAt) {
+            fail(decision, "it asked for nothing at \(shown.registeredAt), by \(shown.via)")
+        }
+        if decision.checks[.beyondDistanceFilter] != .notApplicable, shown.via == .standardUpdates {
+            checkDistance(decision, app)
+        }
         switch shown.state {
         case .active, .inactive:
             if shown.budgetLimit != .zero { fail(decision, "a window is shown of an app in the foreground") }
@@ -304,6 +338,18 @@ extension EvidenceObserver {
             if shown.budgetLimit != window(of: shown.via.source) || shown.budgetUsed != .zero {
                 fail(decision, "a window of \(shown.budgetLimit) is shown")
             }
+        }
+    }
+
+    /// What a distance filter was asked about: one of the app's filters, and how far it is from a fix that the app was given.
+    private mutating func checkDistance(_ decision: Decision, _ app: App) {
+        let shown = decision.snapshot
+        if !app.filters.contains(shown.filterChord) {
+            fail(decision, "the app never asked for a filter of \(shown.filterChord)")
+        }
+        guard shown.movedSquare.isFinite, let here = fixes[decision.event] else { return }
+        if !app.given.contains(where: { here.chordSquared(to: $0) == shown.movedSquare }) {
+            fail(decision, "no fix that the app was given is \(shown.movedSquare) from here")
         }
     }
 

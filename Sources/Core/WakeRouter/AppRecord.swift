@@ -92,6 +92,8 @@ struct AppRecord: Equatable {
     }
 
     var installed = true
+    /// When it was installed last: what its Info.plist asks for counts from then.
+    var installedAt = Instant.zero
     /// The state and the observed values that every decision shows.
     var face = AppSnapshot()
     var phase = Phase.resting

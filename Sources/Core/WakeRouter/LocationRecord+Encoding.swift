@@ -50,11 +50,12 @@ extension LocationRecord: ByteCoded {
 extension LocationRecord.Ranged: ByteCoded {
     func encode(into writer: inout ByteWriter) {
         writer.write(region)
+        writer.write(since)
         writer.write(heard)
     }
 
     init(from reader: inout ByteReader) throws(EncodingFault) {
-        self.init(region: try reader.read(), heard: try reader.readArray())
+        self.init(region: try reader.read(), since: try reader.read(), heard: try reader.readArray())
     }
 }
 

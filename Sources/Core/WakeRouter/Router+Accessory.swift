@@ -284,7 +284,7 @@ extension Router {
         let record = apps[Int(app.number)].accessory
         if AccessoryRules.isNotification(event.kind) {
             guard record.registeredAt != nil || record.lists(event.services) else { return nil }
-            let since = record.registeredAt ?? .zero
+            let since = record.registeredAt ?? apps[Int(app.number)].installedAt
             return Interest(BluetoothClient(app: app, slot: 0), via: .accessoryNotifications, since: since)
         }
         guard let slot = record.slot(ofSession: event.local), let session = record.sessions[slot - 1] else {

@@ -277,8 +277,8 @@ extension Router {
             else { return nil }
             return Interest(everyone, via: region.via, since: region.since)
         case .beaconsRanged:
-            let ranges = apps[index].location.ranged.contains { $0.region.identifier == event.region }
-            return ranges ? Interest(everyone, via: .ranging, since: apps[index].face.stateSince) : nil
+            let ranged = apps[index].location.ranged.first { $0.region.identifier == event.region }
+            return ranged.map { Interest(everyone, via: .ranging, since: $0.since) }
         default: return event.kind.source == .location ? answerInterest(of: app, in: event) : nil
         }
     }
@@ -310,8 +310,15 @@ extension Router {
         return Interest(
             BluetoothClient(app: app, slot: UInt16(slot)),
             via: .answer,
-            since: apps[index].face.stateSince
+            since: asked(from: slot, of: index)
         )
+    }
+
+    /// Since when an app may be answered: since there is the manager, for all the first; without one since it was installed.
+    private func asked(from slot: Int, of index: Int) -> Instant {
+        let managers = apps[index].location.managers
+        if slot > 0 { return managers[slot - 1].createdAt }
+        return managers.lazy.filter(\.attached).map(\.createdAt).min() ?? apps[index].installedAt
     }
 
     /// An event that concerns apps, and is for none of them by itself: when nothing fails, events of their own follow.

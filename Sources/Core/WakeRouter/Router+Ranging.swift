@@ -17,7 +17,7 @@ extension Router {
             output.actions.append(.refused(app, .unavailable))
             return
         }
-        let ranged = LocationRecord.Ranged(region: region)
+        let ranged = LocationRecord.Ranged(region: region, since: now)
         if let old = place(of: region.identifier, index) {
             stopWatching(for: apps[index].location.ranged[old].region.beacons, into: &output)
             apps[index].location.ranged[old] = ranged
@@ -110,6 +110,7 @@ extension LocationRecord {
     /// A constraint that a process ranges.
     struct Ranged: Equatable {
         var region: BeaconRegion
+        var since: Instant
         /// The beacons of it that were heard lately, in order of the first time.
         var heard: [Heard] = []
 

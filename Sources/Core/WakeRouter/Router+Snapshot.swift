@@ -105,6 +105,7 @@ extension AppRecord: ByteCoded {
         writer.write(launchTarget)
         writer.write(optional: userLaunchAfterEnd)
         writer.write(leftForeground)
+        writer.write(installedAt)
         writer.write(managers)
         writer.write(location)
         writer.write(audio)
@@ -126,6 +127,7 @@ extension AppRecord: ByteCoded {
         launchTarget = try reader.read()
         userLaunchAfterEnd = try reader.readOptional()
         leftForeground = try reader.read()
+        installedAt = try reader.read()
         let start = reader.offset
         managers = try reader.readArray()
         guard managers.count <= Router.managersLimit else { throw EncodingFault(.unknownValue, at: start) }

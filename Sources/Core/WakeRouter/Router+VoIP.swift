@@ -107,7 +107,8 @@ extension Router {
                 Interest(process, via: .voipSocket, since: $0.since)
             }
         case .voipKeepAlive: return record.keepAlive.map { Interest(process, via: .keepAlive, since: $0.since) }
-        case .voipAfterBoot, .voipAfterExit: return Interest(process, via: .voipMode, since: .zero)
+        case .voipAfterBoot, .voipAfterExit:
+            return Interest(process, via: .voipMode, since: apps[Int(app.number)].installedAt)
         default: return nil
         }
     }

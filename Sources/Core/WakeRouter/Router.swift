@@ -251,6 +251,7 @@ package struct Router {
         if index == apps.count {
             apps.append(AppRecord())
             apps[index].face.stateSince = now
+            apps[index].installedAt = now
         }
         if !apps[index].installed {
             // Installed anew: only the counts of its processes and ends go on.
@@ -261,6 +262,7 @@ package struct Router {
             apps[index].face.lastExitCause = before.lastExitCause
             apps[index].face.lastExitAt = before.lastExitAt
             apps[index].face.stateSince = now
+            apps[index].installedAt = now
         }
         apps[index].installed = true
         apps[index].face.bundle = manifest.bundle
