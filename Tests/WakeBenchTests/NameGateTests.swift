@@ -29,7 +29,7 @@ struct NameGateTests {
             if refusal == nil { words.forEach { _ = names.intern($0) } }
             return refusal
         }
-        for number in 1..<NameGate.most { #expect(ask(["region \(number)"]) == nil) }
+        for number in 1..<NameBound.ofApp { #expect(ask(["region \(number)"]) == nil) }
         #expect(ask(["one more", "and another"]) == .tooMany)
         #expect(ask(["one more", "one more", "known", ""]) == nil)
         #expect(ask(["and another"]) == .tooMany)
@@ -65,7 +65,7 @@ struct NameGateTests {
     }
 
     @Test(
-        "A restore identifier that is too long makes a manager of no use, and a region too many fails: the app is told",
+        "Names too long or too many make a manager of no use, a region fail and a socket unwatched: the app is told",
         .enabled(if: BenchProgram.python, "/usr/bin/python3 is missing")
     )
     func told() throws {
@@ -83,13 +83,18 @@ struct NameGateTests {
             say(type="central.create", manager=1, id=1, restoreIdentifier="x" * 2000, showPowerAlert=False)
             say(type="location.create", manager=2, id=2)
             # Their UUID is a name too.
-            for number in range(1, \#(NameGate.most + 1)):
+            for number in range(1, \#(NameBound.ofApp + 1)):
                 say(type="location.range", manager=2, region=region(number))
             say(type="location.monitor", manager=2, region=region(0))
+            server = socket.create_server(("127.0.0.1", 0))
+            call = socket.create_connection(server.getsockname())
+            words = json.dumps({"type": "voip.watch", "id": 3, "socket": 1}).encode()
+            socket.send_fds(bench, [words], [call.fileno()])
             say(type="launched")
             while packet := bench.recv(65536):
                 message = json.loads(packet)
                 if message.get("kind") == "central.state": print(message["state"], flush=True)
+                if message.get("id") == 3: print("watched", message["granted"], flush=True)
                 failure = message.get("error") or {}
                 if "different names" in failure.get("message", ""):
                     print(message["kind"], message["region"], failure["domain"], failure["code"], flush=True)
@@ -110,11 +115,14 @@ struct NameGateTests {
         let told = try program.lines(of: "out/apps/com.example.namer.log")
         #expect(
             told == [
-                "unsupported", "location.rangingFailed region \(NameGate.most) kCLErrorDomain 16",
+                "unsupported", "watched False", "location.rangingFailed region \(NameBound.ofApp) kCLErrorDomain 16",
                 "location.monitoringFailed region 0 kCLErrorDomain 5",
             ]
         )
         let notes = try program.lines(of: "out/outcomes.ndjson").filter { $0.contains("brings ") }
         #expect(notes.first?.contains("brings a name of 2000 bytes; at most 1024 are allowed") == true)
+        #expect(
+            notes.last?.contains("asks to watch socket 1 whose peer brings more than 16384 different names") == true
+        )
     }
 }

@@ -38,7 +38,8 @@ struct SimulatedVoIPTests {
         let listener = try Listener()
         let port = try serving("plan:\n  - pause: 60s\n  - send: \"INVITE\\n\"\n", listener)
         let connection = try connect(port)
-        #expect(port.adopt(connection.duplicate, 1, of: app) == listener.names.intern("sip"))
+        #expect(port.peer(of: connection.app) == "sip")
+        #expect(port.adopt(connection.duplicate, 1, of: app, peer: listener.names.intern("sip")))
         port.perform(.open(app, 1, peer: listener.names.intern("sip")), at: .zero)
         port.perform(.watch(app), at: .zero)
         #expect(port.nextDeadline == second(60))
@@ -64,7 +65,7 @@ struct SimulatedVoIPTests {
             listener
         )
         let connection = try connect(port)
-        _ = port.adopt(connection.duplicate, 1, of: app)
+        _ = port.adopt(connection.duplicate, 1, of: app, peer: listener.names.intern("sip"))
         var told: [SocketNumber] = []
         port.tellRunning = { _, socket in told.append(socket) }
         connection.answer("PING\nHELLO you\nPING\n")
@@ -90,7 +91,7 @@ struct SimulatedVoIPTests {
                 listener
             )
             let connection = try connect(port)
-            _ = port.adopt(connection.duplicate, 1, of: app)
+            _ = port.adopt(connection.duplicate, 1, of: app, peer: listener.names.intern("sip"))
             port.perform(.watch(app), at: .zero)
             try port.arm(fault: fault, device: "sip", at: second(1))
             #expect(listener.kinds == [.voipClosed], "\(fault)")

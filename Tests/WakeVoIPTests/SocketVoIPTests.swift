@@ -10,6 +10,7 @@ import WakeSystem
 @Suite("Watched sockets")
 struct SocketVoIPTests {
     private let app = AppID(0)
+    private let peer = NameID(1)
 
     private func watching(_ listener: Listener) throws -> SocketVoIP {
         let port = SocketVoIP(servers: [], names: listener.names, loop: listener.loop)
@@ -22,7 +23,7 @@ struct SocketVoIPTests {
         let listener = try Listener()
         let port = try watching(listener)
         let connection = Connection()
-        #expect(port.adopt(connection.duplicate, 1, of: app) != nil)
+        #expect(port.adopt(connection.duplicate, 1, of: app, peer: peer))
         connection.say("before")
         try listener.settle()
         #expect(listener.events.isEmpty)
@@ -50,7 +51,7 @@ struct SocketVoIPTests {
         let listener = try Listener()
         let port = try watching(listener)
         let connection = Connection()
-        _ = port.adopt(connection.duplicate, 1, of: app)
+        _ = port.adopt(connection.duplicate, 1, of: app, peer: peer)
         connection.say("unread")
         var entry = pollfd(fd: connection.app, events: Int16(POLLIN), revents: 0)
         #expect(unsafe poll(&entry, 1, 10_000) == 1)
@@ -66,7 +67,7 @@ struct SocketVoIPTests {
         let listener = try Listener()
         let port = try watching(listener)
         let connection = Connection()
-        _ = port.adopt(connection.duplicate, 1, of: app)
+        _ = port.adopt(connection.duplicate, 1, of: app, peer: peer)
         port.perform(.watch(app), at: .zero)
         if reset { connection.resetPeer() } else { connection.closePeer() }
         try listener.wait(for: 1)
@@ -82,7 +83,7 @@ struct SocketVoIPTests {
         let connections = (0..<3).map { _ in Connection() }
         let before = openDescriptors()
         for (place, connection) in connections.enumerated() {
-            _ = port.adopt(connection.duplicate, SocketNumber(place + 1), of: place == 2 ? AppID(1) : app)
+            _ = port.adopt(connection.duplicate, SocketNumber(place + 1), of: place == 2 ? AppID(1) : app, peer: peer)
         }
         #expect(port.watchedSockets == 3)
         #expect(openDescriptors() == before + 3)
@@ -102,12 +103,12 @@ struct SocketVoIPTests {
         let connection = Connection()
         let before = openDescriptors()
         let file = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
-        #expect(port.adopt(file, 1, of: app) == nil)
+        #expect(!port.adopt(file, 1, of: app, peer: peer))
         let datagrams = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
-        #expect(port.adopt(datagrams, 1, of: app) == nil)
+        #expect(!port.adopt(datagrams, 1, of: app, peer: peer))
         #expect(openDescriptors(reaching: before) == before)
-        #expect(port.adopt(connection.duplicate, 1, of: app) != nil)
-        #expect(port.adopt(connection.duplicate, 1, of: app) == nil)
+        #expect(port.adopt(connection.duplicate, 1, of: app, peer: peer))
+        #expect(!port.adopt(connection.duplicate, 1, of: app, peer: peer))
         #expect(openDescriptors(reaching: before + 1) == before + 1)
     }
 
@@ -116,7 +117,7 @@ struct SocketVoIPTests {
         let listener = try Listener()
         let port = try watching(listener)
         let connection = Connection()
-        _ = port.adopt(connection.duplicate, 1, of: app)
+        _ = port.adopt(connection.duplicate, 1, of: app, peer: peer)
         port.perform(.watch(app), at: .zero)
         port.perform(.tearDown(app), at: .zero)
         try listener.settle()

@@ -12,28 +12,20 @@ struct NameGate {
         var description: String {
             switch self {
             case .tooLong(let bytes): "a name of \(bytes) bytes; at most \(NameGate.longest) are allowed"
-            case .tooMany: "more than \(NameGate.most) different names in one run"
+            case .tooMany: "more than \(NameBound.ofApp) different names in one run"
             }
         }
     }
 
     /// The longest name, in bytes: the wire's bound for the identifier of a region.
     static let longest = WireLimits.regionIdentifierBytes
-    /// The most different names that one app may bring in a run, over all of its processes: about as many as fit in
-    /// 16 MiB.
-    static let most = 16_384
-
-    private var brought: [AppID: Int] = [:]
+    private var bounds: [AppID: NameBound] = [:]
 
     /// Why an app may not bring these names, or nil, and then those that are new are counted.
     mutating func refusal(of words: [String], from app: AppID, into names: NameTable) -> Refusal? {
         if words.isEmpty { return nil }
         if let long = words.first(where: { $0.utf8.count > Self.longest }) { return .tooLong(bytes: long.utf8.count) }
-        let new = Set(words.filter { !$0.isEmpty && names.known($0) == nil }).count
-        if new == 0 { return nil }
-        guard brought[app, default: 0] + new <= Self.most else { return .tooMany }
-        brought[app, default: 0] += new
-        return nil
+        return bounds[app, default: NameBound(most: NameBound.ofApp)].admits(words, into: names) ? nil : .tooMany
     }
 }
 

@@ -21,17 +21,31 @@ extension ProcessAppHost {
 
     private func watch(_ socket: SocketNumber, _ id: UInt64, with descriptors: [Int32], from app: AppID) {
         for extra in descriptors.dropFirst() { closeLater(extra) }
-        let peer = descriptors.first.flatMap { surroundings?.voip.adopt($0, socket, of: app) }
-        reply(id, WireReply(granted: peer != nil), to: app)
-        guard let peer else {
-            let why =
-                descriptors.isEmpty
-                ? "without its descriptor, or the bench has as many as it may (ulimit -n)"
-                : "that is no stream socket, has a number in use, or is one too many"
-            fault("asks to watch socket \(socket) \(why)", app)
-            return
+        let adopted = adopt(socket, descriptors.first, of: app)
+        reply(id, WireReply(granted: adopted.peer != nil), to: app)
+        if let peer = adopted.peer {
+            say(app, .request(.voip(.watch(socket, peer: peer))))
+        } else {
+            fault("asks to watch socket \(socket) \(adopted.why)", app)
         }
-        say(app, .request(.voip(.watch(socket, peer: peer))))
+    }
+
+    /// What the other end of a socket is called that is watched from now on; nil when it is not, and why.
+    private func adopt(_ socket: SocketNumber, _ descriptor: Int32?, of app: AppID) -> (peer: NameID?, why: String) {
+        guard let descriptor, let voip = surroundings?.voip else {
+            return (nil, "without its descriptor, or the bench has as many as it may (ulimit -n)")
+        }
+        // The app chooses whom it connects to: the name of each is one that it brings.
+        let word = voip.peer(of: descriptor)
+        if let refusal = gate.refusal(of: [word], from: app, into: translation.names) {
+            closeLater(descriptor)
+            return (nil, "whose peer brings \(refusal)")
+        }
+        let peer = translation.names.intern(word)
+        guard voip.adopt(descriptor, socket, of: app, peer: peer) else {
+            return (nil, "that is no stream socket, has a number in use, or is one too many")
+        }
+        return (peer, "")
     }
 
     /// Bytes came over a watched socket of an app that runs, which nothing was to be decided about. The app answers when

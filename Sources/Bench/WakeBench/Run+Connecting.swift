@@ -27,12 +27,19 @@ extension Run {
         bench.audio = sources.audio
         bench.voip = sources.voip
         scripted.pretend = { [audio] in audio.pretend($0, of: $1, at: $2) }
+        bluetooth.note = { [recorder, unowned bench] in recorder.note($0, at: bench.now) }
         audio.note = { [recorder] app, text in recorder.note(.fault(text), of: app) }
         bench.listen(to: scripted)
         bench.add(driver)
         bench.add(recorder)
         if let processes { try connect(processes) }
         connectAccessories()
+    }
+
+    /// Says how much from the air there was no name for.
+    func noteUnnamed() {
+        let count = bluetooth.unnamed
+        if count > 0 { recorder.note("Bluetooth: \(count) times there was no name for what came", at: reached) }
     }
 
     private func connect(_ processes: RealApps) throws(CommandFailure) {

@@ -251,6 +251,7 @@ package final class Run {
         if realTime { try runInRealTime() } else { try runInVirtualTime() }
         try bench.commit()
         noteSilence()
+        noteUnnamed()
         // The logs first: a run that has ended is not played on.
         for each in receiverTimes { try recorder.note(receiver: each.time, of: each.app) }
         recorder.disturbAll()

@@ -11,6 +11,12 @@ package protocol BluetoothCentralPort: SourcePort {
     /// Whether the adapter is on.
     var poweredOn: Bool { get }
 
+    /// Where a line for people goes when the air brings more names than are kept, once.
+    var note: ((String) -> Void)? { get set }
+
+    /// How often something from the air had to be left unheard, or without a name of its own, since then.
+    var unnamed: UInt64 { get }
+
     /// Carries out a command of the router.
     func perform(_ command: BluetoothCommand, at now: Instant)
 
@@ -44,6 +50,12 @@ package protocol BluetoothCentralPort: SourcePort {
 }
 
 extension BluetoothCentralPort {
+    /// A radio that hears nobody but the scenario's devices has nothing to say.
+    package var note: ((String) -> Void)? {
+        get { nil }
+        set {}
+    }
+    package var unnamed: UInt64 { 0 }
     package func takeChannel(_ number: UInt32) -> Int32? { nil }
     package func lookAtChannels(at now: Instant) {}
     package func watchBeacons(_ beacons: [BeaconIdentity], at now: Instant) {}

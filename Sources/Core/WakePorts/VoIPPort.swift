@@ -8,11 +8,15 @@ import WakeModel
 ///
 /// The backends are `simulated` and `socket`.
 package protocol VoIPPort: SourcePort {
+    /// What records call the other end of a socket.
+    func peer(of descriptor: Int32) -> String
+
     /// Takes over a duplicate of a real app's socket, before the router hears of it.
     ///
-    /// - Returns: what records call its other end; nil when it is no stream socket, has a number that is taken, or is one
-    ///   too many. The descriptor is closed then.
-    func adopt(_ descriptor: Int32, _ socket: SocketNumber, of app: AppID) -> NameID?
+    /// - Parameter peer: what records call its other end.
+    /// - Returns: whether it watches it: not when it is no stream socket, has a number that is taken, or is one too many.
+    ///   The descriptor is closed then.
+    func adopt(_ descriptor: Int32, _ socket: SocketNumber, of app: AppID, peer: NameID) -> Bool
 
     /// Carries out a command of the router.
     func perform(_ command: VoIPCommand, at now: Instant)

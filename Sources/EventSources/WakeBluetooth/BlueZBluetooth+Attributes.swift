@@ -125,7 +125,7 @@ extension BlueZBluetooth {
             of: peripheral.name,
             attribute: operation.attribute,
             local: local,
-            subject: uuid.map { names.intern("\(peripheral.word)/\($0)") },
+            subject: uuid.map { air.name(peripheral.word, $0, orElse: peripheral.name) },
             client: client,
             failed: failed
         )
@@ -286,7 +286,7 @@ extension BlueZBluetooth {
             .characteristicNotified,
             of: peripheral.name,
             attribute: handle,
-            subject: names.intern("\(peripheral.word)/\(uuid)"),
+            subject: air.name(peripheral.word, uuid, orElse: peripheral.name),
             origin: names.intern("bluez:\(path.rawValue)")
         )
         say(notification, .value(value))

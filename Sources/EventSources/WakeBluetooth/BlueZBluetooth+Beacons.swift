@@ -45,10 +45,11 @@ extension BlueZBluetooth {
             heardBeacons[signal] = entry
             return
         }
+        guard let subject = subject(of: signal) else { return }
         let event = signal.report(
             signalStrength: entry.count > 0 ? entry.sum / Double(entry.count) : nil,
             names: names,
-            subject: subject(of: signal),
+            subject: subject,
             origin: origin
         )
         if heardBeacons.count >= Self.limit { heardBeacons.removeAll() }
@@ -56,11 +57,12 @@ extension BlueZBluetooth {
         say(event, .none)
     }
 
-    /// A beacon of the scenario goes by its name, any other by what it says.
-    private func subject(of signal: BeaconSignal) -> NameID {
+    /// A beacon of the scenario goes by its name, any other by what it says; nil when there is no name for it.
+    private func subject(of signal: BeaconSignal) -> NameID? {
         let known = beacons.first {
             $0.beacon.uuid == signal.uuid && $0.beacon.major == signal.major && $0.beacon.minor == signal.minor
         }
-        return names.intern(known?.name ?? "\(signal.uuid)/\(signal.major)/\(signal.minor)")
+        if let known { return names.intern(known.name) }
+        return air.name("\(signal.uuid)/\(signal.major)/\(signal.minor)")
     }
 }

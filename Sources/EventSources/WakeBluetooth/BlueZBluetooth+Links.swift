@@ -39,7 +39,7 @@ extension BlueZBluetooth {
     /// Matched once more for each client: bluetoothd tells of all that any program looks for.
     func sighted(_ peripheral: BlueZPeripheral, _ heard: BlueZAdvertisement) {
         let services = heard.services.map(BlueZPeripheral.canonical)
-        let interned = services.map(names.intern)
+        let named = services.compactMap(air.name)
         if let name = heard.name { peripheral.localName = name }
         let said = Advertisement(
             localName: heard.name,
@@ -52,7 +52,7 @@ extension BlueZBluetooth {
         guard let advertisement = said.withoutBeacon else { return }
         for index in scans.indices {
             guard scans[index].allowDuplicates || !scans[index].seen.contains(peripheral.name),
-                scans[index].services.isEmpty || scans[index].services.contains(where: interned.contains)
+                scans[index].services.isEmpty || scans[index].services.contains(where: named.contains)
             else { continue }
             scans[index].seen.insert(peripheral.name)
             peripheral.wasSeen = true
@@ -60,7 +60,7 @@ extension BlueZBluetooth {
                 .peripheralDiscovered,
                 of: peripheral.name,
                 client: scans[index].client,
-                services: interned
+                services: named
             )
             say(seen, .advertisement(advertisement))
         }
@@ -126,7 +126,7 @@ extension BlueZBluetooth {
 
     /// Tells those who watch the connections of a peripheral, whoever holds them.
     private func tellWatches(_ peripheral: BlueZPeripheral, connected: Bool, services: [String]) {
-        for client in watches.clients(watching: peripheral.name, services: services.map(names.intern)) {
+        for client in watches.clients(watching: peripheral.name, services: services.compactMap(names.known)) {
             let told = event(.connectionEvent, of: peripheral.name, client: client)
             prepare { [self] in say(told, .connectionEvent(connected: connected)) }
         }

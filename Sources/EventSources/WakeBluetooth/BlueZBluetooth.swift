@@ -32,8 +32,14 @@ package final class BlueZBluetooth: BluetoothCentralPort {
     package let backend = "bluez"
     package var report: ((SourceReport) -> Void)?
     package private(set) var poweredOn = false
+    package var note: ((String) -> Void)? {
+        get { air.note }
+        set { air.note = newValue }
+    }
+    package var unnamed: UInt64 { air.refused }
 
     let names: NameTable
+    let air: AirNames
     let origin: NameID
     /// The adapter, which other sources may use, too.
     package let adapter: BlueZAdapter
@@ -53,7 +59,7 @@ package final class BlueZBluetooth: BluetoothCentralPort {
     var scans: [Scan] = []
     /// The peripherals heard of, by name and by device.
     var peripherals: [NameID: BlueZPeripheral] = [:]
-    private var namesOfDevices: [BlueZDeviceID: NameID] = [:]
+    var namesOfDevices: [BlueZDeviceID: NameID] = [:]
     var linksMade: UInt64 = 0
     /// The beacons of the scenario.
     var beacons: [(name: String, beacon: Beacon)] = []
@@ -69,6 +75,7 @@ package final class BlueZBluetooth: BluetoothCentralPort {
     /// - Parameter grace: how long the adapter may be away before Bluetooth counts as off, in milliseconds.
     /// - Parameter connector: opens L2CAP channels; the kernel's when left out.
     /// - Parameter table: where the descriptors of channels wait to be taken.
+    /// - Parameter mostNames: how many names devices that are not the scenario's may bring, for both roles.
     /// - Throws: ``SystemError`` when the loop takes no more timers.
     package init(
         devices: [ScenarioDevice],
@@ -78,9 +85,11 @@ package final class BlueZBluetooth: BluetoothCentralPort {
         bus: BusAddress = .system,
         grace: Int64 = BlueZBluetooth.usualGrace,
         connector: (any ChannelConnecting)? = nil,
-        table: ChannelTable = ChannelTable()
+        table: ChannelTable = ChannelTable(),
+        mostNames: Int = NameBound.ofAir
     ) throws(SystemError) {
         self.names = names
+        air = AirNames(names, most: mostNames)
         self.connector = connector ?? ChannelConnector(loop: loop)
         self.table = table
         self.choice = choice
@@ -116,6 +125,12 @@ package final class BlueZBluetooth: BluetoothCentralPort {
             peripheral.streams.insert(characteristic.uuid)
         }
         peripherals[name] = peripheral
+        // However much the air brings, what the scenario describes has its names.
+        for service in description.services {
+            for uuid in [service.uuid] + service.characteristics.map(\.uuid) {
+                _ = (names.intern(uuid), names.intern("\(word)/\(uuid)"))
+            }
+        }
         guard description.wantsPairing else { return }
         for characteristic in description.services.flatMap(\.characteristics) {
             peripheral.security[characteristic.uuid] = characteristic.security
@@ -212,7 +227,7 @@ package final class BlueZBluetooth: BluetoothCentralPort {
     package func connectedPeripherals(services: [NameID]) -> [NameID] {
         inOrder
             .filter { peripheral in
-                peripheral.isUp && offered(by: peripheral).contains { services.contains(names.intern($0)) }
+                peripheral.isUp && offered(by: peripheral).compactMap(names.known).contains(where: services.contains)
             }
             .sorted { $0.connectedAs < $1.connectedAs }
             .map(\.name)
@@ -319,12 +334,16 @@ package final class BlueZBluetooth: BluetoothCentralPort {
         case .off: absence.arm(at: MonotonicClock.now() + min(grace, Self.unplugging) * 1_000_000)
         case .gone: absence.arm(at: MonotonicClock.now() + grace * 1_000_000)
         case .sighted(let device, let advertisement):
-            if !heardBeacon(device, advertisement) { sighted(peripheral(of: device), advertisement) }
-        case .connected(let device): linkUp(peripheral(of: device))
-        case .resolved(let device): attributesKnown(peripheral(of: device))
-        case .disconnected(let device, let reason): linkDown(peripheral(of: device), reason: reason)
+            guard !heardBeacon(device, advertisement), let peripheral = peripheral(of: device) else { return }
+            sighted(peripheral, advertisement)
+        case .connected(let device):
+            if let peripheral = peripheral(of: device) { linkUp(peripheral) }
+        case .resolved(let device):
+            if let peripheral = peripheral(of: device) { attributesKnown(peripheral) }
+        case .disconnected(let device, let reason):
+            if let peripheral = peripheral(of: device) { linkDown(peripheral, reason: reason) }
         case .notified(let device, let handle, let value, let path):
-            notified(peripheral(of: device), handle, value, path)
+            if let peripheral = peripheral(of: device) { notified(peripheral, handle, value, path) }
         }
     }
 
@@ -358,10 +377,10 @@ package final class BlueZBluetooth: BluetoothCentralPort {
         }
     }
 
-    /// The peripheral of a device, made when it is first heard of.
-    private func peripheral(of device: BlueZDeviceID) -> BlueZPeripheral {
+    /// The peripheral of a device, made when it is first heard of; nil when there is no name for it.
+    private func peripheral(of device: BlueZDeviceID) -> BlueZPeripheral? {
         if let name = namesOfDevices[device], let known = peripherals[name] { return known }
-        let name = names.intern(device.address)
+        guard let name = air.name(device.address) else { return nil }
         let made = BlueZPeripheral(device, name, device.address)
         namesOfDevices[device] = name
         peripherals[name] = made

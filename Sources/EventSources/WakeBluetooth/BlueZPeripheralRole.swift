@@ -46,6 +46,7 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort {
     package var report: ((SourceReport) -> Void)?
 
     private let names: NameTable
+    private let air: AirNames
     private let origin: NameID
     private let adapter: BlueZAdapter
     private let server: BlueZServer
@@ -83,6 +84,7 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort {
         self.names = names
         self.loop = loop
         table = central.table
+        air = central.air
         origin = names.intern("bluez")
         adapter = central.adapter
         bus = central.bus
@@ -265,7 +267,7 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort {
                 updates.removeAll { $0.characteristic == number }
                 guard !silently else { continue }
                 for device in server.subscribers(of: number) {
-                    prepare(unsubscribed(entry, characteristic, name(of: device)))
+                    if let central = name(of: device) { prepare(unsubscribed(entry, characteristic, central)) }
                 }
             }
             server.unpublish(entry.number)
@@ -311,7 +313,7 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort {
                 continue
             }
             let number = entry.characteristics[index]
-            let subscribers = server.subscribers(of: number).map(name)
+            let subscribers = server.subscribers(of: number).compactMap(name)
             guard subscribers.contains(where: { wanted.isEmpty || wanted.contains($0) }) else { return }
             updates.append(Update(client: client, characteristic: number, value: value))
             if waiting + 1 == PeripheralRole.updateQueueLength { waitingForRoom.insert(client) }
@@ -340,11 +342,10 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort {
             var psm: UInt16 = 0
             let listener = try ChannelListener(loop: loop, adapter: adapter.ownAddress ?? "", encrypted: encrypted) {
                 [weak self] descriptor, device in
-                guard let self else {
+                guard let self, let central = name(of: device) else {
                     close(descriptor)
                     return
                 }
-                let central = name(of: device)
                 let opened = event(
                     .channelOpened,
                     client,
@@ -378,8 +379,7 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort {
         case .advertising(let refusal): advertisingAnswered(refusal)
         case .requested(let request): requested(request)
         case .subscribed(let number, let device, let mtu):
-            guard let (entry, characteristic) = member(number) else { return }
-            let central = name(of: device)
+            guard let (entry, characteristic) = member(number), let central = name(of: device) else { return }
             mtus[central] = mtu
             let came = event(
                 .centralSubscribed,
@@ -392,7 +392,7 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort {
         case .unsubscribed(let number, let device):
             guard let (entry, characteristic) = member(number) else { return }
             if server.subscribers(of: number).isEmpty { updates.removeAll { $0.characteristic == number } }
-            say(unsubscribed(entry, characteristic, name(of: device)))
+            if let central = name(of: device) { say(unsubscribed(entry, characteristic, central)) }
             tellRoom()
         case .room: send()
         }
@@ -436,7 +436,10 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort {
             server.refuse(request.number, code: AttributeError.unlikely)
             return
         }
-        let central = request.device.map(name) ?? .none
+        guard let central = request.device.map(name) ?? .some(.none) else {
+            server.refuse(request.number, code: AttributeError.insufficientResources)
+            return
+        }
         mtus[central] = request.mtu
         var asked = event(
             .readRequested,
@@ -469,12 +472,13 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort {
 
     // MARK: Saying
 
-    private func name(of device: BlueZDeviceID) -> NameID {
-        namesOfDevices[device] ?? names.intern(device.address)
+    /// What a central is called; nil when there is no name for it, and apps hear nothing of it.
+    private func name(of device: BlueZDeviceID) -> NameID? {
+        namesOfDevices[device] ?? air.name(device.address)
     }
 
     private func subject(_ central: NameID, _ characteristic: LocalCharacteristic) -> NameID {
-        names.intern("\(names.text(central))/\(characteristic.uuid)")
+        air.name(names.text(central), characteristic.uuid, orElse: central)
     }
 
     private func unsubscribed(_ entry: Service, _ characteristic: LocalCharacteristic, _ central: NameID) -> WakeEvent {

@@ -98,10 +98,12 @@ package final class SimulatedVoIP: VoIPPort {
         return variables
     }
 
-    package func adopt(_ descriptor: Int32, _ socket: SocketNumber, of app: AppID) -> NameID? {
-        let peers = PeerNames(servers.filter { $0.listener >= 0 }.map { ($0.name, $0.port) })
-        let peer = names.intern(peers.name(of: descriptor))
-        return sockets.adopt(descriptor, .init(app: app, number: socket), peer: peer) ? peer : nil
+    package func peer(of descriptor: Int32) -> String {
+        PeerNames(servers.filter { $0.listener >= 0 }.map { ($0.name, $0.port) }).name(of: descriptor)
+    }
+
+    package func adopt(_ descriptor: Int32, _ socket: SocketNumber, of app: AppID, peer: NameID) -> Bool {
+        sockets.adopt(descriptor, .init(app: app, number: socket), peer: peer)
     }
 
     package func perform(_ command: VoIPCommand, at now: Instant) {

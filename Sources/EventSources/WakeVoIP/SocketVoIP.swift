@@ -9,13 +9,11 @@ package final class SocketVoIP: VoIPPort {
     package let backend = "socket"
     package var report: ((SourceReport) -> Void)?
 
-    private let names: NameTable
     private let peers: PeerNames
     private let sockets: WatchedSockets
 
     /// - Parameter servers: The call servers of the scenario and their names, which stand for the real ones.
     package init(servers: [(name: String, server: CallServer)], names: NameTable, loop: EventLoop) {
-        self.names = names
         peers = PeerNames(servers.map { ($0.name, $0.server.port) })
         sockets = WatchedSockets(loop: loop, origin: names.intern("socket"))
     }
@@ -24,9 +22,10 @@ package final class SocketVoIP: VoIPPort {
         sockets.report = { [unowned self] in report?(SourceReport($0)) }
     }
 
-    package func adopt(_ descriptor: Int32, _ socket: SocketNumber, of app: AppID) -> NameID? {
-        let peer = names.intern(peers.name(of: descriptor))
-        return sockets.adopt(descriptor, .init(app: app, number: socket), peer: peer) ? peer : nil
+    package func peer(of descriptor: Int32) -> String { peers.name(of: descriptor) }
+
+    package func adopt(_ descriptor: Int32, _ socket: SocketNumber, of app: AppID, peer: NameID) -> Bool {
+        sockets.adopt(descriptor, .init(app: app, number: socket), peer: peer)
     }
 
     package func perform(_ command: VoIPCommand, at now: Instant) {
