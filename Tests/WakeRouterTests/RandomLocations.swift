@@ -136,6 +136,16 @@ extension RandomWorld {
         }
     }
 
+    /// Reports of beacons come in only now that many of those who range are suspended.
+    mutating func reportLate() {
+        for app in 0..<Self.appCount where observer.violation == nil {
+            for region in Self.beaconRegions {
+                let app = AppID(UInt32(app))
+                tell(WakeEvent(kind: .beaconsRanged, subject: region, region: region, app: app))
+            }
+        }
+    }
+
     /// The user allows less, and the app begins updates that hold it only if it is in the foreground.
     private mutating func startInBackground(_ app: AppID) {
         tell(WakeEvent(kind: .authorizationChanged, app: app, authorization: .whenInUse))

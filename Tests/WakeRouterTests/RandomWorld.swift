@@ -107,6 +107,7 @@ struct RandomWorld {
         for app in 0..<Self.appCount where observer.violation == nil {
             for _ in 0..<8 { answer(app) }
         }
+        reportLate()
         observer.checkAtEnd()
     }
 

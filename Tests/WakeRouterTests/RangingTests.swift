@@ -105,6 +105,27 @@ struct RangingTests {
         #expect(phone.ranged.isEmpty)
     }
 
+    @Test("BCN-4: a report that falls due as its wake ends is not made, and nothing of it is decided")
+    func atTheEndOfAWake() {
+        var phone = Phone()
+        let app = phone.locating([])
+        phone.locate(app, .monitorBeacons(phone.beacons()))
+        phone.locate(app, .range(phone.beacons()))
+        phone.leave(app)
+        phone.sightBeacon()
+        phone.wait(.milliseconds(9_999))
+        phone.forget()
+        phone.wait(.milliseconds(1))
+        #expect(phone.actions.contains(.freeze(app)))
+        #expect(phone.decisions.isEmpty)
+        #expect(phone.ranged.isEmpty)
+        // It runs on until the next attempt, and so do the reports.
+        phone.report(app, .suspensionRefused)
+        phone.forget()
+        phone.wait(.seconds(1))
+        #expect(phone.decisions(about: .beaconsRanged).map(\.verdict) == [.backgroundDeliver])
+    }
+
     @Test("BCN-4: what is stopped, released with the process or replaced is reported no more")
     func stopped() {
         var phone = Phone()

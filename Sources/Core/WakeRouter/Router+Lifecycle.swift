@@ -297,11 +297,16 @@ extension Router {
     mutating func deadlineReached(_ app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
         if apps[index].location.due <= now { regionsDue(of: app, into: &output) }
-        if apps[index].location.rangingDue <= now { reportRanged(to: app, into: &output) }
         expireRequests(of: app, into: &output)
         keepAliveDue(of: app, into: &output)
         tearDownDue(of: app, into: &output)
-        switch apps[index].phase {
+        phaseDue(of: app, into: &output)
+        // What is to be suspended now is told no more: its report would come after it was frozen (BCN-4).
+        if apps[index].location.rangingDue <= now { reportRanged(to: app, into: &output) }
+    }
+
+    private mutating func phaseDue(of app: AppID, into output: inout RouterOutput) {
+        switch apps[Int(app.number)].phase {
         case .resting, .freezing: break
         case .launching(let deadline), .leaving(let deadline):
             guard deadline <= now else { return }
