@@ -384,6 +384,62 @@ struct ProcessHostTests {
         #expect(lines.dropFirst().dropLast().map { Int($0) } == Array(5 * 16_384 - kept..<5 * 16_384))
     }
 
+    @Test("A log that is gone on with counts on from what was not kept before")
+    func boundedLogGoesOn() throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "wakebench-log-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let piece = [UInt8](repeating: UInt8(ascii: "x"), count: 63) + [UInt8(ascii: "\n")]
+        let times = 5_000
+        for _ in 0..<3 {
+            let log = try AppLog(path, limit: 1 << 18)
+            let input = try log.input()
+            for _ in 0..<times { #expect(try input.write(piece) == piece.count) }
+            log.finish()
+        }
+        let text = try readSmallFile(path, limit: 1 << 18)
+        let kept = (text.split(separator: "\n").count - 1) * piece.count
+        let bytes = 3 * times * piece.count
+        #expect(text.hasPrefix("[wakebench: \(bytes - kept) bytes before this are not kept]\n"), "\(text.prefix(80))")
+    }
+
+    @Test("A first line that only looks like the log's own is one of the app's")
+    func forgedHead() throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "wakebench-log-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let forged = "[wakebench: \(Int.max) bytes before this are not kept]\n"
+        try Data(forged.utf8).write(to: URL(filePath: path))
+        let log = try AppLog(path, limit: 1 << 18)
+        let input = try log.input()
+        for _ in 0..<5_000 { _ = try input.write(Array("hello\n".utf8) + [UInt8](repeating: 0x2e, count: 58)) }
+        log.finish()
+        let text = try readSmallFile(path, limit: 1 << 18)
+        #expect(!text.contains("\(Int.max)"))
+        #expect(text.hasPrefix("[wakebench: "))
+    }
+
+    @Test("An app that is launched again and again leaves nothing of its earlier processes behind in the bench")
+    func manyLaunches() throws {
+        let stage = try Stage(usableFreezers[0])
+        let path = FileManager.default.temporaryDirectory.appending(path: "wakebench-log-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        func mappings() throws -> Int {
+            try readSmallFile("/proc/self/maps", limit: 64 << 20).utf8.count { $0 == UInt8(ascii: "\n") }
+        }
+        let log = try AppLog(path)
+        var before = 0
+        for number in 1...160 {
+            let input = try log.input()
+            try stage.spawn("shout", "0", output: input.number)
+            try stage.turn { stage.exits.count == number }
+            // What every thread of the bench shares is there by now.
+            if number == 32 { before = try mappings() }
+        }
+        // A thread that nobody joined leaves its stack and the guard before it.
+        let after = try mappings()
+        #expect(after < before + 64, "\(before) mappings, then \(after)")
+        log.finish()
+    }
+
     @Test("A live process is measured")
     func usage() throws {
         let stage = try Stage(usableFreezers[0])

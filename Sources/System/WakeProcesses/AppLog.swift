@@ -16,7 +16,17 @@ package final class AppLog: Sendable {
         var dropped = 0
         /// Bytes of the line that says so.
         var head = 0
+        /// Nobody has joined them yet.
         var threads: [pthread_t] = []
+        /// Those of them that have nothing more to take.
+        var ended: [pthread_t] = []
+
+        /// Takes out the threads that have ended.
+        mutating func takeEnded() -> [pthread_t] {
+            defer { ended = [] }
+            threads.removeAll(where: ended.contains)
+            return ended
+        }
     }
 
     package let path: String
@@ -37,8 +47,27 @@ package final class AppLog: Sendable {
         end = try doorbell()
         let size = lseek(file.number, 0, SEEK_END)
         guard size >= 0 else { throw SystemError(last: "lseek", subject: path) }
-        state = Mutex(State(size: Int(size)))
+        let (dropped, head) = Self.notKept(of: file)
+        state = Mutex(State(size: Int(size), dropped: dropped, head: head))
     }
+
+    /// What the first line of a log says that is not in it any more, and the bytes of that line.
+    private static func notKept(of file: borrowing Descriptor) -> (bytes: Int, line: Int) {
+        var first = [UInt8](repeating: 0, count: 128)
+        let number = file.number
+        let count = unsafe first.withUnsafeMutableBytes { bytes in
+            repeatingInterrupted { unsafe pread(number, bytes.baseAddress, bytes.count, 0) }
+        }
+        let line = String(decoding: first.prefix(max(count, 0)).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        // The app may have written it itself, with any number.
+        guard line.hasPrefix(notKeptWords.before), line.hasSuffix(notKeptWords.after),
+            let bytes = Int(line.dropFirst(notKeptWords.before.count).dropLast(notKeptWords.after.count)),
+            (1...1 << 60).contains(bytes)
+        else { return (0, 0) }
+        return (bytes, line.utf8.count + 1)
+    }
+
+    private static let notKeptWords = (before: "[wakebench: ", after: " bytes before this are not kept]")
 
     /// What one process writes to; to be closed once it has it.
     package func input() throws(SystemError) -> Descriptor {
@@ -48,8 +77,13 @@ package final class AppLog: Sendable {
         let input = Descriptor(owning: ends[1])
         for number in ends { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
         try output.makeNonBlocking()
-        let thread = try Self.begin(LogReader(output, self))
-        state.withLock { $0.threads.append(thread) }
+        let reader = LogReader(output, self)
+        // A thread keeps its stack until it is joined.
+        let ended = try state.withLock { (state) throws(SystemError) in
+            state.threads.append(try Self.begin(reader))
+            return state.takeEnded()
+        }
+        for thread in ended { pthread_join(thread, nil) }
         return input
     }
 
@@ -57,10 +91,15 @@ package final class AppLog: Sendable {
     package func finish() {
         end.ring()
         let threads = state.withLock { state in
-            defer { state.threads = [] }
+            defer { (state.threads, state.ended) = ([], []) }
             return state.threads
         }
         for thread in threads { pthread_join(thread, nil) }
+    }
+
+    /// The calling thread has nothing more to take.
+    fileprivate func endThread() {
+        state.withLock { $0.ended.append(pthread_self()) }
     }
 
     fileprivate var endSignal: Int32 { end.number }
@@ -84,7 +123,7 @@ package final class AppLog: Sendable {
         var rest = kept.prefix(max(count, 0))
         if let line = rest.firstIndex(of: UInt8(ascii: "\n")) { rest = rest[(line + 1)...] }
         state.dropped += state.size - state.head - rest.count
-        let head = Array("[wakebench: \(state.dropped) bytes before this are not kept]\n".utf8)
+        let head = Array("\(Self.notKeptWords.before)\(state.dropped)\(Self.notKeptWords.after)\n".utf8)
         _ = ftruncate(file.number, 0)
         state.head = write(head[...], at: 0)
         state.size = state.head
@@ -106,6 +145,9 @@ package final class AppLog: Sendable {
         return written
     }
 
+    /// A thread's stack, in bytes: what it takes goes through the heap.
+    private static let stackSize = 256 << 10
+
     private static func begin(_ reader: LogReader) throws(SystemError) -> pthread_t {
         // Signals are the event loop's.
         var (all, before) = (sigset_t(), sigset_t())
@@ -114,9 +156,13 @@ package final class AppLog: Sendable {
         defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
         let retained = unsafe Unmanaged.passRetained(reader)
         var thread = pthread_t()
+        var attributes = pthread_attr_t()
+        unsafe pthread_attr_init(&attributes)
+        defer { unsafe pthread_attr_destroy(&attributes) }
+        unsafe pthread_attr_setstacksize(&attributes, stackSize)
         let code = unsafe pthread_create(
             &thread,
-            nil,
+            &attributes,
             { argument in
                 guard let argument = unsafe argument else { return nil }
                 unsafe Unmanaged<LogReader>.fromOpaque(argument).takeRetainedValue().work()
@@ -145,6 +191,11 @@ private final class LogReader: @unchecked Sendable {
     }
 
     func work() {
+        takeAll()
+        log.endThread()
+    }
+
+    private func takeAll() {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         var places = [output.number, log.endSignal].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         var left = Self.lastPieces
