@@ -222,6 +222,35 @@ struct BadInputTests {
         }
     }
 
+    @Test(
+        "BTC-8: a step that sets up an accessory for a bundle that does not declare it is refused with 11 and its place"
+    )
+    func setUp() throws {
+        try inFolder { program in
+            try program.makeBundle()
+            try program.write("belt.yaml", Scenarios.belt)
+            try program.write(
+                "set-up.yaml",
+                """
+                scenario: set-up
+                devices: [{file: belt.yaml, name: belt}]
+                apps: [{bundle: Heart.app, name: heart}]
+                steps:
+                  - {at: 0, launch: heart}
+                  - {at: 1s, set-up: heart, device: belt}
+                until: 2s
+
+                """
+            )
+            expectRefusal(
+                try program.run("run", "set-up.yaml"),
+                code: 11,
+                says: "set-up.yaml:6: no accessory can be set up for heart",
+                "NSAccessorySetupKitSupports"
+            )
+        }
+    }
+
     @Test("With --json an error is one object on stdout")
     func errorsAsJSON() throws {
         try inFolder { program in

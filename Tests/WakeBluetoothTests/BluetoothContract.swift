@@ -204,6 +204,7 @@ enum BluetoothPromise: String, CaseIterable, CustomTestStringConvertible {
     case lastLetsGo = "The link goes when its last client let go"
     case disconnectAnswersAsker = "Who gives up a connection is told, without failure and alone"
     case releaseIsSilent = "Releasing a client is silent"
+    case releaseKeeps = "BTC-8: who is released but for a peripheral goes on hearing of it, and of no scan"
     case releaseLeavesOthers = "LAUNCH-2: who is released leaves the link and the values of the others"
     case powerOff = "BTC-10: power off ends every link with one report, and forgets requests and scans"
     case powerOn = "BTC-10: power on is reported, and scans work again"
@@ -242,6 +243,7 @@ enum BluetoothPromise: String, CaseIterable, CustomTestStringConvertible {
         case .lastLetsGo: try lastLetsGo(rig)
         case .disconnectAnswersAsker: try disconnectAnswersAsker(rig)
         case .releaseIsSilent: try releaseIsSilent(rig)
+        case .releaseKeeps: try releaseKeeps(rig)
         case .releaseLeavesOthers: try releaseLeavesOthers(rig)
         case .powerOff: try powerOff(rig)
         case .powerOn: try powerOn(rig)
@@ -426,6 +428,15 @@ enum BluetoothPromise: String, CaseIterable, CustomTestStringConvertible {
         rig.perform(.release(rig.first))
         rig.perform(.scan(rig.second, services: [heartRate(rig)], allowDuplicates: false))
         try rig.wait(for: .peripheralDiscovered, rig.second)
+        #expect(rig.all(.peripheralDisconnected).isEmpty)
+    }
+
+    private func releaseKeeps(_ rig: ContractRig) throws {
+        try rig.connect(rig.first)
+        try rig.subscribe(rig.first)
+        rig.perform(.release(rig.first, keeping: [rig.belt]))
+        #expect(rig.port.connectedPeripherals(services: [heartRate(rig)]) == [rig.belt])
+        try rig.wait(for: .characteristicNotified)
         #expect(rig.all(.peripheralDisconnected).isEmpty)
     }
 

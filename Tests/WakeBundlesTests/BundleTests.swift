@@ -85,6 +85,23 @@ struct AppBundleTests {
         #expect(error?.key == key)
     }
 
+    @Test("BTC-8: a bundle declares AccessorySetupKit for Bluetooth, and anything but an array of texts is an error")
+    func accessorySetup() throws {
+        let key = "NSAccessorySetupKitSupports"
+        for (kinds, declares) in [
+            (["Bluetooth"], true), (["WiFi", "Bluetooth"], true), (["WiFi"], false), (nil, false),
+        ] {
+            let folder = try Folder()
+            let bundle = try AppBundle.read(try folder.bundle(plist: try plist(changed(key, kinds))))
+            #expect(bundle.accessorySetup == declares)
+            #expect(bundle.manifest(NameTable()).accessorySetup == declares)
+        }
+        let folder = try Folder()
+        let path = try folder.bundle(plist: try plist(changed(key, "Bluetooth")))
+        let error = #expect(throws: BundleError.self) { try AppBundle.read(path) }
+        #expect(error?.key == key)
+    }
+
     @Test(
         "VOIP-1: a bundle says which SDK it was built with, by the SDK's name or the platform's version",
         arguments: [

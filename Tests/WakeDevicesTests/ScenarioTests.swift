@@ -147,6 +147,36 @@ struct ScenarioTests {
         )
     }
 
+    @Test("BTC-8: the user sets up peripherals for apps that declare it, and for no scripted app that does not")
+    func setUp() throws {
+        func text(_ step: String) -> String {
+            """
+            scenario: night
+            devices:
+              - {file: ../Bluetooth/heart-rate-belt.yaml, name: belt, count: 2}
+            apps:
+              - {bundle: HeartRate.app, name: heart}
+              - {scripted: com.example.a, name: a, accessory-setup: true}
+              - {scripted: com.example.b, name: b}
+            steps:
+              - {at: 0, \(step)}
+            until: 1m
+            """
+        }
+        let scenario = try parse(text("set-up: [heart, a], device: belt.2"))
+        #expect(scenario.steps.map(\.verb) == [.setUp(apps: [0, 1], devices: [1])])
+        for (step, part) in [
+            ("set-up: b, device: belt", "night.yaml:9: 'b'; expected an app with 'accessory-setup: true'"),
+            ("set-up: a", "night.yaml:9: a step without 'device'"),
+            ("set-up: a, device: bell", "unknown device 'bell'"),
+            ("home: a, device: belt", "'device' beside 'home'"),
+        ] {
+            let error = #expect(throws: FileError.self) { try parse(text(step)) }
+            let message = error.map { "\($0)" } ?? ""
+            #expect(message.contains(part), "\(message)")
+        }
+    }
+
     @Test("A scripted app with count makes as many apps, each with the device of its number, counted round")
     func scripted() throws {
         let scenario = try parse(night)

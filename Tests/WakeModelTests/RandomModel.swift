@@ -106,7 +106,8 @@ enum RandomModel: CaseIterable {
 
 extension SeededGenerator {
     mutating func input() -> Input {
-        switch below(12) {
+        switch below(13) {
+        case 11: .setUp(app(), peripheral: name())
         case 0: .timeReached
         case 1: .phone(any())
         case 2: .install(app(), manifest())
@@ -129,7 +130,8 @@ extension SeededGenerator {
             exitsOnSuspend: flag(),
             bluetoothAuthorization: any(),
             accessoryProtocols: names(),
-            sdk: SDKVersion(number(), number())
+            sdk: SDKVersion(number(), number()),
+            accessorySetup: flag()
         )
     }
 
@@ -356,6 +358,7 @@ extension SeededGenerator {
         snapshot.rebootedSince = flag()
         snapshot.bluetoothOffSince = flag()
         snapshot.endedByReboot = flag()
+        snapshot.accessorySetUp = flag()
         snapshot.unlockedSinceBoot = flag()
         snapshot.unlockedAt = instant()
         snapshot.passcode = flag()

@@ -53,6 +53,29 @@ struct ObservedTests {
         #expect((shown["observed"] as? [String: Any])?["restarted_since"] as? Bool == true)
     }
 
+    @Test("BTC-8: an accessory that was set up is shown, and as what lifts the force quit")
+    func accessorySetUp() throws {
+        var phone = RoutedPhone(
+            fixture.names,
+            app: 0,
+            bundle: "com.acme.heart",
+            profile: .ios26,
+            accessorySetup: true
+        )
+        phone.setUp()
+        phone.subscribe(at: second(1))
+        phone.suspend(at: second(2))
+        phone.forceQuit(at: second(3), by: EventID(500))
+        let decision = phone.notify(at: second(4))
+        #expect(decision.verdict == .relaunch)
+        let shown = try check(.notForceQuit, of: decision, profile: .ios26)
+        #expect(shown["lifted_by"] as? String == "BTC-8")
+        #expect(shown["observed"] as? Bool == true)
+        let exit = try check(.exitAllowsRelaunch, of: decision, profile: .ios26)
+        #expect((exit["observed"] as? [String: Any])?["accessory_set_up"] as? Bool == true)
+        #expect((exit["observed"] as? [String: Any])?["bluetooth_off_since"] as? Bool == false)
+    }
+
     @Test("LAUNCH-4: what clears a force quit is what clears it on this phone")
     func clearedBy() throws {
         let decision = fixture.forceQuit(1, at: second(8_000))

@@ -18,14 +18,16 @@ struct RoutedPhone {
         app number: UInt32,
         bundle: String,
         modes: [BackgroundMode] = [.bluetoothCentral, .fetch],
-        profile: Profile = .ios17
+        profile: Profile = .ios17,
+        accessorySetup: Bool = false
     ) {
         self.names = names
         app = AppID(number)
         router = Router(profile: profile)
         for other in 0...number {
             let name = names.intern(other == number ? bundle : "com.acme.other\(other)")
-            hear(.install(AppID(other), AppManifest(bundle: name, modes: BackgroundModes(modes))))
+            let manifest = AppManifest(bundle: name, modes: BackgroundModes(modes), accessorySetup: accessorySetup)
+            hear(.install(AppID(other), manifest))
         }
         hear(.user(app, .launch))
         hear(.request(app, .createManager(1, restoreIdentifier: names.intern("acme.central"))))
@@ -65,6 +67,9 @@ struct RoutedPhone {
         hear(.event(WakeEvent(kind: .peripheralConnected, peripheral: peripheral, client: client)))
         hear(.request(app, .operate(1, peripheral: peripheral, .setNotify(Self.belt, true))))
     }
+
+    /// The user sets up the belt in its picker.
+    mutating func setUp() { hear(.setUp(app, peripheral: peripheral)) }
 
     /// It looks for peripherals that advertise any of this many services.
     mutating func scan(services count: Int) {

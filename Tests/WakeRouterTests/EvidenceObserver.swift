@@ -112,6 +112,10 @@ struct EvidenceObserver {
         case .event(let event):
             noteAuthorization(event)
             fixes[event.id] = event.fix?.direction
+            if event.kind == .peripheralDisconnected, event.client == nil, profile.reconnects {
+                // BTC-11: for who asked for it, the system waits anew from the loss on.
+                for index in apps.indices { apps[index].asked.insert(now) }
+            }
             if event.kind == .bluetoothPoweredOn { bluetoothOn = true }
             if event.kind == .bluetoothPoweredOff { bluetoothOn = false }
         default: break

@@ -21,6 +21,9 @@ struct Observer {
         var installed = false
         /// The user force-quit it, and nothing has lifted the bar (LAUNCH-2).
         var barred = false
+        /// What the user has set up for it with AccessorySetupKit, as far as it declares that (BTC-8).
+        var accessoriesSetUp: Set<NameID> = []
+        var mayBeSetUp = false
         /// What the user lets it know of the position.
         var locationAuthorization = LocationAuthorization.notDetermined
         var tasks: Set<UInt64> = []
@@ -79,6 +82,8 @@ struct Observer {
     private var deliveries: Set<Delivery> = []
     /// How many records each event has, by its number.
     private var recordCounts: [Int] = [0]
+    /// The peripheral that each event is about, by its number.
+    private var peripherals: [NameID] = [.none]
     private var lastExit: UInt64 = 0
     private var passcode = true
     private var unlockedSinceBoot = true
@@ -104,8 +109,9 @@ struct Observer {
         self.now = max(self.now, now)
         tally.steps += 1
         while UInt64(recordCounts.count) <= id.number { recordCounts.append(0) }
+        while UInt64(peripherals.count) <= id.number { peripherals.append(.none) }
         switch input {
-        case .event, .overflowed: break
+        case .event(let event), .overflowed(let event): peripherals[Int(id.number)] = event.peripheral
         default: recordCounts[Int(id.number)] = 1
         }
         centrals.willHear(input, at: self.now)
@@ -118,6 +124,8 @@ struct Observer {
         switch input {
         case .install(let app, let manifest):
             while apps.count <= Int(app.number) { apps.append(App()) }
+            if !apps[Int(app.number)].installed { apps[Int(app.number)].accessoriesSetUp = [] }
+            apps[Int(app.number)].mayBeSetUp = manifest.accessorySetup
             apps[Int(app.number)].installed = true
             apps[Int(app.number)].hasBluetoothMode = manifest.modes.contains(.bluetoothCentral)
             apps[Int(app.number)].hasPeripheralMode = manifest.modes.contains(.bluetoothPeripheral)
@@ -135,6 +143,10 @@ struct Observer {
             unlockedSinceBoot = !passcode
             if profile.rebootLiftsForceQuit {
                 for index in apps.indices { apps[index].barred = false }
+            }
+        case .setUp(let app, let peripheral):
+            if apps[Int(app.number)].installed, apps[Int(app.number)].mayBeSetUp {
+                apps[Int(app.number)].accessoriesSetUp.insert(peripheral)
             }
         case .user(let app, .launch): apps[Int(app.number)].barred = false
         case .user(let app, .forceQuit): apps[Int(app.number)].barred = apps[Int(app.number)].installed
@@ -207,7 +219,8 @@ struct Observer {
     private mutating func count(_ input: Input) {
         guard let column = Tally.column(of: input) else { return }
         switch input {
-        case .install(let app, _), .uninstall(let app), .user(let app, _), .terminate(let app, _, _),
+        case .install(let app, _), .uninstall(let app), .user(let app, _), .setUp(let app, _),
+            .terminate(let app, _, _),
             .request(let app, _), .process(let app, _), .redeliver(let app, _, _):
             tally.count(column, in: Int(app.number) < apps.count ? apps[Int(app.number)].state : .notRunning)
         case .timeReached, .phone, .benchRestarted:
@@ -310,15 +323,29 @@ struct Observer {
             }
         if !right { fail("\(decision.id): \(decision.verdict) of an app that is \(state)") }
         let known = apps[Int(decision.app.number)]
-        // Only what came while it ended is still decided, in the turn in which it ends.
-        if profile.forceQuitBars, known.barred, !known.alive, state == .notRunning,
+        let isSetUp =
+            profile.accessorySetupRelaunches
+            && known.accessoriesSetUp.contains(peripherals[Int(decision.event.number)])
+        if decision.snapshot.accessorySetUp, !isSetUp {
+            fail("BTC-8: \(decision.id) shows an accessory that was not set up")
+        }
+        if isSetUp, decision.checks[.restoreIdentifier] != .notEvaluated, !decision.snapshot.accessorySetUp {
+            fail("BTC-8: \(decision.id) does not show that the accessory was set up")
+        }
+        // Only what came while it ended is still decided, in the turn in which it ends, and what BTC-8 lets it keep, with
+        // stray answers to the manager that keeps it.
+        let mayKeep = profile.accessorySetupRelaunches && !known.accessoriesSetUp.isEmpty
+        let isStray = mayKeep && decision.snapshot.via == .operation
+        if profile.forceQuitBars, known.barred, !known.alive, state == .notRunning, !isSetUp, !isStray,
             decision.snapshot.via != .none, decision.snapshot.via.source == .bluetooth
         {
             fail("LAUNCH-2: \(decision.id) is about what a force-quit app held")
         }
         guard decision.verdict == .relaunch else { return }
         let outlives: [Registration] = [.region, .beaconRegion, .significantChange, .visits]
-        let lifts = profile.locationLiftsForceQuit && outlives.contains(decision.snapshot.via)
+        let lifts =
+            profile.locationLiftsForceQuit && outlives.contains(decision.snapshot.via)
+            || isSetUp && decision.snapshot.via.source == .bluetooth
         if profile.forceQuitBars, apps[Int(decision.app.number)].barred, !lifts {
             fail("LAUNCH-2: \(decision.id) relaunches a force-quit app")
         }

@@ -79,7 +79,8 @@ struct Phone {
         _ modes: [BackgroundMode] = [.bluetoothCentral],
         exitsOnSuspend: Bool = false,
         bluetooth: BluetoothAuthorization = .allowed,
-        sdk: SDKVersion = SDKVersion(9, 3)
+        sdk: SDKVersion = SDKVersion(9, 3),
+        accessorySetup: Bool = false
     ) -> AppID {
         let app = AppID(lastApp)
         lastApp += 1
@@ -91,7 +92,8 @@ struct Phone {
                     modes: BackgroundModes(modes),
                     exitsOnSuspend: exitsOnSuspend,
                     bluetoothAuthorization: bluetooth,
-                    sdk: sdk
+                    sdk: sdk,
+                    accessorySetup: accessorySetup
                 )
             )
         )

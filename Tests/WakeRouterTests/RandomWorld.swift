@@ -68,6 +68,7 @@ struct RandomWorld {
         if seed % 5 == 4 { profile.audioRelaunches = true }
         if seed % 5 == 4 { profile.legacyVoIP = .off }
         if seed % 4 == 1 { profile.wakeWindow = .first }
+        if seed % 4 == 2 { profile.accessorySetupRelaunches = true }
         if seed % 2 == 0 { profile.audioSilenceLimit = .seconds(10) }
         if seed % 7 == 3 { profile.voipWakeLimit = nil }
         if seed % 3 == 1 { profile.connectionsLast = .seconds(60) }
@@ -139,7 +140,7 @@ struct RandomWorld {
             return redeliver()
         }
         switch chance.below(10) {
-        case 0: anyCall(app)
+        case 0: for _ in 0..<4 { anyCall(app) }
         case 1, 2: anyLocationEvent(for: app)
         case 3, 4: askSomething(of: app)
         default: anyEvent(for: app)
@@ -346,7 +347,8 @@ struct RandomWorld {
                     exitsOnSuspend: index == 6,
                     bluetoothAuthorization: bluetooth,
                     accessoryProtocols: Self.protocols(of: index),
-                    sdk: chance.once(in: 6) ? SDKVersion(UInt16(10 + index % 4)) : SDKVersion(9, 3)
+                    sdk: chance.once(in: 6) ? SDKVersion(UInt16(10 + index % 4)) : SDKVersion(9, 3),
+                    accessorySetup: index % 3 != 2
                 )
             ),
             isEvent: true
@@ -477,6 +479,7 @@ struct RandomWorld {
     // MARK: The user and the phone
 
     private mutating func user() {
+        if chance.once(in: 12) { return hear(.setUp(anyApp(), peripheral: anyPeripheral()), isEvent: true) }
         let action = chance.once(in: 3) ? .launch : chance.pick(UserAction.allCases)
         hear(.user(anyApp(), action), isEvent: true)
     }

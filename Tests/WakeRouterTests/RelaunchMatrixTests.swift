@@ -23,6 +23,8 @@ struct RelaunchMatrixTests {
         var wait: Wait
         var restoreIdentifier: Bool
         var mode: Bool
+        /// The user has set up the peripheral with AccessorySetupKit.
+        var isSetUp: Bool
     }
 
     private static let client = BluetoothClient(app: AppID(0), slot: 0)
@@ -31,10 +33,13 @@ struct RelaunchMatrixTests {
     private func isRelaunched(_ each: Case) -> Bool {
         guard each.profile != .ios6, each.restoreIdentifier, each.mode else { return false }
         let isConnected = each.wait == .value || each.wait == .disconnection
+        // Links and requests are of an accessory; scans and services of one's own are not.
+        let setUpCounts = each.profile == .ios26 && each.isSetUp && (isConnected || each.wait == .connection)
         switch each.ending {
         case .purged, .crashed: return true
-        case .forceQuit, .offInSettings, .airplaneMode, .restartedAndLocked: return false
-        case .offInControlCentre: return [.ios12, .ios13, .ios17].contains(each.profile)
+        case .forceQuit: return setUpCounts
+        case .offInSettings, .airplaneMode, .restartedAndLocked: return false
+        case .offInControlCentre: return setUpCounts || [.ios12, .ios13, .ios17].contains(each.profile)
         case .airplaneModeKeepingBluetooth: return each.profile != .ios8
         // A link does not outlive the restart.
         case .restartedAndUnlocked: return each.profile != .ios8 && !isConnected
@@ -46,13 +51,14 @@ struct RelaunchMatrixTests {
         var cases = 0
         for ending in Ending.allCases {
             for wait in Wait.allCases {
-                for (restoreIdentifier, mode) in [(true, true), (true, false), (false, true), (false, false)] {
+                for bits in 0..<8 {
                     let each = Case(
                         profile: profile,
                         ending: ending,
                         wait: wait,
-                        restoreIdentifier: restoreIdentifier,
-                        mode: mode
+                        restoreIdentifier: bits & 1 == 0,
+                        mode: bits & 2 == 0,
+                        isSetUp: bits & 4 == 0
                     )
                     var phone = Phone(profile)
                     waits(each, &phone)
@@ -65,13 +71,14 @@ struct RelaunchMatrixTests {
                 }
             }
         }
-        #expect(cases == 9 * 5 * 4)
+        #expect(cases == 9 * 5 * 8)
     }
 
     /// A suspended app waits for something.
     private func waits(_ each: Case, _ phone: inout Phone) {
         let identifier = each.restoreIdentifier ? Phone.identifier : .none
-        let app = phone.install(each.mode ? [.bluetoothCentral, .bluetoothPeripheral] : [])
+        let app = phone.install(each.mode ? [.bluetoothCentral, .bluetoothPeripheral] : [], accessorySetup: true)
+        if each.isSetUp { phone.hear(.setUp(app, peripheral: Phone.belt)) }
         if each.wait == .read {
             phone.user(.launch, app)
             phone.ask(app, .create(restoreIdentifier: identifier))

@@ -98,7 +98,8 @@ extension Input {
     var event: WakeEvent? {
         switch self {
         case .event(let event), .overflowed(let event), .redeliver(_, let event, _): event
-        case .timeReached, .phone, .install, .uninstall, .user, .terminate, .request, .process, .benchRestarted: nil
+        case .timeReached, .phone, .install, .uninstall, .user, .setUp, .terminate, .request, .process, .benchRestarted:
+            nil
         }
     }
 }

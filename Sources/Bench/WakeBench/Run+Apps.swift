@@ -55,7 +55,8 @@ extension Run {
                 modes: script.modes,
                 exitsOnSuspend: script.exitsOnSuspend,
                 accessoryProtocols: (script.accessory?.protocols ?? []).map(names.intern),
-                sdk: script.sdk
+                sdk: script.sdk,
+                accessorySetup: script.accessorySetup
             )
         case .bundle: processes!.bundle(at: number)!.manifest(names)
         }

@@ -9,6 +9,13 @@ extension Run {
         switch verb {
         case .user(let apps, let action):
             for app in apps { bench.submit(.user(AppID(UInt32(app)), action), origin: origin) }
+        case .setUp(let apps, let devices):
+            for app in apps {
+                for device in devices {
+                    let peripheral = names.intern(scenario.devices[device].name)
+                    bench.submit(.setUp(AppID(UInt32(app)), peripheral: peripheral), origin: origin)
+                }
+            }
         case .terminate(let apps, let cause, let pressure):
             for app in apps { bench.submit(.terminate(AppID(UInt32(app)), cause, pressure), origin: origin) }
         case .uninstall(let apps):

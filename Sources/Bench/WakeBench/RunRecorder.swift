@@ -123,7 +123,7 @@ final class RunRecorder: BenchObserver {
         switch input {
         case .process(let app, .launched): launching[Int(app.number)] = false
         case .request(let app, let request) where request.mayRegister: restless.insert(Int(app.number))
-        case .phone, .user, .terminate, .uninstall:
+        case .phone, .user, .setUp, .terminate, .uninstall:
             guard let (word, app) = Act.word(input) else { return }
             if let app { restless.insert(Int(app.number)) } else { disturbAll() }
             if isReplaying { replayedActs += 1 }

@@ -72,7 +72,7 @@ struct SimulatedEnds {
         case .call(let devices, let act):
             let calls = try calls("voip")
             for device in devices { try calls.simulate(act, device: name(device), at: now) }
-        case .user, .terminate, .uninstall, .phone, .authorize, .note, .microphone, .sound: break
+        case .user, .setUp, .terminate, .uninstall, .phone, .authorize, .note, .microphone, .sound: break
         }
     }
 

@@ -73,7 +73,8 @@ enum Advice {
         case .voipWakeLimit:
             "Let the server send less often, or lift the limit for a test: `voip: {wakeLimit: off}`"
         case .inForeground, .alreadyRunning, .resumed, .relaunched, .launching, .deliveredLater,
-            .registrationEnded, .appEnded, .benchRestarted, .notARequest, .relaunchedAfterForceQuit, .answerWaits,
+            .registrationEnded, .appEnded, .benchRestarted, .notARequest, .relaunchedAfterForceQuit,
+            .relaunchedForAccessory, .answerWaits,
             .nothingCrossed, .crossingBegan, .beaconKnown, .ledToEvents, .accessoryFollowsForeground,
             .updateKept, .newerUpdateKept, .launchedAfterBoot, .launchedAfterExit, .playsOn, .stoppedPlaying,
             .shouldResume, .interrupted:

@@ -302,7 +302,9 @@ package final class DecisionLog {
             if result == .pass || result == .fail {
                 writeObserved(check, result, decision, into: &line)
             } else if check == .notForceQuit, decision.snapshot.forceQuitLifted {
-                line.append(",\"lifted_by\":\"LAUNCH-3\"")
+                line.append(",\"lifted_by\":\"")
+                line.append(raw: decision.snapshot.accessorySetUp ? RuleID.btc8.text : RuleID.launch3.text)
+                line.append("\"")
                 writeForceQuit(decision.snapshot, into: &line)
             } else if check == .voipWakesLeft, decision.snapshot.voipWakeLimitLifted {
                 line.append(",\"lifted_by\":\"voip.wakeLimit: off\"")
@@ -367,6 +369,7 @@ package final class DecisionLog {
             line.append(snapshot.bluetoothOffSince)
             line.append(",\"link_ended_by_restart\":")
             line.append(snapshot.endedByReboot)
+            if snapshot.accessorySetUp { line.append(",\"accessory_set_up\":true") }
             line.append("}")
         case .bluetoothOn:
             line.append(",\"observed\":")

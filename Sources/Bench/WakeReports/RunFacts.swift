@@ -40,6 +40,7 @@ package struct Act: Hashable, Sendable {
         switch input {
         case .phone(let change): (word(change), nil)
         case .user(let app, let action): (word(action), app)
+        case .setUp(let app, _): ("set up an accessory", app)
         case .terminate(let app, let cause, .normal): ("terminate (\(cause.word))", app)
         case .terminate(let app, let cause, let pressure): ("terminate (\(cause.word), \(pressure.word))", app)
         case .uninstall(let app): ("uninstall", app)

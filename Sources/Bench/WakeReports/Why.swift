@@ -247,6 +247,9 @@ package struct Why {
         case .bluetoothNotAuthorized: return "the user does not let the app use Bluetooth"
         case .benchRestarted: return "the bench was restarted while the event was on its way"
         case .relaunchedAfterForceQuit: return "a location event lifts the bar of the force quit; \(exit); \(window)"
+        case .relaunchedForAccessory:
+            return
+                "the user set up the accessory with AccessorySetupKit, which lifts the bar of the force quit; \(exit); \(window)"
         case .answerWaits: return "an answer wakes nobody; it waits until the app runs"
         case .foregroundUpdatesOnly:
             return "allowsBackgroundLocationUpdates is not set, and the app was \(decision.stateBefore)"

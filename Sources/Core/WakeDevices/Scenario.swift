@@ -65,6 +65,8 @@ package struct ScriptedApp: Hashable, Sendable {
     package var exitsOnSuspend: Bool
     /// What it was built with (VOIP-1).
     package var sdk = SDKVersion.unknown
+    /// Whether its user may set up accessories for it (BTC-8).
+    package var accessorySetup = false
     /// What it connects and subscribes to when it is launched, and again what restoration does not bring back.
     package var uses: [Use]
     /// The scan it starts at launch.
@@ -235,6 +237,8 @@ package struct Step: Hashable, Sendable {
 /// What a step does. Numbers are positions in ``Scenario/apps`` and ``Scenario/devices``.
 package enum Verb: Hashable, Sendable {
     case user(apps: [Int], UserAction)
+    /// The user sets up the peripherals for the apps with AccessorySetupKit (BTC-8).
+    case setUp(apps: [Int], devices: [Int])
     case terminate(apps: [Int], ExitCause, MemoryPressure = .normal)
     case uninstall(apps: [Int])
     case phone(PhoneChange)

@@ -7,7 +7,7 @@ extension ScenarioReading {
     /// What only a scripted app has.
     private static let script = [
         "count", "peripheral", "modes", "restore-identifier", "exits-on-suspend", "uses", "scan", "location",
-        "accessory", "audio", "on", "voip", "sdk",
+        "accessory", "audio", "on", "voip", "sdk", "accessory-setup",
     ]
 
     mutating func addApps(_ node: YAMLNode) throws(FileError) {

@@ -4,14 +4,16 @@ import WakeModel
 extension ScenarioReading {
     /// What a step may begin with.
     static let subjects = [
-        "launch", "foreground", "home", "force-quit", "interrupt", "resume-active", "terminate", "uninstall", "phone",
-        "bluetooth", "airplane-mode", "notify", "disconnect", "out-of-range", "in-range", "arm", "enter", "exit",
+        "launch", "foreground", "home", "force-quit", "interrupt", "resume-active", "set-up", "terminate", "uninstall",
+        "phone", "bluetooth", "airplane-mode", "notify", "disconnect", "out-of-range", "in-range", "arm", "enter",
+        "exit",
         "position", "play",
         "arrive", "depart", "authorize", "note", "attach", "detach", "send", "voip", "call", "plug", "unplug", "sound",
     ]
 
     /// What some of the subjects need beside.
     static let extras = [
+        (verb: "set-up", value: ["device"]),
         (verb: "terminate", value: ["cause", "pressure"]), (verb: "notify", value: ["characteristic", "value"]),
         (verb: "arm", value: ["fault"]), (verb: "authorize", value: ["location", "microphone", "background-location"]),
         (verb: "send", value: ["protocol", "text", "hex"]),
@@ -23,6 +25,7 @@ extension ScenarioReading {
         for (verb, extras) in Self.extras where verb != key { try fields.refuse(extras, beside: key) }
         if let action = userAction(key) { return .user(apps: try appNames.resolve(value), action) }
         switch key {
+        case "set-up": return try setUp(value, fields)
         case "terminate":
             let cause = try exitCause(fields) ?? .memory
             return .terminate(apps: try appNames.resolve(value), cause, try pressure(fields, cause))
@@ -54,6 +57,19 @@ extension ScenarioReading {
         case "resume-active": .resumeActive
         default: nil
         }
+    }
+
+    /// Of an app with a bundle, Info.plist says whether it may be: that is read when the run begins.
+    private mutating func setUp(_ node: YAMLNode, _ fields: Fields) throws(FileError) -> Verb {
+        let positions = try appNames.resolve(node)
+        for position in positions {
+            guard case .scripted(let script) = apps[position].form, !script.accessorySetup else { continue }
+            throw node.error(found: "'\(apps[position].name)'", expected: "an app with 'accessory-setup: true'")
+        }
+        let name = try fields.required("device")
+        let devices = try deviceNames.resolve(name)
+        for device in devices { _ = try self.devices[device].peripheral(for: name) }
+        return .setUp(apps: positions, devices: devices)
     }
 
     private func exitCause(_ fields: Fields) throws(FileError) -> ExitCause? {

@@ -20,6 +20,7 @@ struct ScriptReading {
         let restoreIdentifier = try fields["restore-identifier"]?.text(expecting: "a restore identifier")
         let exitsOnSuspend = try fields["exits-on-suspend"]?.bool() ?? false
         let sdk = try fields["sdk"].map { (node) throws(FileError) in try SDKVersion(node) } ?? .unknown
+        let accessorySetup = try fields["accessory-setup"]?.bool() ?? false
         let scan = try fields["scan"].map { (node) throws(FileError) in try ScriptedApp.Scan(node) }
         let location = try fields["location"].map { (node) throws(FileError) in
             try ScriptedApp.LocationUse(node, modes: modes)
@@ -39,6 +40,7 @@ struct ScriptReading {
             restoreIdentifier: restoreIdentifier,
             exitsOnSuspend: exitsOnSuspend,
             sdk: sdk,
+            accessorySetup: accessorySetup,
             uses: [],
             scan: scan,
             reactions: reactions,

@@ -100,6 +100,8 @@ package struct AppManifest: Hashable, Sendable {
     package var accessoryProtocols: [NameID]
     /// What the app was built with (VOIP-1).
     package var sdk: SDKVersion
+    /// Whether NSAccessorySetupKitSupports names Bluetooth: its user may set up accessories for it (BTC-8).
+    package var accessorySetup: Bool
 
     package init(
         bundle: NameID,
@@ -107,7 +109,8 @@ package struct AppManifest: Hashable, Sendable {
         exitsOnSuspend: Bool = false,
         bluetoothAuthorization: BluetoothAuthorization = .allowed,
         accessoryProtocols: [NameID] = [],
-        sdk: SDKVersion = .unknown
+        sdk: SDKVersion = .unknown,
+        accessorySetup: Bool = false
     ) {
         self.bundle = bundle
         self.modes = modes
@@ -115,5 +118,6 @@ package struct AppManifest: Hashable, Sendable {
         self.bluetoothAuthorization = bluetoothAuthorization
         self.accessoryProtocols = accessoryProtocols
         self.sdk = sdk
+        self.accessorySetup = accessorySetup
     }
 }

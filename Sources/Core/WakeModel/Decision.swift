@@ -84,14 +84,17 @@ package struct AppSnapshot: Hashable, Sendable {
     package var forceQuitAt: Instant = .zero
     /// The user's action that set it.
     package var forceQuitBy: EventID = .none
-    /// The event is one that relaunches the app all the same (LAUNCH-3).
+    /// The event is one that relaunches the app all the same (LAUNCH-3; BTC-8 where ``accessorySetUp``).
     package var forceQuitLifted: Bool = false
     /// The phone was restarted since a process of the app last ran (BTC-8).
     package var rebootedSince: Bool = false
-    /// Bluetooth was turned off for good since a process of the app last ran (BTC-8).
+    /// Bluetooth was turned off since a process of the app last ran, and what the app waited for went with it (BTC-8).
     package var bluetoothOffSince: Bool = false
     /// The event is the end of a link that the restart itself ended (BTC-8).
     package var endedByReboot: Bool = false
+    /// The event is of an accessory that the user set up for the app, which the profile lets outlive a force quit and Control
+    /// Centre (BTC-8).
+    package var accessorySetUp: Bool = false
     package var unlockedSinceBoot: Bool = true
     package var unlockedAt: Instant = .zero
     package var passcode: Bool = false

@@ -6,6 +6,9 @@ package enum Input: Hashable, Sendable {
     case install(AppID, AppManifest)
     case uninstall(AppID)
     case user(AppID, UserAction)
+    /// The user sets up a peripheral for an app in AccessorySetupKit's picker; nothing, where the app does not declare that
+    /// (BTC-8).
+    case setUp(AppID, peripheral: NameID)
     /// The system ends the app, for a cause that is not the user's.
     case terminate(AppID, ExitCause, MemoryPressure = .normal)
     case request(AppID, AppRequest)

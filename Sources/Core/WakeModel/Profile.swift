@@ -31,6 +31,9 @@ package struct Profile: Hashable, Sendable {
     /// Whether what waits for a peripheral outlives Bluetooth being off in Control Centre, where from iOS 11 on it only
     /// drops links (BT-2, BTC-8).
     package var controlCentreKeepsRequests: Bool
+    /// Whether accessories that the user set up with AccessorySetupKit relaunch a force-quit app, and what waits for them
+    /// outlives Bluetooth being off in Control Centre (BTC-8). Where ``controlCentreKeepsRequests``, all does.
+    package var accessorySetupRelaunches: Bool
     /// How long Bluetooth stays off in Control Centre: iOS turns it on at five in the next morning, and the bench knows no
     /// time of day, so this is assumed. Nil where Control Centre turns it off as Settings does (BT-2).
     package var controlCentreLasts: Instant.Span?
@@ -102,6 +105,7 @@ package struct Profile: Hashable, Sendable {
         firstUnlockGates: Bool = true,
         bluetoothRelaunchesAfterReboot: Bool = false,
         controlCentreKeepsRequests: Bool = false,
+        accessorySetupRelaunches: Bool = false,
         controlCentreLasts: Instant.Span? = .seconds(86_400),
         airplaneModeKeepsBluetooth: Bool = true,
         reconnects: Bool = false,
@@ -127,6 +131,7 @@ package struct Profile: Hashable, Sendable {
             firstUnlockGates: firstUnlockGates,
             bluetoothRelaunchesAfterReboot: bluetoothRelaunchesAfterReboot,
             controlCentreKeepsRequests: controlCentreKeepsRequests,
+            accessorySetupRelaunches: accessorySetupRelaunches,
             controlCentreLasts: controlCentreLasts,
             airplaneModeKeepsBluetooth: airplaneModeKeepsBluetooth,
             reconnects: reconnects,
@@ -211,6 +216,7 @@ package struct Profile: Hashable, Sendable {
         taskBudget: 30,
         taskCode: TerminationCode.backgroundTask,
         bluetoothRelaunchesAfterReboot: true,
+        accessorySetupRelaunches: true,
         reconnects: true,
         locationLiftsForceQuit: false,
         provisionalAlways: true

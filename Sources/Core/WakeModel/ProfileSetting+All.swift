@@ -141,6 +141,12 @@ extension ProfileSetting {
             "what terminated apps wait for outlives Bluetooth being off in Control Centre"
         ),
         .flag(
+            "accessorySetupRelaunches",
+            \.accessorySetupRelaunches,
+            .btc8,
+            "accessories set up with AccessorySetupKit outlive a force quit, and Bluetooth being off in Control Centre"
+        ),
+        .flag(
             "reconnects",
             \.reconnects,
             .btc11,

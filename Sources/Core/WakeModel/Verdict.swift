@@ -103,6 +103,8 @@ public enum Reason: UInt8, CaseIterable, Sendable {
     case updateKept
     /// An update that waited gave way to a newer one.
     case newerUpdateKept
+    /// An accessory that the user set up with AccessorySetupKit brings back a force-quit app.
+    case relaunchedForAccessory
 
     /// The word used in records, scenarios and `wakebench rules --reasons`.
     package var word: String {
@@ -168,6 +170,7 @@ public enum Reason: UInt8, CaseIterable, Sendable {
         case .voipWakeLimit: "VoIPWakeLimit"
         case .updateKept: "UpdateKept"
         case .newerUpdateKept: "NewerUpdateKept"
+        case .relaunchedForAccessory: "RelaunchedForAccessory"
         }
     }
 
@@ -190,7 +193,7 @@ public enum Reason: UInt8, CaseIterable, Sendable {
         case .scanNeedsMode, .scanWithoutServices: .btc3
         case .duplicateDiscovery: .btc4
         case .noRestoreIdentifier: .btc6
-        case .notRelaunchedAfterExit: .btc8
+        case .notRelaunchedAfterExit, .relaunchedForAccessory: .btc8
         case .bluetoothOff: .btc10
         case .exitsOnSuspend: .opt2
         case .managerNotCreated: .btc6

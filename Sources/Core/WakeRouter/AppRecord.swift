@@ -109,6 +109,10 @@ struct AppRecord: Equatable {
     /// When the app was last seen by the user (BTC-9).
     var leftForeground = Instant.zero
     var managers: [Manager] = []
+    /// The app declares that accessories may be set up for it (BTC-8).
+    var mayBeSetUp = false
+    /// The peripherals that the user has set up for it, ascending (BTC-8).
+    var accessoriesSetUp: [NameID] = []
     var location = LocationRecord()
     var audio = AudioRecord()
     var accessory = AccessoryRecord()

@@ -176,9 +176,19 @@ extension Router {
     func isBarred(_ app: AppID) -> Bool { profile.forceQuitBars && apps[Int(app.number)].face.forceQuit }
 
     /// The app will not be launched again, so that the system keeps nothing of its managers: links, requests, scans,
-    /// subscriptions and adverts end, and nothing is restored later (LAUNCH-2).
+    /// subscriptions and adverts end, and nothing is restored later (LAUNCH-2), but for accessories that bring the app back
+    /// all the same (BTC-8).
     mutating func letGo(of app: AppID, into output: inout RouterOutput) {
-        releaseManagers(of: app, into: &output) { _ in true }
+        for slot in apps[Int(app.number)].managers.indices {
+            let manager = apps[Int(app.number)].managers[slot]
+            guard manager.inUse, !manager.attached else { continue }
+            let kept = manager.isKept(profile) ? manager.peripherals.filter { isSetUp($0, for: app) } : []
+            if kept.isEmpty {
+                releaseManager(slot, of: app, into: &output)
+            } else {
+                letGo(of: app, slot: slot, keeping: kept, into: &output)
+            }
+        }
     }
 
     /// Drops the managers of an app that no process is attached to and that match.

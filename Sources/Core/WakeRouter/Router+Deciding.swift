@@ -63,7 +63,7 @@ extension Router {
 
     /// The role in which an app hears of an event.
     private enum Role {
-        case central
+        case central(liftsForceQuit: Bool)
         case peripheral(EventKind)
         case location(LocationQuestion)
         case audio(AudioQuestion)
@@ -116,6 +116,7 @@ extension Router {
         var face = observe(interest)
         face.scanServices = UInt16(clamping: sighting.services)
         face.endedByReboot = event.kind == .peripheralDisconnected && event.parent != .none
+        if !apps[index].accessoriesSetUp.isEmpty { noteSetUp(event, for: interest.client, &face) }
         let question = BluetoothQuestion(
             kind: event.kind,
             state: face.state,
@@ -123,7 +124,8 @@ extension Router {
             firstSighting: sighting.first,
             wanted: interest.wanted
         )
-        return (face, BluetoothRules.evaluate(question, of: face, by: profile), .central)
+        let results = BluetoothRules.evaluate(question, of: face, by: profile)
+        return (face, results, .central(liftsForceQuit: face.forceQuitLifted))
     }
 
     /// What the rules of Core Location look at.
@@ -200,6 +202,7 @@ extension Router {
         var launching = false
         if case .launching = apps[index].phase { launching = true }
         return switch role {
+        case .central(liftsForceQuit: true): (.relaunch, .relaunchedForAccessory)
         case .central, .peripheral: BluetoothRules.acceptance(in: state, launching: launching)
         case .location(let question): LocationRules.acceptance(of: question, launching: launching)
         case .audio(let question): AudioRules.acceptance(of: question, launching: launching)

@@ -62,7 +62,8 @@ extension Router {
     private mutating func forgetRadio() {
         scanners = scanners.filter { outlivesPower($0) }
         for row in peripherals.indices {
-            let kept = peripherals[row].links.filter { outlivesPower($0.client) }
+            let peripheral = NameID(UInt32(row))
+            let kept = peripherals[row].links.filter { outlivesPower($0.client, on: peripheral) }
             peripherals[row] = PeripheralRecord(
                 links: kept.map { Link(client: $0.client, connected: false, since: $0.since, options: $0.options) }
             )
@@ -70,19 +71,31 @@ extension Router {
         for index in apps.indices {
             let app = AppID(UInt32(index))
             if !apps[index].hasProcess, !outlivesPower(app) { apps[index].face.bluetoothOffSince = true }
-            for slot in apps[index].managers.indices
-            where !outlivesPower(BluetoothClient(app: app, slot: UInt16(slot))) {
+            for slot in apps[index].managers.indices {
+                let client = BluetoothClient(app: app, slot: UInt16(slot))
+                if outlivesPower(client) { continue }
                 apps[index].managers[slot].scan = nil
                 apps[index].managers[slot].watch = nil
-                apps[index].managers[slot].peripherals.removeAll()
+                let kept = apps[index].managers[slot].peripherals.filter { outlivesPower(client, on: $0) }
+                apps[index].managers[slot].peripherals = kept
             }
         }
     }
 
     /// Whether the system keeps what a manager holds while Bluetooth is off: a process is told, and asks anew.
     private func outlivesPower(_ client: BluetoothClient) -> Bool {
+        outlivesPower(client.app) && isPreserved(client)
+    }
+
+    /// Whether the system keeps what a manager wants of a peripheral while Bluetooth is off.
+    private func outlivesPower(_ client: BluetoothClient, on peripheral: NameID) -> Bool {
+        guard bluetoothSwitch == .offInControlCentre, isPreserved(client) else { return false }
+        return outlivesPower(client.app) || isSetUp(peripheral, for: client.app)
+    }
+
+    private func isPreserved(_ client: BluetoothClient) -> Bool {
         let manager = apps[Int(client.app.number)].managers[Int(client.slot)]
-        return outlivesPower(client.app) && !manager.attached && manager.isKept(profile)
+        return !manager.attached && manager.isKept(profile)
     }
 
     private func outlivesPower(_ app: AppID) -> Bool {

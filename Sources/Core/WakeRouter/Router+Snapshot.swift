@@ -3,7 +3,7 @@ import WakeModel
 /// The whole state of the router as bytes, from which another goes on with the same output.
 extension Router {
     /// Changes whenever the layout does; bytes of another version are refused.
-    private static let snapshotVersion: UInt8 = 4
+    private static let snapshotVersion: UInt8 = 5
 
     /// Writes all that the router knows; equal states give equal bytes.
     package func encode(into writer: inout ByteWriter) {
@@ -107,6 +107,8 @@ extension AppRecord: ByteCoded {
         writer.write(leftForeground)
         writer.write(installedAt)
         writer.write(managers)
+        writer.write(mayBeSetUp)
+        writer.write(accessoriesSetUp)
         writer.write(location)
         writer.write(audio)
         writer.write(accessory)
@@ -131,6 +133,8 @@ extension AppRecord: ByteCoded {
         let start = reader.offset
         managers = try reader.readArray()
         guard managers.count <= Router.managersLimit else { throw EncodingFault(.unknownValue, at: start) }
+        mayBeSetUp = try reader.readBool()
+        accessoriesSetUp = try reader.readArray()
         location = try reader.read()
         audio = try reader.read()
         accessory = try reader.read()

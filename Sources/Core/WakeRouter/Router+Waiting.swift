@@ -74,11 +74,19 @@ extension Router {
     }
 
     /// The app released one manager: nothing that waits for it is wanted any more (BT-1).
-    mutating func dropWaiting(of app: AppID, slot: Int, source: Source, into output: inout RouterOutput) {
+    mutating func dropWaiting(
+        of app: AppID,
+        slot: Int,
+        source: Source,
+        into output: inout RouterOutput,
+        where matches: (WakeEvent) -> Bool = { _ in true }
+    ) {
         let index = Int(app.number)
         var position = 0
         while position < apps[index].waiting.count {
-            guard apps[index].waiting[position].interest.via.source == source else {
+            guard apps[index].waiting[position].interest.via.source == source,
+                matches(apps[index].waiting[position].event)
+            else {
                 position += 1
                 continue
             }
@@ -285,10 +293,17 @@ extension Router {
     }
 
     /// A manager is released: nothing waits for the unlock for it.
-    mutating func dropKept(of app: AppID, slot: Int, into output: inout RouterOutput) {
+    mutating func dropKept(
+        of app: AppID,
+        slot: Int,
+        into output: inout RouterOutput,
+        where matches: (WakeEvent) -> Bool = { _ in true }
+    ) {
         let index = Int(app.number)
         for place in apps[index].awaitingUnlock.indices.reversed()
-        where apps[index].awaitingUnlock[place].interest.via.source == .bluetooth {
+        where apps[index].awaitingUnlock[place].interest.via.source == .bluetooth
+            && matches(apps[index].awaitingUnlock[place].event)
+        {
             apps[index].awaitingUnlock[place].interest.slots.remove(slot)
             guard apps[index].awaitingUnlock[place].interest.slots.isEmpty else { continue }
             output.actions.append(.discard(app, apps[index].awaitingUnlock.remove(at: place).event.id))

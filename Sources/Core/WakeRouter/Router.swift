@@ -160,6 +160,9 @@ package struct Router {
             guard isInstalled(app) else { return }
             user(action, app, id: id, into: &output)
             reschedule(app)
+        case .setUp(let app, let peripheral):
+            guard isInstalled(app) else { return }
+            setUp(peripheral, for: app)
         case .terminate(let app, let cause, let pressure):
             guard isInstalled(app) else { return }
             terminate(app, cause: cause, pressure: pressure, code: 0, by: id, into: &output)
@@ -270,6 +273,7 @@ package struct Router {
         apps[index].face.sdk = manifest.sdk
         apps[index].face.exitsOnSuspend = manifest.exitsOnSuspend
         apps[index].accessory.protocols = manifest.accessoryProtocols
+        apps[index].mayBeSetUp = manifest.accessorySetup
         let isAllowed = manifest.bluetoothAuthorization == .allowed
         if apps[index].face.bluetoothAllowed != isAllowed {
             apps[index].face.bluetoothAllowed = isAllowed

@@ -188,11 +188,11 @@ package final class BlueZBluetooth: BluetoothCentralPort {
         case .operate(let client, let name, let operation): operate(operation, for: client, on: name)
         case .watchConnections(let client, let peripherals, let services):
             if poweredOn { watches.set(client, peripherals: peripherals, services: services) }
-        case .release(let client):
+        case .release(let client, let kept):
             scans.removeAll { $0.client == client }
             watches.remove(client)
             scanChanged()
-            for peripheral in inOrder { letGo(client, of: peripheral) }
+            for peripheral in inOrder where !kept.contains(peripheral.name) { letGo(client, of: peripheral) }
         case .power(let on): setPower(on, at: now)
         }
     }

@@ -163,10 +163,12 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
             operate(operation, for: client, on: peripheral, at: now)
         case .watchConnections(let client, let peripherals, let services):
             if poweredOn { watches.set(client, peripherals: peripherals, services: services) }
-        case .release(let client):
+        case .release(let client, let kept):
             scans.removeAll { $0.client == client }
             watches.remove(client)
-            for index in peripherals.indices { letGo(client, of: index, at: now) }
+            for index in peripherals.indices where !kept.contains(peripherals[index].nameID) {
+                letGo(client, of: index, at: now)
+            }
         case .power(let on): setPower(on, at: now)
         }
     }

@@ -19,6 +19,8 @@ package struct AppBundle: Hashable, Sendable {
     package var accessoryProtocols: [String] = []
     /// DTSDKName, else DTPlatformVersion (VOIP-1).
     package var sdk = SDKVersion.unknown
+    /// Whether NSAccessorySetupKitSupports names Bluetooth (BTC-8).
+    package var accessorySetup = false
     /// One line for each thing that is odd but harmless.
     package var warnings: [String]
 
@@ -29,7 +31,8 @@ package struct AppBundle: Hashable, Sendable {
             modes: modes,
             exitsOnSuspend: exitsOnSuspend,
             accessoryProtocols: accessoryProtocols.map(names.intern),
-            sdk: sdk
+            sdk: sdk,
+            accessorySetup: accessorySetup
         )
     }
 
@@ -59,6 +62,7 @@ package struct AppBundle: Hashable, Sendable {
             exitsOnSuspend: try plist.flag("UIApplicationExitsOnSuspend"),
             accessoryProtocols: try plist.texts("UISupportedExternalAccessoryProtocols", atMost: 1_000),
             sdk: try plist.sdk(),
+            accessorySetup: try plist.texts("NSAccessorySetupKitSupports", atMost: 1_000).contains("Bluetooth"),
             warnings: unknown.isEmpty ? [] : [warning(about: unknown, in: path)]
         )
     }

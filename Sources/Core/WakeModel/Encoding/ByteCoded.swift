@@ -120,6 +120,7 @@ extension AppManifest: ByteCoded {
         writer.write(bluetoothAuthorization)
         writer.write(accessoryProtocols)
         writer.write(sdk)
+        writer.write(accessorySetup)
     }
 
     package init(from reader: inout ByteReader) throws(EncodingFault) {
@@ -129,7 +130,8 @@ extension AppManifest: ByteCoded {
             exitsOnSuspend: try reader.readBool(),
             bluetoothAuthorization: try reader.read(),
             accessoryProtocols: try reader.readArray(),
-            sdk: try reader.read()
+            sdk: try reader.read(),
+            accessorySetup: try reader.readBool()
         )
     }
 }

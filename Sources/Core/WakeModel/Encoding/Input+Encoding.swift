@@ -43,6 +43,10 @@ extension Input: ByteCoded {
         case .overflowed(let event):
             writer.write(byte: 11)
             writer.write(event)
+        case .setUp(let app, let peripheral):
+            writer.write(byte: 12)
+            writer.write(app)
+            writer.write(peripheral)
         }
     }
 
@@ -61,6 +65,7 @@ extension Input: ByteCoded {
         case 9: self = .benchRestarted
         case 10: self = .redeliver(try reader.read(), try reader.read(), supersedes: try reader.read())
         case 11: self = .overflowed(try reader.read())
+        case 12: self = .setUp(try reader.read(), peripheral: try reader.read())
         default: throw EncodingFault(.unknownValue, at: start)
         }
     }

@@ -35,8 +35,8 @@ package enum BluetoothCommand: Hashable, Sendable {
     /// Say when a link to one of the peripherals, or to one with one of the services, comes up or goes, whoever holds it.
     /// Replaces what the client asked before; two empty lists end it.
     case watchConnections(BluetoothClient, peripherals: [NameID], services: [NameID])
-    /// The client is gone for good: drop all it holds, silently.
-    case release(BluetoothClient)
+    /// The client is gone: drop all it holds, silently, but its connections to these, with their subscriptions.
+    case release(BluetoothClient, keeping: [NameID] = [])
     /// Turn the adapter on or off. It says when it is, as it does when somebody else turns it (BT-2).
     case power(Bool)
 }

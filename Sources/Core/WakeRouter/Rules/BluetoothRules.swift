@@ -47,7 +47,8 @@ enum BluetoothRules {
             (!app.rebootedSince || profile.bluetoothRelaunchesAfterReboot)
             && !app.bluetoothOffSince && !app.endedByReboot
         var results = CheckResults()
-        results[.notForceQuit] = !profile.forceQuitBars ? .notApplicable : passes(!app.forceQuit, where: dead)
+        results[.notForceQuit] =
+            !profile.forceQuitBars || app.forceQuitLifted ? .notApplicable : passes(!app.forceQuit, where: dead)
         results[.unlockedSinceBoot] = !profile.firstUnlockGates ? .notApplicable : passes(unlocked, where: dead)
         results[.exitAllowsRelaunch] =
             !dead ? .notApplicable : passes(outlives, where: true)
