@@ -66,7 +66,7 @@ private final class Notebook: Journal {
     func commit() {}
     func rollback() {}
     func idle() {}
-    func end(at: Instant) {}
+    func end(_ ending: RunEnding) {}
     func finish() {}
 
     func transaction(of kind: EventKind) -> Int? {

@@ -87,4 +87,23 @@ struct JournalDamageTests {
         #expect(what.hasPrefix(says), "\(what)")
         #expect(error?.description.contains("journal.sqlite: damaged (") == true)
     }
+
+    @Test("How a run ended is read back as it was, and an end that was altered is refused", arguments: [true, false])
+    func ending(isInterrupted: Bool) throws {
+        let ending = RunEnding(
+            at: second(3),
+            isInterrupted: isInterrupted,
+            began: 1_795_000_000_000_000_000,
+            took: .milliseconds(1_234)
+        )
+        #expect(try SQLiteJournal(opening: place.path).recover().end == nil)
+        try SQLiteJournal(opening: place.path).end(ending)
+        let found = try SQLiteJournal(opening: place.path).recover()
+        #expect(found.end == ending)
+        #expect(!found.finished)
+        let words = isInterrupted ? ("interrupted", "played") : ("played", "interrupted")
+        try alter("UPDATE meta SET value = replace(value, '\(words.0)', '\(words.1)') WHERE key = 'state'")
+        let error = #expect(throws: JournalError.self) { try SQLiteJournal(opening: place.path).recover() }
+        #expect(error?.kind == .damaged("the run's state"))
+    }
 }

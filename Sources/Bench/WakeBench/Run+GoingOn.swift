@@ -74,12 +74,15 @@ extension Run {
     }
 
     /// Brings a run back that came to its end, and whose reports are still to be written.
-    func readBack(to end: Instant) throws {
+    func readBack(to ending: RunEnding) throws {
+        let end = ending.at
         bench.adoptNames((journal.recovery?.names.count ?? 0) + 1)
         var steps = ReplayedSteps()
         if try readInputs(&steps) { try compareReplay() }
         driveReplay(to: end, &steps)
         reached = end
+        interrupted = ending.isInterrupted
+        self.ending = ending
         notes.append("the run in \(folder.path) had come to its end at \(LogTime.text(end)); its reports are written")
         try recorder.finish(at: end)
     }

@@ -31,6 +31,12 @@ package final class Run {
     package let realTime: Bool
     var startedAt: Int64 = 0
     var interrupted = false
+    /// When the run began, in nanoseconds since 1970.
+    private let began = WallClock.now()
+    /// The same on the monotonic clock.
+    private let beganMonotonic = MonotonicClock.now()
+    /// How the run came to its end, be it before the bench died; nil before.
+    package internal(set) var ending: RunEnding?
     /// The signals that end the run with its reports; blocked while it runs.
     private let endings = SignalSet([SIGINT, SIGTERM, SIGHUP])
     /// When the next look for one is due, on the monotonic clock in nanoseconds.
@@ -257,7 +263,14 @@ package final class Run {
         recorder.disturbAll()
         recorder.register(at: reached) { bench.router.registrations(of: $0) }
         try recorder.finish(at: reached)
-        try journal.journal.end(at: reached)
+        let ending = RunEnding(
+            at: reached,
+            isInterrupted: interrupted,
+            began: began,
+            took: Instant.Span(nanoseconds: MonotonicClock.now() - beganMonotonic)
+        )
+        try journal.journal.end(ending)
+        self.ending = ending
     }
 
     /// Says that the reports of the run are there too, so that nothing of it is left to do.

@@ -37,15 +37,13 @@ enum RunPages {
     static func results(
         _ run: Run,
         _ failure: CommandFailure?,
-        began: Date,
         log: () throws(CommandFailure) -> RunLog
     ) throws(CommandFailure) -> RunResults {
-        let took = Date().timeIntervalSince(began)
         var results = RunResults(
             title: run.scenario.name,
             file: run.scenario.file.split(separator: "/").last.map(String.init) ?? "",
-            began: Int64(began.timeIntervalSince1970 * 1_000) * 1_000_000,
-            took: .milliseconds(Int64(took * 1_000)),
+            began: run.ending?.began ?? 0,
+            took: run.ending?.took ?? .zero,
             end: run.reached
         )
         // Whoever interrupts a run waits for its end, and not for a log of any length to be searched.

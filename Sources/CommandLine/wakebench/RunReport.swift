@@ -12,7 +12,6 @@ enum RunReport {
         follow: Bool,
         junit: String? = nil
     ) throws(CommandFailure) -> ExitCode {
-        let began = Date()
         let run: Run
         do { run = try Run(options) } catch {
             if let junit { try RunPages.writeJUnit(RunPages.results(of: options.scenario, error), to: junit) }
@@ -39,7 +38,7 @@ enum RunReport {
         }
         let decisions = run.verdicts.reduce(0, +)
         let log = try decisions <= wholeReportLimit ? RunPages.log(run.folder) : nil
-        let results = try RunPages.results(run, failure, began: began) { () throws(CommandFailure) in
+        let results = try RunPages.results(run, failure) { () throws(CommandFailure) in
             if let log { return log }
             return try RunPages.log(run.folder)
         }

@@ -52,8 +52,8 @@ package protocol Journal: AnyObject {
     /// A quiet moment: slow housekeeping may happen now rather than in a commit. Should it fail, nothing is lost.
     func idle()
 
-    /// The run has come to its end at that instant: no input follows, and only its reports may still be missing.
-    func end(at: Instant) throws(JournalError)
+    /// The run has come to its end: no input follows, and only its reports may still be missing.
+    func end(_ ending: RunEnding) throws(JournalError)
 
     /// The run is over and its reports are there: there is nothing to recover.
     func finish() throws(JournalError)
@@ -100,6 +100,25 @@ package struct RunningProcess: Hashable, Sendable {
         self.app = app
         self.generation = generation
         self.pid = pid
+    }
+}
+
+/// How a run came to its end, for reports that are written later.
+package struct RunEnding: Hashable, Sendable {
+    /// Where the run's clock stood.
+    package var at: Instant
+    /// Whether the run was asked to end before its time.
+    package var isInterrupted: Bool
+    /// When the run began, in nanoseconds since 1970.
+    package var began: Int64
+    /// How long the run took by the wall clock.
+    package var took: Instant.Span
+
+    package init(at: Instant, isInterrupted: Bool = false, began: Int64, took: Instant.Span) {
+        self.at = at
+        self.isInterrupted = isInterrupted
+        self.began = began
+        self.took = took
     }
 }
 
@@ -201,6 +220,6 @@ package final class NoJournal: Journal {
     package func commit() {}
     package func rollback() {}
     package func idle() {}
-    package func end(at: Instant) {}
+    package func end(_ ending: RunEnding) {}
     package func finish() {}
 }

@@ -41,8 +41,8 @@ package struct JournalRecovery: Sendable {
     package var meta: JournalMeta
     /// The run came to its end and its reports were written: there is nothing to go on with.
     package var finished: Bool
-    /// When the run came to its end; nil when it broke off before.
-    package var end: Instant?
+    /// How the run came to its end; nil when it broke off before.
+    package var end: RunEnding?
     /// The texts of the names 1, 2, 3 and so on.
     package var names: [String]
     /// The latest; nil when the run ended before its first.
@@ -150,7 +150,7 @@ extension SQLiteJournal {
         return try statement.next() ? statement.bytes(0) : nil
     }
 
-    private func readMeta() throws(JournalError) -> (JournalMeta, finished: Bool, end: Instant?) {
+    private func readMeta() throws(JournalError) -> (JournalMeta, finished: Bool, end: RunEnding?) {
         var texts: [String: [UInt8]] = [:]
         let statement = try Statement("SELECT key, value FROM meta", on: connection)
         while try statement.next() {
@@ -184,12 +184,19 @@ extension SQLiteJournal {
         return (meta, state == "finished", end)
     }
 
-    /// When the run came to its end, by a state that says so.
-    private static func end(in state: String) -> Instant? {
+    /// How the run came to its end, by a state that says so.
+    private static func end(in state: String) -> RunEnding? {
         let words = state.split(separator: " ")
-        guard words.count == 3, let nanoseconds = Int64(words[1]) else { return nil }
-        let end = Instant(nanoseconds: nanoseconds)
-        return Self.state(endedAt: end) == state ? end : nil
+        guard words.count == 6, let at = Int64(words[1]), let began = Int64(words[3]), let took = Int64(words[4]) else {
+            return nil
+        }
+        let ending = RunEnding(
+            at: Instant(nanoseconds: at),
+            isInterrupted: words[2] == interruptedWord,
+            began: began,
+            took: Instant.Span(nanoseconds: took)
+        )
+        return Self.state(of: ending) == state ? ending : nil
     }
 
     private func readNames() throws(JournalError) -> [String] {

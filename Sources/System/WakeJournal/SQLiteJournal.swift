@@ -144,8 +144,8 @@ package final class SQLiteJournal: Journal {
         log.pages = 0
     }
 
-    package func end(at: Instant) throws(JournalError) {
-        try setMeta("state", text: Self.state(endedAt: at))
+    package func end(_ ending: RunEnding) throws(JournalError) {
+        try setMeta("state", text: Self.state(of: ending))
     }
 
     package func finish() throws(JournalError) {
@@ -357,10 +357,14 @@ package final class SQLiteJournal: Journal {
     static let sumKey = "sum"
 
     /// The state of a run that has come to its end, with a sum of its own.
-    static func state(endedAt end: Instant) -> String {
-        let text = "\(end.nanoseconds)"
+    static func state(of ending: RunEnding) -> String {
+        let word = ending.isInterrupted ? interruptedWord : "played"
+        let text = "\(ending.at.nanoseconds) \(word) \(ending.began) \(ending.took.nanoseconds)"
         return "ended \(text) \(RowSum.meta([("end", Array(text.utf8))]))"
     }
+
+    /// Stands in the state of a run that was asked to end before its time.
+    static let interruptedWord = "interrupted"
 
     private func setMeta(_ key: String, text: String) throws(JournalError) {
         let statement = try Statement("INSERT OR REPLACE INTO meta VALUES ('\(key)', ?1)", on: connection)

@@ -1,0 +1,130 @@
+import Foundation
+import Glibc
+import Testing
+import WakeBench
+import WakeModel
+import WakePorts
+import WakeReports
+
+@Suite("What a run that stops early, or goes on, says of itself")
+struct StoppedRunTests {
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "wakebench-stopped-\(UUID())")
+
+    private static let belt = """
+        device: bluetooth-peripheral
+        address: "F0:11:22:33:44:55"
+        advertising: {services: [180D]}
+
+        """
+
+    /// A belt that nobody uses is lost and noted, with nothing else around.
+    private static let quiet = """
+        scenario: quiet
+        devices: [{file: belt.yaml, name: belt}]
+        apps: [{scripted: com.acme.heart, name: heart, modes: [bluetooth-central]}]
+        steps:
+          - {at: 0, launch: heart}
+          - {at: 50ms, out-of-range: belt}
+          - {at: 100ms, note: belt lost}
+        expect: [{app: heart, state: active}]
+        until: 2s
+
+        """
+
+    /// The same, with something that is journaled after it.
+    private static let locked = quiet.replacing(
+        "expect:",
+        with: """
+              - {at: 1s, phone: lock}
+              - {at: 1500ms, note: belt lost}
+              - {at: 1600ms, in-range: belt}
+            expect:
+            """
+    )
+
+    private func inFolder(_ scenario: String, _ body: (RunOptions) throws -> Void) throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try Data(Self.belt.utf8).write(to: folder.appending(path: "belt.yaml"))
+        let file = folder.appending(path: "scenario.yaml")
+        try Data(scenario.utf8).write(to: file)
+        try body(RunOptions(scenario: file.path, out: folder.appending(path: "out").path))
+    }
+
+    /// The notes and ranges of a run, without their times.
+    private func facts(_ out: String) throws -> [String] {
+        let text = try String(contentsOfFile: out + "/outcomes.ndjson", encoding: .utf8)
+        return text.split(separator: "\n").compactMap { line in
+            for word in [#""note":"belt lost""#, #""in_range":true"#, #""in_range":false"#] where line.contains(word) {
+                return word
+            }
+            return nil
+        }
+    }
+
+    /// What a kill at this moment would leave, in a folder of its own.
+    private func copy(_ out: String, to name: String, logs: Bool = true) throws -> String {
+        let copy = folder.appending(path: name).path
+        try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: true)
+        let files = ["journal.sqlite", "journal.sqlite-wal"] + (logs ? ["decisions.ndjson", "outcomes.ndjson"] : [])
+        for file in files {
+            try FileManager.default.copyItem(atPath: "\(out)/\(file)", toPath: "\(copy)/\(file)")
+        }
+        return copy
+    }
+
+    // MARK: Interrupted
+
+    @Test("A run that was interrupted is that, too, when only its reports were missing: its time is its own")
+    func interrupted() throws {
+        try inFolder(Self.quiet) { options in
+            var options = options
+            options.clock = .real
+            var first: Run? = try Run(options)
+            first?.follow = { if $0.event == "belt lost" { pthread_kill(pthread_self(), SIGINT) } }
+            let error = #expect(throws: CommandFailure.self) { try first?.execute() }
+            #expect(error?.code == .interrupted)
+            let ending = try #require(first?.ending)
+            #expect(ending.isInterrupted)
+            #expect(ending.took >= .milliseconds(100))
+            first = nil
+            options.clock = nil
+            let second = try Run(options)
+            let again = #expect(throws: CommandFailure.self) { try second.execute() }
+            #expect(again == error)
+            #expect(second.ending == ending)
+        }
+    }
+
+    @Test(
+        "An interrupted run whose page could not be written ends with 130 when that is made up for, and JUnit has the error"
+    )
+    func interruptedBeforePage() throws {
+        let program = try BenchProgram()
+        try program.write(Self.belt, to: "belt.yaml")
+        try program.write(Self.quiet.replacing("until: 2s", with: "until: 1m"), to: "scenario.yaml")
+        let page = program.folder.appending(path: "out/report.html")
+        try FileManager.default.createDirectory(at: page, withIntermediateDirectories: true)
+        let words = ["run", "scenario.yaml", "--clock", "real", "--out", "out", "-q"]
+        let process = try program.start(words)
+        let end = Date().addingTimeInterval(BenchProgram.patience)
+        while try !program.lines(of: "out/outcomes.ndjson").contains(where: { $0.contains("belt lost") }), Date() < end
+        {
+            moment(milliseconds: 2)
+        }
+        process.send(SIGINT)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 12)
+        try FileManager.default.removeItem(at: page)
+        let restart = Date()
+        let again = try program.run(words)
+        #expect(again.code == 130)
+        #expect(again.errors.contains("wakebench: interrupted at T+"), "\(again.errors)")
+        let junit = try program.lines(of: "out/junit.xml").joined()
+        #expect(junit.contains(#"errors="1""#) && junit.contains(#"<error type="interrupted""#), "\(junit)")
+        let results = try #require(try program.records(of: "out/results.json").first)
+        #expect((results["fault"] as? [String: Any])?["kind"] as? String == "interrupted")
+        let began = try #require(results["began"] as? NSNumber)
+        #expect(began.doubleValue / 1e9 < restart.timeIntervalSince1970)
+    }
+}
