@@ -127,4 +127,22 @@ struct StoppedRunTests {
         let began = try #require(results["began"] as? NSNumber)
         #expect(began.doubleValue / 1e9 < restart.timeIntervalSince1970)
     }
+
+    @Test("In real time the clock of a run goes on to its interruption, however quiet it is before")
+    func clockOfQuietRun() throws {
+        try inFolder(Self.quiet.replacing("until: 2s", with: "until: 1m")) { options in
+            var options = options
+            options.clock = .real
+            let run = try Run(options)
+            run.follow = { row in
+                guard row.event == "belt lost" else { return }
+                let thread = pthread_self()
+                DispatchQueue.global().asyncAfter(deadline: .now() + 0.3) { pthread_kill(thread, SIGINT) }
+            }
+            let error = #expect(throws: CommandFailure.self) { try run.execute() }
+            #expect(run.reached >= Instant(nanoseconds: 400_000_000))
+            #expect(error?.message == "interrupted at \(LogTime.text(run.reached))")
+            #expect(try RunLog(folder: options.out).end == run.reached)
+        }
+    }
 }

@@ -107,6 +107,8 @@ extension Run {
             // Who watches the clock sees it tick, whether anything happens or not.
             try loop.runOnce(timeout: progress == nil ? nil : max(0, nextProgress - MonotonicClock.now()))
         }
+        // The clock went on in the last wait, too.
+        reached = max(reached, Instant(nanoseconds: MonotonicClock.now() - startedAt))
     }
 
     /// Lets those who read the logs meanwhile see what each app waits for after this turn.
