@@ -96,8 +96,8 @@ struct StreamTests {
             )
             let log = program.folder.appending(path: "out/decisions.ndjson").path
             let end = Date().addingTimeInterval(60)
-            while (try? FileManager.default.attributesOfItem(atPath: log))?[.size] as? Int ?? 0 == 0, Date() < end {
-                // The first piece of the log says that the run is under way.
+            while (try? FileManager.default.attributesOfItem(atPath: log))?[.size] as? Int ?? 0 < 4_096, Date() < end {
+                // The first piece of the log after its head says that the run is under way.
                 _ = poll(nil, 0, 5)
             }
             let sent = Date()

@@ -145,4 +145,20 @@ struct StoppedRunTests {
             #expect(try RunLog(folder: options.out).end == run.reached)
         }
     }
+
+    // MARK: Readers meanwhile
+
+    @Test("The logs of a virtual run that is followed can be read as far as it has come")
+    func readingMeanwhile() throws {
+        try inFolder(Self.locked) { options in
+            let run = try Run(options)
+            #expect(try RunLog(folder: options.out).header.seed == run.seed)
+            var words: [String] = []
+            run.follow = { row in
+                if row.event == "lock" { words = (try? RunLog(folder: options.out).acts.map(\.word)) ?? [] }
+            }
+            try run.execute()
+            #expect(words == ["launch", "lock"])
+        }
+    }
 }

@@ -82,7 +82,6 @@ extension Run {
     }
 
     func runInRealTime() throws {
-        recorder.isFollowed = true
         var armed = Instant.distantFuture
         let timer = try loop.timer(on: .monotonic) { armed = .distantFuture }
         while !interrupted {

@@ -254,6 +254,8 @@ package final class Run {
             for watch in watches { watch.cancel() }
             endings.restore()
         }
+        // Who reads the logs meanwhile sees each turn as soon as it is committed.
+        recorder.isFollowed = realTime || follow != nil
         if realTime { try runInRealTime() } else { try runInVirtualTime() }
         try bench.commit()
         noteSilence()

@@ -78,6 +78,8 @@ package final class DecisionLog {
         try self.init(file: LogFile(creating: path), header: header, profile: profile, names: names)
         header.write(into: &file.line)
         try file.endLine()
+        // From now on the file is known for what it is.
+        try file.flush()
     }
 
     /// Keeps the lines in memory: see ``contents``.
