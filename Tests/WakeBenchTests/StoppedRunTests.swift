@@ -146,6 +146,74 @@ struct StoppedRunTests {
         }
     }
 
+    // MARK: Notes and ranges
+
+    @Test("In real time a note and a range reach those who follow and the log, though nothing else happens")
+    func notesOfQuietRun() throws {
+        try inFolder(Self.quiet) { options in
+            var options = options
+            options.clock = .real
+            let run = try Run(options)
+            var seen: [[String]] = []
+            run.follow = { row in
+                if row.event == "belt lost" { seen.append((try? facts(options.out)) ?? []) }
+                // Before the end of the run, which writes everything.
+                if row.at < Instant(nanoseconds: 1_000_000_000), seen.count == 1 {
+                    pthread_kill(pthread_self(), SIGINT)
+                }
+            }
+            _ = #expect(throws: CommandFailure.self) { try run.execute() }
+            #expect(seen == [[#""in_range":false"#, #""note":"belt lost""#]])
+        }
+    }
+
+    @Test(
+        "Going on writes the notes and ranges that the dead run had not written, and none again",
+        arguments: [true, false]
+    )
+    func notesOfDeadRun(logs: Bool) throws {
+        try inFolder(Self.locked) { options in
+            let first = try Run(options)
+            var dead = options
+            first.follow = { row in
+                guard row.event == "lock", let copy = try? copy(options.out, to: "dead", logs: logs) else { return }
+                dead.out = copy
+            }
+            try first.execute()
+            let whole = try facts(options.out)
+            #expect(whole.count == 4)
+            try #require(dead.out != options.out)
+            #expect(try !logs || facts(dead.out) == whole)
+            let second = try Run(dead)
+            try second.execute()
+            #expect(second.notes.contains { $0.contains("with the run that broke off") })
+            #expect(try facts(dead.out) == whole)
+        }
+    }
+
+    @Test("A note and a range that come again, because nothing was accepted after them, are in the log once")
+    func notesAfterLastInput() throws {
+        try inFolder(Self.quiet) { options in
+            var options = options
+            options.clock = .real
+            let first = try Run(options)
+            var dead = options
+            first.follow = { row in
+                guard row.event == "belt lost", let copy = try? copy(options.out, to: "dead") else { return }
+                dead.out = copy
+                pthread_kill(pthread_self(), SIGINT)
+            }
+            _ = #expect(throws: CommandFailure.self) { try first.execute() }
+            try #require(dead.out != options.out)
+            let second = try Run(dead)
+            var told = 0
+            second.follow = { if $0.event == "belt lost" { told += 1 } }
+            try second.execute()
+            #expect(told == 1)
+            #expect(try facts(dead.out) == [#""in_range":false"#, #""note":"belt lost""#])
+        }
+    }
+
     // MARK: Readers meanwhile
 
     @Test("The logs of a virtual run that is followed can be read as far as it has come")

@@ -58,6 +58,7 @@ extension Run {
     /// began to owe, however often it makes itself heard meanwhile.
     private func waitForApps(_ processes: RealApps) throws {
         try bench.commit()
+        if recorder.hasNews { recorder.committed() }
         let patience = Int64(options.patience * 1_000_000_000)
         if audio.isQuiet { soundOwedSince = nil } else { soundOwedSince = soundOwedSince ?? MonotonicClock.now() }
         while !processes.host.isQuiet || !audio.isQuiet, !bench.hasWork(at: bench.now), !isInterrupted() {
@@ -110,8 +111,14 @@ extension Run {
         reached = max(reached, Instant(nanoseconds: MonotonicClock.now() - startedAt))
     }
 
-    /// Lets those who read the logs meanwhile see what each app waits for after this turn.
-    private func tellReaders() throws(ReportError) {
+    /// Lets those who read the logs meanwhile see what was noted in this turn, and what each app waits for after it.
+    private func tellReaders() throws {
+        if recorder.hasNews {
+            try bench.commit()
+            // Where no input was accepted there was nothing to commit.
+            if recorder.hasNews { recorder.committed() }
+            if let failure = recorder.failure { throw failure }
+        }
         guard !recorder.restless.isEmpty else { return }
         recorder.register(at: reached) { bench.router.registrations(of: $0) }
         try recorder.flush()

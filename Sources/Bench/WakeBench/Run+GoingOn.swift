@@ -107,7 +107,10 @@ extension Run {
         try? driver.timeReached(now) { (verb, origin) throws(SourceFailure) in
             steps.performed(verb, origin)
             // What a step did to a simulated end itself is done again; what it made happen comes from the journal.
-            do throws(SourceFailure) { try simulated.perform(verb, origin, at: now) } catch {
+            do throws(SourceFailure) {
+                try simulated.perform(verb, origin, at: now)
+                record(verb, at: now)
+            } catch {
                 if error.kind != .unsupported { throw error }
             }
         }

@@ -29,9 +29,9 @@ extension Run {
             for app in apps { scripted.perform(act, of: AppID(UInt32(app)), at: now) }
         case .microphone(let apps, let granted):
             for app in apps { answerMicrophone(granted, of: AppID(UInt32(app)), origin) }
-        case .range(let devices, let inRange):
+        case .range:
             try simulated.perform(verb, origin, at: now)
-            recorder.range(devices.map { scenario.devices[$0].name }, inRange: inRange, at: now)
+            record(verb, at: now)
         case .notify, .disconnect, .arm, .cross, .position, .play, .visit, .attach, .send, .call:
             try simulated.perform(verb, origin, at: now)
         case .authorize(let apps, let authorization):
@@ -48,7 +48,19 @@ extension Run {
                     )
                 )
             }
-        case .note(let text): recorder.note(text, at: now)
+        case .note: record(verb, at: now)
+        }
+    }
+
+    /// Writes down a step that no input speaks of: a note, and a device that left the phone's reach or came back.
+    func record(_ verb: Verb, at now: Instant) {
+        switch verb {
+        case .note(let text): recorder.note(step: text, at: now)
+        case .range(let devices, let inRange):
+            recorder.range(devices.map { scenario.devices[$0].name }, inRange: inRange, at: now)
+        case .user, .terminate, .uninstall, .phone, .plug, .arm, .sound, .microphone, .notify, .disconnect, .cross,
+            .position, .play, .visit, .attach, .send, .call, .authorize:
+            break
         }
     }
 }

@@ -41,6 +41,8 @@ final class RunRecorder: BenchObserver {
     var follow: ((Timeline.Row) -> Void)?
     /// What happened in turns that are not committed yet.
     private var rows: [Timeline.Row] = []
+    /// Whether something was noted that belongs to no turn, so that no commit may follow it for long.
+    private(set) var hasNews = false
     /// The most outcomes of one wake that wait for its end; beyond it they are written when they are answered.
     private static let openLimit = 256
 
@@ -165,6 +167,7 @@ final class RunRecorder: BenchObserver {
 
     func committed() {
         guard failure == nil else { return }
+        hasNews = false
         defer { tellFollower() }
         do throws(ReportError) {
             try decisions.settle()
@@ -215,10 +218,12 @@ final class RunRecorder: BenchObserver {
     }
 
     private func alerted(_ app: AppID, _ kind: EventKind, _ subject: NameID) throws(ReportError) {
-        if isReplaying { return }
         let rule = kind.source == .location ? RuleID.loc10 : .btc9
         let what = "alert shown (\(rule.text)): \(names.text(subject)) \(kind.word)"
-        try outcomes.append(note: what, app: bundles[Int(app.number)], at: now)
+        let bundle = bundles[Int(app.number)]
+        tell(Timeline.Row(at: now, app: bundle, what: what))
+        if outcomes.claim(.note(what, app: bundle)) { return }
+        try outcomes.append(note: what, app: bundle, at: now)
     }
 
     private func exited(_ record: ExitRecord) throws(ReportError) {
@@ -276,6 +281,7 @@ final class RunRecorder: BenchObserver {
         let bundle = bundles[Int(app.number)]
         keep { () throws(ReportError) in try outcomes.append(note: text, app: bundle, at: now) }
         tell(Timeline.Row(at: now, app: bundle, what: text))
+        hasNews = true
     }
 
     private func sent(_ callback: String, _ value: [UInt8]?, _ decision: DecisionID, _ app: Int) {
@@ -323,12 +329,23 @@ final class RunRecorder: BenchObserver {
     func note(_ text: String, at instant: Instant) {
         keep { () throws(ReportError) in try outcomes.append(note: text, at: instant) }
         tell(Timeline.Row(at: instant, app: nil, what: text))
+        hasNews = true
     }
 
-    /// Writes down that devices left the phone's reach, or came back.
+    /// Writes down the note of a step, unless the file has it from before the bench died.
+    func note(step text: String, at instant: Instant) {
+        guard outcomes.claim(.note(text, app: nil)) else {
+            note(text, at: instant)
+            return
+        }
+        tell(Timeline.Row(at: instant, app: nil, what: text))
+        hasNews = true
+    }
+
+    /// Writes down that devices left the phone's reach, or came back, unless the file has it from before the bench died.
     func range(_ devices: [String], inRange: Bool, at instant: Instant) {
-        guard !isReplaying else { return }
-        for device in devices {
+        hasNews = true
+        for device in devices where !outcomes.claim(.range(device, inRange: inRange)) {
             let entry = RangeEntry(device: device, at: instant, inRange: inRange)
             keep { () throws(ReportError) in try outcomes.append(entry) }
         }

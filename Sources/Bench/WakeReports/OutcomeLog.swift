@@ -14,6 +14,14 @@ package final class OutcomeLog {
         package var ended = false
         package var lastExit: UInt64 = 0
         package var outcomes: Set<DecisionID> = []
+        /// How often it holds each of them.
+        package var facts: [Fact: Int] = [:]
+    }
+
+    /// A line that a run that goes on would write again, and that no number tells from others.
+    package enum Fact: Hashable, Sendable {
+        case note(String, app: String?)
+        case range(String, inRange: Bool)
     }
 
     let file: LogFile
@@ -44,6 +52,14 @@ package final class OutcomeLog {
         case "wake.state/1": held.moves += 1
         case "wake.act/1": held.acts += 1
         case "wake.end/1": held.ended = true
+        case "wake.note/1":
+            if let note = record["note"]?.string {
+                held.facts[.note(note, app: record["app"]?.string), default: 0] += 1
+            }
+        case "wake.range/1":
+            if let entry = RangeEntry(record) {
+                held.facts[.range(entry.device, inRange: entry.inRange), default: 0] += 1
+            }
         case "wake.exit/1":
             if let number = record["id"]?.string?.dropFirst(2) { held.lastExit = UInt64(number) ?? held.lastExit }
         case "wake.outcome/1":
@@ -52,6 +68,14 @@ package final class OutcomeLog {
             }
         default: break
         }
+    }
+
+    /// Takes one of those that the log held already when it was gone on with; false when there is none left, and it is to be
+    /// written.
+    package func claim(_ fact: Fact) -> Bool {
+        guard let count = held.facts[fact], count > 0 else { return false }
+        held.facts[fact] = count - 1
+        return true
     }
 
     /// Keeps the lines in memory: see ``contents``.
