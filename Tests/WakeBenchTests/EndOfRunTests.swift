@@ -110,7 +110,9 @@ struct EndOfRunTests {
             }
             try first?.execute()
             first = nil
-            let journaled = try Run(options)
+            var replacing = options
+            replacing.replaces = true
+            let journaled = try Run(replacing)
             try journaled.execute()
             try journaled.finish()
             let before = try logs(options)

@@ -229,4 +229,29 @@ struct StoppedRunTests {
             #expect(words == ["launch", "lock"])
         }
     }
+
+    // MARK: A folder without a journal
+
+    @Test(
+        "A run is refused with 4 where one without a journal has left its log, and --force replaces it",
+        arguments: [true, false]
+    )
+    func overUnjournaled(journal: Bool) throws {
+        try inFolder(Self.quiet) { options in
+            var unjournaled = options
+            unjournaled.journal = false
+            try Run(unjournaled).execute()
+            let log = options.out + "/decisions.ndjson"
+            let before = try Data(contentsOf: URL(filePath: log))
+            var other = options
+            other.journal = journal
+            let error = #expect(throws: CommandFailure.self) { try Run(other) }
+            #expect(error?.code == .wrongState)
+            #expect(error?.message.hasPrefix(log) == true, "\(error?.message ?? "")")
+            #expect(error?.hint?.contains("--force") == true)
+            #expect(try Data(contentsOf: URL(filePath: log)) == before)
+            other.replaces = true
+            try Run(other).execute()
+        }
+    }
 }

@@ -99,8 +99,8 @@ package final class Run {
         folder = try RunFolder(making: options.out)
         journal =
             try options.journal
-            ? RunJournal(folder.journal, options: options, profile: profile, seed: seed, backend: backends[.bluetooth])
-            : RunJournal(without: folder.journal)
+            ? RunJournal(folder, options: options, profile: profile, seed: seed, backend: backends[.bluetooth])
+            : RunJournal(without: folder)
         // Names mean the same as before the bench died.
         for (place, name) in (journal.recovery?.names ?? []).enumerated()
         where names.intern(name) != NameID(UInt32(place + 1)) {

@@ -19,11 +19,9 @@ struct RunJournal {
 
     /// A run that keeps no journal, and has its folder to itself nevertheless.
     ///
-    /// - Parameter path: where the journal would be.
-    init(without path: String) throws(CommandFailure) {
-        do throws(JournalError) { lock = try FolderLock(journal: path) } catch {
-            throw CommandFailure(error)
-        }
+    /// - Throws: ``CommandFailure`` when the folder has another run.
+    init(without folder: RunFolder) throws(CommandFailure) {
+        lock = try Self.lock(folder)
         journal = NoJournal()
         recovery = nil
         file = nil
@@ -34,17 +32,20 @@ struct RunJournal {
     ///
     /// - Throws: ``CommandFailure`` when the folder's run is over, or is another one.
     init(
-        _ path: String,
+        _ folder: RunFolder,
         options: RunOptions,
         profile: Profile,
         seed: UInt64,
         backend: String
     ) throws(CommandFailure) {
+        let path = folder.journal
         let hash = try Self.hash(of: options.scenario)
         let name = Self.newName()
+        let isNew = unsafe access(path, F_OK) != 0
+        if isNew { _ = try Self.lock(folder) }
         lock = nil
         do throws(JournalError) {
-            if unsafe access(path, F_OK) != 0 {
+            if isNew {
                 let meta = JournalMeta(
                     run: name,
                     scenarioPath: options.scenario,
@@ -82,6 +83,25 @@ struct RunJournal {
                 hint: "give its own again to go on with it, or another --out"
             )
         }
+    }
+
+    /// Locks a folder that has no journal.
+    ///
+    /// - Throws: ``CommandFailure`` with exit code 4 when it has the log of a run, with which nothing can go on.
+    private static func lock(_ folder: RunFolder) throws(CommandFailure) -> FolderLock {
+        let lock: FolderLock
+        do throws(JournalError) { lock = try FolderLock(journal: folder.journal) } catch {
+            throw CommandFailure(error)
+        }
+        let log = folder.decisions
+        var status = stat()
+        let isThere = unsafe lstat(log, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        guard isThere, status.st_size > 0 else { return lock }
+        throw CommandFailure(
+            .wrongState,
+            "\(log): the log of a run that kept no journal",
+            hint: "give another folder with --out, or replace it with --force"
+        )
     }
 
     /// The events of unacknowledged deliveries, with what the apps were to read.
