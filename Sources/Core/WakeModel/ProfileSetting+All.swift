@@ -1,5 +1,5 @@
 extension ProfileSetting {
-    /// Every switch and figure of a profile, in the order of the rulebook.
+    /// Every switch and figure of a profile, by subject. A profile is encoded in this order.
     package static let all: [ProfileSetting] = life + tasks + location + regions + sound + voip + bluetooth
 
     private static let life: [ProfileSetting] = [
