@@ -250,6 +250,7 @@ struct ScenarioTests {
             ("verdict: resume, kind", "verdict: resumed, kind", "unknown verdict 'resumed'; expected 'resume'"),
             ("state: suspended", "state: asleep", "unknown state 'asleep'"),
             ("phone: reboot", "phone: explode", "unknown change of the phone 'explode'"),
+            ("bluetooth: off", "bluetooth: offf", "unknown change of Bluetooth 'offf'; expected 'off'"),
             ("fault: late-ccc", "fault: late-cc", "unknown fault 'late-cc' of belt.1; expected 'late-ccc'"),
             ("reason: ForceQuit", "reason: Forcequit", "unknown reason 'Forcequit'; expected 'ForceQuit'"),
             ("rule: LAUNCH-2", "rule: LUNCH-2", "unknown rule 'LUNCH-2'; expected 'LAUNCH-2'"),
@@ -266,6 +267,20 @@ struct ScenarioTests {
         let message = error.map { "\($0)" } ?? ""
         #expect(message.contains(part), "\(message)")
         #expect(!message.contains("\n"))
+    }
+
+    @Test(
+        "The other words of YAML for on and off turn Bluetooth and airplane mode on and off",
+        arguments: [("true", true), ("yes", true), ("on", true), ("false", false), ("no", false), ("off", false)]
+    )
+    func switches(word: String, on: Bool) throws {
+        let steps = "  - {at: 0, bluetooth: \(word)}\n  - {at: 0, airplane-mode: \(word)}\n"
+        let scenario = try parse("scenario: x\napps: [{scripted: a}]\nsteps:\n\(steps)until: 1s\n")
+        #expect(
+            scenario.steps.map(\.verb) == [
+                .phone(on ? .bluetoothOn : .bluetoothOff), .phone(on ? .airplaneModeOn : .airplaneModeOff),
+            ]
+        )
     }
 
     @Test("Counts that would fill the memory are refused")

@@ -118,17 +118,17 @@ extension ScenarioReading {
     }
 
     private func bluetoothChange(_ node: YAMLNode) throws(FileError) -> PhoneChange {
-        let changes: [String: PhoneChange] = [
-            "on": .bluetoothOn, "off": .bluetoothOff, "off-in-control-centre": .bluetoothOffInControlCentre,
-        ]
-        return try node.word("change of Bluetooth", among: ["on", "off", "off-in-control-centre"]) { changes[$0] }
+        try node.position(
+            "change of Bluetooth",
+            ["on": .bluetoothOn, "off": .bluetoothOff, "off-in-control-centre": .bluetoothOffInControlCentre]
+        )
     }
 
     private func airplaneMode(_ node: YAMLNode) throws(FileError) -> PhoneChange {
-        let changes: [String: PhoneChange] = [
-            "on": .airplaneModeOn, "off": .airplaneModeOff, "on-keeping-bluetooth": .airplaneModeOnKeepingBluetooth,
-        ]
-        return try node.word("airplane mode", among: ["on", "off", "on-keeping-bluetooth"]) { changes[$0] }
+        try node.position(
+            "airplane mode",
+            ["on": .airplaneModeOn, "off": .airplaneModeOff, "on-keeping-bluetooth": .airplaneModeOnKeepingBluetooth]
+        )
     }
 
     /// Apps that the scenario itself plays, and that use sound.
@@ -159,5 +159,23 @@ extension ScenarioReading {
             latitude: try fields.required("latitude").number(in: -90...90, "degrees"),
             longitude: try fields.required("longitude").number(in: -180...180, "degrees")
         )
+    }
+}
+
+extension YAMLNode {
+    /// What a position of a switch means; `true` and `yes` are `on`, and `false` and `no` are `off`, as in YAML.
+    fileprivate func position<Value>(
+        _ what: String,
+        _ positions: KeyValuePairs<String, Value>
+    ) throws(FileError) -> Value {
+        try word(what, among: positions.map(\.key)) { said in
+            let word =
+                switch said {
+                case "true", "yes": "on"
+                case "false", "no": "off"
+                default: said
+                }
+            return positions.first { $0.key == word }?.value
+        }
     }
 }
