@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import WakeBench
 import WakeDevices
@@ -52,6 +53,22 @@ private final class RecordedEnd: BluetoothPeripheralPort {
             report?(SourceReport(WakeEvent(kind: .advertisingStarted, client: client)))
         default: break
         }
+    }
+}
+
+/// Counts the reads of centrals that were decided about.
+private final class ReadCounter: BenchObserver {
+    var reads = 0
+
+    func observe(
+        _ input: Input,
+        id: EventID,
+        origin: NameID,
+        payload: EventPayload,
+        output: RouterOutput,
+        at: Instant
+    ) {
+        reads += output.decisions.count { $0.kind == .readRequested }
     }
 }
 
@@ -154,6 +171,7 @@ struct PeripheralRoleBenchTests {
         let stage = try Stage()
         #expect(
             stage.steps() == [
+                .command(.setServing(stage.client, true)),
                 .command(.publish(stage.client, stage.service, again: false)),
                 stage.advertise(full: true, again: false),
             ]
@@ -209,8 +227,58 @@ struct PeripheralRoleBenchTests {
             stage.steps() == [
                 .power(false), .power(true),
                 .command(.publish(stage.client, stage.service, again: true)),
+                .command(.setServing(stage.client, true)),
                 stage.advertise(full: true, again: true),
             ]
         )
+    }
+
+    /// How many reads of a central came to an app without the mode that goes home while Bluetooth is off, and comes back
+    /// at some time or never.
+    private func reads(comingBack: String? = nil) throws -> Int {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "off-while-leaving-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let reader = """
+            device: bluetooth-central
+            address: "F0:AA:00:00:00:01"
+            script: [wait: 5s, connect: 180F, read: 2A19, disconnect]
+            """
+        let scenario = """
+            scenario: off-while-leaving
+            backends: {bluetooth: simulated}
+            devices: [{file: reader.yaml, name: reader}]
+            apps:
+              - scripted: com.example.battery
+                name: battery
+                peripheral:
+                  name: Battery
+                  services: [{service: 180F, characteristics: [{uuid: 2A19, properties: [read], value: "50"}]}]
+            steps:
+              - {at: 0, launch: battery}
+              - {at: 1s, bluetooth: off}
+              - {at: 2s, home: battery}
+              - {at: 3s, bluetooth: on}
+              \(comingBack.map { "- {at: \($0), launch: battery}" } ?? "")
+            until: 60s
+            """
+        try Data(reader.utf8).write(to: folder.appending(path: "reader.yaml"))
+        try Data(scenario.utf8).write(to: folder.appending(path: "scenario.yaml"))
+        var options = RunOptions(
+            scenario: folder.appending(path: "scenario.yaml").path,
+            out: folder.appending(path: "out").path
+        )
+        options.journal = false
+        let counter = ReadCounter()
+        let run = try Run(options)
+        run.bench.add(counter)
+        try run.execute()
+        return counter.reads
+    }
+
+    @Test("BTP-3: no central finds an app without the mode that went home while Bluetooth was off, until it is back")
+    func leftWhileOff() throws {
+        #expect(try reads() == 0)
+        #expect(try reads(comingBack: "30s") == 1)
     }
 }

@@ -375,8 +375,9 @@ struct PeripheralRuleTests {
         _ = phone.suspendedPublisher()
         phone.hear(.phone(.reboot))
         #expect(
-            phone.airCommands.suffix(3) == [
-                .release(client), .publish(client, Phone.battery, again: true), .setServing(client, false),
+            phone.airCommands.suffix(4) == [
+                .release(client), .publish(client, Phone.battery, again: true), .stopAdvertising(client),
+                .setServing(client, false),
             ]
         )
         phone.read(7)
@@ -401,7 +402,9 @@ struct PeripheralRuleTests {
         phone.ask(app, .startAdvertising(localName: nil, services: []))
         #expect(phone.faults == [.bluetoothOff])
         phone.happen(.bluetoothPoweredOn)
-        #expect(phone.airCommands == [.publish(client, Phone.battery, again: true), full])
+        #expect(
+            phone.airCommands == [.publish(client, Phone.battery, again: true), .setServing(client, true), full]
+        )
         #expect(phone.router.nextDeadline == nil)
     }
 
@@ -462,6 +465,7 @@ struct PeripheralRuleTests {
                 .respond(client, request: 7, result: 0x0e, value: nil),
                 .release(client),
                 .publish(client, Phone.battery, again: true),
+                .setServing(client, true),
                 reduced,
             ]
         )

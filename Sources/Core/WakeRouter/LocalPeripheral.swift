@@ -4,7 +4,7 @@ import WakeModel
 struct LocalPeripheral: Equatable {
     /// What of it the radio gives to the air.
     enum Standing: UInt8, ByteCoded {
-        /// Nothing: the radio is off, or has let go of it.
+        /// Nothing: the radio has let go of it, or is off and may still hold what it was told before.
         case off
         /// The services are in the table, their contents are not, and nothing is advertised (BTP-3).
         case disabled

@@ -197,19 +197,23 @@ extension Router {
         into output: inout RouterOutput
     ) {
         if wanted == .off { return }
-        if held.standing == .off {
+        // A radio that was off comes back with what it was told before, so it is told how all of it stands now.
+        let wasOff = held.standing == .off
+        if wasOff {
             for service in held.services {
                 output.actions.append(.peripheralRole(.publish(client, service.service, again: true)))
             }
         }
         if wanted == .disabled {
-            if held.standing != .off, held.advertising != nil {
+            if held.advertising?.asked == true {
                 output.actions.append(.peripheralRole(.stopAdvertising(client)))
             }
             output.actions.append(.peripheralRole(.setServing(client, false)))
             return
         }
-        if held.standing == .disabled { output.actions.append(.peripheralRole(.setServing(client, true))) }
+        if wasOff || held.standing == .disabled {
+            output.actions.append(.peripheralRole(.setServing(client, true)))
+        }
         if let advertising = held.advertising {
             advertise(advertising.content, for: client, again: advertising.asked, into: &output)
         }

@@ -89,6 +89,8 @@ package enum PeripheralManagerRequest: Hashable, Sendable {
 }
 
 /// What the router asks of the radio for apps that act as peripherals. Answers are events, never return values.
+///
+/// What the radio was told of serving and advertising outlives its being off; to be told the same again changes nothing.
 package enum PeripheralRoleCommand: Hashable, Sendable {
     /// Put a service in the attribute table, in place of one of the same number. Answered by `serviceAdded`, addressed to
     /// the client; with `again` the app has heard of it before, and only a failure is answered.
