@@ -45,6 +45,24 @@ struct ScriptsTests {
         #expect(refused.errors.contains("'--quik'"))
     }
 
+    @Test("A script that builds installs first what a build needs", arguments: ["demo", "fuzz"])
+    func installs(_ script: String) throws {
+        let program = try Program()
+        defer { program.clean() }
+        let said = program.folder.appending(path: "said").path
+        for (name, code) in ["dpkg-query": 1, "apt-get": 0, "sudo": 0, "swift": 1] {
+            try program.write(name, "#!/bin/sh\necho \(name) \"$@\" >>\(said)\nexit \(code)\n", executable: true)
+        }
+        #expect(try run(script, [], path: program.folder.path).code != 0)
+        let lines = try program.read("said").split(separator: "\n")
+        let first = lines.firstIndex {
+            $0.contains("apt-get install") || $0.hasPrefix("sudo") && $0.contains("install")
+        }
+        let build = lines.firstIndex { $0.hasPrefix("swift build") }
+        let (installed, built) = (try #require(first), try #require(build))
+        #expect(installed < built && lines[installed].contains("libudev-dev"), "\(lines)")
+    }
+
     @Test("On a machine that cannot boot the lab it is left out, with one line that says why")
     func noLab() throws {
         let program = try Program()
