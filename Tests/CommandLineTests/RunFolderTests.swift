@@ -42,6 +42,72 @@ struct RunFolderTests {
         }
     }
 
+    @Test(
+        "--force takes nothing out of a folder that belongs to another user",
+        .enabled(if: Program.isRoot, "needs root, to have a folder of another user's")
+    )
+    func forceOnOthers() throws {
+        try inFolder { program in
+            try program.makeBundle()
+            try program.write("one.yaml", Scenarios.oneBundle)
+            #expect(try program.run("run", "one.yaml", "--out", "out", "-q", "--freezer", "sigstop").code == 0)
+            try program.write("out/apps/com.acme.heart/data/kept", "kept")
+            let files = { FileManager.default.enumerator(atPath: program.folder.appending(path: "out").path) }
+            let before = files()?.compactMap { $0 as? String }.sorted()
+            #expect(try program.run("/usr/bin/env", ["chown", "-R", "65534:65534", "out"]).code == 0)
+            let refused = try program.run("run", "one.yaml", "--out", "out", "--force")
+            expectRefusal(refused, code: 12, says: "out: belongs to user 65534")
+            #expect(files()?.compactMap { $0 as? String }.sorted() == before)
+        }
+    }
+
+    @Test("--force removes folders of an app at any depth that a path can name")
+    func forceOnDeep() throws {
+        try inFolder { program in
+            try program.makeBundle()
+            try program.write("one.yaml", Scenarios.oneBundle)
+            let words = ["run", "one.yaml", "--out", "out", "-q", "--freezer", "sigstop"]
+            #expect(try program.run(Program.path, words).code == 0)
+            let deep = "out/apps/com.acme.heart/" + String(repeating: "d/", count: 1_500)
+            #expect(try program.run("/usr/bin/env", ["mkdir", "-p", deep]).code == 0)
+            #expect(try program.run(Program.path, words + ["--force"]).code == 0)
+            #expect(
+                try FileManager.default.contentsOfDirectory(
+                    atPath: program.folder.appending(path: "out/apps/com.acme.heart").path
+                ).isEmpty
+            )
+        }
+    }
+
+    @Test(
+        "A link in place of the folder of the apps, or of one app, is refused with 12, and nothing is made behind it",
+        arguments: ["apps", "apps/com.acme.heart"]
+    )
+    func linkedApps(place: String) throws {
+        try inFolder { program in
+            try program.makeBundle()
+            try program.write("one.yaml", Scenarios.oneBundle)
+            for name in ["elsewhere", "out" + (place == "apps" ? "" : "/apps")] {
+                let folder = program.folder.appending(path: name)
+                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            }
+            let link = program.folder.appending(path: "out/\(place)").path
+            let elsewhere = program.folder.appending(path: "elsewhere").path
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: elsewhere)
+            let words = ["run", "one.yaml", "--out", "out", "-q", "--freezer", "sigstop"]
+            expectRefusal(
+                try program.run(Program.path, words),
+                code: 12,
+                says: "out/\(place): a link or a file",
+                "--out"
+            )
+            #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere).isEmpty)
+            // Without it the same run plays.
+            try FileManager.default.removeItem(atPath: link)
+            #expect(try program.run(Program.path, words).code == 0)
+        }
+    }
+
     @Test("A note at an hour stands at an hour, and the run ends after it")
     func clock() throws {
         try inFolder { program in

@@ -111,8 +111,7 @@ final class RealApps {
     /// Makes each app's own folder below the run's.
     func open(in folder: RunFolder) throws(CommandFailure) {
         for (position, bundle) in bundles.sorted(by: { $0.key < $1.key }) {
-            let home = folder.apps + "/" + bundle.identifier
-            try RunFolder.make(home)
+            let home = try folder.makeHome(of: bundle.identifier)
             host.add(
                 ProcessAppHost.Bundle(
                     identifier: bundle.identifier,

@@ -1,5 +1,6 @@
 import Glibc
 import WakeJournal
+import WakeSystem
 
 /// Making room for a run in the folder of another.
 extension RunFolder {
@@ -12,16 +13,18 @@ extension RunFolder {
     /// Takes away what a run that is over left in a folder, and nothing else. A folder that is not there, or has no run, stays
     /// as it is.
     ///
-    /// - Throws: ``CommandFailure`` with exit code 4 for a run that goes on or broke off.
+    /// - Throws: ``CommandFailure`` with exit code 4 for a run that goes on or broke off, and 12 for a folder of another user's.
     static func clear(_ path: String) throws(CommandFailure) {
         let folder = RunFolder(of: path)
+        guard let opened = try? Descriptor.open(path, O_RDONLY | O_DIRECTORY) else { return }
+        try requireOwn(opened.number, path)
         let hasJournal = unsafe access(folder.journal, F_OK) == 0
         let hasLog = unsafe access(folder.decisions, F_OK) == 0
         guard hasJournal || hasLog else { return }
         if hasJournal { try requireFinished(folder.journal) } else { try requireUnused(folder.journal) }
-        remove(below: folder.apps)
+        remove("apps", in: opened.number)
         // The journal goes last: until then the folder is known for what it is.
-        for name in names { unsafe unlink(path + "/" + name) }
+        for name in names { unsafe unlinkat(opened.number, name, 0) }
     }
 
     private static func requireFinished(_ journal: String) throws(CommandFailure) {
@@ -43,15 +46,16 @@ extension RunFolder {
         do { _ = try FolderLock(journal: journal) } catch { throw CommandFailure(error) }
     }
 
-    /// Removes a folder and all that is in it; links are removed, never followed. What cannot be removed stays.
-    private static func remove(below path: String) {
-        var status = stat()
-        guard unsafe lstat(path, &status) == 0 else { return }
-        guard status.st_mode & S_IFMT == S_IFDIR else {
-            unsafe unlink(path)
+    /// Removes what a name of an open folder stands for, and all that is in it; links are removed, never followed. What cannot be
+    /// removed stays, and so does what lies deeper than any path can name.
+    private static func remove(_ name: String, in folder: Int32, levels: Int = Int(PATH_MAX) / 2) {
+        guard unsafe unlinkat(folder, name, 0) != 0, errno == EISDIR, levels > 0 else { return }
+        let number = unsafe openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard number >= 0 else { return }
+        guard let stream = unsafe fdopendir(number) else {
+            close(number)
             return
         }
-        guard let stream = unsafe opendir(path) else { return }
         var found: [String] = []
         while let entry = unsafe readdir(stream) {
             let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { field in
@@ -59,8 +63,8 @@ extension RunFolder {
             }
             if name != ".", name != ".." { found.append(name) }
         }
+        for name in found { remove(name, in: number, levels: levels - 1) }
         unsafe closedir(stream)
-        for name in found { remove(below: path + "/" + name) }
-        unsafe rmdir(path)
+        unsafe unlinkat(folder, name, AT_REMOVEDIR)
     }
 }

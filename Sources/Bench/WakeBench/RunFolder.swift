@@ -50,11 +50,16 @@ package struct RunFolder: Sendable {
     }
 
     /// Makes a folder and those above it; one that is there is left as it is, and must be this user's.
-    static func make(_ path: String) throws(CommandFailure) {
+    ///
+    /// - Returns: whether it was not there.
+    @discardableResult
+    static func make(_ path: String) throws(CommandFailure) -> Bool {
         var prefix = path.hasPrefix("/") ? "/" : ""
+        var isNew = false
         for part in path.split(separator: "/") {
             prefix += prefix.isEmpty || prefix.hasSuffix("/") ? String(part) : "/" + part
-            if unsafe mkdir(prefix, 0o700) != 0, errno != EEXIST {
+            isNew = unsafe mkdir(prefix, 0o700) == 0
+            if !isNew, errno != EEXIST {
                 let reason = SystemError(last: "mkdir").description
                 throw CommandFailure(.environment, "\(prefix): \(reason)", hint: "give another folder with --out")
             }
@@ -63,13 +68,66 @@ package struct RunFolder: Sendable {
         if unsafe stat(path, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR {
             throw CommandFailure(.environment, "\(path): not a folder", hint: "give another with --out")
         }
-        // Who owns a folder puts into it, and takes out of it, what he likes.
-        if status.st_uid != geteuid() {
+        try requireOwn(status, path)
+        return isNew
+    }
+
+    /// Who owns a folder puts into it, and takes out of it, what he likes.
+    private static func requireOwn(_ status: stat, _ path: String) throws(CommandFailure) {
+        guard status.st_uid != geteuid() else { return }
+        throw CommandFailure(
+            .environment,
+            "\(path): belongs to user \(status.st_uid), not to user \(geteuid()); give a folder of your own with --out"
+        )
+    }
+
+    /// The same of an open folder.
+    static func requireOwn(_ folder: Int32, _ path: String) throws(CommandFailure) {
+        var status = stat()
+        guard unsafe fstat(folder, &status) == 0 else {
+            throw CommandFailure(.environment, SystemError(last: "fstat", subject: path).description)
+        }
+        try requireOwn(status, path)
+    }
+
+    /// Makes the folder that an app with a bundle identifier has for its own; one that is there is left as it is.
+    ///
+    /// - Returns: its path.
+    /// - Throws: ``CommandFailure`` with exit code 12 when the system refuses, or a part of it is a link or another user's.
+    func makeHome(of bundle: String) throws(CommandFailure) -> String {
+        var place = path
+        guard var folder = try? Descriptor.open(path, O_RDONLY | O_DIRECTORY) else {
+            throw CommandFailure(.environment, "\(path): not a folder", hint: "give another with --out")
+        }
+        for part in ["apps", bundle] {
+            place += "/" + part
+            folder = try Self.make(part, in: folder, place)
+        }
+        return place
+    }
+
+    /// Makes a folder in another; a link in its place is not followed.
+    private static func make(
+        _ name: String,
+        in parent: borrowing Descriptor,
+        _ path: String
+    ) throws(CommandFailure) -> Descriptor {
+        if unsafe mkdirat(parent.number, name, 0o700) != 0, errno != EEXIST {
+            let reason = SystemError(last: "mkdir").description
+            throw CommandFailure(.environment, "\(path): \(reason)", hint: "give another folder with --out")
+        }
+        let number = unsafe openat(parent.number, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard number >= 0 else {
+            let reason = errno == ENOTDIR ? "a link or a file, and no folder" : SystemError(last: "open").description
             throw CommandFailure(
                 .environment,
-                "\(path): belongs to user \(status.st_uid), not to user \(geteuid()); give a folder of your own with --out"
+                "\(path): \(reason)",
+                hint: "remove it, or give another folder with --out"
             )
         }
+        let folder = Descriptor(owning: number)
+        try requireOwn(folder.number, path)
+        return folder
     }
 
     /// Lets the link `latest` beside the folder point to it; a link that cannot be made is left out.
@@ -79,10 +137,5 @@ package struct RunFolder: Sendable {
         let name = String(path[path.index(after: slash)...])
         let temporary = link + ".\(getpid())"
         if unsafe symlink(name, String(temporary)) == 0 { unsafe rename(String(temporary), String(link)) }
-    }
-
-    /// Takes the folder away again when nothing was written to it.
-    package func removeIfEmpty() {
-        unsafe rmdir(path)
     }
 }
