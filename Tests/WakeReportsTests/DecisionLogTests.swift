@@ -194,6 +194,16 @@ struct DecisionLogTests {
         #expect(line.contains(#""census":{"apps":0,"woke":0,"by_reason":{"NoRegistration":1}}"#))
     }
 
+    @Test("What a terminal obeys is escaped, reads back as it was, and other characters stay as they are")
+    func obeyed() throws {
+        let name = "a\u{9b}31m\u{7f}b\u{202e}c\u{e0001}é👨‍👩‍👧"
+        var decision = fixture.resume(1, at: second(1))
+        decision.subject = fixture.names.intern(name)
+        let line = try fixture.lines([[decision]])[1]
+        #expect(line.contains(#""subject":"a\u009b31m\u007fb\u202ec\udb40\udc01é👨‍👩‍👧""#), "\(line)")
+        #expect(try fixture.run([[decision]]).decisions.first?.subject == name)
+    }
+
     @Test("Names are escaped, so that no name breaks a line")
     func escaping() throws {
         var decision = fixture.resume(1, at: second(1))

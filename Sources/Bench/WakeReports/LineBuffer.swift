@@ -166,11 +166,13 @@ struct LineBuffer {
         bytes.append(0x22)
     }
 
-    /// Appends text in quotes, escaped as JSON asks.
+    /// Appends text in quotes, escaped as JSON asks, and what a terminal would obey instead of showing too: logs are printed.
     mutating func append(quoted text: String) {
         bytes.append(0x22)
         let isPlain = unsafe text.utf8.withContiguousStorageIfAvailable { utf8 in
-            guard unsafe utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x22 && $0 != 0x5c }) else { return false }
+            guard unsafe utf8.allSatisfy({ (0x20..<0x7f).contains($0) && $0 != 0x22 && $0 != 0x5c }) else {
+                return false
+            }
             unsafe bytes.append(contentsOf: utf8)
             return true
         }
@@ -179,20 +181,24 @@ struct LineBuffer {
     }
 
     private mutating func appendEscaped(_ text: String) {
-        for byte in text.utf8 {
-            switch byte {
-            case 0x22: append("\\\"")
-            case 0x5c: append("\\\\")
-            case 0x0a: append("\\n")
-            case 0x0d: append("\\r")
-            case 0x09: append("\\t")
-            case 0..<0x20:
-                append("\\u00")
-                bytes.append(Self.digit(byte >> 4))
-                bytes.append(Self.digit(byte & 15))
-            default: bytes.append(byte)
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": append("\\\"")
+            case "\\": append("\\\\")
+            case "\n": append("\\n")
+            case "\r": append("\\r")
+            case "\t": append("\\t")
+            case _ where TerminalText.isObeyed(scalar):
+                for unit in scalar.utf16 { append(escape: unit) }
+            default: bytes.append(contentsOf: scalar.utf8)
             }
         }
+    }
+
+    /// Appends `\u009b`.
+    private mutating func append(escape unit: UInt16) {
+        append("\\u")
+        for shift in [12, 8, 4, 0] as [UInt16] { bytes.append(Self.digit(UInt8(unit >> shift & 15))) }
     }
 
     /// Appends text in quotes, or null.

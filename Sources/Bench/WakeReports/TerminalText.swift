@@ -20,7 +20,8 @@ package enum TerminalText {
         return shown
     }
 
-    private static func isObeyed(_ scalar: Unicode.Scalar) -> Bool {
+    /// Whether a terminal obeys the character instead of showing it.
+    static func isObeyed(_ scalar: Unicode.Scalar) -> Bool {
         // The joiner makes one sign of several, such as a family.
         if scalar == "\u{200D}" { return false }
         switch scalar.properties.generalCategory {
