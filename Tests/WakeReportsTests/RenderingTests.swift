@@ -230,6 +230,18 @@ struct RenderingTests {
         #expect(page.contains("prefers-color-scheme: dark"))
     }
 
+    @Test("What was decided anew stands below the unlock that let it be, though its event is older (LAUNCH-5)")
+    func decidedAnew() throws {
+        var waiting = fixture.resume(1, at: second(10), event: 1)
+        waiting.verdict = .defer
+        var later = fixture.resume(2, at: second(300), event: 1)
+        later.supersedes = DecisionID(1)
+        var log = try fixture.run([[waiting], [later]])
+        log.acts = [Act(event: EventID(5), at: second(300), word: "unlock")]
+        let events = Timeline.text(log).split(separator: "\n").dropFirst().map { $0.contains("unlock") }
+        #expect(events == [false, true, false])
+    }
+
     @Test("A page of many decisions stays small enough to open, and its table says above it what it lacks")
     func largePage() throws {
         let log = DecisionLog(header: ReportFixture.header, profile: .ios17, names: fixture.names.text)

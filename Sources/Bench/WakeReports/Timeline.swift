@@ -105,11 +105,15 @@ package enum Timeline {
     ///   - width: the characters of a line of the terminal; nil for rows of any width.
     ///   - isColoured: verdicts have colours, for a terminal.
     package static func text(_ log: RunLog, width: Int? = nil, isColoured: Bool = false) -> String {
-        // Of one instant what was accepted first comes first, and what it led to comes last.
+        // Of one instant what was accepted first comes first; what was decided anew has the number of an event that may be much
+        // older, and comes after the acts that let it be. Ends of processes and notes come last.
         var rows: [(at: Instant, event: UInt64, cells: [String])] = []
         for act in log.acts { rows.append((act.at, act.event.number, cells(act.at, act.app, act.word))) }
+        let acts = Dictionary(log.acts.map { ($0.at, $0.event.number) }, uniquingKeysWith: max)
         for fold in Why.folded(log.decisions) {
-            rows.append((fold.first.at, fold.first.event.number, cells(fold, log)))
+            let event = fold.first.event.number
+            let isAnew = fold.first.supersedes != .none
+            rows.append((fold.first.at, isAnew ? max(event, acts[fold.first.at] ?? 0) : event, cells(fold, log)))
         }
         for exit in log.exits {
             rows.append((exit.at, .max, cells(exit.at, exit.app, "process ended", exit.cause.word, exit.pid)))
