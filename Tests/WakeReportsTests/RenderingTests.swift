@@ -230,6 +230,31 @@ struct RenderingTests {
         #expect(page.contains("prefers-color-scheme: dark"))
     }
 
+    @Test("Numbers of a doctored log end no report", arguments: [Int64.min, -999_999_999_999_999_999, .max])
+    func doctoredNumbers(number: Int64) throws {
+        let text = try fixture.lines([[fixture.resume(1, at: second(10))]]).joined(separator: "\n") + "\n"
+        let numbers = text.replacing(/"(left_ms|used_ms|limit_ms)":[0-9]+/) { "\"\($0.1)\":\(number)" }
+        for text in [numbers, numbers.replacing(/,"left_ms":[^}]*/, with: "")] {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: fixture.decisionsPath))
+            let exit = #"{"schema":"wake.exit/1","id":"x-1","app":"a","t":"T+00:00:11.000","cause":"crash","code":"#
+            let receiver = #"{"schema":"wake.receiver/1","app":"a","on_ms":"#
+            let lines = "\(exit)\(number)}\n\(receiver)\(number)}\n"
+            try Data(lines.utf8).write(to: URL(fileURLWithPath: fixture.outcomesPath))
+            let log = try RunLog(folder: fixture.folder.path)
+            #expect(log.decisions.count == 1 && log.exits.count == 1)
+            #expect(HTMLReport.text(log, title: "").contains("</html>"))
+            #expect(!ChromeTrace.text(log).isEmpty)
+            for app in log.apps + ["a"] { #expect(!Why(log, app: app).explanation().isEmpty) }
+        }
+    }
+
+    @Test("The kind of an event in a doctored log is text, and no part of the page")
+    func doctoredKind() throws {
+        var log = try log()
+        log.decisions[0].kind = "<img src=x onerror=alert(1)>"
+        #expect(!HTMLReport.text(log, title: "").contains("<img"))
+    }
+
     @Test("What was decided anew stands below the unlock that let it be, though its event is older (LAUNCH-5)")
     func decidedAnew() throws {
         var waiting = fixture.resume(1, at: second(10), event: 1)

@@ -164,7 +164,11 @@ extension DecisionRecord.CheckRecord {
 extension DecisionRecord.Budget {
     init?(_ value: JSONValue) {
         guard let limit = value["limit_ms"]?.integer, let used = value["used_ms"]?.integer else { return nil }
-        self.init(limit: limit, used: used, left: value["left_ms"]?.integer ?? limit - used)
+        self.init(
+            limit: limit,
+            used: used,
+            left: value["left_ms"]?.integer ?? limit.subtractingReportingOverflow(used).partialValue
+        )
     }
 }
 

@@ -38,7 +38,7 @@ struct HTMLChart {
             // The window of the last events may go on after the run.
             for decision in log.decisions.suffix(100) where decision.verdict.delivers {
                 let left = decision.budget?.left ?? 0
-                end = max(end, decision.at.nanoseconds + min(left, 3_600_000) * 1_000_000)
+                end = max(end, decision.at.nanoseconds + min(max(left, 0), 3_600_000) * 1_000_000)
             }
             self.end = end
         }
@@ -264,7 +264,7 @@ struct HTMLChart {
         rows.append("\"><title>")
         rows.append(first.at)
         rows.append(raw: " \(Markup.escaped(first.app ?? "nobody"))\n")
-        rows.append(raw: "\(first.kind) \(Markup.escaped(first.subject))\n")
+        rows.append(raw: Markup.escaped("\(first.kind) \(first.subject)\n"))
         rows.append(raw: "\(first.verdict.word), \(first.reason.word) [\(first.rule.text)]")
         if let outcome = log.outcomes[first.id.number] {
             rows.append(raw: "\n" + Markup.escaped(Why.words(outcome, first)))

@@ -138,7 +138,9 @@ package struct RunLog: Sendable {
         case "wake.exit/1":
             if let exit = ExitEntry(value) { exits.append(exit) }
         case "wake.receiver/1":
-            guard let app = value["app"]?.string, let time = value["on_ms"]?.unsigned.flatMap(Int64.init(exactly:))
+            // No run is longer than an instant can say.
+            guard let app = value["app"]?.string, let time = value["on_ms"]?.integer,
+                (0...Int64.max / 1_000_000).contains(time)
             else { break }
             // A run that was gone on with says it again.
             receiver.removeAll { $0.app == app }
