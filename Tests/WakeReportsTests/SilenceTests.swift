@@ -16,13 +16,25 @@ struct SilenceTests {
         log: String? = nil,
         _ write: (OutcomeLog) throws -> Void = { _ in }
     ) throws -> String {
+        try Why(runLog(batches, log: log, write), app: app).explanation()
+    }
+
+    private func runLog(
+        _ batches: [[Decision]] = [],
+        log: String? = nil,
+        _ write: (OutcomeLog) throws -> Void
+    ) throws -> RunLog {
         _ = try fixture.run(batches)
         let outcomes = try OutcomeLog(creating: fixture.outcomesPath)
         try outcomes.append(AppEntry(app: app, name: "heart", log: log))
         try write(outcomes)
         try outcomes.append(end: second(3_600))
         try outcomes.flush()
-        return Why(try RunLog(folder: fixture.folder.path), app: app).explanation()
+        return try RunLog(folder: fixture.folder.path)
+    }
+
+    private func happened(_ number: UInt64, _ word: String, of app: String? = nil, at: Instant) -> Act {
+        Act(event: EventID(number), at: at, word: word, app: app)
     }
 
     private func run(_ log: OutcomeLog, to states: AppState...) throws {
@@ -79,6 +91,12 @@ struct SilenceTests {
         "The words of an end name its signal, its error or its watchdog",
         arguments: [
             (ExitCause.crash, -6, "crashed at its launch, signal 6 (SIGABRT)"),
+            (.crash, 0, "crashed at its launch: the scenario or the system asked for it, at"),
+            (
+                .watchdog, 0,
+                "was killed as a watchdog does it at its launch: the scenario or the system asked for it, at"
+            ),
+            (.crash, .min, "crashed at its launch, signal 9223372036854775808"),
             (.crash, 8, "could not be started: Exec format error"),
             (
                 .watchdog, 0x8bad_f00d,
@@ -156,6 +174,131 @@ struct SilenceTests {
                   decided  1 more decision about it, the newest first:
                   T+00:00:03  resume  Resumed  LIFE-4  characteristic-notified heart-rate-belt/2A37
                 """
+        )
+    }
+
+    /// An app that the user force-quit at 5 s, and what else happened.
+    private func forceQuit(_ write: (OutcomeLog) throws -> Void = { _ in }) throws -> RunLog {
+        try runLog { log in
+            try run(log, to: .active, .notRunning)
+            try log.append(happened(1, "force quit", of: app, at: second(5)))
+            try log.append(exit(.userForceQuit, code: 0))
+            try write(log)
+        }
+    }
+
+    @Test("LAUNCH-4: a reboot after a force quit has lifted its bar, and only that is said")
+    func rebootLifts() throws {
+        let log = try forceQuit { try $0.append(happened(2, "reboot", at: second(20))) }
+        #expect(
+            Why(log, app: app).explanation() == """
+                \(app)  was swiped away by the user, at T+00:00:05 (x-1); no event for it came by T+01:00:00
+                  later    the reboot at T+00:00:20 lifted the bar of the force quit at T+00:00:05   [LAUNCH-4, documented]
+                """
+        )
+    }
+
+    @Test("LAUNCH-4: where a reboot lifts no bar, only a user launch does, and a reboot changes nothing")
+    func rebootDoesNotLift() throws {
+        var log = try forceQuit { try $0.append(happened(2, "reboot", at: second(20))) }
+        log.header.settings["rebootLiftsForceQuit"] = "off"
+        #expect(
+            Why(log, app: app).explanation()
+                .hasSuffix("\n  because  ForceQuit   only a user launch clears this   [LAUNCH-2, documented]")
+        )
+    }
+
+    @Test("LAUNCH-2: where a force quit bars nothing, nothing is said of a bar")
+    func barsNothing() throws {
+        var log = try forceQuit()
+        log.header.settings["forceQuitBars"] = "off"
+        #expect(!Why(log, app: app).explanation().contains("ForceQuit"))
+        log.header.settings = [:]
+        log.header.profile = "ios6"
+        #expect(!Why(log, app: app).explanation().contains("ForceQuit"))
+    }
+
+    @Test("LAUNCH-2: an app that is force-quit after its process ended is told by both")
+    func forceQuitLater() throws {
+        let text = try explanation { log in
+            try run(log, to: .active, .notRunning)
+            try log.append(exit(.memory, code: 0))
+            try log.append(happened(4, "force quit", of: app, at: second(7)))
+        }
+        #expect(
+            text == """
+                \(app)  was ended to free memory, at T+00:00:05 (x-1); no event for it came by T+01:00:00
+                  because  ForceQuit   the user swiped it away at T+00:00:07; only a user launch or a reboot clears this   \
+                [LAUNCH-2, documented]
+                """
+        )
+    }
+
+    @Test("LAUNCH-2: a user launch has cleared a force quit for good")
+    func launchedAgain() throws {
+        let text = try explanation { log in
+            try log.append(happened(1, "force quit", of: app, at: second(1)))
+            try log.append(happened(2, "launch", of: app, at: second(2)))
+            try run(log, to: .active, .notRunning)
+            try log.append(exit(.memory, code: 0))
+        }
+        #expect(!text.contains("ForceQuit"))
+    }
+
+    @Test("LAUNCH-4: of a wake that a force quit denied it is said that a later reboot has lifted the bar")
+    func deniedThenRebooted() throws {
+        let denied = fixture.forceQuit(1, at: second(100), quitAt: second(50))
+        let text = try explanation([[denied]]) { log in
+            try run(log, to: .active, .notRunning)
+            try log.append(happened(371, "force quit", of: app, at: second(50)))
+            try log.append(happened(372, "reboot", at: second(200)))
+        }
+        #expect(text.hasPrefix("\(app)  NOT woken at T+00:01:40"), "\(text)")
+        #expect(
+            text.hasSuffix(
+                "\n  later    the reboot at T+00:03:20 lifted the bar of the force quit at T+00:00:50   [LAUNCH-4, documented]"
+            ),
+            "\(text)"
+        )
+    }
+
+    /// A run in which the app was woken at 90 s, sleeps again and waits for its belt, which is gone since 2 minutes.
+    private func waiting() throws -> RunLog {
+        try runLog([[fixture.resume(1, at: second(90))]]) { log in
+            try run(log, to: .active, .suspended)
+            let kept = RegistrationEntry.Kept(via: "pending-connect", subject: "meter", since: second(120))
+            try log.append(RegistrationEntry(app: app, at: second(120), kept: [kept]))
+            try log.append(RangeEntry(device: "meter", at: second(120), inRange: false))
+        }
+    }
+
+    private static let wait = "  waits    for meter (pending-connect since T+00:02:00), out of range since T+00:02:00"
+
+    @Test("Of an app that was woken earlier and sleeps, what it waits for follows what was decided")
+    func waitsAfterDecision() throws {
+        let text = try Why(waiting(), app: app).explanation()
+        #expect(text.hasPrefix("\(app)  woken at T+00:01:30"), "\(text)")
+        #expect(text.hasSuffix("\n" + Self.wait), "\(text)")
+    }
+
+    @Test("A table of a time without decisions says what the app waits for")
+    func quietTable() throws {
+        #expect(
+            try Why(waiting(), app: app).table(since: .seconds(1_800))
+                == "\(app)  no event for it came since T+00:30:00\n" + Self.wait
+        )
+    }
+
+    @Test("A table of an app that crashed at its launch tells of the crash")
+    func crashedTable() throws {
+        let log = try runLog { log in
+            try run(log, to: .inactive, .notRunning)
+            try log.append(exit(.crash, code: -6, atLaunch: true))
+        }
+        #expect(
+            Why(log, app: app).table(since: .seconds(3_600))
+                == "\(app)  crashed at its launch, signal 6 (SIGABRT), at T+00:00:05 (x-1); "
+                + "no event for it came by T+01:00:00"
         )
     }
 

@@ -7,7 +7,9 @@ extension ExitEntry {
         switch cause {
         case .exit: "ended\(place), exit code \(code)"
         case .crash where code > 0: "could not be started: \(unsafe String(cString: strerror(Int32(clamping: code))))"
-        case .crash: "crashed\(place), signal \(Self.signal(-code))"
+        case .crash where code == 0: "crashed\(place): \(Self.asked)"
+        case .crash: "crashed\(place), signal \(Self.signal(code.magnitude))"
+        case .watchdog where code == 0: "was killed as a watchdog does it\(place): \(Self.asked)"
         case .watchdog: "was killed by a watchdog\(place) (\(Self.hexadecimal(code))): \(overrun)"
         case .memory: "was ended to free memory"
         case .cpu: "was ended for its use of the processor"
@@ -18,6 +20,9 @@ extension ExitEntry {
         case .bench: "ended with the bench"
         }
     }
+
+    /// No process and no watchdog has the code 0: a `terminate` gave the cause.
+    private static let asked = "the scenario or the system asked for it"
 
     private var place: String { atLaunch ? " at its launch" : "" }
 
@@ -33,12 +38,13 @@ extension ExitEntry {
     private static func hexadecimal(_ code: Int64) -> String { "0x" + String(code, radix: 16) }
 
     /// `6 (SIGABRT)`.
-    private static func signal(_ number: Int64) -> String {
-        let names: [Int64: String] = [
-            Int64(SIGHUP): "SIGHUP", Int64(SIGINT): "SIGINT", Int64(SIGQUIT): "SIGQUIT", Int64(SIGILL): "SIGILL",
-            Int64(SIGTRAP): "SIGTRAP", Int64(SIGABRT): "SIGABRT", Int64(SIGBUS): "SIGBUS", Int64(SIGFPE): "SIGFPE",
-            Int64(SIGKILL): "SIGKILL", Int64(SIGSEGV): "SIGSEGV", Int64(SIGPIPE): "SIGPIPE", Int64(SIGTERM): "SIGTERM",
-            Int64(SIGXCPU): "SIGXCPU", Int64(SIGXFSZ): "SIGXFSZ", Int64(SIGSYS): "SIGSYS",
+    private static func signal(_ number: UInt64) -> String {
+        let names: [UInt64: String] = [
+            UInt64(SIGHUP): "SIGHUP", UInt64(SIGINT): "SIGINT", UInt64(SIGQUIT): "SIGQUIT", UInt64(SIGILL): "SIGILL",
+            UInt64(SIGTRAP): "SIGTRAP", UInt64(SIGABRT): "SIGABRT", UInt64(SIGBUS): "SIGBUS", UInt64(SIGFPE): "SIGFPE",
+            UInt64(SIGKILL): "SIGKILL", UInt64(SIGSEGV): "SIGSEGV", UInt64(SIGPIPE): "SIGPIPE",
+            UInt64(SIGTERM): "SIGTERM",
+            UInt64(SIGXCPU): "SIGXCPU", UInt64(SIGXFSZ): "SIGXFSZ", UInt64(SIGSYS): "SIGSYS",
         ]
         return names[number].map { "\(number) (\($0))" } ?? "\(number)"
     }

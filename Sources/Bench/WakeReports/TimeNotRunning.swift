@@ -61,7 +61,7 @@ extension RunLog {
 
 extension AppState {
     /// Whether no code of the app runs.
-    fileprivate var isAsleep: Bool {
+    var isAsleep: Bool {
         switch self {
         case .notRunning, .suspended: true
         case .inactive, .active, .background: false

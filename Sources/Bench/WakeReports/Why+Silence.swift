@@ -41,11 +41,40 @@ extension Why {
             : "\(app)  waits: \(state), and no event for it came by \(end)"
     }
 
-    /// What a force quit means for what comes.
-    private func reasons() -> [String] {
-        guard let exit = endedSince, exit.cause == .userForceQuit else { return [] }
-        let rule = "[\(RuleID.launch2.text), \(Confidences.words(.launch2))]"
-        return ["  because  \(Reason.forceQuit.word)   only a user launch or a reboot clears this   \(rule)"]
+    /// What a force quit that no decision tells of means for what comes, and what has lifted the bar of one.
+    ///
+    /// - Parameter decision: the one that is explained already; nil for none.
+    private func reasons(after decision: DecisionRecord? = nil) -> [String] {
+        guard lastMove?.to ?? .notRunning == .notRunning, let quit = log.forceQuit(of: app), quit.bars else {
+            return []
+        }
+        let told = decision.map { $0.reason == .forceQuit && $0.at >= quit.at } ?? false
+        if let reboot = quit.lifted {
+            guard told || decision?.at ?? .zero <= quit.at else { return [] }
+            let since = "the reboot at \(LogTime.shortText(reboot)) lifted the bar of the force quit"
+            return ["  later    \(since) at \(LogTime.shortText(quit.at))   \(Self.ruleText(.launch4))"]
+        }
+        if told || decision?.at ?? .zero > quit.at { return [] }
+        let by = quit.rebootLifts ? "a user launch or a reboot" : "a user launch"
+        // Only of an app that ended so the line above has said when.
+        let when =
+            endedSince?.cause == .userForceQuit ? "" : "the user swiped it away at \(LogTime.shortText(quit.at)); "
+        return ["  because  \(Reason.forceQuit.word)   \(when)only \(by) clears this   \(Self.ruleText(.launch2))"]
+    }
+
+    private static func ruleText(_ rule: RuleID) -> String { "[\(rule.text), \(Confidences.words(rule))]" }
+
+    /// What is known beside the decision that is explained, of an app that is asleep at the end of the logs.
+    func since(_ decision: DecisionRecord?) -> [String] {
+        guard let state = lastMove?.to, state.isAsleep else { return [] }
+        return (reasons(after: decision) + waits()).map(TerminalText.escaped)
+    }
+
+    /// That nothing came from an instant on of which there is no decision, though there are earlier ones.
+    func quiet(since start: Instant) -> String {
+        if decisions.isEmpty || endedSince != nil { return standing() }
+        let headline = "\(app)  no event for it came since \(LogTime.shortText(start))"
+        return ([TerminalText.escaped(headline)] + since(nil)).joined(separator: "\n")
     }
 
     /// What it is registered for, and why that does not come.

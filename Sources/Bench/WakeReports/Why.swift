@@ -33,7 +33,8 @@ package struct Why {
     package func explanation() -> String {
         guard endedSince == nil, let place = fateful else { return text(standing(), others: decisions) }
         var others = decisions
-        return text(explanation(of: others.remove(at: place)), others: others)
+        let told = others.remove(at: place)
+        return text(([explanation(of: told)] + since(told)).joined(separator: "\n"), others: others)
     }
 
     /// Explains the newest decision that a question is about, with the others as a list; nil when the run has none.
@@ -331,9 +332,7 @@ package struct Why {
     package func table(since: Instant.Span? = nil) -> String {
         let start = since.map { Instant(nanoseconds: max(0, log.end.nanoseconds - $0.nanoseconds)) } ?? .zero
         let decisions = self.decisions.filter { $0.at >= start }
-        guard !decisions.isEmpty else {
-            return "\(app)  no event that it registered for was injected since \(LogTime.shortText(start))"
-        }
+        guard !decisions.isEmpty else { return TextTable.prose(quiet(since: start), width: width) }
         var rows: [[String]] = [["TYPE", "REASON", "AGE", "FROM", "MESSAGE"]]
         for run in Self.folded(decisions).reversed() {
             rows.append([

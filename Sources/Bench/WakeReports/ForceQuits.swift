@@ -1,0 +1,40 @@
+import WakeModel
+
+extension RunLog {
+    /// A force quit after which the user has not launched the app.
+    struct ForceQuit {
+        var at: Instant
+        /// Whether the run's profile bars the app for it (LAUNCH-2).
+        var bars: Bool
+        /// Whether a reboot lifts the bar in the run's profile (LAUNCH-4).
+        var rebootLifts: Bool
+        /// When a reboot lifted it; nil when none has.
+        var lifted: Instant?
+    }
+
+    /// The app's last force quit, whether a process ended or not; nil when the user has launched the app since, or there was none.
+    func forceQuit(of app: String) -> ForceQuit? {
+        let place = acts.lastIndex { $0.app == app && $0.word == Self.forceQuitWord }
+        // A log of an older version has no acts.
+        let exit = acts.isEmpty ? exits.last { $0.app == app && $0.cause == .userForceQuit } : nil
+        guard let at = place.map({ acts[$0].at }) ?? exit?.at else { return nil }
+        let later = place.map { acts[($0 + 1)...] } ?? acts.drop { $0.at <= at }
+        if later.contains(where: { $0.app == app && $0.word == Self.launchWord }) { return nil }
+        let rebootLifts = isOn("rebootLiftsForceQuit", \.rebootLiftsForceQuit)
+        return ForceQuit(
+            at: at,
+            bars: isOn("forceQuitBars", \.forceQuitBars),
+            rebootLifts: rebootLifts,
+            lifted: rebootLifts ? later.first { $0.word == Self.rebootWord }?.at : nil
+        )
+    }
+
+    private static let forceQuitWord = Act.word(.user(.none, .forceQuit))?.word
+    private static let launchWord = Act.word(.user(.none, .launch))?.word
+    private static let rebootWord = Act.word(.phone(.reboot))?.word
+
+    /// A switch of the profile, as the run set it.
+    private func isOn(_ name: String, _ flag: (Profile) -> Bool) -> Bool {
+        header.settings[name].map { $0 == "on" } ?? flag(Profile.named(header.profile) ?? .ios17)
+    }
+}
