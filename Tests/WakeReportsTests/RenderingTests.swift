@@ -230,6 +230,26 @@ struct RenderingTests {
         #expect(page.contains("prefers-color-scheme: dark"))
     }
 
+    @Test(
+        "AUD-9: the bar of a locked phone goes from the act that locked it to the one that unlocked it, whatever they are"
+    )
+    func locked() throws {
+        _ = try fixture.run([])
+        let outcomes = try OutcomeLog(creating: fixture.outcomesPath)
+        // Without a passcode a reboot leaves the phone open; the removal of one opens a locked phone.
+        let acts =
+            [("reboot", 20, false), ("lock", 30, true), ("passcode removed", 40, false)] as [(String, Int64, Bool)]
+        for (number, act) in acts.enumerated() {
+            let id = EventID(UInt64(number) + 1)
+            try outcomes.append(Act(event: id, at: second(act.1), word: act.0, locked: act.2))
+        }
+        try outcomes.append(end: second(60))
+        try outcomes.flush()
+        let page = HTMLReport.text(try RunLog(folder: fixture.folder.path), title: "")
+        let bars = page.matches(of: #/<title>locked\n([^<]*)</#).map { String($0.1) }
+        #expect(bars == ["T+00:00:30.000 to T+00:00:40.000"])
+    }
+
     @Test("Numbers of a doctored log end no report", arguments: [Int64.min, -999_999_999_999_999_999, .max])
     func doctoredNumbers(number: Int64) throws {
         let text = try fixture.lines([[fixture.resume(1, at: second(10))]]).joined(separator: "\n") + "\n"

@@ -31,6 +31,7 @@ extension Run {
         audio.note = { [recorder] app, text in recorder.note(.fault(text), of: app) }
         bench.listen(to: scripted)
         bench.add(driver)
+        recorder.isLocked = { [unowned bench] in bench.router.isLocked }
         bench.add(recorder)
         if let processes { try connect(processes) }
         connectAccessories()

@@ -37,6 +37,8 @@ final class RunRecorder: BenchObserver {
     private(set) var diedAtLaunch: [ExitEntry] = []
     /// Whether the logs are read while the run goes on: each turn then reaches the files as soon as it is committed.
     var isFollowed = false
+    /// Whether the router has the phone locked, after the input that is observed.
+    var isLocked: () -> Bool = { false }
     /// Told of what happened, once it has happened for good; nil when nobody follows.
     var follow: ((Timeline.Row) -> Void)?
     /// What happened in turns that are not committed yet.
@@ -132,7 +134,11 @@ final class RunRecorder: BenchObserver {
             guard !isReplaying || replayedActs > outcomes.held.acts else { return }
             let bundle = app.map { bundles[Int($0.number)] }
             tell(Timeline.Row(at: now, app: bundle, what: word))
-            try outcomes.append(Act(event: id, at: now, word: word, app: bundle, origin: names.text(origin)))
+            let locked = app == nil ? isLocked() : nil
+            let origin = names.text(origin)
+            try outcomes.append(
+                Act(event: id, at: now, word: word, app: bundle, origin: origin, locked: locked)
+            )
         case .timeReached, .install, .event, .overflowed, .redeliver, .benchRestarted, .process, .request: break
         }
     }

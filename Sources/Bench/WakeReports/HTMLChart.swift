@@ -175,8 +175,8 @@ struct HTMLChart {
         begin("phone", kind: "source")
         var locked: Instant?
         for act in acts {
-            if act.word == "lock" || act.word == "reboot" { locked = locked ?? act.at }
-            if act.word == "unlock", let since = locked {
+            if act.locked == true { locked = locked ?? act.at }
+            if act.locked == false, let since = locked {
                 lock(from: since, to: act.at)
                 locked = nil
             }

@@ -20,19 +20,29 @@ package struct AppEntry: Hashable, Sendable {
 package struct Act: Hashable, Sendable {
     package var event: EventID
     package var at: Instant
-    /// Such as `lock`, `reboot` or `force-quit`.
+    /// Such as `lock`, `reboot` or `force quit`.
     package var word: String
     /// Nil when it is about the whole phone.
     package var app: String?
     /// Where it was asked for, such as `night.yaml:31`.
     package var origin: String
+    /// Whether the screen is locked after it (AUD-9); nil when it is about an app, and in a log of an older version.
+    package var locked: Bool?
 
-    package init(event: EventID, at: Instant, word: String, app: String? = nil, origin: String = "") {
+    package init(
+        event: EventID,
+        at: Instant,
+        word: String,
+        app: String? = nil,
+        origin: String = "",
+        locked: Bool? = nil
+    ) {
         self.event = event
         self.at = at
         self.word = word
         self.app = app
         self.origin = origin
+        self.locked = locked
     }
 
     /// The act that an input is, without its time and place; nil when it is none.
@@ -147,6 +157,10 @@ extension OutcomeLog {
         file.line.append(quoted: act.word)
         file.line.append(",\"origin\":")
         file.line.append(quoted: act.origin)
+        if let locked = act.locked {
+            file.line.append(",\"locked\":")
+            file.line.append(locked)
+        }
         file.line.append("}")
         try file.endLine()
     }
@@ -208,7 +222,8 @@ extension Act {
             at: at,
             word: word,
             app: line["app"]?.string,
-            origin: line["origin"]?.string ?? ""
+            origin: line["origin"]?.string ?? "",
+            locked: line["locked"]?.bool
         )
     }
 }

@@ -67,7 +67,7 @@ package struct Router {
     /// The user is in a telephone call (AUD-5).
     var inCall = false
     /// The screen is locked (AUD-9).
-    var isLocked = false
+    package internal(set) var isLocked = false
     /// Nil before the first fix.
     var lastFix: LastFix?
     /// In order of connection.

@@ -1,0 +1,42 @@
+import Foundation
+import Testing
+
+@Suite("Reading what a run has left")
+struct ReadingTests {
+    private func inFolder(_ body: (Program) throws -> Void) throws {
+        let program = try Program()
+        defer { program.clean() }
+        try body(program)
+    }
+
+    /// When the phone was locked by the page of a run with these steps.
+    private func locked(_ program: Program, phone: String, _ steps: String) throws -> [String] {
+        try program.write(
+            "phone.yaml",
+            """
+            scenario: phone
+            phone: \(phone)
+            apps: [{scripted: com.acme.heart, name: heart}]
+            steps: \(steps)
+            until: 1m
+
+            """
+        )
+        let run = try program.run("run", "phone.yaml", "--out", "out", "-q")
+        #expect(run.code == 0, "\(run.errors)")
+        return try program.read("out/report.html").matches(of: #/<title>locked\n([^<]*)</#).map { String($0.1) }
+    }
+
+    @Test("AUD-9: the page shows the phone locked while the router has it locked")
+    func lockedPhone() throws {
+        try inFolder { program in
+            let reboot = "[{at: 20s, phone: reboot}]"
+            #expect(try locked(program, phone: "{passcode: false}", reboot) == [])
+            #expect(try locked(program, phone: "{passcode: true}", reboot) == ["T+00:00:20.000 to T+00:01:00.000"])
+            let removal = "[{at: 1s, phone: lock}, {at: 2s, phone: remove-passcode}]"
+            #expect(
+                try locked(program, phone: "{passcode: true}", removal) == ["T+00:00:01.000 to T+00:00:02.000"]
+            )
+        }
+    }
+}
