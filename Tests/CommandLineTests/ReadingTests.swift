@@ -39,4 +39,29 @@ struct ReadingTests {
             )
         }
     }
+
+    @Test("A log that wakebench did not write is refused with 11, whatever is to be made of it")
+    func foreignLog() throws {
+        try inFolder { program in
+            try program.write("run/decisions.ndjson", "{\"a\":1}\n")
+            for words in [
+                ["report", "run"], ["why", "heart", "--run", "run"], ["log", "run"], ["compare", "run", "run"],
+            ] {
+                expectRefusal(try program.run(Program.path, words), code: 11, says: "not a log of wakebench")
+            }
+        }
+    }
+
+    @Test("log takes the scenario's name of an app, and refuses with 3 one that the run has not")
+    func logOfApp() throws {
+        try inFolder { program in
+            try program.writeForceQuit()
+            #expect(try program.run("run", "swiped.yaml", "--out", "out", "-q").code == 0)
+            let named = try program.run("log", "out", "--app", "heart")
+            #expect(named.code == 0)
+            #expect(named.output.split(separator: "\n").count > 1)
+            #expect(try program.run("log", "out", "--app", "com.acme.heart").output == named.output)
+            expectRefusal(try program.run("log", "out", "--app", "heartt"), code: 3, says: "did you mean heart?")
+        }
+    }
 }

@@ -5,16 +5,19 @@ import WakeReports
 /// `wakebench log`: the decisions of a run, each record in full.
 enum LogCommand {
     static let options: [Arguments.Option] = [
-        .value("--app", "APP", "the records of this app only, such as com.example.heart")
+        .value("--app", "APP", "the records of this app only: com.example.heart, or heart as in the scenario")
     ]
 
     static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: options)
         let path = arguments.rest.isEmpty ? "wakebench-runs/latest" : try arguments.only("RUN")
+        let app = try arguments.value("--app").map { (word) throws(CommandFailure) in
+            try WhyCommand.app(word, in: WhyCommand.read(path, checks: false), path)
+        }
         var page = Data()
         var failure: CommandFailure?
         do {
-            try RunLog.eachRecord(folder: path, app: arguments.value("--app")) { line in
+            try RunLog.eachRecord(folder: path, app: app) { line in
                 page.append(contentsOf: line)
                 page.append(0x0a)
                 if page.count >= 256 << 10 { failure = flush(&page) }

@@ -21,7 +21,11 @@ enum RunPages {
     /// The logs of a run folder.
     static func log(_ folder: RunFolder) throws(CommandFailure) -> RunLog {
         do { return try RunLog(folder: folder.path) } catch {
-            throw CommandFailure(error.kind == .missing ? .notFound : .environment, error)
+            switch error.kind {
+            case .missing: throw CommandFailure(.notFound, error)
+            case .foreign: throw CommandFailure(.invalidFile, error)
+            case .full, .system: throw CommandFailure(.environment, error)
+            }
         }
     }
 

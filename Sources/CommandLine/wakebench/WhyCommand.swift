@@ -57,7 +57,8 @@ enum WhyCommand {
         return span
     }
 
-    private static func app(_ word: String, in log: RunLog, _ folder: String) throws(CommandFailure) -> String {
+    /// The bundle identifier of an app that a word of the command line names.
+    static func app(_ word: String, in log: RunLog, _ folder: String) throws(CommandFailure) -> String {
         if let app = log.app(word) { return app }
         let near = Suggestion.nearest(to: word, among: log.apps + log.roster.map(\.name))
         throw CommandFailure(
@@ -119,7 +120,7 @@ enum WhyCommand {
         return differences.isEmpty ? .done : .nonDeterminism
     }
 
-    private static func read(_ folder: String, checks: Bool = true) throws(CommandFailure) -> RunLog {
+    static func read(_ folder: String, checks: Bool = true) throws(CommandFailure) -> RunLog {
         do { return try RunLog(folder: folder, checks: checks) } catch {
             let code: ExitCode = error.kind == .missing ? .notFound : .invalidFile
             throw CommandFailure(code, error)
