@@ -43,7 +43,9 @@ struct AnswerTests {
         let program = try Program()
         defer { program.clean() }
         let help = try program.run("help").output
-        for words in [[], ["--help"], ["-h"]] { #expect(try program.run(Program.path, words).output == help) }
+        for words in [[], ["--help"], ["-h"], ["--help", "--help"], ["-h", "--help"]] {
+            #expect(try program.run(Program.path, words).output == help)
+        }
     }
 
     @Test("Each exit code has its line, and JSON has the same codes")

@@ -23,7 +23,7 @@ struct TerminalTests {
                 ["run", "swiped.yaml", "--out", "out", "--seed", "7"],
                 ["why", "heart", "--run", "out"],
                 ["why", "heart", "--run", "out", "--since", "1h"],
-                ["help"], ["help", "run"], ["rules"],
+                ["help"], ["help", "run"], ["rules"], ["rules", "--settings"],
             ] {
                 let (code, lines) = try PseudoTerminal(columns: columns).run(program, words)
                 #expect(code == 0, "\(lines)")

@@ -204,6 +204,17 @@ struct DecisionLogTests {
         #expect(try fixture.run([[decision]]).decisions.first?.subject == name)
     }
 
+    @Test("Who was woken is counted apart from who got it while running")
+    func censusOfRunning() throws {
+        var running = fixture.resume(2, at: second(10), event: 1)
+        running.app = AppID(1)
+        running.verdict = .foregroundDeliver
+        running.reason = .inForeground
+        let lines = try fixture.lines([[fixture.resume(1, at: second(10)), running]])
+        let census = #""census":{"apps":2,"woke":1,"by_reason":{"InForeground":1}}"#
+        #expect(lines[1...2].allSatisfy { $0.contains(census) })
+    }
+
     @Test("Names are escaped, so that no name breaks a line")
     func escaping() throws {
         var decision = fixture.resume(1, at: second(1))

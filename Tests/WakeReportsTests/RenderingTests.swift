@@ -176,6 +176,8 @@ struct RenderingTests {
                 wakebench why com.acme.heart --run out
                 """
         )
+        let command = NearestDecisions(try log()).text(app: "a", sought: .init(), at: second(1), folder: "it's mine")
+        #expect(command.hasSuffix("\nwakebench why a --run 'it'\\''s mine'"), "\(command)")
         let nothing = NearestDecisions(try log()).text(
             app: "com.acme.other",
             sought: .init(),
@@ -301,6 +303,7 @@ struct RenderingTests {
         let cut = try #require(page.range(of: "The first 5000 of 8000 lines, up to T+01:23:20.000"))
         let table = try #require(page.range(of: "<table id=\"decisions\">"))
         #expect(cut.upperBound < table.lowerBound)
+        #expect(page.contains("<code>wakebench log \(fixture.folder.path)</code>"))
     }
 
     /// The numbers that a pattern captures in a page, in order.

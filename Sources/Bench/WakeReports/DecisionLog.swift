@@ -468,7 +468,7 @@ package final class DecisionLog {
     private struct Census {
         var apps: UInt64 = 0
         var woke: UInt64 = 0
-        /// By reason; empty when there is one decision, whose reason is `only`.
+        /// Of those that were not woken, by reason; empty when there is one decision, whose reason is `only`.
         var counts: [UInt64] = []
         var only: Reason?
 
@@ -476,7 +476,7 @@ package final class DecisionLog {
             if decisions.count > 1 { counts = [UInt64](repeating: 0, count: Reason.allCases.count) }
             for decision in decisions {
                 if decision.app != .none { apps += 1 }
-                if decision.verdict.delivers {
+                if decision.verdict == .resume || decision.verdict == .relaunch {
                     woke += 1
                 } else if decisions.count == 1 {
                     only = decision.reason

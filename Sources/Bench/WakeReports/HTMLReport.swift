@@ -101,9 +101,10 @@ package enum HTMLReport {
     private static func cut(_ folds: [Fold], _ log: RunLog) -> String {
         guard folds.count > longestTable else { return "" }
         let last = LogTime.text(log.decisions[folds[longestTable - 1].last].at)
+        let command = "wakebench log" + (log.folder.isEmpty ? "" : " " + ShellWord.quoted(log.folder))
         return """
             <p class="cut">The first \(longestTable) of \(folds.count) lines, up to \(last): \
-            <code>wakebench log</code> prints them all.</p>
+            <code>\(Markup.escaped(command))</code> prints them all.</p>
 
             """
     }

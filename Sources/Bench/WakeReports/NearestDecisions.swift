@@ -47,7 +47,7 @@ package struct NearestDecisions {
             lines.append("nearest decisions about \(app):")
             lines += nearest(own, sought).map(line)
         }
-        lines.append("wakebench why \(app) --run \(folder)")
+        lines.append("wakebench why \(ShellWord.quoted(app)) --run \(ShellWord.quoted(folder))")
         return lines.joined(separator: "\n")
     }
 

@@ -19,13 +19,14 @@ enum RulesCommand {
         }
         if arguments.has("--settings") {
             let profile = try RunCommand.profile(arguments) ?? .ios17
-            for setting in ProfileSetting.all {
+            let rows = ProfileSetting.all.map { setting in
                 let value = SettingText.text(setting.value(profile))
-                print(
-                    [setting.name, value, SettingText.range(of: setting), setting.rule.text, setting.meaning]
-                        .joined(separator: "\t")
-                )
+                return [setting.name, value, SettingText.range(of: setting), setting.rule.text, setting.meaning]
             }
+            // On a terminal a table that fits it, elsewhere a line each for programs.
+            let lines =
+                Terminal.width.map { TextTable.lines(rows, width: $0) } ?? rows.map { $0.joined(separator: "\t") }
+            for line in lines { print(line) }
             return .done
         }
         if arguments.rest.isEmpty {

@@ -83,7 +83,7 @@ enum WakebenchProgram {
         Verb(
             words: ["doctor"],
             usage: "",
-            help: "say what this machine can do, and what is missing",
+            help: "say what this machine can do, and what is missing; removes empty control groups of killed runs",
             options: [],
             run: { (words) throws(CommandFailure) in try DoctorCommand.run(words) }
         ),
@@ -122,7 +122,7 @@ enum WakebenchProgram {
     static func run(_ words: [String]) -> ExitCode {
         do throws(CommandFailure) {
             guard let first = words.first else { return try HelpCommand.run([]) }
-            if asksForHelp(first) { return try HelpCommand.run(Array(words.dropFirst())) }
+            if asksForHelp(first) { return try HelpCommand.run(words.filter { !asksForHelp($0) }) }
             if words == ["--version"] {
                 print("wakebench \(wakebenchVersion)")
                 return .done
