@@ -276,6 +276,7 @@ struct AccessoryRuleTests {
         #expect(phone.verdicts == [.defer])
         phone.user(.launch, app)
         #expect(phone.reasons == [.answerWaits, .deliveredLater])
+        #expect(phone.last?.rule == .launch6)
         #expect(phone.deliveredManagers == [20])
     }
 

@@ -69,6 +69,7 @@ struct AudioRuleTests {
         phone.user(.launch, app)
         #expect(phone.decisions.map(\.kind) == [.audioInterrupted])
         #expect(phone.reasons == [.deliveredLater])
+        #expect(phone.last?.rule == .launch6)
         #expect(phone.delivered.count == 1)
     }
 

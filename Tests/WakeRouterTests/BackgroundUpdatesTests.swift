@@ -131,10 +131,57 @@ struct BackgroundUpdatesTests {
         #expect(phone.delivered.contains(second))
         #expect(phone.decisions(about: .positionFixed).map(\.verdict) == [.foregroundDeliver])
         #expect(phone.decisions(about: .positionFixed).map(\.reason) == [.deliveredLater])
+        #expect(phone.decisions(about: .positionFixed).map(\.rule) == [.loc2])
         // The next counts from the one that was kept.
         phone.forget()
         phone.fix(240)
         #expect(phone.verdicts == [.coalesce])
+    }
+
+    @Test("LOC-5: an update that was kept is not given when the user has said no meanwhile")
+    func keptAndDenied() {
+        var phone = Phone()
+        let app = phone.suspendedClient(filter: 0)
+        let fix = phone.fix(100)
+        phone.forget()
+        phone.hear(.event(WakeEvent(kind: .authorizationChanged, app: app, authorization: .denied)))
+        #expect(phone.decisions(about: .positionFixed).map(\.verdict) == [.deny])
+        #expect(phone.decisions(about: .positionFixed).map(\.reason) == [.notAuthorized])
+        #expect(phone.actions.contains(.discard(app, fix)))
+        phone.user(.launch, app)
+        #expect(!phone.delivered.contains(fix))
+    }
+
+    @Test("LOC-5: each manager's updates are judged by where they began", arguments: [(1, 2), (2, 1)])
+    func managersOfTheirOwn(first: ManagerNumber, second: ManagerNumber) {
+        var phone = Phone()
+        let app = phone.locating(always: false)
+        phone.locate(app, .create, manager: 2)
+        let start = LocationRequest.startUpdating(
+            distanceFilterChord: 0,
+            allowsBackground: true,
+            pausesAutomatically: false
+        )
+        phone.locate(app, start, manager: first)
+        phone.leave(app)
+        phone.locate(app, start, manager: second)
+        phone.forget()
+        phone.fix(100)
+        #expect(phone.verdicts == [.backgroundDeliver])
+        #expect(phone.deliveredManagers == [first])
+    }
+
+    @Test("LOC-2: what is kept is for the managers that go on in the background, and for no other")
+    func keptForClients() {
+        var phone = Phone()
+        let app = phone.suspendedClient(filter: 0, secondFilter: 0, secondAllowsBackground: false)
+        let fix = phone.fix(300)
+        phone.forget()
+        phone.user(.launch, app)
+        let managers = phone.actions.compactMap {
+            if case .deliver(_, let manager, fix, _) = $0 { manager } else { nil }
+        }
+        #expect(managers == [1])
     }
 
     @Test("LOC-2: an event that wakes the app brings what was kept with it, before its own")
@@ -241,7 +288,11 @@ struct BackgroundUpdatesTests {
 extension Phone {
     /// An app with the mode whose updates began while the user did not allow them in the background, and that the user
     /// allows all since: suspended all the same, and not yet told of it. It watches the circle too.
-    fileprivate mutating func suspendedClient(filter: Double, secondFilter: Double? = nil) -> AppID {
+    fileprivate mutating func suspendedClient(
+        filter: Double,
+        secondFilter: Double? = nil,
+        secondAllowsBackground: Bool = true
+    ) -> AppID {
         let app = locating(always: false)
         locate(app, .monitor(circle()))
         fix(0)
@@ -252,7 +303,11 @@ extension Phone {
             let chord = Sphere.chord(metres: secondFilter)
             locate(
                 app,
-                .startUpdating(distanceFilterChord: chord, allowsBackground: true, pausesAutomatically: false),
+                .startUpdating(
+                    distanceFilterChord: chord,
+                    allowsBackground: secondAllowsBackground,
+                    pausesAutomatically: false
+                ),
                 manager: 2
             )
         }

@@ -99,6 +99,7 @@ struct EvidenceTests {
         let first = phone.last!
         phone.user(.launch, app)
         #expect(phone.last?.reason == .deliveredLater)
+        #expect(phone.last?.rule == .btc2)
         #expect(phone.last?.checks.isEmpty == true)
         #expect(phone.last?.supersedes == first.id)
         #expect(phone.last?.wouldHave == .foregroundDeliver)

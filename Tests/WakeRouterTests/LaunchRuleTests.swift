@@ -286,6 +286,48 @@ struct LaunchRuleTests {
         #expect(phone.verdicts.filter { !$0.delivers }.isEmpty)
     }
 
+    @Test("LAUNCH-5: what could not have woken the app does not wait for the unlock, and pushes nothing out")
+    func fixesDoNotWait() {
+        var phone = Phone()
+        let app = phone.locating()
+        phone.fix(5_000)
+        phone.locate(app, .monitor(phone.circle()))
+        phone.startUpdating(app)
+        phone.leave(app)
+        phone.hear(.phone(.reboot))
+        phone.enter()
+        for metres in 1...1_100 { phone.fix(Double(metres) / 2) }
+        phone.forget()
+        phone.hear(.phone(.unlock))
+        #expect(phone.kinds == [.regionEntered])
+        #expect(phone.verdicts == [.relaunch])
+    }
+
+    @Test(
+        "LAUNCH-5, LOC-1: of the changes before the unlock the newest is given, and the next counts from where it was"
+    )
+    func newestChangeWaits() {
+        var phone = Phone()
+        let app = phone.locating([])
+        phone.fix(0)
+        phone.locate(app, .startSignificant)
+        phone.leave(app)
+        phone.hear(.phone(.reboot))
+        for metres in [5_000.0, 6_000] {
+            phone.wait(.seconds(300))
+            phone.fix(metres)
+        }
+        phone.fix(6_600)
+        phone.forget()
+        phone.hear(.phone(.unlock))
+        #expect(phone.kinds == [.significantChange])
+        #expect(phone.verdicts == [.relaunch])
+        phone.wait(.seconds(300))
+        phone.forget()
+        phone.fix(6_510)
+        #expect(phone.decisions(about: .significantChange).count == 1)
+    }
+
     @Test("LAUNCH-5, LAUNCH-8: a user launch before the first unlock delivers what came while locked")
     func userLaunchWhileLocked() {
         var phone = Phone()
@@ -439,6 +481,18 @@ struct LaunchRuleTests {
         #expect(phone.verdicts == [.defer, .resume, .backgroundDeliver])
         #expect(phone.reasons.last == .deliveredLater)
         #expect(phone.last?.supersedes == phone.decisions.first?.id)
+    }
+
+    @Test("SYS-4: a phone without a passcode is unlocked from its restart on, and records say since when")
+    func unlockedAtReboot() {
+        var phone = Phone(passcode: false)
+        let app = phone.suspendedSubscriber()
+        phone.wait(.seconds(60))
+        phone.hear(.phone(.reboot))
+        phone.open(app)
+        phone.subscribe(app)
+        phone.notify()
+        #expect(phone.last?.snapshot.unlockedAt == phone.now)
     }
 
     @Test("LAUNCH-5: removing the passcode before the first unlock is that unlock")

@@ -219,6 +219,7 @@ struct PeripheralRuleTests {
         #expect(phone.verdicts == [.defer])
         phone.user(.launch, app)
         #expect(phone.last?.reason == .deliveredLater)
+        #expect(phone.last?.rule == .btp1)
     }
 
     @Test(

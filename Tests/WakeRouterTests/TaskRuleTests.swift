@@ -203,6 +203,43 @@ struct TaskRuleTests {
         #expect(phone.exits.map(\.code) == [0x2182_bad2])
     }
 
+    @Test("TASK-8: the first task inside a wake has a budget of its own, whatever the foreground left of an old one")
+    func insideWakeAfterOldBudget() {
+        var phone = Phone()
+        let app = phone.install()
+        phone.open(app)
+        phone.subscribe(app)
+        phone.request(app, .beginTask(token: 1))
+        phone.leave(app)
+        for second in 0..<61 {
+            phone.wait(.seconds(1))
+            phone.notify()
+            if second == 20 { phone.request(app, .endTask(token: 1)) }
+        }
+        #expect(phone.router.backgroundTimeRemaining(of: app, at: phone.now) == .seconds(10))
+        #expect(phone.router.grantsTask(of: app, at: phone.now))
+        phone.forget()
+        phone.request(app, .beginTask(token: 2))
+        #expect(!phone.actions.contains(.expireTasks(app, tokens: [2])))
+        phone.wait(.milliseconds(39_999))
+        #expect(phone.exits.isEmpty)
+        phone.wait(.milliseconds(1))
+        #expect(phone.exits.map(\.cause) == [.watchdog])
+    }
+
+    @Test("TASK-8: a budget that begins where updates end counts from the end of the wake that runs")
+    func insideWakeAfterUpdates() {
+        var phone = Phone()
+        let app = phone.suspendedMonitor([.location])
+        phone.enter()
+        #expect(phone.router.state(of: app) == .background)
+        phone.startUpdating(app)
+        phone.wait(.seconds(1))
+        phone.locate(app, .stopUpdating)
+        phone.request(app, .beginTask(token: 1))
+        #expect(phone.router.backgroundTimeRemaining(of: app, at: phone.now) == .seconds(39))
+    }
+
     @Test("TASK-8: the app's word that the wake is over starts its task's budget, and lengthens none")
     func doneInsideWake() {
         var phone = Phone()

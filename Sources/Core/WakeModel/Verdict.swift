@@ -197,7 +197,7 @@ public enum Reason: UInt8, CaseIterable, Sendable {
         case .bluetoothOff: .btc10
         case .exitsOnSuspend: .opt2
         case .managerNotCreated: .btc6
-        case .deliveredLater: .btc2
+        case .deliveredLater: .launch8
         case .registrationEnded: .bt1
         case .overflow, .appEnded: .sys4
         case .benchRestarted: .sys2

@@ -54,10 +54,14 @@ extension Router {
             showAlert(of: event, to: interest, into: &output)
         }
         if event.kind == .peripheralDiscovered { noteSighting(of: event.peripheral, by: interest, verdict) }
-        if ruling.reason == .beforeFirstUnlock { keepForUnlock(event, for: interest, denied: decision, into: &output) }
+        if ruling.reason == .beforeFirstUnlock,
+            interest.via.source == .bluetooth || ruling.wouldHave?.delivers == true
+        {
+            keepForUnlock(event, for: interest, denied: decision, into: &output)
+        }
         carryOut(verdict, of: event, decision: decision, in: role, for: interest, into: &output)
         if event.kind == .positionFixed, verdict.delivers { noteUpdate(event, for: interest, into: &output) }
-        if event.kind == .significantChange, verdict.delivers { noteChange(of: interest.client.app) }
+        if event.kind == .significantChange, verdict.delivers { noteChange(event, of: interest.client.app) }
         if case .voip = role { noteCall(event, verdict, ruling.reason, of: interest.client.app, into: &output) }
     }
 

@@ -53,6 +53,9 @@ extension Router {
             if apps[Int(app.number)].location.significant?.reference == nil {
                 apps[Int(app.number)].location.significant?.last = nil
             }
+            if authorization == .denied || authorization == .restricted || authorization == .notDetermined {
+                denyKept(of: app, into: &output)
+            }
         }
         tell(app, event, into: &output)
         followUpdates(of: app, held: held, into: &output)
@@ -112,6 +115,7 @@ extension Router {
                 WakeEvent(
                     kind: .significantChange,
                     subject: lastFix.subject,
+                    fix: Fix(direction: lastFix.direction),
                     app: app,
                     origin: origin,
                     parent: lastFix.event
@@ -121,9 +125,10 @@ extension Router {
         )
     }
 
-    /// The next change is measured from the one that the app was given (LOC-1).
-    mutating func noteChange(of app: AppID) {
-        apps[Int(app.number)].location.significant?.reference = lastFix?.direction
+    /// The next change is measured from the one that the app was given (LOC-1), which may be of a while ago. What a source
+    /// says of a change has no position: it is so where the phone was last seen.
+    mutating func noteChange(_ event: WakeEvent, of app: AppID) {
+        apps[Int(app.number)].location.significant?.reference = event.position ?? lastFix?.direction
     }
 
     /// Gives standard updates to the apps that started them.
@@ -205,10 +210,12 @@ extension Router {
                 }
                 next.beyondFilter = next.movedSquare >= next.filterChord * next.filterChord
             }
-            if !next.paused, next.beyondFilter { counting.insert(UInt16(slot)) }
+            let isAuthorized = LocationRules.isAuthorized(next, apps[index].face, profile)
+            let runs = next.state != .suspended && next.state != .notRunning || next.goesOnInBackground
+            if isAuthorized, !next.paused, next.beyondFilter, runs { counting.insert(UInt16(slot)) }
             // The one with the fewest obstacles speaks for the app.
             let rank =
-                (next.paused ? 0 : 4) + (next.beyondFilter ? 2 : 0) + (next.goesOnInBackground ? 1 : 0)
+                (isAuthorized ? 8 : 0) + (next.paused ? 0 : 4) + (next.beyondFilter ? 2 : 0) + (runs ? 1 : 0)
             guard rank > best else { continue }
             best = rank
             question = next

@@ -16,6 +16,7 @@ extension Router {
             output.actions.append(.expireTasks(app, tokens: [token]))
             return
         }
+        if apps[index].tasks.isEmpty, apps[index].window(at: now) != nil { apps[index].taskBudgetEnds = nil }
         apps[index].tasks.append(.init(token: token))
         guard apps[index].state == .background else { return }
         if apps[index].phase == .freezing {
@@ -44,6 +45,8 @@ extension Router {
     private func isTaskBudgetSpent(_ index: Int, at now: Instant) -> Bool {
         guard apps[index].state == .background, !runsOn(index), let ends = apps[index].taskBudgetEnds
         else { return false }
+        // The first task inside a wake has a budget of its own (TASK-8).
+        if apps[index].tasks.isEmpty, apps[index].window(at: now) != nil { return false }
         return ends.since(now) <= profile.taskExpirationMargin
     }
 

@@ -37,10 +37,21 @@ extension Router {
         }
     }
 
-    /// Background tasks have their whole time from where nothing else lets the app run on.
+    /// Background tasks have their whole time from where nothing else lets the app run on, a wake included (TASK-8).
     mutating func beginTaskBudget(of app: AppID) {
-        guard !runsOn(Int(app.number)) else { return }
-        apps[Int(app.number)].taskBudgetEnds = now.advanced(by: profile.taskBudget)
+        let index = Int(app.number)
+        guard !runsOn(index) else { return }
+        apps[index].taskBudgetEnds = (apps[index].window(at: now)?.ends ?? now).advanced(by: profile.taskBudget)
+    }
+
+    /// The user lets the app know the position no more: the update that waits for it is not given (LOC-5).
+    mutating func denyKept(of app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        for place in apps[index].waiting.indices.reversed()
+        where apps[index].waiting[place].deferred && apps[index].waiting[place].event.kind == .positionFixed {
+            let item = apps[index].waiting.remove(at: place)
+            dismiss(item, of: app, verdict: .deny, reason: .notAuthorized, into: &output)
+        }
     }
 
     /// Of the updates that wait for a manager only the newest is kept (LOC-2).

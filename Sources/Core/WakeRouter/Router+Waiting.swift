@@ -107,20 +107,35 @@ extension Router {
         let foreground = apps[index].state == .active || apps[index].state == .inactive
         for position in apps[index].waiting.indices where apps[index].waiting[position].deferred {
             let verdict: Verdict = foreground ? .foregroundDeliver : .backgroundDeliver
+            var ruling = Ruling(verdict, .deliveredLater, wouldHave: verdict)
+            let item = apps[index].waiting[position]
+            ruling.rule = ruleOfWaiting(item.event, item.interest)
             apps[index].waiting[position].decision = record(
-                apps[index].waiting[position].event,
+                item.event,
                 app: app,
-                Ruling(verdict, .deliveredLater, wouldHave: verdict),
+                ruling,
                 checks: CheckResults(),
-                supersedes: apps[index].waiting[position].decision,
-                snapshot: observe(apps[index].waiting[position].interest),
+                supersedes: item.decision,
+                snapshot: observe(item.interest),
                 into: &output
             )
             apps[index].waiting[position].deferred = false
-            let item = apps[index].waiting[position]
             if item.event.kind == .positionFixed { noteUpdate(item.event, for: item.interest, into: &output) }
         }
         deliverWaiting(to: app, into: &output)
+    }
+
+    /// The rules by which a suspended app gets events when it runs.
+    static let rulesOfWaiting: [RuleID] = [.btc2, .btp1, .loc2, .aud6, .launch6]
+
+    /// The one of ``rulesOfWaiting`` that an event waited by.
+    private func ruleOfWaiting(_ event: WakeEvent, _ interest: Interest) -> RuleID {
+        switch interest.via.source {
+        case .bluetooth: local(interest.client) == nil ? .btc2 : .btp1
+        case .location: interest.via == .standardUpdates ? .loc2 : .launch6
+        case .audio: event.kind == .audioInterruptionEnded ? .aud6 : .launch6
+        default: .launch6
+        }
     }
 
     /// Hands over what waits for managers that are there, in the order in which it came.
@@ -252,8 +267,10 @@ extension Router {
 
     // MARK: Before the first unlock
 
-    /// Keeps an event that was denied before the first unlock. A sighting is not kept: the radio looks afresh then, and
-    /// what is there is seen again. A central that asked for something has its answer.
+    /// Keeps an event that was denied before the first unlock. What would not have woken the app is not kept, but of
+    /// Bluetooth, whose links the unlock may change. A sighting is not kept: the radio looks afresh then, and what is there
+    /// is seen again. A central that asked for something has its answer. Of significant changes the newest is kept: the app
+    /// is told where the phone is.
     mutating func keepForUnlock(
         _ event: WakeEvent,
         for interest: Interest,
@@ -263,6 +280,11 @@ extension Router {
         let app = interest.client.app
         let index = Int(app.number)
         if event.kind == .peripheralDiscovered || event.request != 0 { return }
+        if event.kind == .significantChange,
+            let older = apps[index].awaitingUnlock.firstIndex(where: { $0.event.kind == .significantChange })
+        {
+            output.actions.append(.discard(app, apps[index].awaitingUnlock.remove(at: older).event.id))
+        }
         if apps[index].awaitingUnlock.count >= Self.waitingLimit {
             output.actions.append(.discard(app, apps[index].awaitingUnlock.removeFirst().event.id))
         }

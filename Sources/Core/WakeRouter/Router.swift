@@ -137,8 +137,11 @@ package struct Router {
         case .suspended, .notRunning: return .zero
         case .background:
             if runsOn(index) { return nil }
-            let ends = apps[index].taskBudgetEnds ?? apps[index].window?.ends ?? now
-            return max(.zero, ends.since(now))
+            let budgetEnds = apps[index].taskBudgetEnds
+            guard let window = apps[index].window(at: now), budgetEnds == nil || apps[index].tasks.isEmpty else {
+                return max(.zero, (budgetEnds ?? now).since(now))
+            }
+            return max(window.ends, budgetEnds ?? now).since(now)
         }
     }
 
@@ -330,6 +333,7 @@ package struct Router {
     /// Every process ends, links go and pending connections stay; the force-quit bar is lifted (LAUNCH-4).
     private mutating func reboot(id: EventID, into output: inout RouterOutput) {
         unlockedSinceBoot = !passcode
+        if unlockedSinceBoot { unlockedAt = now }
         let lost = keptLinks()
         for index in apps.indices where apps[index].installed {
             let app = AppID(UInt32(index))

@@ -47,6 +47,7 @@ package enum RuleCoverage {
     /// The rules with a check, a reason, or a switch or figure of a profile.
     private static let owners = Set(
         Check.allCases.map(\.rule) + Reason.allCases.map(\.rule) + ProfileSetting.all.map(\.rule)
+            + Router.rulesOfWaiting
     )
 
     /// The rules that show in what the phone does and not in a record: moves, callbacks, answers and ends. Tests name each.

@@ -98,7 +98,7 @@ enum LocationRules {
     }
 
     /// Whether the user lets the app know the position in its state (LOC-5).
-    private static func isAuthorized(
+    static func isAuthorized(
         _ question: LocationQuestion,
         _ app: AppSnapshot,
         _ profile: borrowing Profile
