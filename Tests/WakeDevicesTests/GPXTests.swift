@@ -129,6 +129,16 @@ struct GPXTests {
         #expect(error?.found == "the encoding 'utf-7' in a file that is utf-8")
     }
 
+    @Test(
+        "Processing instructions are passed over, and one of a single word ends nothing",
+        arguments: ["<?m?>", "<?m n?>"]
+    )
+    func instructions(instruction: String) throws {
+        let text = "<gpx>\(instruction)<wpt lat='1' \n lon='2'>\(instruction)</wpt></gpx>"
+        #expect(try GPXFile.parse(Array(text.utf8), file: "a.gpx").points.map(\.place.latitude) == [1])
+        #expect(throws: FileError.self) { try GPXFile.parse(Array("<gpx><?m".utf8), file: "a.gpx") }
+    }
+
     @Test("UTF-16 cut in a character, and a zero byte, are refused")
     func brokenEncodings() {
         let text = Self.wide(track.replacing("UTF-8", with: "UTF-16"), big: false)

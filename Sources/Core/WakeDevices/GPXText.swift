@@ -2,7 +2,8 @@
 ///
 /// libxml2 reads a file in any encoding that its first line names, UTF-7 among them, in which a declaration of entities
 /// is spelt so that no search finds it. It ends the process at text that is no UTF-8, and expands entities whatever they
-/// grow to. GPX needs no other encoding than UTF-8 and UTF-16, and no declarations.
+/// grow to. XMLParser ends the process at a processing instruction of one word. GPX needs no other encoding than UTF-8 and
+/// UTF-16, no declarations and no instructions.
 enum GPXText {
     /// Decodes a file; lines stay where they were.
     static func decode(_ bytes: [UInt8], file: String) throws(FileError) -> [UInt8] {
@@ -21,6 +22,7 @@ enum GPXText {
             }
             for place in declaration where utf8[place] != UInt8(ascii: "\n") { utf8[place] = UInt8(ascii: " ") }
         }
+        blankInstructions(&utf8)
         for word in ["<!DOCTYPE", "<!ENTITY"] {
             if let place = utf8.firstRange(of: Array(word.utf8))?.lowerBound {
                 throw error(
@@ -62,6 +64,17 @@ enum GPXText {
             return nil
         }
         return 0..<end.upperBound
+    }
+
+    /// Makes spaces of every processing instruction, in comments too, where it makes no difference.
+    private static func blankInstructions(_ text: inout [UInt8]) {
+        var place = 0
+        while let start = text[place...].firstRange(of: Array("<?".utf8))?.lowerBound,
+            let end = text[start...].firstRange(of: Array("?>".utf8))?.upperBound
+        {
+            for inside in start..<end where text[inside] != UInt8(ascii: "\n") { text[inside] = UInt8(ascii: " ") }
+            place = end
+        }
     }
 
     /// The encoding that an XML declaration names, in small letters; nil when it names none.
