@@ -58,8 +58,8 @@ extension Run {
         case .note(let text): recorder.note(step: text, at: now)
         case .range(let devices, let inRange):
             recorder.range(devices.map { scenario.devices[$0].name }, inRange: inRange, at: now)
-        case .user, .terminate, .uninstall, .phone, .plug, .arm, .sound, .microphone, .notify, .disconnect, .cross,
-            .position, .play, .visit, .attach, .send, .call, .authorize:
+        case .user, .setUp, .terminate, .uninstall, .phone, .plug, .arm, .sound, .microphone, .notify, .disconnect,
+            .cross, .position, .play, .visit, .attach, .send, .call, .authorize:
             break
         }
     }
