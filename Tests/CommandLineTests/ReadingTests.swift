@@ -31,12 +31,13 @@ struct ReadingTests {
     func lockedPhone() throws {
         try inFolder { program in
             let reboot = "[{at: 20s, phone: reboot}]"
-            #expect(try locked(program, phone: "{passcode: false}", reboot) == [])
-            #expect(try locked(program, phone: "{passcode: true}", reboot) == ["T+00:00:20.000 to T+00:01:00.000"])
             let removal = "[{at: 1s, phone: lock}, {at: 2s, phone: remove-passcode}]"
-            #expect(
-                try locked(program, phone: "{passcode: true}", removal) == ["T+00:00:01.000 to T+00:00:02.000"]
-            )
+            let without = try locked(program, phone: "{passcode: false}", reboot)
+            #expect(without == [])
+            let restarted = try locked(program, phone: "{passcode: true}", reboot)
+            #expect(restarted == ["T+00:00:20.000 to T+00:01:00.000"])
+            let removed = try locked(program, phone: "{passcode: true}", removal)
+            #expect(removed == ["T+00:00:01.000 to T+00:00:02.000"])
         }
     }
 
