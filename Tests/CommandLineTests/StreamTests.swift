@@ -115,7 +115,7 @@ struct StreamTests {
     }
 
     /// A belt that never stops.
-    private static let belt = """
+    static let belt = """
         device: bluetooth-peripheral
         address: "F0:11:22:33:44:55"
         advertising: {services: [180D]}
@@ -127,7 +127,7 @@ struct StreamTests {
         """
 
     /// Fifty apps with a belt each.
-    private static func busy(until end: String) -> String {
+    static func busy(until end: String) -> String {
         let apps = (1...50).map { number in
             """
               - scripted: com.acme.heart\(number)

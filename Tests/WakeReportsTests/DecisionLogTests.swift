@@ -274,7 +274,7 @@ struct DecisionLogTests {
     @Test("A log in a folder that is not there is refused with its name")
     func missingFolder() {
         let path = fixture.folder.path + "/none/decisions.ndjson"
-        #expect(throws: ReportError(.missing, path: path)) {
+        #expect(throws: ReportError(.noFolder, path: path)) {
             try DecisionLog(creating: path, header: ReportFixture.header, profile: .ios17, names: { _ in "" })
         }
     }

@@ -19,6 +19,8 @@ package final class Run {
     package let profile: Profile
     package let seed: UInt64
     package let folder: RunFolder
+    /// The file of ``RunOptions/junit``, open from before the run: a path that cannot be written costs no run.
+    package let junit: ReportFile?
     /// The router's name for each device of the scenario.
     let devices: [NameID]
     let sources: RunSources
@@ -95,6 +97,7 @@ package final class Run {
         notes += bundles.flatMap(\.bundle.warnings)
         if !bundles.isEmpty { try RealApps.check(options.freezer) }
         try sources.start()
+        junit = try Run.junit(options)
         if options.replaces { try RunFolder.clear(options.out) }
         folder = try RunFolder(making: options.out)
         journal =
@@ -138,6 +141,16 @@ package final class Run {
             return try Scenario.load(file: options.scenario, searchFolders: options.appFolders)
         } catch {
             throw CommandFailure(.invalidFile, error)
+        }
+    }
+
+    private static func junit(_ options: RunOptions) throws(CommandFailure) -> ReportFile? {
+        guard let path = options.junit else { return nil }
+        // It may lie there.
+        let isNew = try RunFolder.make(options.out)
+        do { return try ReportFile(creating: path) } catch {
+            if isNew { unsafe rmdir(options.out) }
+            throw CommandFailure(.environment, error)
         }
     }
 

@@ -32,6 +32,8 @@ package struct RunOptions: Sendable {
     package var out: String
     /// Whether a run in ``out`` that is over goes to make room.
     package var replaces = false
+    /// Where the results go as JUnit beside ``out``; nil for nowhere.
+    package var junit: String?
     /// Whether a link `latest` beside the run folder is to point to it.
     package var followsLatest = false
     /// Wall seconds after which an app that owes an answer counts as overrun.

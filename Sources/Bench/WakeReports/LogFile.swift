@@ -4,6 +4,10 @@ import Glibc
 package struct ReportError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Kind: Hashable, Sendable {
         case missing
+        /// The folder of a file that is to be made.
+        case noFolder
+        /// A file that is to be written is a link.
+        case link
         case full
         /// The system refused: the call and its errno.
         case system(String, Int32)
@@ -23,6 +27,8 @@ package struct ReportError: Error, Hashable, Sendable, CustomStringConvertible {
     package var complaint: String {
         switch kind {
         case .missing: "not there"
+        case .noFolder: "its folder is not there"
+        case .link: "a symbolic link, which is not followed"
         case .full: "no space left"
         case .system(let call, let number): "\(call): \(unsafe String(cString: strerror(number)))"
         case .foreign(let what): what
@@ -33,6 +39,8 @@ package struct ReportError: Error, Hashable, Sendable, CustomStringConvertible {
     package var remedy: String {
         switch kind {
         case .missing: "give the folder of a run with --run"
+        case .noFolder: "make the folder, or give another"
+        case .link: "remove the link, or give another place"
         case .full: "free some space there or give another --out"
         case .system: "check the folder and its permissions"
         case .foreign: "give a file that wakebench wrote"
@@ -52,13 +60,28 @@ package struct ReportError: Error, Hashable, Sendable, CustomStringConvertible {
         default: return ReportError(.system(call, number), path: path)
         }
     }
+
+    /// A file that is to be made cannot be.
+    static func making(path: String) -> ReportError {
+        switch errno {
+        case ENOENT: ReportError(.noFolder, path: path)
+        case ELOOP: ReportError(.link, path: path)
+        default: .last("open", path: path)
+        }
+    }
 }
 
-/// The pages of a run.
-package enum ReportFile {
-    /// Writes a file anew; a link in its place is not followed.
-    package static func write(_ text: String, to path: String) throws(ReportError) {
-        let file = try LogFile(creating: path)
+/// A page of a run.
+package final class ReportFile {
+    private let file: LogFile
+
+    /// Makes the file, or empties it; a link in its place is not followed.
+    package init(creating path: String) throws(ReportError) {
+        file = try LogFile(creating: path)
+    }
+
+    /// Writes at the end of the file.
+    package func write(_ text: String) throws(ReportError) {
         file.line.append(Array(text.utf8))
         try file.flush()
     }
@@ -79,17 +102,17 @@ final class LogFile {
     /// Makes the file, or empties it.
     init(creating path: String) throws(ReportError) {
         self.path = path
-        descriptor = try Self.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC)
+        descriptor = Self.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC)
+        guard descriptor >= 0 else { throw ReportError.making(path: path) }
     }
 
     /// Opens the file to go on after its first `length` bytes.
     init(continuing path: String, after length: Int) throws(ReportError) {
         self.path = path
-        descriptor = try Self.open(path, O_WRONLY | O_CLOEXEC)
+        descriptor = Self.open(path, O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw ReportError.last("open", path: path) }
         guard ftruncate(descriptor, length) == 0, lseek(descriptor, 0, SEEK_END) >= 0 else {
-            let error = ReportError.last("truncate", path: path)
-            close(descriptor)
-            throw error
+            throw ReportError.last("truncate", path: path)
         }
     }
 
@@ -105,10 +128,8 @@ final class LogFile {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    private static func open(_ path: String, _ flags: Int32) throws(ReportError) -> Int32 {
-        let descriptor = unsafe Glibc.open(path, flags | O_NOFOLLOW | O_NONBLOCK, 0o644)
-        guard descriptor >= 0 else { throw ReportError.last("open", path: path) }
-        return descriptor
+    private static func open(_ path: String, _ flags: Int32) -> Int32 {
+        unsafe Glibc.open(path, flags | O_NOFOLLOW | O_NONBLOCK, 0o644)
     }
 
     /// A line is complete: writes when a large piece has come together.

@@ -63,7 +63,7 @@ enum RunCommand {
                 hint: "give one"
             )
         }
-        return try RunReport.play(run, quiet: quiet, json: json, follow: follow, junit: arguments.value("--junit"))
+        return try RunReport.play(run, quiet: quiet, json: json, follow: follow)
     }
 
     static func check(_ words: [String]) throws(CommandFailure) -> ExitCode {
@@ -143,6 +143,7 @@ enum RunCommand {
         options.appFolders = arguments.all("--apps")
         options.journal = !arguments.has("--no-journal")
         options.replaces = arguments.has("--force")
+        options.junit = arguments.value("--junit")
         if let adapter = arguments.value("--adapter"), adapter != "any" { options.adapter = adapter }
         if let text = arguments.value("--gpsd") {
             guard let port = UInt16(text), port > 0 else {

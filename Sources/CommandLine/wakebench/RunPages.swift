@@ -1,5 +1,6 @@
 import Foundation
 import WakeBench
+import WakeDevices
 import WakeModel
 import WakeReports
 
@@ -24,36 +25,36 @@ enum RunPages {
             switch error.kind {
             case .missing: throw CommandFailure(.notFound, error)
             case .foreign: throw CommandFailure(.invalidFile, error)
-            case .full, .system: throw CommandFailure(.environment, error)
+            case .full, .link, .noFolder, .system: throw CommandFailure(.environment, error)
             }
         }
     }
 
     private static func save(_ text: String, _ path: String) throws(CommandFailure) {
-        do { try ReportFile.write(text, to: path) } catch { throw CommandFailure(.environment, error) }
+        do throws(ReportError) { try ReportFile(creating: path).write(text) } catch {
+            throw CommandFailure(.environment, error)
+        }
     }
 
     // MARK: Results
 
-    /// What a run came to, with the nearest decisions to what was missed.
+    /// What a run came to.
     ///
-    /// - Parameter log: read when something was missed.
+    /// - Parameter nearest: tells of the nearest decisions to what was missed; nil where nobody looks for them.
     static func results(
         _ run: Run,
         _ failure: CommandFailure?,
-        log: () throws(CommandFailure) -> RunLog
-    ) throws(CommandFailure) -> RunResults {
+        began: Date,
+        nearest: NearestDecisions? = nil
+    ) -> RunResults {
+        let took = Date().timeIntervalSince(began)
         var results = RunResults(
             title: run.scenario.name,
-            file: run.scenario.file.split(separator: "/").last.map(String.init) ?? "",
-            began: run.ending?.began ?? 0,
-            took: run.ending?.took ?? .zero,
+            file: fileName(run.scenario.file),
+            began: run.ending?.began ?? nanoseconds(began),
+            took: run.ending?.took ?? .milliseconds(Int64(took * 1_000)),
             end: run.reached
         )
-        // Whoever interrupts a run waits for its end, and not for a log of any length to be searched.
-        let isInterrupted = failure?.code == .interrupted
-        let isMissed = !isInterrupted && (failure != nil || !run.driver.judgements.allSatisfy(\.met))
-        let nearest = try isMissed ? NearestDecisions(log()) : nil
         results.fault = failure.map { failure in
             let missed = run.driver.unmet
             let details = missed.map { missed in
@@ -91,13 +92,19 @@ enum RunPages {
     }
 
     /// The results of a run that could not begin, such as one of a scenario that cannot be read.
-    static func results(of scenario: String, _ failure: CommandFailure) -> RunResults {
-        let file = scenario.split(separator: "/").last.map(String.init) ?? scenario
-        let title = file.split(separator: ".").first.map(String.init) ?? file
+    static func results(of options: RunOptions, _ failure: CommandFailure, began: Date) -> RunResults {
+        let scenario = try? Scenario.load(file: options.scenario, searchFolders: options.appFolders)
+        let file = fileName(options.scenario)
         return RunResults(
-            title: title,
+            title: scenario?.name ?? file.split(separator: ".").first.map(String.init) ?? file,
             file: file,
+            began: nanoseconds(began),
             fault: RunResults.Fault(kind: failure.code.kind, message: failure.line)
         )
     }
+
+    private static func fileName(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
+
+    /// Since 1970, to the millisecond.
+    private static func nanoseconds(_ date: Date) -> Int64 { Int64(date.timeIntervalSince1970 * 1_000) * 1_000_000 }
 }

@@ -9,12 +9,15 @@ enum RunReport {
         _ options: RunOptions,
         quiet: Bool,
         json: Bool,
-        follow: Bool,
-        junit: String? = nil
+        follow: Bool
     ) throws(CommandFailure) -> ExitCode {
+        let began = Date()
         let run: Run
         do { run = try Run(options) } catch {
-            if let junit { try RunPages.writeJUnit(RunPages.results(of: options.scenario, error), to: junit) }
+            // Whatever becomes of the file, this is what stopped the run.
+            if let junit = options.junit {
+                try? RunPages.writeJUnit(RunPages.results(of: options, error, began: began), to: junit)
+            }
             throw error
         }
         for note in run.notes { Output.complain("note: \(note)") }
@@ -22,13 +25,15 @@ enum RunReport {
         if options.followsLatest { run.folder.becomeLatest() }
         let follows = follow || run.realTime && Terminal.isOutput && !quiet && !json
         let console = Console(showsProgress: !quiet && isatty(STDERR_FILENO) != 0)
-        let failure: CommandFailure?
+        var failure: CommandFailure?
         do {
             failure = try execute(run, console, follows: follows)
         } catch {
             // What stopped the bench itself is told where build servers look, as far as there is room.
-            let results = RunPages.results(of: options.scenario, error)
-            for path in [run.folder.junit, junit].compactMap({ $0 }) { try? RunPages.writeJUnit(results, to: path) }
+            let results = RunPages.results(run, error, began: began)
+            try? results.save(to: run.folder.path)
+            try? RunPages.writeJUnit(results, run.header, to: run.folder.junit)
+            try? run.junit?.write(JUnitReport.text(results, header: run.header))
             throw error
         }
         if run.bench.unrecorded > 0 {
@@ -38,15 +43,19 @@ enum RunReport {
         }
         let decisions = run.verdicts.reduce(0, +)
         let log = try decisions <= wholeReportLimit ? RunPages.log(run.folder) : nil
-        let results = try RunPages.results(run, failure) { () throws(CommandFailure) in
-            if let log { return log }
-            return try RunPages.log(run.folder)
-        }
+        // Whoever interrupts a run waits for its end, and not for a log of any length to be searched.
+        let isInterrupted = failure?.code == .interrupted
+        let isMissed = !isInterrupted && (failure != nil || !run.driver.judgements.allSatisfy(\.met))
+        let searched = try isMissed && log == nil ? RunPages.log(run.folder) : log
+        let nearest = isMissed ? searched.map(NearestDecisions.init) : nil
+        let results = RunPages.results(run, failure, began: began, nearest: nearest)
         do { try results.save(to: run.folder.path) } catch { throw CommandFailure(.environment, error) }
         if let log { try RunPages.write(run.folder, log, results) }
         let header = log?.header ?? run.header
-        for path in [log == nil ? run.folder.junit : nil, junit].compactMap({ $0 }) {
-            try RunPages.writeJUnit(results, header, to: path)
+        if log == nil { try RunPages.writeJUnit(results, header, to: run.folder.junit) }
+        do throws(ReportError) { try run.junit?.write(JUnitReport.text(results, header: header)) } catch {
+            // The run is no less over for it.
+            failure = failure ?? CommandFailure(.environment, error)
         }
         try run.finish()
         let judgements = run.driver.judgements
