@@ -115,18 +115,6 @@ extension SQLiteJournal {
         while try statement.next() { try body(try decode(statement.bytes(0), "an exit record")) }
     }
 
-    /// Gives every delivery that is still there, by event, and whether it was acknowledged.
-    package func readDeliveries(_ body: (Delivery, Bool) throws(JournalError) -> Void) throws(JournalError) {
-        let statement = try Statement(
-            """
-            SELECT event, app, manager, generation, decision, acknowledged FROM deliveries
-            ORDER BY event, app, manager, generation
-            """,
-            on: connection
-        )
-        while try statement.next() { try body(delivery(in: statement), statement.int64(5) != 0) }
-    }
-
     /// What apps are to read of these events, in the order of acceptance; events whose input is gone are left out.
     package func payloads(of events: Set<EventID>) throws(JournalError) -> [(event: EventID, payload: EventPayload)] {
         var payloads: [(EventID, EventPayload)] = []

@@ -104,11 +104,6 @@ package struct ByteReader: Sendable {
         try narrow { (reader) throws(EncodingFault) in try reader.readInt64() }
     }
 
-    /// A number that was written as `Int`.
-    package mutating func readInt() throws(EncodingFault) -> Int {
-        try narrow { (reader) throws(EncodingFault) in try reader.readUInt64() }
-    }
-
     /// A number, or an infinite one. Nothing writes one that is none: what held it would not be equal to itself.
     package mutating func readDouble() throws(EncodingFault) -> Double {
         guard remaining >= 8 else { throw EncodingFault(.cut, at: offset) }
