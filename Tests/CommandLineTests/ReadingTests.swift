@@ -22,7 +22,7 @@ struct ReadingTests {
 
             """
         )
-        let run = try program.run("run", "phone.yaml", "--out", "out", "-q")
+        let run = try program.run("run", "phone.yaml", "--out", "out", "--force", "-q")
         #expect(run.code == 0, "\(run.errors)")
         return try program.read("out/report.html").matches(of: #/<title>locked\n([^<]*)</#).map { String($0.1) }
     }

@@ -85,7 +85,7 @@ struct RunTests {
             )
             let one = try program.run("log", "out", "--app", "com.acme.heart").output.split(separator: "\n")
             #expect(one.count == lines.count { $0.contains("\"bundle\":\"com.acme.heart\"") } + 1)
-            #expect(try program.run("log", "out", "--app", "com.acme.other").output.split(separator: "\n").count == 1)
+            expectRefusal(try program.run("log", "out", "--app", "com.acme.other"), code: 3, says: "com.acme.other")
             expectRefusal(try program.run("log", "away"), code: 3, says: "away")
         }
     }

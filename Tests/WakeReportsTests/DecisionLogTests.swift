@@ -281,13 +281,14 @@ struct DecisionLogTests {
 
     @Test("A full disk is named", .enabled(if: FileManager.default.isWritableFile(atPath: "/dev/full")))
     func full() throws {
-        let log = try DecisionLog(
-            creating: "/dev/full",
-            header: ReportFixture.header,
-            profile: .ios17,
-            names: fixture.names.text
-        )
-        #expect(throws: ReportError(.full, path: "/dev/full")) { try log.flush() }
+        #expect(throws: ReportError(.full, path: "/dev/full")) {
+            try DecisionLog(
+                creating: "/dev/full",
+                header: ReportFixture.header,
+                profile: .ios17,
+                names: fixture.names.text
+            )
+        }
     }
 
     @Test(
