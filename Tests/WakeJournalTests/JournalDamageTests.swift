@@ -71,6 +71,10 @@ struct JournalDamageTests {
             ("DELETE FROM meta WHERE key = 'freezer'", "what the run is"),
             ("DELETE FROM meta WHERE key = 'sum'", "no sum"),
             ("UPDATE meta SET value = 'over' WHERE key = 'state'", "the run's state"),
+            ("DROP TABLE names", "no such table: names"),
+            ("DROP TABLE inputs", "no such table: inputs"),
+            ("DROP TABLE deliveries", "no such table: deliveries"),
+            ("ALTER TABLE inputs RENAME COLUMN event TO other", "no such column: event"),
         ]
     )
     func altered(statement: String, says: String) throws {

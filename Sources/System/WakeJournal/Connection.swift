@@ -66,6 +66,8 @@ final class Connection {
         case SQLITE_NOTADB: JournalError(.notAJournal, path: path)
         case SQLITE_BUSY, SQLITE_LOCKED: JournalError(.inUse(pid: 0), path: path)
         case SQLITE_CORRUPT: JournalError(.damaged(words), path: path)
+        // The statements are always the same: a table or a column of them is not there, or holds something else.
+        case SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_CONSTRAINT: JournalError(.damaged(words), path: path)
         case SQLITE_CANTOPEN, SQLITE_IOERR:
             JournalError(.system(Self.words(words, unsafe sqlite3_system_errno(handle))), path: path)
         default: JournalError(.system(words), path: path)
