@@ -40,6 +40,7 @@ struct AccessorySetupTests {
             phone.forget()
             phone.user(.forceQuit, app)
             #expect(phone.commands == [.release(Self.client, keeping: [Phone.belt])])
+            #expect(phone.router.scanners.isEmpty)
             phone.forget()
             phone.sight()
             connect(&phone, Self.scale)
@@ -58,6 +59,24 @@ struct AccessorySetupTests {
             #expect(restored.map { $0.peripherals.map(\.name) } == [[Phone.belt]])
             #expect(restored.map { $0.peripherals.map(\.subscriptions) } == [[[Phone.heartRate]]])
             #expect(restored.map(\.scanServices) == [nil])
+        }
+    }
+
+    @Test("BTC-8, SYS-2: what the bench owed a force-quit app of another accessory is lost with its restart")
+    func redelivered() {
+        for (peripheral, via) in [(Self.scale, Registration.none), (Phone.belt, .subscription)] {
+            var (phone, app) = user()
+            phone.user(.forceQuit, app)
+            phone.forget()
+            let event = WakeEvent(
+                kind: .characteristicNotified,
+                peripheral: peripheral,
+                attribute: Phone.heartRate,
+                id: EventID(90)
+            )
+            phone.hear(.redeliver(app, event, supersedes: .none))
+            #expect(phone.last?.snapshot.via == via)
+            #expect(phone.last?.verdict == (via == .none ? .drop : .relaunch))
         }
     }
 

@@ -428,6 +428,8 @@ extension Router {
         else { return nil }
         let client = BluetoothClient(app: app, slot: UInt16(slot))
         if local(client) != nil { return interest(of: client, in: event) }
+        // A force quit leaves an app only what it has of accessories that were set up (BTC-8).
+        if isBarred(app), !isSetUp(event.peripheral, for: app) { return nil }
         guard var found = interest(of: client, in: event) else {
             return Interest(client, via: .connection, since: apps[index].managers[slot].createdAt)
         }
