@@ -177,6 +177,29 @@ struct SilenceTests {
         )
     }
 
+    @Test("An app that died at its relaunch is told by its end, not by what the end took from it")
+    func diedAtRelaunch() throws {
+        let woken = fixture.resume(1, at: second(3))
+        var lost = fixture.resume(2, at: second(5))
+        lost.event = woken.event
+        lost.verdict = .drop
+        lost.reason = .appEnded
+        lost.rule = Reason.appEnded.rule
+        lost.checks = CheckResults()
+        lost.wouldHave = nil
+        lost.supersedes = woken.id
+        lost.snapshot.state = .notRunning
+        lost.snapshot.lastExit = 1
+        let text = try explanation([[woken, lost]]) { log in
+            try run(log, to: .active, .suspended, .background, .notRunning)
+            try log.append(exit(.exit, code: 4, atLaunch: true))
+        }
+        #expect(
+            text.hasPrefix("\(app)  ended at its launch, exit code 4, at T+00:00:05 (x-1); no event for it came since")
+        )
+        #expect(text.contains("AppEnded"))
+    }
+
     /// An app that the user force-quit at 5 s, and what else happened.
     private func forceQuit(_ write: (OutcomeLog) throws -> Void = { _ in }) throws -> RunLog {
         try runLog { log in

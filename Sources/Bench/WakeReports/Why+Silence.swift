@@ -7,7 +7,8 @@ extension Why {
         guard let exit = log.exits.last(where: { $0.app == app }), lastMove?.to ?? .notRunning == .notRunning else {
             return nil
         }
-        guard let last = decisions.last else { return exit }
+        // What an end took from the app says no more than the end.
+        guard let last = decisions.last(where: { !$0.checks.isEmpty || $0.reason != .appEnded }) else { return exit }
         // Of the same instant, a decision that knows of the end came after it.
         return exit.at > last.at || exit.at == last.at && last.lastExit?.id != "x-\(exit.number)" ? exit : nil
     }
