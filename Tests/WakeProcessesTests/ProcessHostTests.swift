@@ -360,6 +360,17 @@ struct ProcessHostTests {
         try stage.turn { !stage.exits.isEmpty }
     }
 
+    @Test("A kill of thousands of processes reads of them a few times, not once for each", arguments: usableFreezers)
+    func manyProcesses(freezer: FreezerKind) throws {
+        let stage = try Stage(freezer)
+        let count = min(3_000, (stage.host.mostTasks ?? .max) - 1)
+        try stage.spawn("swarm", "\(count)")
+        try stage.turn { !stage.packets.isEmpty }
+        #expect(String(decoding: stage.packets[0], as: UTF8.self) == "\(count)")
+        stage.host.kill(1)
+        try stage.turn { !stage.exits.isEmpty }
+    }
+
     @Test("An app's log keeps the newest of what came, within its bound")
     func boundedLog() throws {
         let stage = try Stage(usableFreezers[0])

@@ -116,19 +116,37 @@ final class Listener {
     func settle() throws { while try loop.runOnce(timeout: 0) {} }
 }
 
-/// How many descriptors this process has open.
-func openDescriptors() -> Int {
+/// Which open file a descriptor is of: its duplicates are of the same one.
+struct OpenFile: Hashable {
+    private let device: UInt64
+    private let inode: UInt64
+
+    init?(_ descriptor: Int32) {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { return nil }
+        device = UInt64(status.st_dev)
+        inode = UInt64(status.st_ino)
+    }
+}
+
+/// How many descriptors this process has open of these files.
+func openDescriptors(of files: Set<OpenFile>) -> Int {
     guard let folder = unsafe opendir("/proc/self/fd") else { return -1 }
     defer { unsafe closedir(folder) }
     var count = 0
-    while unsafe readdir(folder) != nil { count += 1 }
+    while let entry = unsafe readdir(folder) {
+        let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
+            unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        if let number = Int32(name), let file = OpenFile(number), files.contains(file) { count += 1 }
+    }
     return count
 }
 
-/// How many descriptors this process has open, once there are so many or ten seconds have passed: the duplicates of sockets are
-/// closed on other threads.
-func openDescriptors(reaching count: Int) -> Int {
+/// How many descriptors this process has open of these files, once there are so many or ten seconds have passed: duplicates of
+/// sockets are closed on other threads.
+func openDescriptors(of files: Set<OpenFile>, reaching count: Int) -> Int {
     let end = MonotonicClock.now() + 10_000_000_000
-    while openDescriptors() != count, MonotonicClock.now() < end { sched_yield() }
-    return openDescriptors()
+    while openDescriptors(of: files) != count, MonotonicClock.now() < end { sched_yield() }
+    return openDescriptors(of: files)
 }

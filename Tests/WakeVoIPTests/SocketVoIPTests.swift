@@ -81,19 +81,20 @@ struct SocketVoIPTests {
         let listener = try Listener()
         let port = try watching(listener)
         let connections = (0..<3).map { _ in Connection() }
-        let before = openDescriptors()
+        let files = Set(connections.compactMap { OpenFile($0.app) })
         for (place, connection) in connections.enumerated() {
             _ = port.adopt(connection.duplicate, SocketNumber(place + 1), of: place == 2 ? AppID(1) : app, peer: peer)
         }
         #expect(port.watchedSockets == 3)
-        #expect(openDescriptors() == before + 3)
+        // The apps' own, and a duplicate of each.
+        #expect(openDescriptors(of: files) == 6)
         port.perform(.watch(app), at: .zero)
         port.perform(.close(app, 1), at: .zero)
-        #expect(openDescriptors(reaching: before + 2) == before + 2)
+        #expect(openDescriptors(of: files, reaching: 5) == 5)
         port.perform(.closeAll(app), at: .zero)
-        #expect(openDescriptors(reaching: before + 1) == before + 1)
+        #expect(openDescriptors(of: files, reaching: 4) == 4)
         port.stop()
-        #expect(openDescriptors(reaching: before) == before)
+        #expect(openDescriptors(of: files, reaching: 3) == 3)
     }
 
     @Test("A descriptor that is no stream socket, a number in use and one socket too many are refused and closed")
@@ -101,15 +102,19 @@ struct SocketVoIPTests {
         let listener = try Listener()
         let port = try watching(listener)
         let connection = Connection()
-        let before = openDescriptors()
-        let file = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
-        #expect(!port.adopt(file, 1, of: app, peer: peer))
+        var ends: [Int32] = [-1, -1]
+        #expect(unsafe pipe(&ends) == 0)
+        defer { close(ends[1]) }
         let datagrams = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+        let others = Set([ends[0], datagrams].compactMap { OpenFile($0) })
+        #expect(!port.adopt(ends[0], 1, of: app, peer: peer))
         #expect(!port.adopt(datagrams, 1, of: app, peer: peer))
-        #expect(openDescriptors(reaching: before) == before)
+        // The pipe's other end.
+        #expect(openDescriptors(of: others, reaching: 1) == 1)
         #expect(port.adopt(connection.duplicate, 1, of: app, peer: peer))
         #expect(!port.adopt(connection.duplicate, 1, of: app, peer: peer))
-        #expect(openDescriptors(reaching: before + 1) == before + 1)
+        let own = Set([connection.app].compactMap { OpenFile($0) })
+        #expect(openDescriptors(of: own, reaching: 2) == 2)
     }
 
     @Test("RESP-3: a connection that is torn down ends for the app and for its peer, and nothing is told of it")

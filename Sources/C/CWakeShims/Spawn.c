@@ -288,10 +288,13 @@ static void kill_descendants(int channel, int app) {
     for (;;) {
         int count = wake_descendants(self, pids, NULL, 1024);
         for (int i = 0; i < count; i++) kill(pids[i], SIGKILL);
-        // Whoever forked before it died has been reaped after that, so the next reading sees what it left.
+        // Whoever forked before it died has been reaped after that, so the next reading sees what it left. All that are dead
+        // by now are reaped before it: to read of thousands for each of them would take minutes.
         struct wake_exit result;
-        if (wait_for(P_ALL, 0, WEXITED, &result) < 0) return;
-        if (result.pid == app) send(channel, &result, sizeof result, MSG_NOSIGNAL | MSG_DONTWAIT);
+        int found = wait_for(P_ALL, 0, WEXITED, &result);
+        if (found < 0) return;
+        for (; found == 1; found = wait_for(P_ALL, 0, WEXITED | WNOHANG, &result))
+            if (result.pid == app) send(channel, &result, sizeof result, MSG_NOSIGNAL | MSG_DONTWAIT);
     }
 }
 

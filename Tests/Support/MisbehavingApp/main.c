@@ -27,7 +27,7 @@
 //   linger FILE          sends "linger" with a TCP socket whose close takes five seconds, closes its own, sends "after",
 //                        and then counts
 //   many-descriptors     sends "many" with 40 descriptors, then "after", and waits
-//   swarm                forks until it may not, says how many children it has, and waits
+//   swarm [N]            forks N times, or until it may not, says how many children it has, and waits
 //   shout N              writes N mebibytes of numbered lines to its output, and a last one
 //
 //   healthy              behaves
@@ -148,9 +148,9 @@ static void outlive_the_main_thread(char *path) {
     pthread_exit(NULL);
 }
 
-static void swarm(int socket) {
+static void swarm(int socket, int most) {
     int children = 0;
-    for (pid_t pid; children < 100000 && (pid = fork()) >= 0; children++)
+    for (pid_t pid; children < most && (pid = fork()) >= 0; children++)
         if (pid == 0) pause();
     char text[64];
     snprintf(text, sizeof text, "%d", children);
@@ -251,7 +251,7 @@ int main(int argument_count, char **arguments) {
         kill(getppid(), SIGKILL);
         wait_for_ever();
     } else if (strcmp(mode, "swarm") == 0) {
-        swarm(socket);
+        swarm(socket, *operand ? atoi(operand) : 100000);
         wait_for_ever();
     } else if (strcmp(mode, "shout") == 0) {
         shout(atol(operand));
