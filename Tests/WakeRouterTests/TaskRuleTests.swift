@@ -235,8 +235,8 @@ struct TaskRuleTests {
         #expect(phone.router.state(of: app) == .background)
         phone.startUpdating(app)
         phone.wait(.seconds(1))
-        phone.locate(app, .stopUpdating)
         phone.request(app, .beginTask(token: 1))
+        phone.locate(app, .stopUpdating)
         #expect(phone.router.backgroundTimeRemaining(of: app, at: phone.now) == .seconds(39))
     }
 
