@@ -4,6 +4,22 @@ import WakeModel
 
 /// Verbs for a phone whose app is a peripheral, with manager 1 in slot 0.
 extension Phone {
+    /// What a publisher asks for in the foreground, and what of it goes on without it (BTP-3).
+    static let lampInFull = PeripheralRoleCommand.advertise(
+        client,
+        localName: "Lamp",
+        services: [service],
+        overflow: [],
+        again: true
+    )
+    static let lampReduced = PeripheralRoleCommand.advertise(
+        client,
+        localName: nil,
+        services: [],
+        overflow: [service],
+        again: true
+    )
+
     static let central = NameID(40)
     static let level: UInt32 = 2
     static let client = BluetoothClient(app: AppID(0), slot: 0)

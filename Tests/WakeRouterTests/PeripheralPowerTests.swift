@@ -8,20 +8,8 @@ import WakeModel
 struct PeripheralPowerTests {
     private let client = Phone.client
     private let published = PeripheralRoleCommand.publish(Phone.client, Phone.battery, again: true)
-    private let full = PeripheralRoleCommand.advertise(
-        Phone.client,
-        localName: "Lamp",
-        services: [Phone.service],
-        overflow: [],
-        again: true
-    )
-    private let reduced = PeripheralRoleCommand.advertise(
-        Phone.client,
-        localName: nil,
-        services: [],
-        overflow: [Phone.service],
-        again: true
-    )
+    private let full = Phone.lampInFull
+    private let reduced = Phone.lampReduced
 
     @Test(
         "BTP-3: an app without the mode that left the foreground while Bluetooth was off is not advertised when it is on"

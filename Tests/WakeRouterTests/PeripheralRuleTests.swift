@@ -6,20 +6,8 @@ import WakeModel
 @Suite("Bluetooth, peripheral role")
 struct PeripheralRuleTests {
     private let client = Phone.client
-    private let full = PeripheralRoleCommand.advertise(
-        Phone.client,
-        localName: "Lamp",
-        services: [Phone.service],
-        overflow: [],
-        again: true
-    )
-    private let reduced = PeripheralRoleCommand.advertise(
-        Phone.client,
-        localName: nil,
-        services: [],
-        overflow: [Phone.service],
-        again: true
-    )
+    private let full = Phone.lampInFull
+    private let reduced = Phone.lampReduced
 
     @Test(
         "BTP-1: reads, writes, subscriptions and channels of a central wake a suspended app for 10 s",

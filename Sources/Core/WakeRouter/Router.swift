@@ -19,7 +19,7 @@ package struct RouterOutput {
 }
 
 /// What the profile sets once for a run. It stands behind one pointer: a router is copied where one of its methods reads
-/// it, and the profile would be more than half of it.
+/// it, and these would be two fifths of what is copied.
 final class Constants: Sendable {
     let profile: Profile
     /// Squares and chords of the distances of the profile.
