@@ -357,6 +357,7 @@ extension SeededGenerator {
         snapshot.forceQuitLifted = flag()
         snapshot.rebootedSince = flag()
         snapshot.bluetoothOffSince = flag()
+        snapshot.bluetoothOffLifted = flag()
         snapshot.endedByReboot = flag()
         snapshot.accessorySetUp = flag()
         snapshot.unlockedSinceBoot = flag()

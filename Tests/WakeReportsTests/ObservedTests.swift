@@ -76,6 +76,20 @@ struct ObservedTests {
         #expect((exit["observed"] as? [String: Any])?["bluetooth_off_since"] as? Bool == false)
     }
 
+    @Test("BTC-8: that Bluetooth was off stays shown where an accessory lifts it")
+    func bluetoothOffLifted() throws {
+        let decision = fixture.forceQuit(1, at: second(8_000))
+        for lifted in [false, true] {
+            var changed = decision
+            changed.checks[.exitAllowsRelaunch] = lifted ? .pass : .fail
+            changed.snapshot.bluetoothOffSince = true
+            changed.snapshot.bluetoothOffLifted = lifted
+            let shown = try check(.exitAllowsRelaunch, of: changed)["observed"] as? [String: Any]
+            #expect(shown?["bluetooth_off_since"] as? Bool == true)
+            #expect(shown?["bluetooth_off_lifted"] as? Bool == (lifted ? true : nil))
+        }
+    }
+
     @Test("LAUNCH-4: what clears a force quit is what clears it on this phone")
     func clearedBy() throws {
         let decision = fixture.forceQuit(1, at: second(8_000))

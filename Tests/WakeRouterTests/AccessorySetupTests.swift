@@ -192,7 +192,8 @@ struct AccessorySetupTests {
         phone.happen(.peripheralConnected)
         #expect(phone.last?.reason == .relaunched)
         #expect(phone.last?.checks[.exitAllowsRelaunch] == .pass)
-        #expect(phone.last?.snapshot.bluetoothOffSince == false)
+        #expect(phone.last?.snapshot.bluetoothOffSince == true)
+        #expect(phone.last?.snapshot.bluetoothOffLifted == true)
     }
 
     @Test("BTC-8, BT-2: a process is told of Control Centre, and its accessory is kept no more than others")
@@ -233,6 +234,7 @@ struct AccessorySetupTests {
         phone.hear(.phone(.unlock))
         #expect(phone.last?.reason == .notRelaunchedAfterExit)
         #expect(phone.last?.snapshot.bluetoothOffSince == true)
+        #expect(phone.last?.snapshot.bluetoothOffLifted == false)
     }
 
     @Test("BTC-8, LAUNCH-5: of what waits for the unlock, a force quit leaves what is of an accessory that was set up")

@@ -88,7 +88,8 @@ enum Rulebook {
         case .restoreIdentifier, .peripheralPreserved:
             return profile.restoration && shown.restoreIdentifier != .none
         case .exitAllowsRelaunch:
-            return (!shown.rebootedSince || profile.bluetoothRelaunchesAfterReboot) && !shown.bluetoothOffSince
+            return (!shown.rebootedSince || profile.bluetoothRelaunchesAfterReboot)
+                && (!shown.bluetoothOffSince || shown.bluetoothOffLifted)
                 && !shown.endedByReboot
         case .bluetoothOn:
             switch decision.kind {

@@ -369,6 +369,7 @@ package final class DecisionLog {
             line.append(snapshot.rebootedSince)
             line.append(",\"bluetooth_off_since\":")
             line.append(snapshot.bluetoothOffSince)
+            if snapshot.bluetoothOffLifted { line.append(",\"bluetooth_off_lifted\":true") }
             line.append(",\"link_ended_by_restart\":")
             line.append(snapshot.endedByReboot)
             if snapshot.accessorySetUp { line.append(",\"accessory_set_up\":true") }

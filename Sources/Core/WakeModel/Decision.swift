@@ -90,6 +90,8 @@ package struct AppSnapshot: Hashable, Sendable {
     package var rebootedSince: Bool = false
     /// Bluetooth was turned off since a process of the app last ran, and what the app waited for went with it (BTC-8).
     package var bluetoothOffSince: Bool = false
+    /// What waits for the event's accessory has outlived Bluetooth being off, as it was set up for the app (BTC-8).
+    package var bluetoothOffLifted: Bool = false
     /// The event is the end of a link that the restart itself ended (BTC-8).
     package var endedByReboot: Bool = false
     /// The event is of an accessory that the user set up for the app, which the profile lets outlive a force quit and Control

@@ -24,22 +24,6 @@ extension Router {
         face.accessorySetUp = true
         face.forceQuitLifted = face.state == .notRunning && isBarred(client.app)
         // What waits for it has outlived Bluetooth being off as long as it is there.
-        if link(of: client, to: event.peripheral) != nil { face.bluetoothOffSince = false }
-    }
-
-    /// A manager of a force-quit app keeps its links and requests to some peripherals, with their subscriptions, and nothing
-    /// else.
-    mutating func letGo(of app: AppID, slot: Int, keeping kept: [NameID], into output: inout RouterOutput) {
-        let index = Int(app.number)
-        let client = BluetoothClient(app: app, slot: UInt16(slot))
-        for peripheral in apps[index].managers[slot].peripherals where !kept.contains(peripheral) {
-            removeLink(of: client, to: peripheral)
-        }
-        apps[index].managers[slot].scan = nil
-        apps[index].managers[slot].watch = nil
-        scanners.removeAll { $0 == client }
-        dropKept(of: app, slot: slot, into: &output) { !kept.contains($0.peripheral) }
-        dropWaiting(of: app, slot: slot, source: .bluetooth, into: &output) { !kept.contains($0.peripheral) }
-        output.actions.append(.bluetooth(.release(client, keeping: kept)))
+        face.bluetoothOffLifted = face.bluetoothOffSince && link(of: client, to: event.peripheral) != nil
     }
 }

@@ -183,11 +183,7 @@ extension Router {
             let manager = apps[Int(app.number)].managers[slot]
             guard manager.inUse, !manager.attached else { continue }
             let kept = manager.isKept(profile) ? manager.peripherals.filter { isSetUp($0, for: app) } : []
-            if kept.isEmpty {
-                releaseManager(slot, of: app, into: &output)
-            } else {
-                letGo(of: app, slot: slot, keeping: kept, into: &output)
-            }
+            releaseManager(slot, of: app, keeping: kept, into: &output)
         }
     }
 
@@ -204,20 +200,34 @@ extension Router {
         }
     }
 
-    mutating func releaseManager(_ slot: Int, of app: AppID, into output: inout RouterOutput) {
+    /// Ends what a manager holds: its links, requests, scan, watch and advert, with what waits for it. What is of the kept
+    /// peripherals, if there are any, stays, and the manager with it.
+    mutating func releaseManager(
+        _ slot: Int,
+        of app: AppID,
+        keeping kept: [NameID] = [],
+        into output: inout RouterOutput
+    ) {
         let index = Int(app.number)
         let client = BluetoothClient(app: app, slot: UInt16(slot))
-        for peripheral in apps[index].managers[slot].peripherals { removeLink(of: client, to: peripheral) }
+        for peripheral in apps[index].managers[slot].peripherals where !kept.contains(peripheral) {
+            removeLink(of: client, to: peripheral)
+        }
         scanners.removeAll { $0 == client }
-        dropHeld(of: app, slot: slot, into: &output) { _ in true }
-        dropKept(of: app, slot: slot, into: &output)
-        dropWaiting(of: app, slot: slot, source: .bluetooth, into: &output)
+        dropHeld(of: app, slot: slot, into: &output) { !kept.contains($0.peripheral) }
+        dropKept(of: app, slot: slot, into: &output) { !kept.contains($0.peripheral) }
+        dropWaiting(of: app, slot: slot, source: .bluetooth, into: &output) { !kept.contains($0.peripheral) }
         if apps[index].managers[slot].local == nil {
-            output.actions.append(.bluetooth(.release(client)))
+            output.actions.append(.bluetooth(.release(client, keeping: kept)))
         } else {
             takeOffAir(client, into: &output)
         }
-        apps[index].managers[slot] = .init()
+        if kept.isEmpty {
+            apps[index].managers[slot] = .init()
+        } else {
+            apps[index].managers[slot].scan = nil
+            apps[index].managers[slot].watch = nil
+        }
     }
 
     // MARK: Requests

@@ -107,7 +107,7 @@ extension AppSnapshot: ByteCoded {
                 | (exitsOnSuspend ? 16 : 0) | (bluetoothAllowed ? 256 : 0) | (beganInForeground ? 512 : 0)
                 | (forceQuitLifted ? 1024 : 0) | (rebootedSince ? 2048 : 0)
                 | (bluetoothOffSince ? 4096 : 0) | (endedByReboot ? 8192 : 0)
-                | (accessorySetUp ? 16384 : 0)
+                | (accessorySetUp ? 16384 : 0) | (bluetoothOffLifted ? 32768 : 0)
         }
         set {
             forceQuit = newValue & 1 != 0
@@ -122,6 +122,7 @@ extension AppSnapshot: ByteCoded {
             bluetoothOffSince = newValue & 4096 != 0
             endedByReboot = newValue & 8192 != 0
             accessorySetUp = newValue & 16384 != 0
+            bluetoothOffLifted = newValue & 32768 != 0
         }
     }
 }

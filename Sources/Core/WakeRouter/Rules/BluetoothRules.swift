@@ -45,7 +45,7 @@ enum BluetoothRules {
         let unlocked = app.unlockedSinceBoot || !app.passcode
         let outlives =
             (!app.rebootedSince || profile.bluetoothRelaunchesAfterReboot)
-            && !app.bluetoothOffSince && !app.endedByReboot
+            && (!app.bluetoothOffSince || app.bluetoothOffLifted) && !app.endedByReboot
         var results = CheckResults()
         results[.notForceQuit] =
             !profile.forceQuitBars || app.forceQuitLifted ? .notApplicable : passes(!app.forceQuit, where: dead)
