@@ -80,6 +80,33 @@ struct EndOfRunTests {
         }
     }
 
+    @Test("A signal while a journal is read back ends the run with a word, and it can be gone on with all the same")
+    func interruptedReadingBack() throws {
+        try inFolder(Self.scenario) { options in
+            var first: Run? = try Run(options)
+            try first?.execute()
+            first = nil
+            let before = try logs(options)
+            var (mine, usual) = (sigset_t(), sigset_t())
+            unsafe sigemptyset(&mine)
+            unsafe sigaddset(&mine, SIGINT)
+            unsafe pthread_sigmask(SIG_BLOCK, &mine, &usual)
+            defer { unsafe pthread_sigmask(SIG_SETMASK, &usual, nil) }
+            pthread_kill(pthread_self(), SIGINT)
+            var second: Run? = try Run(options)
+            let error = #expect(throws: CommandFailure.self) { try second?.execute() }
+            #expect(error?.code == .interrupted)
+            #expect(error?.message == "interrupted while the journal in \(options.out) was read back")
+            #expect(second?.hasPlayed == false)
+            second = nil
+            #expect(try logs(options) == before)
+            let third = try Run(options)
+            try third.execute()
+            #expect(third.notes.contains { $0.contains("had come to its end") })
+            #expect(try logs(options) == before)
+        }
+    }
+
     @Test("A step that waited in vain has done so, too, when only the reports were missing")
     func vainBeforeReports() throws {
         let vain = Self.scenario.replacing(

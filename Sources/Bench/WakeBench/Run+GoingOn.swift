@@ -61,7 +61,8 @@ extension Run {
         recorder.isReplaying = true
         bench.beginReplay()
         simulated.accessories?.connect(at: .zero)
-        return try journal.inputs { (input) throws(JournalError) in
+        let isWhole = try journal.inputs { (input) throws(JournalError) in
+            if isInterrupted() { return }
             if case .install(let app, _) = input.input, Int(app.number) >= scenario.apps.count {
                 throw journal.damaged("input \(input.sequence) installs an app that the scenario does not have")
             }
@@ -71,6 +72,14 @@ extension Run {
             bench.replay(input, radio: simulated.radio, peripheralRole: simulated.phones)
             while driver.hasWork, driver.failure == nil { carryOutReplayed(at: input.at, &steps) }
         }
+        guard !interrupted else {
+            throw CommandFailure(
+                .interrupted,
+                "interrupted while the journal in \(folder.path) was read back",
+                hint: "give the same command again to go on with that run"
+            )
+        }
+        return isWhole
     }
 
     /// Brings a run back that came to its end, and whose reports are still to be written.

@@ -39,6 +39,8 @@ package final class Run {
     private let beganMonotonic = MonotonicClock.now()
     /// How the run came to its end, be it before the bench died; nil before.
     package internal(set) var ending: RunEnding?
+    /// Whether the run went on by itself, and not only as far as its journal.
+    package private(set) var hasPlayed = false
     /// The signals that end the run with its reports; blocked while it runs.
     private let endings = SignalSet([SIGINT, SIGTERM, SIGHUP])
     /// When the next look for one is due, on the monotonic clock in nanoseconds.
@@ -221,7 +223,8 @@ package final class Run {
     /// Plays the scenario to its end, and writes the logs. The run is over with ``finish()``: when the bench dies before, it
     /// can be gone on with, and nothing but what is left to do is done.
     ///
-    /// - Throws: ``CommandFailure``; what was accepted before is in the run folder.
+    /// - Throws: ``CommandFailure``; what was accepted before is in the run folder. An interrupted run has reports to be
+    ///   written when ``hasPlayed``.
     package func execute() throws(CommandFailure) {
         defer {
             sources.stop()
@@ -231,6 +234,9 @@ package final class Run {
             processes?.host.stop()
         }
         do {
+            // From here on a signal ends the run with a word.
+            try endings.block()
+            defer { endings.restore() }
             startedAt = MonotonicClock.now()
             assignApps()
             if let end = journal.recovery?.end {
@@ -260,13 +266,9 @@ package final class Run {
         } else {
             try goOn()
         }
-        // What ends the run before this point ends a run that can be gone on with.
-        try endings.block()
+        hasPlayed = true
         let watches = try endings.asked.map { try loop.signal($0) { [unowned self] in interrupted = true } }
-        defer {
-            for watch in watches { watch.cancel() }
-            endings.restore()
-        }
+        defer { for watch in watches { watch.cancel() } }
         // Who reads the logs meanwhile sees each turn as soon as it is committed.
         recorder.isFollowed = realTime || follow != nil
         if realTime { try runInRealTime() } else { try runInVirtualTime() }

@@ -111,7 +111,7 @@ enum RunReport {
         if follows { run.follow = { console.show($0) } }
         defer { console.clear() }
         do { try run.execute() } catch {
-            guard error.code == .interrupted else { throw error }
+            guard error.code == .interrupted, run.hasPlayed else { throw error }
             return error
         }
         return run.launchFault ?? run.driver.failure.map { CommandFailure(.timeout, $0) }
