@@ -4,23 +4,6 @@ import WakeModel
 import WakePorts
 import WakeRouter
 
-/// A radio that nobody needs.
-private final class QuietRadio: BluetoothCentralPort {
-    let backend = "simulated"
-    var report: ((SourceReport) -> Void)?
-    let poweredOn = true
-    var nextDeadline: Instant? { nil }
-
-    func start(at now: Instant) {}
-    func stop() {}
-    func timeReached(_ now: Instant) {}
-    func perform(_ command: BluetoothCommand, at now: Instant) {}
-    func setPower(_ on: Bool, at now: Instant) {}
-    func arm(fault: String, device: String, at now: Instant) {}
-    func knownPeripheral(_ name: NameID) -> KnownPeripheral? { nil }
-    func connectedPeripherals(services: [NameID]) -> [NameID] { [] }
-}
-
 /// A host whose processes say what a test has them say.
 private final class SpeakingHost: AppHost {
     var hear: ((AppID, UInt32, AppWord) -> Void)?

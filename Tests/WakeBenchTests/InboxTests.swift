@@ -4,23 +4,6 @@ import WakeModel
 import WakePorts
 import WakeRouter
 
-/// A radio that reports what the test says.
-private final class QuietRadio: BluetoothCentralPort {
-    let backend = "simulated"
-    var report: ((SourceReport) -> Void)?
-    let poweredOn = true
-    var nextDeadline: Instant? { nil }
-
-    func start(at now: Instant) {}
-    func stop() {}
-    func timeReached(_ now: Instant) {}
-    func perform(_ command: BluetoothCommand, at now: Instant) {}
-    func setPower(_ on: Bool, at now: Instant) {}
-    func arm(fault: String, device: String, at now: Instant) {}
-    func knownPeripheral(_ name: NameID) -> KnownPeripheral? { nil }
-    func connectedPeripherals(services: [NameID]) -> [NameID] { [] }
-}
-
 /// Keeps all decisions.
 private final class DecisionKeeper: BenchObserver {
     var decisions: [Decision] = []

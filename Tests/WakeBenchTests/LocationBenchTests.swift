@@ -7,23 +7,6 @@ import WakeRouter
 @testable import WakeBench
 @testable import WakeJournal
 
-/// A radio that is never asked for anything.
-private final class SilentRadio: BluetoothCentralPort {
-    let backend = "simulated"
-    var report: ((SourceReport) -> Void)?
-    let poweredOn = true
-    var nextDeadline: Instant? { nil }
-
-    func start(at now: Instant) {}
-    func stop() {}
-    func timeReached(_ now: Instant) {}
-    func perform(_ command: BluetoothCommand, at now: Instant) {}
-    func setPower(_ on: Bool, at now: Instant) {}
-    func arm(fault: String, device: String, at now: Instant) {}
-    func knownPeripheral(_ name: NameID) -> KnownPeripheral? { nil }
-    func connectedPeripherals(services: [NameID]) -> [NameID] { [] }
-}
-
 /// Says where the phone is when the test does.
 private final class Finger: LocationPort {
     let backend = "simulated"
@@ -103,7 +86,7 @@ private struct Stage {
 
     init() throws {
         let names = NameTable()
-        bench = Bench(router: Router(profile: .ios17), names: names, bluetooth: SilentRadio(), journal: notebook)
+        bench = Bench(router: Router(profile: .ios17), names: names, bluetooth: QuietRadio(), journal: notebook)
         bench.location = finger
         host = ScriptedAppHost(names: names, profile: .ios17)
         bench.listen(to: host)
@@ -189,7 +172,7 @@ struct LocationBenchTests {
         let again = Bench(
             router: Router(profile: .ios17),
             names: NameTable(),
-            bluetooth: SilentRadio(),
+            bluetooth: QuietRadio(),
             journal: NoJournal()
         )
         let keeper = Keeper()

@@ -6,23 +6,6 @@ import WakeModel
 import WakePorts
 import WakeRouter
 
-/// A central radio that never says anything.
-private final class QuietRadio: BluetoothCentralPort {
-    let backend = "simulated"
-    var report: ((SourceReport) -> Void)?
-    let poweredOn = true
-    var nextDeadline: Instant? { nil }
-
-    func start(at now: Instant) {}
-    func stop() {}
-    func timeReached(_ now: Instant) {}
-    func perform(_ command: BluetoothCommand, at now: Instant) {}
-    func setPower(_ on: Bool, at now: Instant) {}
-    func arm(fault: String, device: String, at now: Instant) {}
-    func knownPeripheral(_ name: NameID) -> KnownPeripheral? { nil }
-    func connectedPeripherals(services: [NameID]) -> [NameID] { [] }
-}
-
 /// A peripheral end that keeps what it is asked, and grants all of it.
 private final class RecordedEnd: BluetoothPeripheralPort {
     /// A command, or the word for what else was done.
