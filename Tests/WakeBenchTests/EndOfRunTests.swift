@@ -4,8 +4,6 @@ import WakeBench
 
 @Suite("The end of a run")
 struct EndOfRunTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "wakebench-end-\(UUID())")
-
     private static let belt = """
         device: bluetooth-peripheral
         address: "F0:11:22:33:44:55"
@@ -40,15 +38,6 @@ struct EndOfRunTests {
 
         """
 
-    private func inFolder(_ scenario: String, _ body: (RunOptions) throws -> Void) throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try Data(Self.belt.utf8).write(to: folder.appending(path: "belt.yaml"))
-        let file = folder.appending(path: "scenario.yaml")
-        try Data(scenario.utf8).write(to: file)
-        try body(RunOptions(scenario: file.path, out: folder.appending(path: "out").path))
-    }
-
     private func logs(_ options: RunOptions) throws -> [Data] {
         try ["decisions", "outcomes"].map { try Data(contentsOf: URL(filePath: "\(options.out)/\($0).ndjson")) }
     }
@@ -57,7 +46,7 @@ struct EndOfRunTests {
         "A run that was killed before its reports were written has them written by going on, and decides nothing anew"
     )
     func killedBeforeReports() throws {
-        try inFolder(Self.scenario) { options in
+        try ScenarioFolder.with(Self.scenario, belt: Self.belt) { options in
             var first: Run? = try Run(options)
             try first?.execute()
             let found = try #require(first).driver.judgements
@@ -82,7 +71,7 @@ struct EndOfRunTests {
 
     @Test("A signal while a journal is read back ends the run with a word, and it can be gone on with all the same")
     func interruptedReadingBack() throws {
-        try inFolder(Self.scenario) { options in
+        try ScenarioFolder.with(Self.scenario, belt: Self.belt) { options in
             var first: Run? = try Run(options)
             try first?.execute()
             first = nil
@@ -113,7 +102,7 @@ struct EndOfRunTests {
             "expect:",
             with: "  - {when: {app: heart, verdict: relaunch}, within: 1m, note: never}\nexpect:"
         )
-        try inFolder(vain) { options in
+        try ScenarioFolder.with(vain, belt: Self.belt) { options in
             var first: Run? = try Run(options)
             try first?.execute()
             let failure = try #require(first?.driver.failure)
@@ -126,7 +115,7 @@ struct EndOfRunTests {
 
     @Test("A run without a journal has its folder to itself, and overwrites no run that has one")
     func lockWithoutJournal() throws {
-        try inFolder(Self.scenario) { options in
+        try ScenarioFolder.with(Self.scenario, belt: Self.belt) { options in
             var unjournaled = options
             unjournaled.journal = false
             var first: Run? = try Run(unjournaled)

@@ -8,8 +8,6 @@ import WakeReports
 
 @Suite("What a run that stops early, or goes on, says of itself")
 struct StoppedRunTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "wakebench-stopped-\(UUID())")
-
     private static let belt = """
         device: bluetooth-peripheral
         address: "F0:11:22:33:44:55"
@@ -42,15 +40,6 @@ struct StoppedRunTests {
             """
     )
 
-    private func inFolder(_ scenario: String, _ body: (RunOptions) throws -> Void) throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try Data(Self.belt.utf8).write(to: folder.appending(path: "belt.yaml"))
-        let file = folder.appending(path: "scenario.yaml")
-        try Data(scenario.utf8).write(to: file)
-        try body(RunOptions(scenario: file.path, out: folder.appending(path: "out").path))
-    }
-
     /// The notes and ranges of a run, without their times.
     private func facts(_ out: String) throws -> [String] {
         let text = try String(contentsOfFile: out + "/outcomes.ndjson", encoding: .utf8)
@@ -62,9 +51,9 @@ struct StoppedRunTests {
         }
     }
 
-    /// What a kill at this moment would leave, in a folder of its own.
+    /// What a kill at this moment would leave, in a folder beside it.
     private func copy(_ out: String, to name: String, logs: Bool = true) throws -> String {
-        let copy = folder.appending(path: name).path
+        let copy = URL(filePath: out).deletingLastPathComponent().appending(path: name).path
         try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: true)
         let files = ["journal.sqlite", "journal.sqlite-wal"] + (logs ? ["decisions.ndjson", "outcomes.ndjson"] : [])
         for file in files {
@@ -77,7 +66,7 @@ struct StoppedRunTests {
 
     @Test("A run that was interrupted is that, too, when only its reports were missing: its time is its own")
     func interrupted() throws {
-        try inFolder(Self.quiet) { options in
+        try ScenarioFolder.with(Self.quiet, belt: Self.belt) { options in
             var options = options
             options.clock = .real
             var first: Run? = try Run(options)
@@ -130,7 +119,7 @@ struct StoppedRunTests {
 
     @Test("In real time the clock of a run goes on to its interruption, however quiet it is before")
     func clockOfQuietRun() throws {
-        try inFolder(Self.quiet.replacing("until: 2s", with: "until: 1m")) { options in
+        try ScenarioFolder.with(Self.quiet.replacing("until: 2s", with: "until: 1m"), belt: Self.belt) { options in
             var options = options
             options.clock = .real
             let run = try Run(options)
@@ -150,7 +139,7 @@ struct StoppedRunTests {
 
     @Test("In real time a note and a range reach those who follow and the log, though nothing else happens")
     func notesOfQuietRun() throws {
-        try inFolder(Self.quiet) { options in
+        try ScenarioFolder.with(Self.quiet, belt: Self.belt) { options in
             var options = options
             options.clock = .real
             let run = try Run(options)
@@ -172,7 +161,7 @@ struct StoppedRunTests {
         arguments: [true, false]
     )
     func notesOfDeadRun(logs: Bool) throws {
-        try inFolder(Self.locked) { options in
+        try ScenarioFolder.with(Self.locked, belt: Self.belt) { options in
             let first = try Run(options)
             var dead = options
             first.follow = { row in
@@ -193,7 +182,7 @@ struct StoppedRunTests {
 
     @Test("A note and a range that come again, because nothing was accepted after them, are in the log once")
     func notesAfterLastInput() throws {
-        try inFolder(Self.quiet) { options in
+        try ScenarioFolder.with(Self.quiet, belt: Self.belt) { options in
             var options = options
             options.clock = .real
             let first = try Run(options)
@@ -218,7 +207,7 @@ struct StoppedRunTests {
 
     @Test("The logs of a virtual run that is followed can be read as far as it has come")
     func readingMeanwhile() throws {
-        try inFolder(Self.locked) { options in
+        try ScenarioFolder.with(Self.locked, belt: Self.belt) { options in
             let run = try Run(options)
             #expect(try RunLog(folder: options.out).header.seed == run.seed)
             var words: [String] = []
@@ -237,7 +226,7 @@ struct StoppedRunTests {
         arguments: [true, false]
     )
     func overUnjournaled(journal: Bool) throws {
-        try inFolder(Self.quiet) { options in
+        try ScenarioFolder.with(Self.quiet, belt: Self.belt) { options in
             var unjournaled = options
             unjournaled.journal = false
             try Run(unjournaled).execute()
