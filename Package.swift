@@ -41,6 +41,11 @@ func library(_ name: String, pkgConfig: String, apt: String) -> Target {
     .systemLibrary(name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt])])
 }
 
+/// The Clang half of a Swift module of Apple's: it makes `import UIKit.UIApplication` a module that exists.
+func half(_ name: String) -> Target {
+    .target(name: name, path: "Sources/C/\(name)")
+}
+
 func tests(_ name: String, uses: [String], exclude: [String] = [], resources: [Resource] = []) -> Target {
     .testTarget(
         name: name,
@@ -75,6 +80,13 @@ let package = Package(
         library("CUdev", pkgConfig: "libudev", apt: "libudev-dev"),
         library("CALSA", pkgConfig: "alsa", apt: "libasound2-dev"),
         library("CBluetooth", pkgConfig: "bluez", apt: "libbluetooth-dev"),
+        half("CUIKit"),
+        half("CCoreBluetooth"),
+        half("CCoreLocation"),
+        half("CAVFAudio"),
+        half("CAVFoundation"),
+        half("CExternalAccessory"),
+        half("COS"),
         .target(name: "CWakeShims", dependencies: ["CBluetooth"], path: "Sources/C/CWakeShims"),
 
         // Core
@@ -150,13 +162,13 @@ let package = Package(
 
         // SDK
         room("WakeClient", on: "SDK", uses: ["WakeWire"]),
-        room("UIKit", on: "SDK", uses: ["WakeClient", "WakeWire"]),
-        room("CoreBluetooth", on: "SDK", uses: ["WakeClient", "WakeWire"]),
-        room("CoreLocation", on: "SDK", uses: ["WakeClient", "WakeWire"]),
-        room("AVFAudio", on: "SDK", uses: ["WakeClient", "WakeWire"]),
-        room("AVFoundation", on: "SDK", uses: ["AVFAudio"]),
-        room("ExternalAccessory", on: "SDK", uses: ["WakeClient", "WakeWire"]),
-        room("os", on: "SDK"),
+        room("UIKit", on: "SDK", uses: ["CUIKit", "WakeClient", "WakeWire"]),
+        room("CoreBluetooth", on: "SDK", uses: ["CCoreBluetooth", "WakeClient", "WakeWire"]),
+        room("CoreLocation", on: "SDK", uses: ["CCoreLocation", "WakeClient", "WakeWire"]),
+        room("AVFAudio", on: "SDK", uses: ["CAVFAudio", "WakeClient", "WakeWire"]),
+        room("AVFoundation", on: "SDK", uses: ["AVFAudio", "CAVFoundation"]),
+        room("ExternalAccessory", on: "SDK", uses: ["CExternalAccessory", "WakeClient", "WakeWire"]),
+        room("os", on: "SDK", uses: ["COS"]),
         room("OSLog", on: "SDK", uses: ["os"]),
 
         // Examples
@@ -271,6 +283,8 @@ let package = Package(
         .target(name: "ChildProcess", path: "Tests/Support/ChildProcess", swiftSettings: house),
         tests("HouseTests", uses: []),
         tests("FuzzTests", uses: ["FuzzTargets"], exclude: ["Corpus"]),
+        // It builds a package of its own, which depends on this one.
+        tests("OutsideTests", uses: [], exclude: ["Package"]),
         tests("WakeModelTests", uses: ["WakeModel"]),
         tests("WakeRouterTests", uses: ["WakeModel", "WakeRouter"]),
         tests("WakeWireTests", uses: ["WakeWire"]),

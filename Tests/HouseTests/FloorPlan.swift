@@ -85,15 +85,32 @@ enum FloorPlan {
     ]
 
     /// The SDK stands outside of the order: it sees the wire, and nothing of the bench.
+    ///
+    /// A module with a Clang half imports that half by its own name.
     static let sdk: [Room] = [
         Room(name: "WakeClient", floor: "SDK", imports: ["CWakeShims", "WakeWire", "WakeModel"], foundation: true),
-        Room(name: "UIKit", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
-        Room(name: "CoreBluetooth", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
-        Room(name: "CoreLocation", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
-        Room(name: "AVFAudio", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
-        Room(name: "AVFoundation", floor: "SDK", imports: ["AVFAudio"], foundation: true),
-        Room(name: "ExternalAccessory", floor: "SDK", imports: ["WakeClient", "WakeWire"], foundation: true),
-        Room(name: "os", floor: "SDK", imports: [], foundation: true),
+        Room(name: "UIKit", floor: "SDK", imports: ["CUIKit", "WakeClient", "WakeWire"], foundation: true),
+        Room(
+            name: "CoreBluetooth",
+            floor: "SDK",
+            imports: ["CCoreBluetooth", "WakeClient", "WakeWire"],
+            foundation: true
+        ),
+        Room(
+            name: "CoreLocation",
+            floor: "SDK",
+            imports: ["CCoreLocation", "WakeClient", "WakeWire"],
+            foundation: true
+        ),
+        Room(name: "AVFAudio", floor: "SDK", imports: ["CAVFAudio", "WakeClient", "WakeWire"], foundation: true),
+        Room(name: "AVFoundation", floor: "SDK", imports: ["AVFAudio", "CAVFoundation"], foundation: true),
+        Room(
+            name: "ExternalAccessory",
+            floor: "SDK",
+            imports: ["CExternalAccessory", "WakeClient", "WakeWire"],
+            foundation: true
+        ),
+        Room(name: "os", floor: "SDK", imports: ["COS"], foundation: true),
         Room(name: "OSLog", floor: "SDK", imports: ["os"]),
     ]
 
@@ -114,6 +131,11 @@ enum House {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     static let sources = root.appending(path: "Sources")
+
+    /// The Clang halves of the SDK's modules.
+    static let halves: Set<String> = [
+        "CUIKit", "CCoreBluetooth", "CCoreLocation", "CAVFAudio", "CAVFoundation", "CExternalAccessory", "COS",
+    ]
 
     /// A target of Package.swift.
     struct Target {

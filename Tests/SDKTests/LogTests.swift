@@ -56,4 +56,39 @@ struct LogTests {
         #expect(!plain.lockIfAvailable())
         plain.unlock()
     }
+
+    @Test("An unfair lock of the old kind lets one thread in at a time, and is handed on")
+    func unfairLock() {
+        @safe struct Guarded: @unchecked Sendable {
+            let lock: os_unfair_lock_t = .allocate(capacity: 1)
+            let count: UnsafeMutablePointer<Int> = .allocate(capacity: 1)
+        }
+        let guarded = Guarded()
+        unsafe guarded.lock.initialize(to: os_unfair_lock())
+        unsafe guarded.count.initialize(to: 0)
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in
+            for _ in 0..<10_000 {
+                unsafe os_unfair_lock_lock(guarded.lock)
+                unsafe guarded.count.pointee += 1
+                unsafe os_unfair_lock_unlock(guarded.lock)
+            }
+        }
+        #expect(unsafe guarded.count.pointee == 80_000)
+        #expect(unsafe os_unfair_lock_trylock(guarded.lock))
+        unsafe os_unfair_lock_assert_owner(guarded.lock)
+        #expect(unsafe !os_unfair_lock_trylock(guarded.lock))
+        unsafe os_unfair_lock_unlock(guarded.lock)
+        unsafe os_unfair_lock_assert_not_owner(guarded.lock)
+        unsafe guarded.lock.deallocate()
+        unsafe guarded.count.deallocate()
+    }
+
+    @Test("An unfair lock taken twice by one thread, or given back by another, ends the process", arguments: [0, 1])
+    func unfairLockMisuse(kind: Int) async {
+        await #expect(processExitsWith: .signal(SIGABRT)) { [kind] in
+            var lock = os_unfair_lock()
+            if kind == 0 { unsafe os_unfair_lock_lock(&lock) }
+            if kind == 0 { unsafe os_unfair_lock_lock(&lock) } else { unsafe os_unfair_lock_unlock(&lock) }
+        }
+    }
 }

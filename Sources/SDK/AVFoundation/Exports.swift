@@ -1,2 +1,3 @@
 @_exported import AVFAudio
+@_exported import AVFoundation
 @_exported import Foundation

@@ -1,2 +1,3 @@
+@_exported import CoreBluetooth
 @_exported import Foundation
 @_exported import WakeClient

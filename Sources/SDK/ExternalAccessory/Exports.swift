@@ -1,2 +1,3 @@
+@_exported import ExternalAccessory
 @_exported import Foundation
 @_exported import WakeClient

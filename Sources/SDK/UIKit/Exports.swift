@@ -1,2 +1,3 @@
 @_exported import Foundation
+@_exported import UIKit
 @_exported import WakeClient

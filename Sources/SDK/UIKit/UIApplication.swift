@@ -4,6 +4,7 @@ import WakeClient
 import WakeWire
 
 /// The running app.
+@preconcurrency
 @MainActor
 open class UIApplication: UIResponder {
     private static var running: UIApplication?

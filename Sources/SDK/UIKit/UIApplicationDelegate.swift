@@ -1,6 +1,7 @@
 import Foundation
 
 /// What an app does at the turns of its life.
+@preconcurrency
 @MainActor
 public protocol UIApplicationDelegate: NSObjectProtocol {
     /// The app's window; nothing is drawn in it.

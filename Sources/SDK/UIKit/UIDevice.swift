@@ -1,6 +1,7 @@
 import Foundation
 
 /// The emulated phone.
+@preconcurrency
 @MainActor
 open class UIDevice: NSObject {
     /// The phone that the app runs on.

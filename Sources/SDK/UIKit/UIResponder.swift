@@ -1,6 +1,7 @@
 import Foundation
 
 /// An object that takes part in the life of an app; here a place in the class tree for app delegates.
+@preconcurrency
 @MainActor
 open class UIResponder: NSObject {
     /// Makes a responder.
@@ -10,6 +11,7 @@ open class UIResponder: NSObject {
 }
 
 /// A window; it has a place in the code of app delegates, and nothing is drawn in it.
+@preconcurrency
 @MainActor
 open class UIWindow: UIResponder {
     /// The frame given at the start.

@@ -1,0 +1,4 @@
+import ExternalAccessory.EAAccessory
+import ExternalAccessory.EAAccessoryManager
+
+func names() -> [String] { EAAccessoryManager.shared().connectedAccessories.map(\.name) }
