@@ -85,10 +85,12 @@ enum RunCommand {
     }
 
     /// Where bundles are looked for beside the scenario's folder and `--apps`: WAKEBENCH_APPS, and what Scripts/bundle
-    /// makes.
+    /// makes here and in the repository that this program was built in.
     private static var defaultAppFolders: [String] {
         let named = ProcessInfo.processInfo.environment["WAKEBENCH_APPS"]?.split(separator: ":").map(String.init)
-        return (named ?? []) + [".build/apps"]
+        let here = FileManager.default.currentDirectoryPath
+        let built = Installation.repository.flatMap { $0 == here ? nil : $0 + "/.build/apps" }
+        return (named ?? []) + [".build/apps"] + (built.map { [$0] } ?? [])
     }
 
     /// The profile of `--profile`; nil without it.

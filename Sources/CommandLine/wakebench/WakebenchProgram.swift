@@ -39,9 +39,16 @@ enum WakebenchProgram {
             run: { (words) throws(CommandFailure) in try RunCommand.check(words) }
         ),
         Verb(
+            words: ["app", "bundle"],
+            usage: "PROGRAM",
+            help: "make Name.app of an app's program and its Info.plist",
+            options: AppCommand.bundleOptions,
+            run: { (words) throws(CommandFailure) in try AppCommand.bundle(words) }
+        ),
+        Verb(
             words: ["app", "verify"],
             usage: "NAME.app",
-            help: "read an app's Info.plist and say whether it can be installed",
+            help: "say whether an app can be installed, and what it asks for that is not here",
             options: [],
             run: { (words) throws(CommandFailure) in try AppCommand.verify(words) }
         ),
