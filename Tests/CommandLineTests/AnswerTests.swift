@@ -8,6 +8,7 @@ struct AnswerTests {
         ("help-run", ["run", "--help"]),
         ("help-scenario-run", ["scenario", "run", "--help"]),
         ("help-scenario-check", ["scenario", "check", "--help"]),
+        ("help-app-new", ["app", "new", "--help"]),
         ("help-app-bundle", ["app", "bundle", "--help"]),
         ("help-app-verify", ["app", "verify", "--help"]),
         ("help-why", ["why", "--help"]),

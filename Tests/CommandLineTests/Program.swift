@@ -75,11 +75,19 @@ struct Program {
         return try run(Self.setpriv, user + words)
     }
 
-    func run(_ program: String, _ words: [String], environment: [String: String] = [:]) throws -> Outcome {
+    /// Runs any program to its end.
+    ///
+    /// - Parameter limit: seconds after which it is killed.
+    func run(
+        _ program: String,
+        _ words: [String],
+        environment: [String: String] = [:],
+        limit: Int = 120
+    ) throws -> Outcome {
         let talk = FileManager.default.temporaryDirectory.appending(path: "wakebench-talk-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: talk, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: talk) }
-        let limited = ["--foreground", "--signal=KILL", "120", program] + words
+        let limited = ["--foreground", "--signal=KILL", "\(limit)", program] + words
         let process = try start("/usr/bin/timeout", limited, environment: environment, talk: talk)
         process.waitUntilExit()
         return try Outcome(

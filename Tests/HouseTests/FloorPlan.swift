@@ -170,15 +170,17 @@ enum House {
         return all.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }.sorted { $0.path < $1.path }
     }
 
-    /// The modules that a file imports, each with its line.
+    /// The modules that a file imports, each with its line. What stands in a text of several lines is no import.
     static func imports(_ file: URL) throws -> [(module: String, line: Int)] {
         let statement =
             /^\s*(?:@\w+(?:\(\w+\))?\s+)*(?:(?:public|package|internal|private|fileprivate)\s+)?import\s+(?:(?:struct|class|enum|protocol|typealias|func|let|var)\s+)?(\w+)/
+        var isText = false
         return try String(contentsOf: file, encoding: .utf8)
             .split(separator: "\n", omittingEmptySubsequences: false)
             .enumerated()
             .compactMap { offset, line in
-                line.firstMatch(of: statement).map { (String($0.output.1), offset + 1) }
+                if !line.ranges(of: "\"\"\"").count.isMultiple(of: 2) { isText.toggle() }
+                return isText ? nil : line.firstMatch(of: statement).map { (String($0.output.1), offset + 1) }
             }
     }
 

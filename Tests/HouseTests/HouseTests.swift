@@ -137,10 +137,11 @@ struct HouseTests {
     func readers() throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "house-\(UUID().uuidString).swift")
         defer { try? FileManager.default.removeItem(at: file) }
-        try "@testable import A\n  private import struct B.C\n// import D\nimportant()\n@preconcurrency import E\n"
+        try
+            "@testable import A\n  private import struct B.C\n// import D\nimportant()\n@preconcurrency import E\nlet text = \"\"\"\nimport F\n\"\"\"\nimport G\n"
             .write(to: file, atomically: true, encoding: .utf8)
-        #expect(try House.imports(file).map(\.module) == ["A", "B", "E"])
-        #expect(try House.imports(file).map(\.line) == [1, 2, 5])
+        #expect(try House.imports(file).map(\.module) == ["A", "B", "E", "G"])
+        #expect(try House.imports(file).map(\.line) == [1, 2, 5, 9])
         #expect(try House.targets().first { $0.name == "WakeBench" }?.uses.contains("WakeRouter") == true)
     }
 }

@@ -39,6 +39,13 @@ enum WakebenchProgram {
             run: { (words) throws(CommandFailure) in try RunCommand.check(words) }
         ),
         Verb(
+            words: ["app", "new"],
+            usage: "NAME",
+            help: "write a small app to begin with, and print the commands that play it",
+            options: NewAppCommand.options,
+            run: { (words) throws(CommandFailure) in try NewAppCommand.run(words) }
+        ),
+        Verb(
             words: ["app", "bundle"],
             usage: "PROGRAM",
             help: "make Name.app of an app's program and its Info.plist",

@@ -1,0 +1,187 @@
+import Foundation
+import Testing
+
+@Suite("A new app")
+struct NewAppTests {
+    private static func find(_ name: String) -> String? {
+        let folders = ProcessInfo.processInfo.environment["PATH", default: ""].split(separator: ":")
+        return folders.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+    private static let hasPython = find("python3") != nil
+    private static let hasCompiler = find("cc") != nil && find("make") != nil
+
+    /// Makes an app, then does what was printed, to the letter.
+    private func follow(
+        _ program: Program,
+        _ words: [String],
+        limit: Int = 120,
+        before: () throws -> Void = {}
+    ) throws -> Program.Outcome {
+        let made = try program.run(Program.path, ["app", "new"] + words)
+        #expect(made.code == 0, "\(made.errors)")
+        try before()
+        // A package of a few rooms only, as an engineer may have asked for, is no business of the user's.
+        return try program.run("/bin/bash", ["-ec", "unset WAKEBENCH_TESTS\n" + made.output], limit: limit)
+    }
+
+    /// The values that the app logged are one process's before and after the resume, and a new one's after the relaunch.
+    private func expectResumed(_ program: Program, _ played: Program.Outcome, folder: String, identifier: String) throws
+    {
+        #expect(played.code == 0, "\(played.output.suffix(2_000))\n\(played.errors.suffix(2_000))")
+        #expect(played.output.contains("because  Resumed"), "\(played.output)")
+        let log = try program.read("\(folder)/wakebench-runs/latest/apps/\(identifier).log")
+        let values = log.matches(of: /didUpdateValue pid=([0-9]+) count=([0-9]+) value=(00[0-9a-f]{2}) bpm=7[2-5]\n/)
+        #expect(values.map { String($0.3) } == ["0048", "0049", "004a"], "\(log)")
+        #expect(values.map { Int($0.2) } == [1, 2, 1], "\(log)")
+        guard values.count == 3 else { return }
+        #expect(values[0].1 == values[1].1)
+        #expect(values[1].1 != values[2].1)
+    }
+
+    @Test("In Python, what app new prints leads to a resumed app", .enabled(if: hasPython, "needs python3"))
+    func python() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let played = try follow(program, ["Pulse", "--language", "python"])
+        try expectResumed(program, played, folder: "Pulse", identifier: "com.example.pulse")
+        #expect(try program.run("app", "verify", "Pulse/Pulse.app").errors == "")
+    }
+
+    @Test("In C, what app new prints leads to a resumed app", .enabled(if: hasCompiler, "needs cc and make"))
+    func c() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let words = ["My_Pulse", "--language", "c", "--identifier", "org.pulse.C", "--out", "a folder's/pulse"]
+        let played = try follow(program, words)
+        try expectResumed(program, played, folder: "a folder's/pulse", identifier: "org.pulse.C")
+        #expect(!played.errors.contains("warning"), "\(played.errors)")
+        #expect(try program.run("app", "verify", "a folder's/pulse/My_Pulse.app").errors == "")
+    }
+
+    /// What README.md says of code that an iOS app shares.
+    private static let shared = """
+        #if os(iOS)
+        #error("no flag turns this on")
+        #endif
+        #if !(os(iOS) || WAKEBENCH) || !canImport(UIKit) || !canImport(CoreBluetooth)
+        #error("left out")
+        #endif
+
+        """
+
+    /// It builds UIKit and CoreBluetooth anew, as the user's own package does.
+    @Test(
+        "In Swift, what app new prints leads to a resumed app, without a warning",
+        .enabled(if: find("swift") != nil, "needs swift")
+    )
+    func swift() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let played = try follow(program, ["Pulse"], limit: 900) {
+            try program.write("Pulse/Sources/Shared.swift", Self.shared)
+        }
+        try expectResumed(program, played, folder: "Pulse", identifier: "com.example.pulse")
+        #expect(!played.output.contains("warning:"), "\(played.output)")
+        let verified = try program.run("app", "verify", "Pulse/Pulse.app")
+        #expect(verified.code == 0)
+        #expect(verified.errors == "")
+    }
+
+    /// The words after `app new`, the exit code, and what the line says.
+    private static let refusals: [([String], Int32, [String])] = [
+        ([], 2, ["NAME is missing"]),
+        (["9lives"], 2, ["'9lives'", "a letter"]),
+        (["my-app"], 2, ["'my-app'", "a letter"]),
+        (["../up"], 2, ["'../up'"]),
+        (["Pülse"], 2, ["'Pülse'"]),
+        ([String(repeating: "a", count: 51)], 2, ["at most 50"]),
+        (["UIKit"], 2, ["'UIKit'", "module"]),
+        (["class"], 2, ["'class'", "word of Swift"]),
+        (["HeartRate"], 2, ["'HeartRate'", "Wakebench's own package"]),
+        (["Pulse", "--identifier", "a b"], 2, ["'a b'", "com.example.heart"]),
+        (["Pulse", "--language", "rust"], 2, ["'rust'", "swift, python, c"]),
+        (["Pulse", "--package", "nowhere"], 3, ["--package nowhere", "@TAG"]),
+        (["Pulse", "--package", "."], 3, ["--package ."]),
+        (["Pulse", "--package", "https://example.com/wakebench.git@"], 3, ["@TAG"]),
+        (["Pulse", "--language", "c", "--package", "."], 2, ["--package", "Swift"]),
+        (["Pulse", "Other"], 2, ["one NAME"]),
+    ]
+
+    @Test(
+        "A name, a language or a package that cannot be is refused with one line, and nothing is made",
+        arguments: refusals
+    )
+    func refused(words: [String], code: Int32, says: [String]) throws {
+        let program = try Program()
+        defer { program.clean() }
+        let outcome = try program.run(Program.path, ["app", "new"] + words)
+        expectRefusal(outcome, code: code)
+        for word in says { #expect(outcome.errors.contains(word), "\(outcome.errors)") }
+        #expect(program.contents == [])
+    }
+
+    @Test("A name that is fine in another language may be an example's")
+    func exampleName() throws {
+        let program = try Program()
+        defer { program.clean() }
+        #expect(try program.run("app", "new", "HeartRate", "--language", "python").code == 0)
+    }
+
+    @Test("What is there is not overwritten without --force, and what is not the app's is left alone")
+    func existing() throws {
+        let program = try Program()
+        defer { program.clean() }
+        try program.write("Pulse/README.md", "mine\n")
+        try program.write("Pulse/notes.txt", "mine\n")
+        let refused = try program.run("app", "new", "Pulse", "--language", "python")
+        expectRefusal(refused, code: 4, says: "Pulse/README.md is there already", "--force")
+        #expect(try program.read("Pulse/README.md") == "mine\n")
+        #expect(!program.exists("Pulse/pulse.py"))
+        #expect(try program.run("app", "new", "Pulse", "--language", "python", "--force").code == 0)
+        #expect(try program.read("Pulse/README.md").contains("# Pulse"))
+        #expect(try program.read("Pulse/notes.txt") == "mine\n")
+    }
+
+    @Test("A program that was installed elsewhere asks for --package, and takes a folder or a git repository")
+    func installed() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let copy = program.folder.appending(path: "bin/wakebench").path
+        try FileManager.default.createDirectory(
+            at: program.folder.appending(path: "bin"),
+            withIntermediateDirectories: true
+        )
+        try FileManager.default.copyItem(atPath: Program.path, toPath: copy)
+        expectRefusal(try program.run(copy, ["app", "new", "Pulse"]), code: 3, says: "built in", "--package")
+        #expect(try program.run(copy, ["app", "new", "Script", "--language", "python"]).code == 0)
+        let folder = Program.repository.path
+        let made = try program.run(copy, ["app", "new", "Pulse", "--package", folder])
+        #expect(made.code == 0)
+        #expect(made.output.contains("\n\(copy) run pulse.yaml\n"), "\(made.output)")
+        #expect(try program.read("Pulse/Package.swift").contains(".package(path: \"\(folder)\")"))
+        let onPath = ["PATH": "\(program.folder.path)/bin:/usr/bin:/bin"]
+        let short = try program.run(copy, ["app", "new", "Second", "--package", folder], environment: onPath)
+        #expect(short.output.contains("\nwakebench run second.yaml\n"), "\(short.output)")
+    }
+
+    @Test(
+        "A git repository is named by its URL, a tag that is a version by that, another as a revision",
+        arguments: [
+            (
+                "https://example.com/a/wakebench.git@1.2.0",
+                "url: \"https://example.com/a/wakebench.git\", exact: \"1.2.0\""
+            ),
+            ("https://example.com/a/wakebench@v1.2.0", "url: \"https://example.com/a/wakebench\", exact: \"1.2.0\""),
+            ("git@example.com:a/wakebench.git@beta", "url: \"git@example.com:a/wakebench.git\", revision: \"beta\""),
+            ("ssh://git@example.com/wakebench", "url: \"ssh://git@example.com/wakebench\", branch: \"main\""),
+        ]
+    )
+    func repository(text: String, line: String) throws {
+        let program = try Program()
+        defer { program.clean() }
+        #expect(try program.run("app", "new", "Pulse", "--package", text).code == 0)
+        let manifest = try program.read("Pulse/Package.swift")
+        #expect(manifest.contains(".package(\(line))"), "\(manifest)")
+        #expect(manifest.contains(".product(name: \"UIKit\", package: \"wakebench\")"))
+    }
+}
