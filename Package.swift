@@ -69,6 +69,8 @@ let package = Package(
         .library(name: "ExternalAccessory", targets: ["ExternalAccessory"]),
         .library(name: "os", targets: ["os"]),
         .library(name: "OSLog", targets: ["OSLog"]),
+        // Preloaded into an app's processes, by its file.
+        .library(name: "WakebenchTime", type: .dynamic, targets: ["WakebenchTime"]),
         // Loaded by alsa-lib in tests, by its file.
         .library(name: "PacedCard", type: .dynamic, targets: ["PacedCard"]),
     ],
@@ -87,6 +89,13 @@ let package = Package(
         half("CAVFoundation"),
         half("CExternalAccessory"),
         half("COS"),
+        // Goes into programs of any kind, so nothing of Swift may come with it: the link adds that to all products.
+        .target(
+            name: "WakebenchTime",
+            path: "Sources/C/WakebenchTime",
+            cSettings: [.headerSearchPath("../CVirtualTime/include")],
+            linkerSettings: [.unsafeFlags(["-nostartfiles", "-static-stdlib", "-Xlinker", "-z", "-Xlinker", "now"])]
+        ),
         .target(name: "CWakeShims", dependencies: ["CBluetooth"], path: "Sources/C/CWakeShims"),
 
         // Core
