@@ -170,14 +170,16 @@ let package = Package(
         ),
 
         // SDK
+        room("WakeFoundation", on: "SDK"),
         room("WakeClient", on: "SDK", uses: ["WakeWire"]),
-        room("UIKit", on: "SDK", uses: ["CUIKit", "WakeClient", "WakeWire"]),
-        room("CoreBluetooth", on: "SDK", uses: ["CCoreBluetooth", "WakeClient", "WakeWire"]),
-        room("CoreLocation", on: "SDK", uses: ["CCoreLocation", "WakeClient", "WakeWire"]),
-        room("AVFAudio", on: "SDK", uses: ["CAVFAudio", "WakeClient", "WakeWire"]),
+        room("_Testing_UIKit", on: "SDK"),
+        room("UIKit", on: "SDK", uses: ["CUIKit", "WakeClient", "WakeFoundation", "WakeWire", "_Testing_UIKit"]),
+        room("CoreBluetooth", on: "SDK", uses: ["CCoreBluetooth", "WakeClient", "WakeFoundation", "WakeWire"]),
+        room("CoreLocation", on: "SDK", uses: ["CCoreLocation", "WakeClient", "WakeFoundation", "WakeWire"]),
+        room("AVFAudio", on: "SDK", uses: ["CAVFAudio", "WakeClient", "WakeFoundation", "WakeWire"]),
         room("AVFoundation", on: "SDK", uses: ["AVFAudio", "CAVFoundation"]),
-        room("ExternalAccessory", on: "SDK", uses: ["CExternalAccessory", "WakeClient", "WakeWire"]),
-        room("os", on: "SDK", uses: ["COS"]),
+        room("ExternalAccessory", on: "SDK", uses: ["CExternalAccessory", "WakeClient", "WakeFoundation", "WakeWire"]),
+        room("os", on: "SDK", uses: ["COS", "WakeFoundation"]),
         room("OSLog", on: "SDK", uses: ["os"]),
 
         // Examples
@@ -370,7 +372,8 @@ let package = Package(
             "SDKTests",
             uses: [
                 "BluetoothApp", "Fences", "HeartRate", "LocationApp", "ThermometerPeripheral", "WakeClient", "WakeWire",
-                "UIKit", "AVFAudio", "AVFoundation", "CoreBluetooth", "CoreLocation", "os", "OSLog",
+                "UIKit", "AVFAudio", "AVFoundation", "CoreBluetooth", "CoreLocation", "ExternalAccessory", "os",
+                "OSLog",
             ]
         ),
         tests("CommandLineTests", uses: ["wakebench", "BlueZStandIn", "ChildProcess"], resources: [.copy("Answers")]),

@@ -88,29 +88,42 @@ enum FloorPlan {
     ///
     /// A module with a Clang half imports that half by its own name.
     static let sdk: [Room] = [
+        // What Apple's Foundation and Dispatch have, and Linux's do not.
+        Room(name: "WakeFoundation", floor: "SDK", imports: [], foundation: true),
         Room(name: "WakeClient", floor: "SDK", imports: ["CWakeShims", "WakeWire", "WakeModel"], foundation: true),
-        Room(name: "UIKit", floor: "SDK", imports: ["CUIKit", "WakeClient", "WakeWire"], foundation: true),
+        Room(name: "_Testing_UIKit", floor: "SDK", imports: []),
+        Room(
+            name: "UIKit",
+            floor: "SDK",
+            imports: ["CUIKit", "WakeClient", "WakeFoundation", "WakeWire", "_Testing_UIKit"],
+            foundation: true
+        ),
         Room(
             name: "CoreBluetooth",
             floor: "SDK",
-            imports: ["CCoreBluetooth", "WakeClient", "WakeWire"],
+            imports: ["CCoreBluetooth", "WakeClient", "WakeFoundation", "WakeWire"],
             foundation: true
         ),
         Room(
             name: "CoreLocation",
             floor: "SDK",
-            imports: ["CCoreLocation", "WakeClient", "WakeWire"],
+            imports: ["CCoreLocation", "WakeClient", "WakeFoundation", "WakeWire"],
             foundation: true
         ),
-        Room(name: "AVFAudio", floor: "SDK", imports: ["CAVFAudio", "WakeClient", "WakeWire"], foundation: true),
+        Room(
+            name: "AVFAudio",
+            floor: "SDK",
+            imports: ["CAVFAudio", "WakeClient", "WakeFoundation", "WakeWire"],
+            foundation: true
+        ),
         Room(name: "AVFoundation", floor: "SDK", imports: ["AVFAudio", "CAVFoundation"], foundation: true),
         Room(
             name: "ExternalAccessory",
             floor: "SDK",
-            imports: ["CExternalAccessory", "WakeClient", "WakeWire"],
+            imports: ["CExternalAccessory", "WakeClient", "WakeFoundation", "WakeWire"],
             foundation: true
         ),
-        Room(name: "os", floor: "SDK", imports: ["COS"], foundation: true),
+        Room(name: "os", floor: "SDK", imports: ["COS", "WakeFoundation"], foundation: true),
         Room(name: "OSLog", floor: "SDK", imports: ["os"]),
     ]
 

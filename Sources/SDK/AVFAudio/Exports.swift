@@ -1,2 +1,3 @@
 @_exported import AVFAudio
 @_exported import Foundation
+@_exported import WakeFoundation

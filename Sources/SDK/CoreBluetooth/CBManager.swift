@@ -19,10 +19,37 @@ public enum CBManagerState: Int, Sendable {
     case poweredOn = 5
 }
 
-/// The state of a central manager, by its name before iOS 10.
-public typealias CBCentralManagerState = CBManagerState
-/// The state of a peripheral manager, by its name before iOS 10.
-public typealias CBPeripheralManagerState = CBManagerState
+/// The state of a central manager, as it was before iOS 10: a type of its own with the numbers of ``CBManagerState``.
+public enum CBCentralManagerState: Int, Sendable {
+    /// Not known yet.
+    case unknown = 0
+    /// The connection to the system was lost for a moment.
+    case resetting = 1
+    /// This phone has no Bluetooth Low Energy.
+    case unsupported = 2
+    /// The app may not use Bluetooth.
+    case unauthorized = 3
+    /// Bluetooth is off.
+    case poweredOff = 4
+    /// Bluetooth is on.
+    case poweredOn = 5
+}
+
+/// The state of a peripheral manager, as it was before iOS 10: a type of its own with the numbers of ``CBManagerState``.
+public enum CBPeripheralManagerState: Int, Sendable {
+    /// Not known yet.
+    case unknown = 0
+    /// The connection to the system was lost for a moment.
+    case resetting = 1
+    /// This phone has no Bluetooth Low Energy.
+    case unsupported = 2
+    /// The app may not use Bluetooth.
+    case unauthorized = 3
+    /// Bluetooth is off.
+    case poweredOff = 4
+    /// Bluetooth is on.
+    case poweredOn = 5
+}
 
 /// Whether the app may use Bluetooth.
 public enum CBManagerAuthorization: Int, Sendable {

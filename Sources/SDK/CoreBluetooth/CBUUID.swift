@@ -10,6 +10,12 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
 
     private let bytes: [UInt8]
 
+    /// A UUID of no bits, equal to its like alone: NSObject's own initializer, which Apple's class has too.
+    public override init() {
+        bytes = []
+        super.init()
+    }
+
     /// A UUID from 4 or 8 hexadecimal digits, or from the form with dashes; anything else is a programming error.
     public init(string theString: String) {
         guard let bytes = CBUUID.bytes(of: theString) else {

@@ -4,19 +4,33 @@ import WakeWire
 /// A stay at a place.
 open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     /// When it began; `Date.distantPast` when nobody watched then.
-    public let arrivalDate: Date
+    open var arrivalDate: Date { storedArrival }
     /// When it ended; `Date.distantFuture` while it lasts.
-    public let departureDate: Date
+    open var departureDate: Date { storedDeparture }
     /// The place.
-    public let coordinate: CLLocationCoordinate2D
+    open var coordinate: CLLocationCoordinate2D { storedCoordinate }
     /// How far off the place may be, in metres.
-    public let horizontalAccuracy: CLLocationAccuracy
+    open var horizontalAccuracy: CLLocationAccuracy { storedAccuracy }
+
+    private let storedArrival: Date
+    private let storedDeparture: Date
+    private let storedCoordinate: CLLocationCoordinate2D
+    private let storedAccuracy: CLLocationAccuracy
+
+    /// A visit of which nothing is known, for tests that override its properties.
+    public override init() {
+        storedArrival = .distantPast
+        storedDeparture = .distantFuture
+        storedCoordinate = CLLocationCoordinate2D()
+        storedAccuracy = 0
+        super.init()
+    }
 
     init(_ visit: WireVisit) {
-        arrivalDate = visit.arrival.map { Date(timeIntervalSince1970: $0) } ?? .distantPast
-        departureDate = visit.departure.map { Date(timeIntervalSince1970: $0) } ?? .distantFuture
-        coordinate = CLLocationCoordinate2D(latitude: visit.latitude, longitude: visit.longitude)
-        horizontalAccuracy = visit.horizontalAccuracy
+        storedArrival = visit.arrival.map { Date(timeIntervalSince1970: $0) } ?? .distantPast
+        storedDeparture = visit.departure.map { Date(timeIntervalSince1970: $0) } ?? .distantFuture
+        storedCoordinate = CLLocationCoordinate2D(latitude: visit.latitude, longitude: visit.longitude)
+        storedAccuracy = visit.horizontalAccuracy
         super.init()
     }
 
@@ -28,13 +42,13 @@ open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
 
     /// A visit out of an archive.
     public required init?(coder: NSCoder) {
-        arrivalDate = Date(timeIntervalSince1970: coder.decodeDouble(forKey: "arrival"))
-        departureDate = Date(timeIntervalSince1970: coder.decodeDouble(forKey: "departure"))
-        coordinate = CLLocationCoordinate2D(
+        storedArrival = Date(timeIntervalSince1970: coder.decodeDouble(forKey: "arrival"))
+        storedDeparture = Date(timeIntervalSince1970: coder.decodeDouble(forKey: "departure"))
+        storedCoordinate = CLLocationCoordinate2D(
             latitude: coder.decodeDouble(forKey: "latitude"),
             longitude: coder.decodeDouble(forKey: "longitude")
         )
-        horizontalAccuracy = coder.decodeDouble(forKey: "horizontalAccuracy")
+        storedAccuracy = coder.decodeDouble(forKey: "horizontalAccuracy")
         super.init()
     }
 

@@ -1,3 +1,4 @@
 @_exported import ExternalAccessory
 @_exported import Foundation
 @_exported import WakeClient
+@_exported import WakeFoundation

@@ -1,1 +1,2 @@
+@_exported import WakeFoundation
 @_exported import os
