@@ -59,18 +59,18 @@ open class CLLocationManager: NSObject {
 
     // MARK: What the phone can do
 
-    /// Whether location services are on; in the emulated phone they always are.
-    open class func locationServicesEnabled() -> Bool { true }
+    /// Whether location services are on; in the emulated phone they always are, and without a bench never.
+    open class func locationServicesEnabled() -> Bool { BenchClient.shared.hasBench }
     /// Whether the phone has a compass; the emulated one has none.
     open class func headingAvailable() -> Bool { false }
     /// Whether significant changes can be told.
-    open class func significantLocationChangeMonitoringAvailable() -> Bool { true }
+    open class func significantLocationChangeMonitoringAvailable() -> Bool { BenchClient.shared.hasBench }
     /// Whether regions of a class can be monitored: circles and beacons.
     open class func isMonitoringAvailable(for regionClass: AnyClass) -> Bool {
-        regionClass == CLCircularRegion.self || regionClass == CLBeaconRegion.self
+        BenchClient.shared.hasBench && (regionClass == CLCircularRegion.self || regionClass == CLBeaconRegion.self)
     }
     /// Whether beacons can be ranged.
-    open class func isRangingAvailable() -> Bool { true }
+    open class func isRangingAvailable() -> Bool { BenchClient.shared.hasBench }
     /// Whether updates can be held back: not on this phone, as on any since iOS 13.
     open class func deferredLocationUpdatesAvailable() -> Bool { false }
 

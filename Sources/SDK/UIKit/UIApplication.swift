@@ -94,7 +94,7 @@ open class UIApplication: UIResponder {
 
 extension UIApplication {
     static func run(principal: NSObject.Type, delegate type: NSObject.Type?) -> Never {
-        let welcome = BenchClient.shared.runApplication { callback, state in
+        let welcome = BenchClient.runApplication { callback, state in
             MainActor.assumeIsolated {
                 UIApplication.shared.receive(callback, state: State(state))
             }

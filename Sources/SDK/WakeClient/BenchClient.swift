@@ -5,7 +5,7 @@ import WakeWire
 /// The process's one connection to its bench.
 ///
 /// A thread of its own reads the socket and hands what arrives to the queues of those it is for; requests are sent from
-/// any thread. When the bench is gone the process ends quietly.
+/// any thread. When the bench is gone the process ends quietly. In a process that no bench started, ``WithoutBench`` answers.
 package final class BenchClient: Sendable {
     /// Takes the deliveries of one manager on its queue.
     package typealias Receiver = @Sendable (WireDeliveryBody) -> Void
@@ -33,23 +33,26 @@ package final class BenchClient: Sendable {
         var receiver: DescriptorReceiver
     }
 
-    private let socket: BenchSocket
+    /// Nil when no bench started this process.
+    private let socket: BenchSocket?
     private let state = Mutex(State())
     private let welcomed = DispatchSemaphore(value: 0)
 
     /// The connection to the bench that started this process.
     ///
-    /// Without one the process says so on stderr and exits with code 2.
+    /// Without one the process says so on stderr, once, and with `WAKEBENCH_REQUIRED=1` it exits with code 2.
     package static let shared: BenchClient = {
-        guard let socket = BenchSocket.inherited() else {
-            complain("no bench started this app; run it with `wakebench run SCENARIO.yaml`")
-            exit(2)
-        }
+        let socket = BenchSocket.inherited()
+        if socket == nil { WithoutBench.checkAllowed() }
         return BenchClient(socket: socket)
     }()
 
-    private init(socket: BenchSocket) {
+    /// Whether a bench started this process.
+    package var hasBench: Bool { socket != nil }
+
+    private init(socket: BenchSocket?) {
         self.socket = socket
+        guard socket != nil else { return }
         let reader = Thread { [unowned self] in readUntilClosed() }
         reader.name = "wakebench.reader"
         reader.start()
@@ -60,9 +63,22 @@ package final class BenchClient: Sendable {
 
     /// Sends a message; ends the process when the bench is gone.
     package func send(_ message: AppMessage) {
+        guard let socket else {
+            return goOn(after: message)
+        }
         if !socket.send(message) {
             endWithBench()
         }
+    }
+
+    /// Tells a manager what a message brings about where there is no bench.
+    private func goOn(after message: AppMessage) {
+        guard let (number, body) = WithoutBench.event(after: message),
+            let manager = state.withLock({ $0.managers[number] })
+        else {
+            return
+        }
+        manager.queue.async { manager.receiver(body, nil) }
     }
 
     /// Sends a request and waits for its answer, which the reader thread brings; the main queue is not needed for it.
@@ -79,6 +95,11 @@ package final class BenchClient: Sendable {
         with descriptor: Int32? = nil,
         _ make: (UInt64) -> AppMessage
     ) -> (reply: WireReply, descriptors: [ReceivedDescriptor]) {
+        guard let socket else {
+            let message = make(mintNumber())
+            goOn(after: message)
+            return (WithoutBench.reply(to: message), [])
+        }
         let answer = Answer()
         let id = state.withLock { state in
             let id = state.nextNumber
@@ -163,16 +184,21 @@ package final class BenchClient: Sendable {
     }
 
     /// Hands the application's callbacks to the receiver, and waits for what the bench tells a fresh process.
-    package func runApplication(receiver: @escaping ApplicationReceiver) -> Welcome {
-        state.withLock { state in
+    ///
+    /// Without a bench it ends the process: nobody would ever tell the application anything.
+    package static func runApplication(receiver: @escaping ApplicationReceiver) -> Welcome {
+        WithoutBench.need()
+        if !shared.hasBench { WithoutBench.end() }
+        shared.state.withLock { state in
             state.application = receiver
             state.isApplicationRunning = true
         }
-        return waitForWelcome()
+        return shared.waitForWelcome()
     }
 
     /// Waits for the welcome in a program without an application; it counts as launched once its main queue drains.
     package func runWithoutApplication() {
+        guard hasBench else { return }
         _ = waitForWelcome()
         DispatchQueue.main.async { [self] in
             let isFirst = state.withLock { state in
@@ -203,6 +229,7 @@ package final class BenchClient: Sendable {
     // MARK: Reading
 
     private func readUntilClosed() {
+        guard let socket else { return }
         var buffer = [UInt8](repeating: 0, count: WireLimits.packetBytes)
         var reader = BenchPacketReader()
         while true {
