@@ -263,6 +263,40 @@ struct BundleVerbTests {
         }
     }
 
+    @Test(
+        "app verify names the modules that a Python script imports in vain, and runs nothing of it",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "needs python3")
+    )
+    func python() throws {
+        try inFolder { program in
+            let script = """
+                #!/usr/bin/env python3
+                import json, no_such.part
+                from beside import name
+                from other_missing.part import thing as own
+                try:
+                    import optional_missing
+                except ImportError:
+                    pass
+                open("ran", "w")
+
+                """
+            try bundle(program, Array(script.utf8))
+            try program.write("Heart.app/beside.py", "open('ran', 'w')\nname = 1\n")
+            let verified = try program.run("app", "verify", "Heart.app")
+            #expect(verified.code == 11)
+            #expect(
+                verified.complaints == [
+                    "wakebench: Heart.app: imports no_such, which this machine's Python does not have",
+                    "wakebench: Heart.app: imports other_missing, which this machine's Python does not have",
+                ]
+            )
+            #expect(!program.exists("ran") && !program.exists("Heart.app/ran"))
+            try bundle(program, Array("#!/usr/bin/python3\nimport os\nif os:\nprint(1)\n".utf8))
+            expectRefusal(try program.run("app", "verify", "Heart.app"), code: 11, says: "no Python", "line 4")
+        }
+    }
+
     @Test("A program cut off anywhere, or with bytes changed, is told of without harm")
     func damaged() throws {
         try inFolder { program in

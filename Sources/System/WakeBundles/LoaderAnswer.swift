@@ -21,40 +21,15 @@ struct LoaderAnswer: Equatable {
     /// Versions that a library does not have, such as `GLIBC_2.99 of libc.so.6`.
     var versions: [String] = []
 
-    /// The longest answer that is read, in bytes.
-    static let byteLimit = 4 << 20
-    /// Seconds after which the loader is stopped.
-    private static let patience = 10
     private static let symbolLimit = 10_000
 
     /// Asks the loader.
     ///
     /// - Returns: nil when this machine has no ldd.
     static func ask(about program: String) -> LoaderAnswer? {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["timeout", "--signal=KILL", "\(patience)", "ldd", "-r", program]
-        // What an app of the bench finds, and the words in English.
-        let own = ProcessInfo.processInfo.environment
-        process.environment = own.filter { $0.key == "PATH" || $0.key == "LD_LIBRARY_PATH" }
-        process.environment?["LC_ALL"] = "C"
-        let pipe = Pipe()
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = pipe
-        process.standardError = pipe
-        guard (try? process.run()) != nil else { return nil }
-        var bytes: [UInt8] = []
-        while bytes.count < byteLimit,
-            let more = try? pipe.fileHandleForReading.read(upToCount: byteLimit - bytes.count), !more.isEmpty
-        {
-            bytes += more
-        }
-        let isWhole = bytes.count < byteLimit
-        if !isWhole { process.terminate() }
-        process.waitUntilExit()
-        if process.terminationReason == .exit, process.terminationStatus == 127 { return nil }
-        var answer = LoaderAnswer(String(decoding: bytes, as: UTF8.self))
-        if !isWhole || process.terminationReason != .exit || process.terminationStatus == 137 { answer.end = .cutOff }
+        guard let examination = Examination(["ldd", "-r", program]) else { return nil }
+        var answer = LoaderAnswer(examination.output)
+        if examination.code == nil { answer.end = .cutOff }
         return answer
     }
 

@@ -7,15 +7,15 @@ package struct ProgramNeeds: Hashable, Sendable {
     /// What could not be told, a sentence each.
     package var notes: [String] = []
 
-    /// Looks at a program: a script by its first line, a binary by the machine's dynamic loader, which loads what the
-    /// program asks for and reports what it does not find, and runs nothing of it (`ldd -r`).
+    /// Looks at a program: a script by its first line, and one in Python by its imports; a binary by the machine's dynamic
+    /// loader, which loads what the program asks for and reports what it does not find, and runs nothing of it (`ldd -r`).
     package static func of(_ program: String) -> ProgramNeeds {
         let name = printable(program.split(separator: "/").last.map(String.init) ?? program)
         guard let head = ProgramHead.read(program) else {
             return ProgramNeeds(notes: ["\(name) cannot be read: what it asks for cannot be told"])
         }
         switch ProgramHead(head) {
-        case .script(let line): return ofScript(line)
+        case .script(let line): return ofScript(line, program)
         case .mach:
             return ProgramNeeds(missing: ["\(name) was built for Apple's systems (Mach-O); build it on this machine"])
         case .binary(let machine):
@@ -30,23 +30,25 @@ package struct ProgramNeeds: Hashable, Sendable {
         }
     }
 
-    private static func ofScript(_ line: String) -> ProgramNeeds {
+    private static func ofScript(_ line: String, _ program: String) -> ProgramNeeds {
         var words = line.split { $0 == " " || $0 == "\t" }.map(String.init)
-        guard let interpreter = words.first else { return ProgramNeeds(missing: ["its first line names no program"]) }
+        guard var interpreter = words.first else { return ProgramNeeds(missing: ["its first line names no program"]) }
         guard FileManager.default.isExecutableFile(atPath: interpreter) else {
             return ProgramNeeds(
                 missing: ["its first line asks for \(printable(interpreter)), which this machine does not have"]
             )
         }
         words.removeFirst()
-        guard interpreter.hasSuffix("/env"),
-            let wanted = words.first(where: { !$0.hasPrefix("-") && !$0.contains("=") })
-        else { return ProgramNeeds() }
-        let folders = ProcessInfo.processInfo.environment["PATH", default: "/usr/bin:/bin"].split(separator: ":")
-        if folders.contains(where: { FileManager.default.isExecutableFile(atPath: "\($0)/\(wanted)") }) {
-            return ProgramNeeds()
+        if interpreter.hasSuffix("/env"), let name = words.first(where: { !$0.hasPrefix("-") && !$0.contains("=") }) {
+            let folders = ProcessInfo.processInfo.environment["PATH", default: "/usr/bin:/bin"].split(separator: ":")
+            let places = folders.map { "\($0)/\(name)" }
+            guard let found = places.first(where: FileManager.default.isExecutableFile(atPath:)) else {
+                return ProgramNeeds(missing: ["its first line asks for \(printable(name)), which is not in PATH"])
+            }
+            interpreter = found
         }
-        return ProgramNeeds(missing: ["its first line asks for \(printable(wanted)), which is not in PATH"])
+        let isPython = interpreter.split(separator: "/").last?.hasPrefix("python3") == true
+        return isPython ? PythonImports.needs(of: program, interpreter: interpreter) : ProgramNeeds()
     }
 
     private static func ofBinary(_ program: String, _ name: String) -> ProgramNeeds {
