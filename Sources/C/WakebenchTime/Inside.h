@@ -207,4 +207,11 @@ int keep_action(int signal, const struct sigaction *action, struct sigaction *ol
 // What the app has set for SIGSYS.
 struct sigaction kept_action(void);
 
+// Environment.c
+void find_program_functions(const char *page_path);
+
+// Dispatch.c
+void find_dispatch_functions(void);
+void forget_dispatch(void);
+
 #pragma GCC visibility pop

@@ -49,11 +49,18 @@ static int take_over(void) {
     return code;
 }
 
+static void after_fork(void) {
+    become_child();
+    forget_dispatch();
+}
+
 void begin(void) {
     int expected = NOT_BEGUN;
     if (!atomic_compare_exchange_strong(&begun, &expected, BEGINNING)) return;
     find_signal_functions();
     const char *path = getenv(WAKE_TIME_VARIABLE);
+    find_program_functions(path);
+    find_dispatch_functions();
     struct wake_time_page *mapped = path ? map(path) : NULL;
     if (mapped && atomic_load(&mapped->fallback) == 0) {
         page = mapped;
@@ -61,7 +68,7 @@ void begin(void) {
         if (code == 0) {
             atomic_fetch_add(&page->processes, 1);
             forget_strangers();
-            pthread_atfork(NULL, NULL, become_child);
+            pthread_atfork(NULL, NULL, after_fork);
         } else {
             page = NULL;
             atomic_store(&mapped->fallback, (uint32_t)code);
