@@ -274,6 +274,12 @@ let package = Package(
             swiftSettings: house
         ),
         .executableTarget(
+            name: "SceneApp",
+            dependencies: ["UIKit"],
+            path: "Tests/Support/SceneApp",
+            swiftSettings: house
+        ),
+        .executableTarget(
             name: "BluetoothApp",
             dependencies: ["CoreBluetooth"],
             path: "Tests/Support/BluetoothApp",
@@ -371,7 +377,8 @@ let package = Package(
         tests(
             "SDKTests",
             uses: [
-                "BluetoothApp", "Fences", "HeartRate", "LocationApp", "ThermometerPeripheral", "WakeClient", "WakeWire",
+                "BluetoothApp", "Fences", "HeartRate", "LocationApp", "SceneApp", "ThermometerPeripheral", "WakeClient",
+                "WakeWire",
                 "UIKit", "AVFAudio", "AVFoundation", "CoreBluetooth", "CoreLocation", "ExternalAccessory", "os",
                 "OSLog",
             ]

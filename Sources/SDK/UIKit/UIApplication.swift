@@ -22,6 +22,9 @@ open class UIApplication: UIResponder {
     /// Who is told of the turns of the app's life; kept for the life of the app.
     open var delegate: (any UIApplicationDelegate)?
 
+    /// The app's scene, once it is connected.
+    var scene: UIScene?
+
     /// Where the app stands now.
     open private(set) var applicationState: State = .inactive
 
@@ -141,18 +144,18 @@ extension UIApplication {
     private func receive(_ callback: WireCallback, state: State) {
         switch callback {
         case .willResignActive:
-            delegate?.applicationWillResignActive(self)
+            if !tellScene(callback) { delegate?.applicationWillResignActive(self) }
             post(UIApplication.willResignActiveNotification)
         case .didEnterBackground:
             applicationState = state
-            delegate?.applicationDidEnterBackground(self)
+            if !tellScene(callback) { delegate?.applicationDidEnterBackground(self) }
             post(UIApplication.didEnterBackgroundNotification)
         case .willEnterForeground:
-            delegate?.applicationWillEnterForeground(self)
+            if !tellScene(callback) { delegate?.applicationWillEnterForeground(self) }
             post(UIApplication.willEnterForegroundNotification)
         case .didBecomeActive:
             applicationState = state
-            delegate?.applicationDidBecomeActive(self)
+            if !tellScene(callback) { delegate?.applicationDidBecomeActive(self) }
             post(UIApplication.didBecomeActiveNotification)
         case .willTerminate:
             delegate?.applicationWillTerminate(self)

@@ -19,6 +19,16 @@ open class UIWindow: UIResponder {
     /// Whether the window was made key.
     open private(set) var isKeyWindow = false
 
+    /// The scene that the window was made for.
+    open weak var windowScene: UIWindowScene?
+
+    /// Makes a window of a scene.
+    public convenience init(windowScene: UIWindowScene) {
+        self.init(frame: .zero)
+        self.windowScene = windowScene
+        windowScene.windows.append(self)
+    }
+
     /// Makes a window with a frame of no size.
     public convenience override init() {
         self.init(frame: .zero)

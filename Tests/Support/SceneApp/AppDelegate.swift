@@ -1,0 +1,59 @@
+import UIKit
+
+// Prints a line for everything that its delegates are told, and asks for what the bench does not decide.
+
+func say(_ line: String) {
+    FileHandle.standardOutput.write(Data((line + "\n").utf8))
+}
+
+@main
+final class AppDelegate: UIResponder, UIApplicationDelegate {
+    func application(
+        _ application: UIApplication,
+        didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
+    ) -> Bool {
+        say("didFinishLaunching scenes=\(application.connectedScenes.count)")
+        for _ in 0..<2 {
+            application.setMinimumBackgroundFetchInterval(UIApplication.backgroundFetchIntervalMinimum)
+            UIDevice.current.isBatteryMonitoringEnabled = true
+            application.open(URL(string: "https://example.com")!) { say("opened \($0)") }
+        }
+        say("battery \(UIDevice.current.batteryLevel) \(UIDevice.current.batteryState)")
+        return true
+    }
+
+    func application(
+        _ application: UIApplication,
+        configurationForConnecting connectingSceneSession: UISceneSession,
+        options: UIScene.ConnectionOptions
+    ) -> UISceneConfiguration {
+        say("configurationForConnecting \(connectingSceneSession.configuration.name ?? "none")")
+        return UISceneConfiguration(name: "Main", sessionRole: connectingSceneSession.role)
+    }
+
+    func applicationDidBecomeActive(_ application: UIApplication) { say("applicationDidBecomeActive") }
+    func applicationWillResignActive(_ application: UIApplication) { say("applicationWillResignActive") }
+    func applicationDidEnterBackground(_ application: UIApplication) { say("applicationDidEnterBackground") }
+    func applicationWillEnterForeground(_ application: UIApplication) { say("applicationWillEnterForeground") }
+    func applicationWillTerminate(_ application: UIApplication) { say("applicationWillTerminate") }
+}
+
+final class SceneDelegate: UIResponder, UIWindowSceneDelegate {
+    var window: UIWindow?
+
+    func scene(
+        _ scene: UIScene,
+        willConnectTo session: UISceneSession,
+        options connectionOptions: UIScene.ConnectionOptions
+    ) {
+        guard let scene = scene as? UIWindowScene else { return }
+        window = UIWindow(windowScene: scene)
+        window?.makeKeyAndVisible()
+        say("willConnectTo key=\(scene.keyWindow === window) urls=\(connectionOptions.urlContexts.count)")
+    }
+
+    func sceneWillEnterForeground(_ scene: UIScene) { say("sceneWillEnterForeground \(scene.activationState)") }
+    func sceneDidBecomeActive(_ scene: UIScene) { say("sceneDidBecomeActive \(scene.activationState)") }
+    func sceneWillResignActive(_ scene: UIScene) { say("sceneWillResignActive \(scene.activationState)") }
+    func sceneDidEnterBackground(_ scene: UIScene) { say("sceneDidEnterBackground \(scene.activationState)") }
+}
