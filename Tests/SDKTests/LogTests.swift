@@ -91,4 +91,29 @@ struct LogTests {
             if kind == 0 { unsafe os_unfair_lock_lock(&lock) } else { unsafe os_unfair_lock_unlock(&lock) }
         }
     }
+
+    @Test("Signposts are lines with what they mark, their name, their number and the time")
+    func signposts() async throws {
+        let result = await #expect(processExitsWith: .exitCode(0), observing: [\.standardErrorContent]) {
+            let log = OSLog(subsystem: "com.example", category: .pointsOfInterest)
+            os_signpost(.begin, log: log, name: "sync", signpostID: OSSignpostID(7), "%d of %d", 1, 2)
+            os_signpost(.end, log: log, name: "sync", signpostID: OSSignpostID(7))
+            os_signpost(.event, log: log, name: "nothing", signpostID: .invalid)
+            let signposter = OSSignposter(subsystem: "com.example", category: "work")
+            let count = signposter.withIntervalSignpost("load", id: signposter.makeSignpostID()) { 3 }
+            signposter.emitEvent("loaded", "\(count) records")
+            OSSignposter.disabled.emitEvent("never")
+            exit(0)
+        }
+        let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        let lines = text.split(separator: "\n").map { $0.replacing(/at=\d+\.\d{9}/, with: "at=T") }
+        #expect(
+            lines == [
+                "signpost [com.example:PointsOfInterest] begin sync id=7 at=T 1 of 2",
+                "signpost [com.example:PointsOfInterest] end sync id=7 at=T",
+                "signpost [com.example:work] begin load id=1 at=T", "signpost [com.example:work] end load id=1 at=T",
+                "signpost [com.example:work] event loaded id=exclusive at=T 3 records",
+            ]
+        )
+    }
 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// Writes lines of one subsystem and category to the log.
 public struct Logger: Sendable {
-    private let log: OSLog
+    let log: OSLog
 
     /// Writes to the log of a program that names no part of itself.
     public init() {

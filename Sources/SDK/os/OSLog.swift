@@ -110,10 +110,15 @@ open class OSLog: NSObject, @unchecked Sendable {
     }
 
     func write(_ type: OSLogType, _ text: @autoclosure () -> String) {
+        write(word: type.word, text())
+    }
+
+    /// Writes a line that begins with the word.
+    func write(word: String, _ text: @autoclosure () -> String) {
         guard let prefix else {
             return
         }
-        Self.writeToStandardError("\(type.word) \(prefix)\(text())\n")
+        Self.writeToStandardError("\(word) \(prefix)\(text())\n")
     }
 }
 
