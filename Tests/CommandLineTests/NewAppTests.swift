@@ -105,6 +105,7 @@ struct NewAppTests {
         (["Pulse", "--package", "https://example.com/wakebench.git@"], 3, ["@TAG"]),
         (["Pulse", "--language", "c", "--package", "."], 2, ["--package", "Swift"]),
         (["Pulse", "Other"], 2, ["one NAME"]),
+        (["Pulse", "--package", "https://example.com/PULSE.git@1.0.0"], 2, ["Pulse", "folder of that name", "--out"]),
     ]
 
     @Test(
@@ -183,5 +184,43 @@ struct NewAppTests {
         let manifest = try program.read("Pulse/Package.swift")
         #expect(manifest.contains(".package(\(line))"), "\(manifest)")
         #expect(manifest.contains(".product(name: \"UIKit\", package: \"wakebench\")"))
+    }
+
+    private static let isCheckout = FileManager.default.fileExists(
+        atPath: Program.repository.appending(path: ".git").path
+    )
+
+    /// What can go wrong with a tag alone is known before anything is built: its version, its files, its products.
+    @Test(
+        "A Swift app has Wakebench by a git tag",
+        .enabled(if: isCheckout && find("git") != nil && find("swift") != nil, "needs a git checkout and swift")
+    )
+    func tag() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let tagged = try program.run(
+            "/bin/bash",
+            [
+                "-ec",
+                """
+                mkdir wakebench
+                git -C "$0" ls-files -z --cached --others --exclude-standard | tar -C "$0" --null -T - -c | tar -C wakebench -x
+                cd wakebench
+                git init -q
+                git add -A
+                git -c user.name=a -c user.email=a@example.com commit -q -m all
+                git tag 1.2.3
+                """, Program.repository.path,
+            ]
+        )
+        #expect(tagged.code == 0, "\(tagged.errors)")
+        let url = "file://\(program.folder.path)/wakebench"
+        #expect(try program.run("app", "new", "Pulse", "--package", "\(url)@1.2.3").code == 0)
+        let loaded = try program.run(
+            "/bin/bash",
+            ["-ec", "unset WAKEBENCH_TESTS; cd Pulse; swift package plugin --list"]
+        )
+        #expect(loaded.code == 0, "\(loaded.errors)")
+        #expect(try program.read("Pulse/Package.resolved").contains("\"version\" : \"1.2.3\""))
     }
 }

@@ -112,9 +112,17 @@ struct HouseTests {
         }
     }
 
-    @Test("No target has unsafe flags, so that the SDK can be a dependency")
-    func noUnsafeFlags() throws {
-        #expect(try !House.manifest().contains("unsafeFlags"))
+    @Test("Only the library that is loaded before an app has unsafe flags, and nothing links it")
+    func unsafeFlags() throws {
+        let manifest = try House.manifest()
+        let name = try #require(manifest.range(of: "name: \"WakebenchTime\",\n            path:"))
+        let flags = manifest.ranges(of: ".unsafeFlags(")
+        #expect(flags.count == 1)
+        let flag = try #require(flags.first)
+        try #require(name.upperBound < flag.lowerBound)
+        let between = manifest[name.upperBound..<flag.lowerBound]
+        #expect(!between.contains("name:") && !between.contains("room("), "\(between)")
+        for room in try House.targets() { #expect(!room.uses.contains("WakebenchTime"), "\(room.name)") }
     }
 
     @Test("The SDK's modules are library products")

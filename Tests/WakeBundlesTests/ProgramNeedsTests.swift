@@ -73,7 +73,7 @@ struct ProgramNeedsTests {
         let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Sources/SDK")
         let modules = try FileManager.default.contentsOfDirectory(atPath: sources.path)
-            .filter { !$0.hasPrefix("Wake") && !$0.hasPrefix(".") }
+            .filter { !$0.hasPrefix("Wake") && !$0.hasPrefix("_") && !$0.hasPrefix(".") }
         #expect(modules.contains("CoreBluetooth"))
         for module in modules {
             #expect(LoaderAnswer.here.contains(module), "\(module)")

@@ -21,6 +21,14 @@ enum NewAppCommand {
         let arguments = try Arguments(words, options: options)
         let app = try app(arguments)
         let folder = arguments.value("--out") ?? app.name
+        let ownName = URL(fileURLWithPath: folder).standardizedFileURL.lastPathComponent
+        if let package = app.package, ownName.lowercased() == package.identity.lowercased() {
+            throw CommandFailure(
+                .usage,
+                "\(folder): Wakebench's own package lies in a folder of that name",
+                hint: "give another with --out"
+            )
+        }
         try write(app.files, to: folder, replaces: arguments.has("--force"))
         Output.complain("made \(folder): \(app.files.map(\.path).joined(separator: ", ")); to play it:")
         print("cd \(Installation.quoted(folder))")

@@ -57,8 +57,9 @@ package enum PackageSource: Hashable, Sendable {
         }
     }
 
-    /// The name that products are asked of: the last part of where it lies.
-    var identity: String {
+    /// The name that products are asked of: the last part of where it lies. No other package of a build has it, in
+    /// capitals or not, and the app's own is that of its folder.
+    package var identity: String {
         let place: String
         switch self {
         case .folder(let path): place = path
