@@ -3,7 +3,7 @@ import Testing
 import WakeWire
 
 /// The bench's end of a process that does with a location manager what it is told.
-private struct LocationAppEnd {
+struct LocationAppEnd {
     static let uuid = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
     static let office = WireRegion(
         identifier: "office",

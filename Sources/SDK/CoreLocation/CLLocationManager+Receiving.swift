@@ -29,7 +29,9 @@ extension CLLocationManager {
             delegate?.locationManager(self, didFinishDeferredUpdatesWithError: failure.map(appError))
         case .ranged(let identifier, let beacons): range(identifier, beacons.map { CLBeacon($0) })
         case .rangingFailed(let identifier, let failure): failRanging(identifier, appError(failure))
-        case .regionEntered, .regionExited, .regionState, .monitoringStarted, .monitoringFailed: receiveRegion(event)
+        case .regionEntered(let identifier), .regionExited(let identifier), .regionState(let identifier, _),
+            .monitoringStarted(let identifier), .monitoringFailed(let identifier, _):
+            if sees(identifier) { receiveRegion(event) }
         }
     }
 

@@ -39,9 +39,23 @@ open class CLLocationManager: NSObject {
         case constraint(CLBeaconIdentityConstraint)
     }
 
+    /// Whether it is a monitor's: the regions of monitors are seen by those alone.
+    let isOfMonitor: Bool
+
     /// A manager without a delegate; the delegate hears of the authorization soon after it is set.
     public override init() {
+        isOfMonitor = false
         super.init()
+        begin()
+    }
+
+    init(forMonitor: Void) {
+        isOfMonitor = true
+        super.init()
+        begin()
+    }
+
+    private func begin() {
         let client = BenchClient.shared
         let receiver = LocationReceiver(manager: self)
         client.runWithoutApplication()
@@ -296,7 +310,12 @@ open class CLLocationManager: NSObject {
     open var maximumRegionMonitoringDistance: CLLocationDistance { LocationServices.shared.largestRadius }
 
     /// The regions that the app monitors, through whichever manager and in whichever of its processes it began.
-    open var monitoredRegions: Set<CLRegion> { Set(LocationServices.shared.monitored.map { CLRegion.made(of: $0) }) }
+    open var monitoredRegions: Set<CLRegion> {
+        Set(LocationServices.shared.monitored.filter { sees($0.identifier) }.map { CLRegion.made(of: $0) })
+    }
+
+    /// Whether a region is one for this manager.
+    func sees(_ identifier: String) -> Bool { identifier.hasPrefix(MonitorWatcher.prefix) == isOfMonitor }
 
     /// Begins to tell when the phone enters or leaves a region; that also starts an app that was ended.
     ///

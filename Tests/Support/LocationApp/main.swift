@@ -29,6 +29,7 @@ if arguments.first == "old-forms" {
 } else {
     recorder = Recorder()
 }
+var session: CLBackgroundActivitySession?
 var managers = [CLLocationManager()]
 managers[0].delegate = recorder
 for argument in arguments { perform(argument, managers[managers.count - 1]) }
@@ -72,6 +73,10 @@ while true { _ = RunLoop.main.run(mode: .default, before: .distantFuture) }
     case "range": manager.startRangingBeacons(satisfying: constraint)
     case "unrange": manager.stopRangingBeacons(satisfying: constraint)
     case "range-region": manager.startRangingBeacons(in: shelf)
+    case "live": Task { try await follow() }
+    case "session": session = CLBackgroundActivitySession()
+    case "condition": Task { try await watch(again: false) }
+    case "condition-again": Task { try await watch(again: true) }
     case "unrange-region": manager.stopRangingBeacons(in: shelf)
     default: say("unknown command \(command)")
     }

@@ -1,0 +1,68 @@
+import Foundation
+import Synchronization
+
+/// Has live updates go on in the background, from when it is made until it is invalidated or let go.
+///
+/// As with ``CLLocationManager/allowsBackgroundLocationUpdates``, an app without `location` among its background modes ends
+/// where it has both a session and live updates (LOC-6).
+open class CLBackgroundActivitySession: NSObject, @unchecked Sendable {
+    private let isHeld = Mutex(true)
+
+    /// Begins a session.
+    public override init() {
+        super.init()
+        BackgroundActivities.begin()
+    }
+
+    /// Ends the session.
+    open func invalidate() {
+        let wasHeld = isHeld.withLock { isHeld in
+            defer { isHeld = false }
+            return isHeld
+        }
+        if wasHeld { BackgroundActivities.end() }
+    }
+
+    deinit { invalidate() }
+}
+
+/// What goes on in the background during a session.
+protocol BackgroundActivity: AnyObject, Sendable {
+    func goOnInBackground(_ wanted: Bool)
+}
+
+/// The live updates of the process, and how many sessions are held.
+enum BackgroundActivities {
+    private struct State {
+        var sessions = 0
+        var activities: [ObjectIdentifier: any BackgroundActivity] = [:]
+    }
+
+    private static let state = Mutex(State())
+
+    static func begin() { change(by: 1) }
+
+    static func end() { change(by: -1) }
+
+    private static func change(by count: Int) {
+        let (changed, wanted) = state.withLock { state in
+            let before = state.sessions > 0
+            state.sessions += count
+            let wanted = state.sessions > 0
+            return (before == wanted ? [] : Array(state.activities.values), wanted)
+        }
+        for activity in changed { activity.goOnInBackground(wanted) }
+    }
+
+    static func add(_ activity: any BackgroundActivity) {
+        let wanted = state.withLock { state in
+            state.activities[ObjectIdentifier(activity)] = activity
+            return state.sessions > 0
+        }
+        if wanted { activity.goOnInBackground(true) }
+    }
+
+    static func remove(_ activity: any BackgroundActivity) {
+        state.withLock { _ = $0.activities.removeValue(forKey: ObjectIdentifier(activity)) }
+    }
+}

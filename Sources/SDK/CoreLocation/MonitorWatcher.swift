@@ -1,0 +1,156 @@
+import Foundation
+import Synchronization
+
+/// A monitor's regions, and who listens to them.
+final class MonitorWatcher: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
+    /// What stands before the identifiers of all monitors' regions.
+    static let prefix = "CLMonitor "
+
+    private struct State {
+        var records: [String: CLMonitor.Record] = [:]
+        var listeners: [UUID: AsyncStream<CLMonitor.Event>.Continuation] = [:]
+        /// What nobody has heard yet.
+        var unheard: [CLMonitor.Event] = []
+    }
+
+    private let prefix: String
+    private let state = Mutex(State())
+    private let manager: CLLocationManager
+
+    init(_ name: String) {
+        prefix = "\(Self.prefix)\(name)/"
+        manager = CLLocationManager(forMonitor: ())
+        super.init()
+        state.withLock { state in
+            for region in manager.monitoredRegions {
+                guard let identifier = identifier(of: region), let condition = region.condition else { continue }
+                state.records[identifier] = CLMonitor.Record(
+                    condition: condition,
+                    lastEvent: event(identifier, .unknown)
+                )
+            }
+        }
+        manager.delegate = self
+    }
+
+    private func event(_ identifier: String, _ state: CLMonitor.Event.State) -> CLMonitor.Event {
+        CLMonitor.Event(identifier: identifier, state: state, date: Date())
+    }
+
+    private func identifier(of region: CLRegion) -> String? {
+        region.identifier.hasPrefix(prefix) ? String(region.identifier.dropFirst(prefix.count)) : nil
+    }
+
+    // MARK: Conditions
+
+    var identifiers: [String] { state.withLock { $0.records.keys.sorted() } }
+
+    func record(_ identifier: String) -> CLMonitor.Record? { state.withLock { $0.records[identifier] } }
+
+    func add(_ condition: any CLCondition, _ identifier: String, _ assumed: CLMonitor.Event.State) {
+        let event = event(identifier, assumed)
+        state.withLock { $0.records[identifier] = CLMonitor.Record(condition: condition, lastEvent: event) }
+        if let region = condition.region(prefix + identifier) {
+            manager.startMonitoring(for: region)
+        } else {
+            change(identifier, to: .unmonitored)
+        }
+    }
+
+    func remove(_ identifier: String) {
+        let record = state.withLock { $0.records.removeValue(forKey: identifier) }
+        if let region = record?.condition.region(prefix + identifier) { manager.stopMonitoring(for: region) }
+    }
+
+    // MARK: Listeners
+
+    func listen() -> AsyncStream<CLMonitor.Event> {
+        let (stream, continuation) = AsyncStream.makeStream(of: CLMonitor.Event.self)
+        let number = UUID()
+        continuation.onTermination = { [weak self] _ in
+            self?.state.withLock { _ = $0.listeners.removeValue(forKey: number) }
+        }
+        state.withLock { state in
+            for event in state.unheard { continuation.yield(event) }
+            state.unheard = []
+            state.listeners[number] = continuation
+        }
+        return stream
+    }
+
+    private func change(_ identifier: String, to new: CLMonitor.Event.State) {
+        let event = event(identifier, new)
+        state.withLock { state in
+            guard let record = state.records[identifier], record.lastEvent.state != new else { return }
+            state.records[identifier]?.lastEvent = event
+            if state.listeners.isEmpty { state.unheard.append(event) }
+            for listener in state.listeners.values { listener.yield(event) }
+        }
+    }
+
+    // MARK: What the manager tells
+
+    func locationManager(_ manager: CLLocationManager, didStartMonitoringFor region: CLRegion) {
+        if identifier(of: region) != nil { manager.requestState(for: region) }
+    }
+
+    func locationManager(_ manager: CLLocationManager, didDetermineState state: CLRegionState, for region: CLRegion) {
+        guard let identifier = identifier(of: region) else { return }
+        switch state {
+        case .inside: change(identifier, to: .satisfied)
+        case .outside: change(identifier, to: .unsatisfied)
+        case .unknown: break
+        }
+    }
+
+    func locationManager(
+        _ manager: CLLocationManager,
+        monitoringDidFailFor region: CLRegion?,
+        withError error: any Error
+    ) {
+        if let identifier = region.flatMap({ self.identifier(of: $0) }) { change(identifier, to: .unmonitored) }
+    }
+}
+
+extension CLCondition {
+    /// The region that stands for it; nil for a condition of the app's own making.
+    fileprivate func region(_ identifier: String) -> CLRegion? {
+        switch self {
+        case let circle as CLMonitor.CircularGeographicCondition:
+            CLCircularRegion(center: circle.center, radius: circle.radius, identifier: identifier)
+        case let beacons as CLMonitor.BeaconIdentityCondition:
+            CLBeaconRegion(
+                beaconIdentityConstraint: CLBeaconIdentityConstraint(
+                    beacons.uuid,
+                    major: beacons.major,
+                    minor: beacons.minor
+                ),
+                identifier: identifier
+            )
+        default: nil
+        }
+    }
+}
+
+extension CLRegion {
+    /// The condition that it stands for.
+    fileprivate var condition: (any CLCondition)? {
+        switch self {
+        case let circle as CLCircularRegion:
+            CLMonitor.CircularGeographicCondition(center: circle.center, radius: circle.radius)
+        case let beacons as CLBeaconRegion:
+            CLMonitor.BeaconIdentityCondition(beacons.beaconIdentityConstraint)
+        default: nil
+        }
+    }
+}
+
+extension CLMonitor.BeaconIdentityCondition {
+    fileprivate init(_ constraint: CLBeaconIdentityConstraint) {
+        switch (constraint.major, constraint.minor) {
+        case (let major?, let minor?): self.init(uuid: constraint.uuid, major: major, minor: minor)
+        case (let major?, nil): self.init(uuid: constraint.uuid, major: major)
+        case (nil, _): self.init(uuid: constraint.uuid)
+        }
+    }
+}

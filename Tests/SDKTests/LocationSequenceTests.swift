@@ -1,0 +1,127 @@
+import Foundation
+import Testing
+import WakeWire
+
+extension LocationAppEnd {
+    /// Answers for managers that the app makes, and gives what it asked up to the request that fits, which comes last.
+    func serve(until fits: (WireLocationRequest) -> Bool) throws -> [WireLocationRequest] {
+        var asked: [WireLocationRequest] = []
+        while true {
+            switch try app.bench.next() {
+            case .location(_, .create(let id)):
+                let status = WireLocationStatus(authorization: .authorizedAlways, largestRadius: 1_000_000)
+                app.bench.send(.reply(id: id, WireReply(location: status)))
+            case .location(_, .allowBackground(let id)):
+                asked.append(.allowBackground(id: 0))
+                app.bench.send(.reply(id: id, WireReply()))
+            case .location(_, let request):
+                asked.append(request)
+                if fits(request) { return asked }
+            default: break
+            }
+        }
+    }
+
+    func waitForLine(_ line: String) throws {
+        guard try app.waitForLine(line) else { throw BenchFailure(description: "the app ended before '\(line)'") }
+    }
+}
+
+@Suite("Sequences of Core Location")
+struct LocationSequenceTests {
+    private static func updating(_ allowsBackground: Bool) -> WireLocationRequest {
+        .startUpdating(
+            WireLocationOptions(
+                distanceFilter: 0,
+                desiredAccuracy: -1,
+                allowsBackground: allowsBackground,
+                pausesAutomatically: false
+            )
+        )
+    }
+
+    private static func position(_ latitude: Double) -> WireLocationEvent {
+        .updated([WirePosition(latitude: latitude, longitude: 4.5, horizontalAccuracy: 5, timestamp: 1)])
+    }
+
+    @Test("Live updates are standard updates without pauses, told with what limits them, until the loop ends")
+    func live() throws {
+        let end = try LocationAppEnd(["live"])
+        #expect(try end.serve(until: { $0 == Self.updating(false) }) == [Self.updating(false)])
+        try end.tell(Self.position(52.5), manager: 2)
+        try end.waitForLine("live 52.5 denied=false limited=false")
+        try end.tell(.authorization(.denied, precise: false), manager: 2)
+        try end.waitForLine("live none denied=true limited=true")
+        end.app.bench.deliver(9, manager: 2, .location(Self.position(2)))
+        #expect(try end.serve(until: { $0 == .stopUpdating }).contains(.stopUpdating))
+        try end.waitForLine("live ended")
+    }
+
+    @Test("Live updates go on in the background while a session is held, and no longer")
+    func session() throws {
+        let end = try LocationAppEnd(["session", "live"])
+        let asked = try end.serve(until: { $0 == Self.updating(true) })
+        #expect(asked == [.allowBackground(id: 0), Self.updating(true)])
+        end.app.bench.deliver(1, manager: 2, .location(Self.position(1)))
+        #expect(try end.serve(until: { $0 == Self.updating(false) }) == [Self.updating(false)])
+    }
+
+    private static let region = WireRegion(
+        identifier: "CLMonitor places/office",
+        shape: .circle(latitude: 52.3731, longitude: 4.8922, radius: 150)
+    )
+
+    @Test("A monitor's condition is a region of its own: changes of its state are told, and to no other manager")
+    func monitor() throws {
+        let end = try LocationAppEnd(["condition"])
+        #expect(try end.serve(until: { $0 == .monitor(Self.region) }) == [.monitor(Self.region)])
+        try end.waitForLine(#"conditions ["office"]"#)
+        let asked = try end.tell(.monitoringStarted(Self.region.identifier), manager: 2)
+        #expect(asked == [.requestState(region: Self.region.identifier)])
+        // As it was assumed to be: not told.
+        try end.tell(.regionState(Self.region.identifier, .outside), manager: 2)
+        try end.tell(.regionEntered(Self.region.identifier), manager: 0)
+        try end.waitForLine("condition office satisfied last=satisfied")
+        end.app.bench.deliver(9, manager: 0, .location(.regionExited(Self.region.identifier)))
+        let stop = WireLocationRequest.stopMonitoring(region: Self.region.identifier)
+        #expect(try end.serve(until: { $0 == stop }) == [stop])
+        let lines = try end.lines()
+        #expect(
+            lines == [
+                #"conditions ["office"]"#, "condition office satisfied last=satisfied",
+                "condition office unsatisfied last=unsatisfied",
+            ]
+        )
+    }
+
+    @Test("A monitor made again after a relaunch knows its conditions and tells the event, which nobody else sees")
+    func relaunch() throws {
+        let end = try LocationAppEnd(["monitored", "condition-again"], regions: [Self.region])
+        try end.serveCreation()
+        try end.waitForLine(#"conditions ["office"]"#)
+        try end.tell(.regionEntered(Self.region.identifier), manager: 0)
+        try end.waitForLine("condition office satisfied last=satisfied")
+        #expect(try end.lines().first == "monitored []")
+    }
+
+    @Test("A condition that the bench refuses is unmonitored")
+    func refused() throws {
+        let end = try LocationAppEnd(["condition"])
+        _ = try end.serve(until: { $0 == .monitor(Self.region) })
+        let failure = WireFailure(domain: "kCLErrorDomain", code: 5, message: "Too many.")
+        try end.tell(.monitoringFailed(Self.region.identifier, failure), manager: 2)
+        try end.waitForLine("condition office unmonitored last=unmonitored")
+    }
+}
+
+extension LocationAppEnd {
+    /// Answers for the next manager that the app makes.
+    fileprivate func serveCreation() throws {
+        while true {
+            guard case .location(_, .create(let id)) = try app.bench.next() else { continue }
+            let status = WireLocationStatus(authorization: .authorizedAlways, largestRadius: 1_000_000)
+            app.bench.send(.reply(id: id, WireReply(location: status)))
+            return
+        }
+    }
+}
