@@ -96,6 +96,7 @@ struct NewAppTests {
         (["Pülse"], 2, ["'Pülse'"]),
         ([String(repeating: "a", count: 51)], 2, ["at most 50"]),
         (["UIKit"], 2, ["'UIKit'", "module"]),
+        (["Makefile"], 2, ["'Makefile'", "file"]),
         (["class"], 2, ["'class'", "word of Swift"]),
         (["HeartRate"], 2, ["'HeartRate'", "Wakebench's own package"]),
         (["Pulse", "--identifier", "a b"], 2, ["'a b'", "com.example.heart"]),
@@ -121,11 +122,16 @@ struct NewAppTests {
         #expect(program.contents == [])
     }
 
-    @Test("A name that is fine in another language may be an example's")
-    func exampleName() throws {
+    @Test(
+        "An app may have the name of its device, of a module of Python's, or of an example",
+        .enabled(if: hasPython, "needs python3"),
+        arguments: ["Belt", "json", "HeartRate", "Scenario", "yes"]
+    )
+    func names(_ name: String) throws {
         let program = try Program()
         defer { program.clean() }
-        #expect(try program.run("app", "new", "HeartRate", "--language", "python").code == 0)
+        let played = try follow(program, [name, "--language", "python"])
+        try expectResumed(program, played, folder: name, identifier: "com.example.\(name.lowercased())")
     }
 
     @Test("What is there is not overwritten without --force, and what is not the app's is left alone")
@@ -137,7 +143,7 @@ struct NewAppTests {
         let refused = try program.run("app", "new", "Pulse", "--language", "python")
         expectRefusal(refused, code: 4, says: "Pulse/README.md is there already", "--force")
         #expect(try program.read("Pulse/README.md") == "mine\n")
-        #expect(!program.exists("Pulse/pulse.py"))
+        #expect(!program.exists("Pulse/main.py"))
         #expect(try program.run("app", "new", "Pulse", "--language", "python", "--force").code == 0)
         #expect(try program.read("Pulse/README.md").contains("# Pulse"))
         #expect(try program.read("Pulse/notes.txt") == "mine\n")
@@ -158,11 +164,11 @@ struct NewAppTests {
         let folder = Program.repository.path
         let made = try program.run(copy, ["app", "new", "Pulse", "--package", folder])
         #expect(made.code == 0)
-        #expect(made.output.contains("\n\(copy) run pulse.yaml\n"), "\(made.output)")
+        #expect(made.output.contains("\n\(copy) run scenario.yaml\n"), "\(made.output)")
         #expect(try program.read("Pulse/Package.swift").contains(".package(path: \"\(folder)\")"))
         let onPath = ["PATH": "\(program.folder.path)/bin:/usr/bin:/bin"]
         let short = try program.run(copy, ["app", "new", "Second", "--package", folder], environment: onPath)
-        #expect(short.output.contains("\nwakebench run second.yaml\n"), "\(short.output)")
+        #expect(short.output.contains("\nwakebench run scenario.yaml\n"), "\(short.output)")
     }
 
     @Test(

@@ -3,7 +3,7 @@ extension NewApp {
         """
         CFLAGS = -std=c11 -O1 -g -Wall -Wextra
 
-        \(stem): \(stem).c
+        \(name): main.c
         \t$(CC) $(CFLAGS) -o $@ $<
 
         """

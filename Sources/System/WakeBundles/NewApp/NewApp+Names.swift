@@ -5,7 +5,9 @@ extension NewApp {
         guard let first = scalars.first, isLetter(first), name.utf8.count <= 50,
             scalars.allSatisfy({ isLetter($0) || ("0"..."9").contains($0) || $0 == "_" })
         else { return "is no module name: expected a letter, then letters, digits and underscores, at most 50" }
-        if taken.contains(name.lowercased()) { return "is the name of a module or a word of Swift; choose another" }
+        if taken.contains(name.lowercased()) {
+            return "is the name of a module, a file or a word of Swift; choose another"
+        }
         return nil
     }
 
@@ -24,11 +26,11 @@ extension NewApp {
         ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
     }
 
-    /// Modules that the app's own would hide or that hold the same types, and words that name no module.
+    /// Modules that the app's own would hide or that hold the same types, words that name no module, and the Makefile.
     private static let taken = Set(
         """
         appdelegate avfaudio avfoundation beltcentral cbuuid corebluetooth corefoundation corelocation dispatch \
-        externalaccessory foundation glibc main os oslog package packagedescription swift testing uikit wakebench xctest \
+        externalaccessory foundation glibc main makefile os oslog package packagedescription swift testing uikit wakebench xctest \
         any as associatedtype actor async await break case catch class continue default defer deinit do else enum \
         extension fallthrough false fileprivate for func guard if import in init inout internal is let nil operator \
         precedencegroup private protocol public repeat rethrows return self static struct subscript super switch throw \

@@ -38,21 +38,19 @@ package struct NewApp: Sendable {
         "com.example." + name.lowercased().replacing("_", with: "-")
     }
 
-    /// What the files are named after: the scenario, the script or C source, and the C program.
-    var stem: String { name.lowercased() }
-
-    /// The files, in the order in which they are told of.
+    /// The files, in the order in which they are told of. Their names are the same for all apps: one named after the app
+    /// might hide a module of Python's, or be two files in one.
     package var files: [File] {
         let own =
             switch language {
             case .swift: swiftFiles
-            case .python: [File(path: stem + ".py", text: pythonScript, isExecutable: true)]
-            case .c: [File(path: stem + ".c", text: cSource), File(path: "Makefile", text: makefile)]
+            case .python: [File(path: "main.py", text: pythonScript, isExecutable: true)]
+            case .c: [File(path: "main.c", text: cSource), File(path: "Makefile", text: makefile)]
             }
         return own + [
             File(path: "Info.plist", text: infoPlist),
             File(path: "belt.yaml", text: device),
-            File(path: stem + ".yaml", text: scenario),
+            File(path: "scenario.yaml", text: scenario),
             File(path: "README.md", text: readme),
             File(path: ".gitignore", text: ignored),
         ]
@@ -65,19 +63,13 @@ package struct NewApp: Sendable {
         let build =
             switch language {
             case .swift: ["swift build", "\(wakebench) app bundle .build/debug/\(name)"]
-            case .python: ["\(wakebench) app bundle \(stem).py"]
-            case .c: ["make", "\(wakebench) app bundle \(stem)"]
+            case .python: ["\(wakebench) app bundle main.py"]
+            case .c: ["make", "\(wakebench) app bundle \(name)"]
             }
-        return build + ["\(wakebench) run \(stem).yaml", "\(wakebench) why \(identifier) Resumed"]
+        return build + ["\(wakebench) run scenario.yaml", "\(wakebench) why \(identifier) Resumed"]
     }
 
-    private var executable: String {
-        switch language {
-        case .swift: name
-        case .python: stem + ".py"
-        case .c: stem
-        }
-    }
+    private var executable: String { language == .python ? "main.py" : name }
 
     private var infoPlist: String {
         """
@@ -126,7 +118,7 @@ package struct NewApp: Sendable {
     private var scenario: String {
         """
         # The belt resumes the suspended app, and relaunches it after the system ended it for memory.
-        scenario: \(stem)
+        scenario: \(name)
         devices: [{file: belt.yaml, name: belt}]
         apps: [{bundle: \(name).app, name: app}]
         steps:
@@ -151,8 +143,8 @@ package struct NewApp: Sendable {
                 `Sources` is an app delegate as it is on a phone. `#if os(iOS)` is false on Linux, and no compile flag turns it on:
                 write `#if os(iOS) || WAKEBENCH`, which `Package.swift` defines, or `#if canImport(CoreBluetooth)`.
                 """
-            case .python: "`\(stem).py` speaks the wire of Wakebench (WIRE.md), with Python's own library."
-            case .c: "`\(stem).c` speaks the wire of Wakebench (WIRE.md), with the C library alone."
+            case .python: "`main.py` speaks the wire of Wakebench (WIRE.md), with Python's own library."
+            case .c: "`main.c` speaks the wire of Wakebench (WIRE.md), with the C library alone."
             }
         return """
             # \(name)
@@ -163,7 +155,7 @@ package struct NewApp: Sendable {
             \(commands().joined(separator: "\n"))
             ```
 
-            `\(stem).yaml` says what happens, `belt.yaml` what the belt is and does, `Info.plist` what the app may do. What the app
+            `scenario.yaml` says what happens, `belt.yaml` what the belt is and does, `Info.plist` what the app may do. What the app
             prints is in `wakebench-runs/latest/apps/\(identifier).log`.
 
             \(sources)
@@ -176,7 +168,7 @@ package struct NewApp: Sendable {
             switch language {
             case .swift: ".build\n"
             case .python: "__pycache__\n"
-            case .c: "/\(stem)\n"
+            case .c: "/\(name)\n"
             }
         return own + "*.app\nwakebench-runs\n"
     }
