@@ -171,6 +171,40 @@ struct CrashTests {
         #expect(sum.delivered > 1_000)
     }
 
+    @Test(
+        "In real time the end of the run waits for what an app was given before it and has not taken yet",
+        .enabled(if: BenchProgram.python, "/usr/bin/python3 is missing")
+    )
+    func slowAtTheEnd() throws {
+        let program = try BenchProgram()
+        try program.makeApp("Slow", "com.example.slow", copy: "RecorderApp/recorder.py")
+        try program.write(
+            """
+            device: bluetooth-peripheral
+            address: "F0:11:22:33:60:00"
+            advertising: {interval: 100ms, services: [180D]}
+            """,
+            to: "belt.yaml"
+        )
+        try program.write(
+            """
+            scenario: slow
+            devices: [{file: belt.yaml, name: belt}]
+            apps: [{bundle: Slow.app, name: slow}]
+            steps: [{at: 0, launch: slow}]
+            until: 1s
+            """,
+            to: "scenario.yaml"
+        )
+        let arguments = ["run", "scenario.yaml", "--apps", "apps", "--out", "out", "-q", "--clock", "real"]
+        let run = try program.run(arguments, environment: ["WAKEBENCH_APP_SLOW": "2"])
+        #expect(run.code == 0, "\(run.errors)")
+        let given = try program.records(of: "out/decisions.ndjson").map(Verdict.init).filter(\.delivers).map(\.event)
+        let taken = try program.lines(of: "out/apps/com.example.slow/received.log").map { $0.split(separator: " ")[1] }
+        #expect(!given.isEmpty)
+        #expect(Set(given).isSubset(of: taken.map(String.init)))
+    }
+
     /// Plays one run to its end through so many kills.
     private func play(_ story: Story, seed: UInt64, kills: Int) throws -> Account {
         var chance = Chance(state: seed)

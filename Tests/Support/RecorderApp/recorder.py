@@ -2,11 +2,13 @@
 """A well-behaved app for tests of crashes: it appends a line for each event it gets, before it acknowledges it.
 
 Each line of received.log in its home is `PROCESS EVENT DECISION KIND`, written with one write; PROCESS is unique among all
-processes. It connects to every peripheral that advertises 180D and subscribes to 2A37 of each.
+processes. It connects to every peripheral that advertises 180D and subscribes to 2A37 of each. With SLOW it takes so
+many seconds over each event.
 """
 import json
 import os
 import socket
+import time
 
 SERVICE, MEASUREMENT, CENTRAL = "180D", "2A37", 1
 
@@ -37,6 +39,7 @@ class App:
             self.send(type="launched")
         elif kind == "deliver":
             if message.get("event"):
+                time.sleep(float(os.environ.get("SLOW", 0)))
                 self.write(message["event"], message["decision"], message["kind"])
             self.deliver(message, message["kind"], message.get("peripheral"))
         if "delivery" in message:
