@@ -295,6 +295,9 @@ final class EngineList: Sendable {
 
     func wereStopped() { for engine in all { engine.wasStopped() } }
 
+    /// Whether an engine runs beside one.
+    func isRunning(beside engine: AVAudioEngine?) -> Bool { all.contains { $0 !== engine && $0.isRunning } }
+
     /// The frames of a buffer of an engine that runs.
     var frames: Int? { all.lazy.compactMap(\.bufferFrames).first }
 }
