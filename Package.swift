@@ -274,6 +274,12 @@ let package = Package(
             swiftSettings: house
         ),
         .executableTarget(
+            name: "MemoApp",
+            dependencies: ["UIKit", "AVFoundation"],
+            path: "Tests/Support/MemoApp",
+            swiftSettings: phone
+        ),
+        .executableTarget(
             name: "SceneApp",
             dependencies: ["UIKit"],
             path: "Tests/Support/SceneApp",
@@ -367,7 +373,8 @@ let package = Package(
         tests(
             "WakeBenchTests",
             uses: [
-                "AccessoryApp", "AccessoryLogger", "CallApp", "ChildProcess", "Fences", "Logger", "MisbehavingApp",
+                "AccessoryApp", "AccessoryLogger", "CallApp", "ChildProcess", "Fences", "Logger", "MemoApp",
+                "MisbehavingApp",
                 "Recorder", "SIPPhone", "SoundCardStandIn", "ThermometerPeripheral", "ToneRadio", "WakeAudio",
                 "WakeBench",
                 "WakeDevices", "WakeJournal", "WakeModel", "WakePorts", "WakeProcesses", "WakeReports", "WakeRouter",

@@ -96,6 +96,52 @@ struct AudioAppTests {
         #expect(levels.last == 0)
     }
 
+    @Test("A player plays its file to the sample, and a recorder then writes as much of a voice as was asked for")
+    func memo() throws {
+        let bench = try BenchProgram()
+        let bundle = bench.folder.appending(path: "apps/MemoApp.app")
+        try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: true)
+        try link(try BenchProgram.built("MemoApp"), to: bundle.appending(path: "MemoApp").path)
+        try bench.write(
+            """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <plist version="1.0"><dict>
+                <key>CFBundleIdentifier</key><string>test.memo</string>
+                <key>CFBundleExecutable</key><string>MemoApp</string>
+            </dict></plist>
+            """,
+            to: "apps/MemoApp.app/Info.plist"
+        )
+        try bench.write(
+            """
+            scenario: memo
+            devices:
+              - {file: \(BenchProgram.repository.path)/Devices/Audio/headset.yaml, name: headset}
+            apps:
+              - {bundle: MemoApp.app, name: memo, authorizations: {microphone: granted}}
+            steps:
+              - {at: 0s, plug: headset}
+              - {at: 1s, launch: memo}
+            until: 20s
+            """,
+            to: "memo.yaml"
+        )
+        let stage = try Stage(bench, bench.folder.appending(path: "memo.yaml").path)
+        try stage.execute()
+        let start = try #require(stage.left.firstIndex { $0 != 0 })
+        let heard = stage.left[start..<start + 48_000]
+        let wrong = heard.enumerated().first { $1 != Float($0 % 1_000 + 1) / 32_768 }
+        #expect(wrong == nil)
+        #expect(stage.left[(start + 48_000)...].allSatisfy { $0 == 0 })
+        let log = try bench.lines(of: "out/apps/test.memo.log")
+        #expect(log.prefix(3) == ["play true true 1.0", "played true false 0.0", "record true true"])
+        #expect(log.suffix(1) == ["deleted true true"])
+        let recorded = try #require(log.dropFirst(3).first).split(separator: " ")
+        #expect(recorded.prefix(3) == ["recorded", "true", "24000"])
+        // A sine of half the range is 0.354 on the average.
+        #expect(try (340...360).contains(#require(recorded.last.flatMap { Int($0) })))
+    }
+
     private func soundApp(_ behaviour: String, in bench: BenchProgram) throws {
         let source = BenchProgram.repository.appending(path: "Tests/Support/SoundApp/sound.py")
         let text = try String(contentsOf: source, encoding: .utf8)

@@ -23,17 +23,27 @@ final class AppStream: Sendable {
         }
 
         /// Makes the engine anew, for a stream that plays and records what is wanted now.
+        ///
+        /// The new stream takes the place of the old one at the bench, so that the app sounds all the while.
         mutating func restart() throws {
-            engine?.stop()
-            engine = nil
-            if sources.isEmpty, hearing == nil { return }
+            let old = engine.take()
+            if sources.isEmpty, hearing == nil {
+                old?.stop()
+                return
+            }
             let new = AVAudioEngine()
             for source in sources {
                 new.attach(source)
                 new.connect(source, to: new.mainMixerNode, format: source.format)
             }
             if let hearing { new.inputNode.installTap(onBus: 0, bufferSize: 1_024, format: nil, block: hearing.block) }
-            try new.start()
+            do {
+                try new.start()
+                old?.wasStopped()
+            } catch {
+                old?.stop()
+                throw error
+            }
             engine = new
         }
     }
