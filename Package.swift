@@ -249,6 +249,12 @@ let package = Package(
 
         // Tests
         .executableTarget(name: "MisbehavingApp", path: "Tests/Support/MisbehavingApp"),
+        .executableTarget(name: "TimedProgram", path: "Tests/Support/TimedProgram"),
+        .executableTarget(
+            name: "TimedSwiftProgram",
+            path: "Tests/Support/TimedSwiftProgram",
+            swiftSettings: house
+        ),
         .executableTarget(
             name: "BenchLike",
             dependencies: ["WakeProcesses", "WakeSystem"],
@@ -408,6 +414,10 @@ if let wanted = Context.environment["WAKEBENCH_TESTS"] {
             if case .byNameItem(let name, _) = dependency { names.append(name) }
         }
     }
+    // Loaded by its file.
+    if needed.contains("TimedProgram") { needed.insert("WakebenchTime") }
     package.targets.removeAll { !needed.contains($0.name) }
-    package.products = []
+    package.products.removeAll { product in
+        (product as? Product.Library).map { $0.name != "WakebenchTime" || !needed.contains($0.name) } ?? true
+    }
 }

@@ -201,7 +201,11 @@ static long create_timer(const struct trapped *trapped) {
         return result;
     }
     timer->value = (uint64_t)event->sigev_value.sival_ptr;
-    if (event->sigev_notify != SIGEV_NONE) timer->signal = event->sigev_signo;
+    if (event->sigev_notify == SIGEV_NONE) {
+        timer->kind = WAKE_TIMER_FUTEX; // it only counts
+    } else {
+        timer->signal = event->sigev_signo;
+    }
     if (event->sigev_notify == SIGEV_THREAD_ID) timer->thread = (uint32_t)event->_sigev_un._tid;
     return result;
 }
