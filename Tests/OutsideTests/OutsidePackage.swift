@@ -23,14 +23,15 @@ struct OutsidePackage {
         try write("Forms", as: "Forms5")
         try write("Forms", as: "Forms6")
         try write("Main", as: "Main")
+        try write("UnitTests", as: "UnitTests", in: "Tests")
         try replace(package.appending(path: "Package.swift"), with: manifest)
     }
 
     private var manifest: String {
         let modules = ["UIKit", "CoreBluetooth", "CoreLocation", "AVFoundation", "ExternalAccessory", "os", "OSLog"]
         let products = modules.map { #".product(name: "\#($0)", package: "wakebench")"# }.joined(separator: ", ")
-        func target(_ name: String, _ mode: String) -> String {
-            #".executableTarget(name: "\#(name)", dependencies: [\#(products)], "#
+        func target(_ name: String, _ mode: String, _ kind: String = "executableTarget") -> String {
+            #".\#(kind)(name: "\#(name)", dependencies: [\#(products)], "#
                 + "swiftSettings: [.swiftLanguageMode(\(mode))])"
         }
         return """
@@ -40,15 +41,15 @@ struct OutsidePackage {
             let package = Package(
                 name: "outside",
                 dependencies: [.package(name: "wakebench", path: "\(Self.repository.path)")],
-                targets: [\(target("Forms5", ".v5")), \(target("Forms6", ".v6")), \(target("Main", ".v5"))]
+                targets: [\(target("Forms5", ".v5")), \(target("Forms6", ".v6")), \(target("Main", ".v5")), \(target("UnitTests", ".v6", "testTarget"))]
             )
 
             """
     }
 
-    private func write(_ sources: String, as target: String) throws {
+    private func write(_ sources: String, as target: String, in place: String = "Sources") throws {
         let from = Self.repository.appending(path: "Tests/OutsideTests/Package/\(sources)")
-        let to = package.appending(path: "Sources/\(target)")
+        let to = package.appending(path: "\(place)/\(target)")
         try FileManager.default.createDirectory(at: to, withIntermediateDirectories: true)
         let names = try FileManager.default.contentsOfDirectory(atPath: from.path)
         for old in try FileManager.default.contentsOfDirectory(atPath: to.path) where !names.contains(old) {
@@ -65,12 +66,15 @@ struct OutsidePackage {
         try text.write(to: file, atomically: true, encoding: .utf8)
     }
 
-    /// Builds everything.
-    func build() throws -> Outcome {
-        try run(
-            "/usr/bin/env",
-            ["swift", "build", "--package-path", package.path, "--scratch-path", folder.appending(path: "build").path]
-        )
+    /// Builds everything, tests too.
+    func build() throws -> Outcome { try swift("build", "--build-tests") }
+
+    /// Runs the package's tests without a bench, as they were built.
+    func test() throws -> Outcome { try swift("test", "--skip-build") }
+
+    private func swift(_ command: String, _ option: String) throws -> Outcome {
+        let places = ["--package-path", package.path, "--scratch-path", folder.appending(path: "build").path]
+        return try run("/usr/bin/env", ["swift", command, option] + places)
     }
 
     /// Runs a program of the package without a bench, the variables added to its environment.

@@ -12,6 +12,8 @@ struct OutsideTests {
             let run = try package.run(program)
             #expect(run.status == 0, "\(program): \(run.output)")
         }
+        let tested = try package.test()
+        #expect(tested.status == 0, "\(tested.output)")
         // The class with @UIApplicationMain gets as far as UIKit's main function.
         let app = try package.run("Main")
         #expect(app.output == "wakebench: no bench started this app; run it with `wakebench run SCENARIO.yaml`\n")
