@@ -32,3 +32,6 @@ void clocks(void);
 void date(void);
 // Reads the clock until a second has passed.
 void spin(void);
+// Runs this program anew, with a library preloaded, on a kernel that answers a system call with an error: its number, the
+// error, the library, and the parts to run.
+int become_refused(char **arguments);
