@@ -97,6 +97,7 @@ let package = Package(
             linkerSettings: [.unsafeFlags(["-nostartfiles", "-static-stdlib", "-Xlinker", "-z", "-Xlinker", "now"])]
         ),
         .target(name: "CWakeShims", dependencies: ["CBluetooth"], path: "Sources/C/CWakeShims"),
+        .target(name: "CVirtualTime", path: "Sources/C/CVirtualTime"),
 
         // Core
         // Its numbers and words are public where all else is package: other rooms inline equality of public types only,
@@ -115,6 +116,7 @@ let package = Package(
         room("WakeALSA", on: "System", uses: ["CALSA", "WakeSystem", "WakeUdev"]),
         room("WakeBundles", on: "System", uses: ["WakeDevices", "WakeModel"]),
         room("WakeProcesses", on: "System", uses: ["CWakeShims", "WakeSystem"]),
+        room("WakeVirtualTime", on: "System", uses: ["CVirtualTime", "WakeSystem"]),
         room("WakeJournal", on: "System", uses: ["CSQLite", "WakeModel", "WakePorts"]),
 
         // EventSources
@@ -330,6 +332,10 @@ let package = Package(
         tests(
             "WakeProcessesTests",
             uses: ["BenchLike", "ChildProcess", "MisbehavingApp", "WakeProcesses", "WakeSystem"]
+        ),
+        tests(
+            "WakeVirtualTimeTests",
+            uses: ["ChildProcess", "TimedProgram", "TimedSwiftProgram", "WakeVirtualTime"]
         ),
         tests("WakeJournalTests", uses: ["WakeJournal", "WakeModel", "WakePorts"]),
         tests(

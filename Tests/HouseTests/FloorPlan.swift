@@ -30,6 +30,7 @@ enum FloorPlan {
             floor: "System",
             imports: ["CWakeShims", "WakeModel", "WakePorts", "WakeSystem"]
         ),
+        Room(name: "WakeVirtualTime", floor: "System", imports: ["CVirtualTime", "WakeSystem"]),
         Room(name: "WakeJournal", floor: "System", imports: ["CSQLite", "WakeModel", "WakePorts"]),
 
         Room(
