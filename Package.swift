@@ -69,6 +69,7 @@ let package = Package(
         .library(name: "ExternalAccessory", targets: ["ExternalAccessory"]),
         .library(name: "os", targets: ["os"]),
         .library(name: "OSLog", targets: ["OSLog"]),
+        .library(name: "WakebenchTesting", targets: ["WakebenchTesting"]),
         // Preloaded into an app's processes, by its file.
         .library(name: "WakebenchTime", type: .dynamic, targets: ["WakebenchTime"]),
         // Loaded by alsa-lib in tests, by its file.
@@ -159,7 +160,8 @@ let package = Package(
             on: "Bench",
             uses: [
                 "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
-                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio", "WakeExternalAccessory",
+                "WakeProcesses", "WakeVirtualTime", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio",
+                "WakeExternalAccessory",
                 "WakeReports", "WakeVoIP",
             ]
         ),
@@ -172,8 +174,8 @@ let package = Package(
         ),
 
         // SDK
-        room("WakeFoundation", on: "SDK"),
         room("WakeClient", on: "SDK", uses: ["WakeWire"]),
+        room("WakeFoundation", on: "SDK", uses: ["WakeClient"]),
         room("_Testing_UIKit", on: "SDK"),
         room("UIKit", on: "SDK", uses: ["CUIKit", "WakeClient", "WakeFoundation", "WakeWire", "_Testing_UIKit"]),
         room("CoreBluetooth", on: "SDK", uses: ["CCoreBluetooth", "WakeClient", "WakeFoundation", "WakeWire"]),
@@ -181,8 +183,9 @@ let package = Package(
         room("AVFAudio", on: "SDK", uses: ["CAVFAudio", "WakeClient", "WakeFoundation", "WakeWire"]),
         room("AVFoundation", on: "SDK", uses: ["AVFAudio", "CAVFoundation"]),
         room("ExternalAccessory", on: "SDK", uses: ["CExternalAccessory", "WakeClient", "WakeFoundation", "WakeWire"]),
-        room("os", on: "SDK", uses: ["COS", "WakeFoundation"]),
+        room("os", on: "SDK", uses: ["COS", "WakeClient", "WakeFoundation", "WakeWire"]),
         room("OSLog", on: "SDK", uses: ["os"]),
+        room("WakebenchTesting", on: "SDK"),
 
         // Examples
         program("HeartRate", on: "Examples", uses: ["UIKit", "CoreBluetooth"], exclude: ["Info.plist"]),
@@ -223,7 +226,10 @@ let package = Package(
         program(
             "WakeBenchmark",
             on: "Benchmarks",
-            uses: ["WakeBench", "WakeModel", "WakePorts", "WakeProcesses", "WakeRouter", "WakeSystem", "WakeWire"],
+            uses: [
+                "WakeBench", "WakeModel", "WakePorts", "WakeProcesses", "WakeRouter", "WakeSystem", "WakeVirtualTime",
+                "WakeWire",
+            ],
             exclude: ["belt.yaml", "wake.yaml"]
         ),
         program(
@@ -235,6 +241,12 @@ let package = Package(
         program("VoIPBenchmarkApp", on: "Benchmarks", uses: ["UIKit"], exclude: ["Info.plist"]),
         program("AudioBenchmark", on: "Benchmarks", uses: ["WakeAudio", "WakeBench"]),
         program("PlainWake", on: "Benchmarks", uses: []),
+        program("RestBenchmark", on: "Benchmarks", uses: ["WakeProcesses", "WakeSystem", "WakeVirtualTime"]),
+        .executableTarget(
+            name: "RestBenchmarkProgram",
+            path: "Sources/Benchmarks/RestBenchmarkProgram",
+            linkerSettings: [.linkedLibrary("util")]
+        ),
         program(
             "NotificationBenchmarkApp",
             on: "Benchmarks",
@@ -270,6 +282,11 @@ let package = Package(
             swiftSettings: house
         ),
         .executableTarget(
+            name: "HoppingApp",
+            dependencies: ["CoreBluetooth", "UIKit"],
+            path: "Tests/Support/HoppingApp"
+        ),
+        .executableTarget(
             name: "LocationApp",
             dependencies: ["CoreLocation"],
             path: "Tests/Support/LocationApp",
@@ -289,7 +306,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "SceneApp",
-            dependencies: ["UIKit"],
+            dependencies: ["UIKit", "os"],
             path: "Tests/Support/SceneApp",
             swiftSettings: house
         ),
@@ -312,10 +329,10 @@ let package = Package(
             swiftSettings: house
         ),
         .target(name: "ChildProcess", path: "Tests/Support/ChildProcess", swiftSettings: house),
-        tests("HouseTests", uses: []),
+        tests("HouseTests", uses: ["ChildProcess"]),
         tests("FuzzTests", uses: ["FuzzTargets"], exclude: ["Corpus"]),
         // It builds a package of its own, which depends on this one.
-        tests("OutsideTests", uses: [], exclude: ["Package"]),
+        tests("OutsideTests", uses: ["wakebench"], exclude: ["Package"]),
         tests("WakeModelTests", uses: ["WakeModel"]),
         tests("WakeRouterTests", uses: ["WakeModel", "WakeRouter"]),
         tests("WakeWireTests", uses: ["WakeWire"]),
@@ -335,7 +352,10 @@ let package = Package(
         ),
         tests(
             "WakeVirtualTimeTests",
-            uses: ["ChildProcess", "TimedProgram", "TimedSwiftProgram", "WakeVirtualTime"]
+            uses: [
+                "ChildProcess", "RestBenchmark", "RestBenchmarkProgram", "TimedProgram", "TimedSwiftProgram",
+                "WakeVirtualTime",
+            ]
         ),
         tests("WakeJournalTests", uses: ["WakeJournal", "WakeModel", "WakePorts"]),
         tests(
@@ -385,9 +405,13 @@ let package = Package(
         tests(
             "WakeBenchTests",
             uses: [
-                "AccessoryApp", "AccessoryLogger", "CallApp", "ChildProcess", "Fences", "Logger", "MemoApp",
+                "AccessoryApp", "AccessoryLogger", "CallApp", "ChildProcess", "Fences", "HoppingApp", "LocationApp",
+                "Logger",
+                "MemoApp",
                 "MisbehavingApp",
-                "Recorder", "SIPPhone", "SoundCardStandIn", "ThermometerPeripheral", "ToneRadio", "WakeAudio",
+                "Recorder", "SceneApp", "SIPPhone", "SoundCardStandIn", "ThermometerPeripheral", "TimedProgram",
+                "ToneRadio",
+                "WakeAudio",
                 "WakeBench",
                 "WakeDevices", "WakeJournal", "WakeModel", "WakePorts", "WakeProcesses", "WakeReports", "WakeRouter",
                 "WakeWire", "wakebench",
@@ -402,6 +426,7 @@ let package = Package(
                 "OSLog",
             ]
         ),
+        tests("WakebenchTestingTests", uses: ["WakeModel", "WakebenchTesting", "wakebench"]),
         tests("CommandLineTests", uses: ["wakebench", "BlueZStandIn", "ChildProcess"], resources: [.copy("Answers")]),
     ],
     swiftLanguageModes: [.v6]
@@ -421,7 +446,7 @@ if let wanted = Context.environment["WAKEBENCH_TESTS"] {
         }
     }
     // Loaded by its file.
-    if needed.contains("TimedProgram") { needed.insert("WakebenchTime") }
+    if !needed.isDisjoint(with: ["TimedProgram", "wakebench"]) { needed.insert("WakebenchTime") }
     package.targets.removeAll { !needed.contains($0.name) }
     package.products.removeAll { product in
         (product as? Product.Library).map { $0.name != "WakebenchTime" || !needed.contains($0.name) } ?? true

@@ -66,7 +66,8 @@ struct AnswerTests {
         defer { program.clean() }
         let nowhere = ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(program.folder.path)/no-bus"]
         let known = [
-            "freezer cgroup2", "freezer cgroup1", "freezer sigstop", "system D-Bus", "bluetoothd", "Bluetooth adapter",
+            "freezer cgroup2", "freezer cgroup1", "freezer sigstop", "virtual time in apps", "order in apps",
+            "system D-Bus", "bluetoothd", "Bluetooth adapter",
             "udev", "USB accessories", "RFCOMM", "sound card", "run folder", "SQLite", "libsystemd", "libyaml",
             "alsa-lib",
         ]
@@ -84,6 +85,8 @@ struct AnswerTests {
             for line in lines { #expect(line.hasPrefix("yes  ") || line.hasPrefix("no   "), "\(line)") }
             #expect(lines.contains { $0.hasPrefix("yes  freezer sigstop: ") })
         }
+        // An ordinary user has no right to it, whatever the machine.
+        #expect(outcomes.dropFirst().allSatisfy { $0.output.contains("no   order in apps: ") })
         #expect(outcomes[0].output.contains("no   system D-Bus: "))
         #expect(program.contents == [])
     }

@@ -13,6 +13,8 @@ struct BadInputTests {
         (["run", "small.yaml", "--clock", "sun"], 2, ["'sun'", "virtual"]),
         (["run", "small.yaml", "--frezer", "sigstop"], 2, ["--frezer", "--freezer"]),
         (["run", "small.yaml", "--seed", "seven"], 2, ["--seed seven", "whole number"]),
+        (["run", "small.yaml", "--parent", "me"], 2, ["--parent me", "number of a process"]),
+        (["run", "small.yaml", "--parent", "1"], 4, ["--parent 1", "did not start this program"]),
         (["run", "small.yaml", "--patience", "0"], 2, ["--patience 0", "3600"]),
         (["run", "small.yaml", "--set", "taskBuget=1m"], 2, ["'taskBuget'", "taskBudget"]),
         (["run", "small.yaml", "--set", "taskBudget=soon"], 2, ["taskBudget 'soon'", "1ms to 3660d"]),

@@ -85,6 +85,21 @@ struct NewAppTests {
         let verified = try program.run("app", "verify", "Pulse/Pulse.app")
         #expect(verified.code == 0)
         #expect(verified.errors == "")
+        // Its own test finds the bench in the package's folder.
+        let test = "unset WAKEBENCH_TESTS; cd Pulse; PATH=$(dirname \"$(command -v swift)\"):/usr/bin:/bin swift test"
+        let tested = try program.run("/bin/bash", ["-ec", test], limit: 600)
+        #expect(tested.code == 0, "\(tested.output.suffix(2_000))\n\(tested.errors.suffix(2_000))")
+        #expect(tested.output.contains("relaunches it after the system ended it\" passed"), "\(tested.output)")
+    }
+
+    @Test("The test in README.md is the one that app new writes")
+    func readme() throws {
+        let program = try Program()
+        defer { program.clean() }
+        #expect(try program.run("app", "new", "Beat").code == 0)
+        let test = try program.read("Beat/Tests/ScenarioTests.swift")
+        let readme = try String(contentsOf: Program.repository.appending(path: "README.md"), encoding: .utf8)
+        #expect(readme.contains("```swift\n\(test)```\n"))
     }
 
     /// The words after `app new`, the exit code, and what the line says.

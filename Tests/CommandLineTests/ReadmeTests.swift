@@ -76,11 +76,12 @@ struct ReadmeTests {
     @Test("The heavy commands of README.md exist, and Scripts/test runs them")
     func heavyCommands() throws {
         let test = try String(contentsOf: Program.repository.appending(path: "Scripts/test"), encoding: .utf8)
-        for name in Self.heavy + ["Scripts/lab", "Scripts/lab.d/test", "Scripts/bench", "Scripts/bundle"] {
+        let scripts = ["Scripts/lab", "Scripts/lab.d/test", "Scripts/lab.d/clocks", "Scripts/bench", "Scripts/bundle"]
+        for name in Self.heavy + scripts {
             let path = Program.repository.appending(path: name).path
             #expect(FileManager.default.isExecutableFile(atPath: path), "\(name)")
         }
-        for name in ["Scripts/demo", "Scripts/lab build", "Scripts/lab.d/test"] {
+        for name in ["Scripts/demo", "Scripts/lab build", "Scripts/lab.d/test", "Scripts/lab.d/clocks"] {
             #expect(test.split(separator: "\n").contains { $0.contains(name) && !$0.hasPrefix("#") }, "\(name)")
         }
     }

@@ -72,7 +72,8 @@ enum FloorPlan {
             floor: "Bench",
             imports: [
                 "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
-                "WakeProcesses", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio", "WakeExternalAccessory",
+                "WakeProcesses", "WakeVirtualTime", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio",
+                "WakeExternalAccessory",
                 "WakeReports", "WakeVoIP",
             ]
         ),
@@ -89,9 +90,9 @@ enum FloorPlan {
     ///
     /// A module with a Clang half imports that half by its own name.
     static let sdk: [Room] = [
-        // What Apple's Foundation and Dispatch have, and Linux's do not.
-        Room(name: "WakeFoundation", floor: "SDK", imports: [], foundation: true),
         Room(name: "WakeClient", floor: "SDK", imports: ["CWakeShims", "WakeWire", "WakeModel"], foundation: true),
+        // What Apple's Foundation and Dispatch have, and Linux's do not.
+        Room(name: "WakeFoundation", floor: "SDK", imports: ["WakeClient"], foundation: true),
         Room(name: "_Testing_UIKit", floor: "SDK", imports: []),
         Room(
             name: "UIKit",
@@ -124,8 +125,15 @@ enum FloorPlan {
             imports: ["CExternalAccessory", "WakeClient", "WakeFoundation", "WakeWire"],
             foundation: true
         ),
-        Room(name: "os", floor: "SDK", imports: ["COS", "WakeFoundation"], foundation: true),
+        Room(
+            name: "os",
+            floor: "SDK",
+            imports: ["COS", "WakeClient", "WakeFoundation", "WakeWire"],
+            foundation: true
+        ),
         Room(name: "OSLog", floor: "SDK", imports: ["os"]),
+        // For tests of apps: it starts the program, and has nothing of it.
+        Room(name: "WakebenchTesting", floor: "SDK", imports: [], foundation: true),
     ]
 
     /// Floors whose programs may import any room.
@@ -178,10 +186,10 @@ enum House {
         }
     }
 
-    /// The Swift files under a folder of Sources, sorted.
-    static func files(_ folder: URL) throws -> [URL] {
+    /// The files of a language under a folder of Sources, sorted.
+    static func files(_ folder: URL, ending: String = "swift") throws -> [URL] {
         guard let all = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil) else { return [] }
-        return all.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }.sorted { $0.path < $1.path }
+        return all.compactMap { $0 as? URL }.filter { $0.pathExtension == ending }.sorted { $0.path < $1.path }
     }
 
     /// The modules that a file imports, each with its line. What stands in a text of several lines is no import.

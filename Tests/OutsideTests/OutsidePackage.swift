@@ -24,16 +24,26 @@ struct OutsidePackage {
         try write("Forms", as: "Forms6")
         try write("Main", as: "Main")
         try write("UnitTests", as: "UnitTests", in: "Tests")
+        try write("BenchTests", as: "BenchTests", in: "Tests")
+        try writeNewApp()
         try replace(package.appending(path: "Package.swift"), with: manifest)
     }
 
     private var manifest: String {
         let modules = ["UIKit", "CoreBluetooth", "CoreLocation", "AVFoundation", "ExternalAccessory", "os", "OSLog"]
         let products = modules.map { #".product(name: "\#($0)", package: "wakebench")"# }.joined(separator: ", ")
-        func target(_ name: String, _ mode: String, _ kind: String = "executableTarget") -> String {
-            #".\#(kind)(name: "\#(name)", dependencies: [\#(products)], "#
+        let bench = ["WakebenchTesting", "wakebench", "WakebenchTime"].map {
+            #", .product(name: "\#($0)", package: "wakebench")"#
+        }.joined()
+        func target(_ name: String, _ mode: String, _ kind: String = "executableTarget", more: String = "") -> String {
+            #".\#(kind)(name: "\#(name)", dependencies: [\#(products)\#(more)], "#
                 + "swiftSettings: [.swiftLanguageMode(\(mode))])"
         }
+        let targets = [
+            target("Forms5", ".v5"), target("Forms6", ".v6"), target("Main", ".v5"), target("Pulse", ".v6"),
+            target("UnitTests", ".v6", "testTarget"), target("BenchTests", ".v5", "testTarget", more: bench),
+            target("PulseTests", ".v6", "testTarget", more: bench),
+        ]
         return """
             // swift-tools-version: 6.0
             import PackageDescription
@@ -41,15 +51,34 @@ struct OutsidePackage {
             let package = Package(
                 name: "outside",
                 dependencies: [.package(name: "wakebench", path: "\(Self.repository.path)")],
-                targets: [\(target("Forms5", ".v5")), \(target("Forms6", ".v6")), \(target("Main", ".v5")), \(target("UnitTests", ".v6", "testTarget"))]
+                targets: [\(targets.joined(separator: ", "))]
             )
 
             """
     }
 
+    /// Writes the app, its tests and its scenario as `wakebench app new` makes them.
+    private func writeNewApp() throws {
+        let made = folder.appending(path: "Pulse")
+        let program = Self.repository.appending(path: ".build/debug/wakebench").path
+        let outcome = try run(program, ["app", "new", "Pulse", "--force", "--out", made.path])
+        if outcome.status != 0 {
+            throw CocoaError(.fileNoSuchFile, userInfo: [NSDebugDescriptionErrorKey: outcome.output])
+        }
+        try write(made.appending(path: "Sources"), to: package.appending(path: "Sources/Pulse"))
+        try write(made.appending(path: "Tests"), to: package.appending(path: "Tests/PulseTests"))
+        for name in ["Info.plist", "belt.yaml", "scenario.yaml"] {
+            let text = try String(contentsOf: made.appending(path: name), encoding: .utf8)
+            try replace(package.appending(path: name), with: text)
+        }
+    }
+
     private func write(_ sources: String, as target: String, in place: String = "Sources") throws {
         let from = Self.repository.appending(path: "Tests/OutsideTests/Package/\(sources)")
-        let to = package.appending(path: "\(place)/\(target)")
+        try write(from, to: package.appending(path: "\(place)/\(target)"))
+    }
+
+    private func write(_ from: URL, to: URL) throws {
         try FileManager.default.createDirectory(at: to, withIntermediateDirectories: true)
         let names = try FileManager.default.contentsOfDirectory(atPath: from.path)
         for old in try FileManager.default.contentsOfDirectory(atPath: to.path) where !names.contains(old) {

@@ -14,6 +14,11 @@ struct OutsideTests {
         }
         let tested = try package.test()
         #expect(tested.status == 0, "\(tested.output)")
+        for test in [
+            #"Test "The belt resumes the suspended app, and relaunches it after the system ended it" passed"#,
+            "'PulseTestCase.testBeltResumesTheApp' passed", "'PulseTestCase.testRunsSideBySide' passed",
+            "'PulseTestCase.testWhatIsMissedIsThrown' passed",
+        ] { #expect(tested.output.contains(test), "\(tested.output)") }
         // The class with @UIApplicationMain gets as far as UIKit's main function.
         let app = try package.run("Main")
         #expect(app.output == "wakebench: no bench started this app; run it with `wakebench run SCENARIO.yaml`\n")

@@ -104,6 +104,32 @@ struct LocationSequenceTests {
         #expect(try end.lines().first == "monitored []")
     }
 
+    @Test("A condition of a beacon is a region of that beacon, and what nothing is known of yet is told either way")
+    func beacon() throws {
+        let end = try LocationAppEnd(["beacon-condition"])
+        let region = WireRegion(
+            identifier: "CLMonitor places/shelf",
+            shape: .beacons(uuid: "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0", major: 1, minor: 7)
+        )
+        #expect(try end.serve(until: { $0 == .monitor(region) }) == [.monitor(region)])
+        try end.tell(.regionState(region.identifier, .outside), manager: 2)
+        try end.waitForLine("condition shelf unsatisfied minor=7")
+        try end.tell(.regionEntered(region.identifier), manager: 0)
+        try end.waitForLine("condition shelf satisfied minor=7")
+    }
+
+    @Test("A monitor that a relaunched app makes late finds how its condition stands since, whoever heard of that")
+    func late() throws {
+        let end = try LocationAppEnd(["condition-late"], regions: [Self.region])
+        try end.tell(.regionEntered(Self.region.identifier), manager: 0)
+        try end.tell(.regionExited(Self.region.identifier), manager: 0)
+        try end.tell(.regionEntered(Self.region.identifier), manager: 0)
+        try end.tell(.authorization(.authorizedAlways, precise: true), manager: 1)
+        try end.serveCreation()
+        try end.waitForLine("condition office satisfied last=satisfied")
+        #expect(try end.lines().filter { $0.hasPrefix("condition ") }.count == 1)
+    }
+
     @Test("A condition that the bench refuses is unmonitored")
     func refused() throws {
         let end = try LocationAppEnd(["condition"])

@@ -57,19 +57,35 @@ struct PlayerTests {
         #expect(try rendered(player, 1) == [0.125, 0.125])
     }
 
-    @Test("What is no WAV file with linear PCM is refused with the reason", arguments: [0, 1, 2, 3])
-    func refused(kind: Int) {
-        var bytes = [UInt8](Self.file([[1]]))
-        switch kind {
-        case 0: bytes = Array("ID3 something else".utf8)
-        case 1: bytes[20] = 85
-        case 2: bytes = Array(bytes.prefix(36))
-        default: bytes[22] = 0
+    @Test(
+        "What is no WAV file with linear PCM is refused with its name, the reason and the remedy",
+        arguments: [
+            ("ID3 something else", 0, 0, "is no WAV file; ", "convert it: ffmpeg -i IN -c:a pcm_s16le OUT.wav"),
+            (nil, 20, 85, "tag 85, 16 bits, 1 channels, 48000 Hz; ", "convert it: ffmpeg -i IN -c:a pcm_s16le OUT.wav"),
+            (nil, 22, 0, "tag 1, 16 bits, 0 channels", "convert it: ffmpeg -i IN -c:a pcm_s16le OUT.wav"),
+            (nil, 36, 0, "is cut off before its sound", "copy it again"),
+        ] as [(String?, Int, UInt8, String, String)]
+    )
+    func refused(text: String?, place: Int, byte: UInt8, reason: String, remedy: String) throws {
+        var bytes = text.map { Array($0.utf8) } ?? [UInt8](Self.file([[1]]))
+        if text == nil { bytes[place] = byte }
+        let url = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).mp3")
+        try Data(bytes).write(to: url)
+        defer { try? FileManager.default.removeItem(at: url) }
+        func isExplained(_ error: any Error, _ name: String) -> Bool {
+            let line = error.localizedDescription
+            return (error as NSError).domain == NSOSStatusErrorDomain && line.hasPrefix(name) && line.contains(reason)
+                && line.hasSuffix(remedy)
+        }
+        #expect {
+            try AVAudioPlayer(contentsOf: url)
+        } throws: {
+            isExplained($0, url.lastPathComponent)
         }
         #expect {
             try AVAudioPlayer(data: Data(bytes))
         } throws: {
-            ($0 as NSError).domain == NSOSStatusErrorDomain && !$0.localizedDescription.isEmpty
+            isExplained($0, "the data ")
         }
     }
 
@@ -113,11 +129,21 @@ struct PlayerTests {
     }
 
     @Test(
-        "A recording that this phone cannot write is refused with the reason",
-        arguments: [("a.m4a", kAudioFormatMPEG4AAC), ("a.wav", kAudioFormatMPEG4AAC), ("a.caf", kAudioFormatLinearPCM)]
+        "A recording that this phone cannot write is refused with its name and the remedy",
+        arguments: [
+            ("a.m4a", kAudioFormatMPEG4AAC, 16, "give a URL that ends in .wav"),
+            ("a.wav", kAudioFormatMPEG4AAC, 16, "give kAudioFormatLinearPCM as AVFormatIDKey"),
+            ("a.caf", kAudioFormatLinearPCM, 16, "give a URL that ends in .wav"),
+            ("a.wav", kAudioFormatLinearPCM, 24, "records 16 bits, or 32 with AVLinearPCMIsFloatKey"),
+        ] as [(String, AudioFormatID, Int, String)]
     )
-    func unwritable(name: String, format: AudioFormatID) {
+    func unwritable(name: String, format: AudioFormatID, bits: Int, remedy: String) {
         let url = FileManager.default.temporaryDirectory.appending(path: name)
-        #expect(throws: NSError.self) { try AVAudioRecorder(url: url, settings: [AVFormatIDKey: Int(format)]) }
+        #expect {
+            try AVAudioRecorder(url: url, settings: [AVFormatIDKey: Int(format), AVLinearPCMBitDepthKey: bits])
+        } throws: {
+            let line = $0.localizedDescription
+            return ($0 as NSError).domain == NSOSStatusErrorDomain && line.hasPrefix(name) && line.contains(remedy)
+        }
     }
 }

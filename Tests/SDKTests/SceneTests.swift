@@ -21,9 +21,12 @@ private struct SceneAppEnd {
         """
 
     let app: AppProcess
+    /// What it sent until it had launched.
+    let start: [AppMessage]
     private let folder: URL
 
-    init(scenes: Bool, state: WireAppState) throws {
+    /// - Parameter list: More of its Info.plist.
+    init(scenes: Bool, state: WireAppState, arguments: [String] = [], list more: String = "") throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "scene-app-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let executable = folder.appending(path: "SceneApp")
@@ -31,13 +34,13 @@ private struct SceneAppEnd {
         try FileManager.default.copyItem(at: built.resolvingSymlinksInPath(), to: executable)
         let list = """
             <?xml version="1.0" encoding="UTF-8"?>
-            <plist version="1.0"><dict>\(scenes ? Self.manifest : "")</dict></plist>
+            <plist version="1.0"><dict>\(scenes ? Self.manifest : "")\(more)</dict></plist>
             """
         try list.write(to: folder.appending(path: "Info.plist"), atomically: true, encoding: .utf8)
-        app = try AppProcess([executable.path])
+        app = try AppProcess([executable.path] + arguments)
         guard case .hello = try app.bench.next() else { throw BenchFailure(description: "no hello") }
         app.bench.send(.welcome(Welcome(state: state)))
-        try app.bench.wait { $0 == .launched }
+        start = try app.bench.wait { $0 == .launched }
     }
 
     /// Tells callbacks, each with the state after it.
@@ -117,5 +120,75 @@ struct SceneTests {
                 "wakebench: UIApplication.open: the phone has no other app, nothing is opened",
             ]
         )
+    }
+
+    @Test("What nobody here asks the app for is said once: URLs of its own, user activities, a second scene")
+    func declaredInVain() throws {
+        let list = """
+            <key>CFBundleURLTypes</key><array/><key>NSUserActivityTypes</key><array><string>a.b</string></array>
+            """
+        let end = try SceneAppEnd(scenes: true, state: .inactive, arguments: ["activities"], list: list)
+        let done = try end.app.end()
+        let errors = done.errors
+        #expect(done.lines.count { $0 == "opened no scene" } == 2)
+        #expect(errors.count { $0.contains("a phone has one scene, none is added") } == 1)
+        #expect(
+            errors.filter { $0.contains("Info.plist") } == [
+                "wakebench: Info.plist has CFBundleURLTypes: the phone has no other app, application(_:open:options:) "
+                    + "and scene(_:openURLContexts:) are never called",
+                "wakebench: Info.plist has NSUserActivityTypes: there is no other device, "
+                    + "application(_:continue:restorationHandler:) and scene(_:continue:) are never called",
+            ]
+        )
+        #expect(
+            errors.filter { $0.contains("NSUserActivity.") } == [
+                "wakebench: NSUserActivity.becomeCurrent: there is no other device, nobody goes on with an activity"
+            ]
+        )
+    }
+
+    @Test("Signposts are told to the bench as they are made, with the time of each, and stay lines of the log")
+    func signposts() throws {
+        var before = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &before)
+        let end = try SceneAppEnd(scenes: false, state: .background, arguments: ["signposts"])
+        let marks = end.start.compactMap { message -> WireSignpost? in
+            if case .signpost(let signpost) = message { signpost } else { nil }
+        }
+        let times = marks.compactMap(\.time)
+        #expect(times.count == 4 && times == times.sorted())
+        #expect(try #require(times.first) >= Double(before.tv_sec))
+        let expected = [
+            WireSignpost(
+                .begin,
+                name: "load",
+                span: "18446744073709551614",
+                subsystem: "test.scenes",
+                category: "launch",
+                message: "from disk"
+            ), WireSignpost(.event, name: "found", subsystem: "test.scenes", category: "launch"),
+            WireSignpost(
+                .end,
+                name: "load",
+                span: "18446744073709551614",
+                subsystem: "test.scenes",
+                category: "launch",
+                message: "3 records"
+            ), WireSignpost(.event, name: "plain", message: "50%"),
+        ]
+        #expect(
+            marks.map {
+                WireSignpost(
+                    $0.mark,
+                    name: $0.name,
+                    span: $0.span,
+                    subsystem: $0.subsystem,
+                    category: $0.category,
+                    message: $0.message
+                )
+            } == expected
+        )
+        let lines = try end.app.end().errors.filter { $0.hasPrefix("signpost") }
+        #expect(lines.count == 4)
     }
 }

@@ -131,10 +131,17 @@ final class BenchProgram {
         return found
     }
 
-    /// The control groups of the run.
+    /// The control groups of the run, in all hierarchies; an enumerator stays on the file system that it begins on.
     func groups(of run: String) -> [String] {
-        let all = FileManager.default.enumerator(atPath: "/sys/fs/cgroup")
-        return (all?.compactMap { $0 as? String } ?? []).filter { $0.hasSuffix(run) || $0.contains("\(run)/") }
+        let root = "/sys/fs/cgroup"
+        let hierarchies = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+        return Set([root] + hierarchies.map { "\(root)/\($0)" }).flatMap { hierarchy in
+            let all = FileManager.default.enumerator(atPath: hierarchy)
+            let groups = (all?.compactMap { $0 as? String } ?? []).filter {
+                $0.hasSuffix(run) || $0.contains("\(run)/")
+            }
+            return groups.map { "\(hierarchy)/\($0)" }
+        }
     }
 }
 

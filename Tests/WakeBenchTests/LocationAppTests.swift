@@ -80,6 +80,98 @@ struct LocationAppTests {
         )
     }
 
+    /// Makes a bundle of LocationApp with the background mode `location`.
+    ///
+    /// - Parameter command: The shell's words before the program's and after it.
+    private func makeLocationApp(
+        _ name: String,
+        in bench: BenchProgram,
+        _ command: (String) -> String
+    ) throws {
+        let program = try BenchProgram.built("LocationApp")
+        try bench.makeApp(name, "test.\(name)", text: "#!/bin/sh\n\(command("exec '\(program)'"))\n")
+        try bench.write(
+            """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <plist version="1.0"><dict>
+            <key>CFBundleIdentifier</key><string>test.\(name)</string>
+            <key>CFBundleExecutable</key><string>program</string>
+            <key>UIBackgroundModes</key><array><string>location</string></array>
+            </dict></plist>
+            """,
+            to: "apps/\(name).app/Info.plist"
+        )
+    }
+
+    private func run(_ bench: BenchProgram, _ scenario: String) throws {
+        let drive = BenchProgram.repository.appending(path: "Devices/Location/office-visit.yaml").path
+        try bench.write("scenario: drive\ndevices: [{file: \(drive), name: drive}]\n\(scenario)\n", to: "drive.yaml")
+        let run = try bench.run(["run", "drive.yaml", "--apps", "apps", "--out", "out"])
+        let output = try bench.lines(of: "stdout").joined(separator: "\n")
+        #expect(run.code == 0, "\(run.errors)\(output)")
+    }
+
+    @Test(
+        "REG-6: a condition of CLMonitor brings back the app that the system ended, which finds it and then its event"
+    )
+    func monitorOutlivesTheProcess() throws {
+        let bench = try BenchProgram()
+        try makeLocationApp("places", in: bench) {
+            "if [ -e again ]; then \($0) condition-again; fi; : > again; \($0) condition"
+        }
+        try run(
+            bench,
+            """
+            apps: [{bundle: places.app, name: places}]
+            steps:
+              - {at: 0, authorize: places, location: always}
+              - {at: 1s, launch: places}
+              - {at: 2s, home: places}
+              - {at: 15s, terminate: places, cause: memory}
+            expect:
+              - {app: places, verdict: relaunch, kind: region-entered, count: 1}
+              - {app: places, kind: region-exited, count: 1}
+            until: 3m
+            """
+        )
+        let told = try bench.lines(of: "out/apps/test.places.log").filter { $0.hasPrefix("condition") }
+        #expect(
+            told == [
+                #"conditions ["office"]"#, #"conditions ["office"]"#, "condition office satisfied last=satisfied",
+                "condition office unsatisfied last=unsatisfied",
+            ]
+        )
+    }
+
+    @Test("LOC-3: live updates keep an app running in the background while it holds a session, and another one not")
+    func liveUpdatesInBackground() throws {
+        let bench = try BenchProgram()
+        try makeLocationApp("held", in: bench) { "\($0) session live" }
+        try makeLocationApp("free", in: bench) { "\($0) live" }
+        try run(
+            bench,
+            """
+            apps: [{bundle: held.app, name: held}, {bundle: free.app, name: free}]
+            steps:
+              - {at: 0, authorize: [held, free], location: always}
+              - {at: 1s, launch: free}
+              - {at: 4s, home: free}
+              - {at: 5s, launch: held}
+              - {at: 9s, home: held}
+            expect:
+              - {app: held, verdict: background-deliver, kind: position-fixed, at-least: 30}
+              - {app: held, state: background}
+              - {app: free, verdict: foreground-deliver, kind: position-fixed, at-least: 2}
+              - {app: free, state: suspended}
+            until: 1m
+            """
+        )
+        let told = try ["held", "free"].map { name in
+            try bench.lines(of: "out/apps/test.\(name).log").count { $0.hasPrefix("live 52.") }
+        }
+        #expect(told[0] > 30 && (2..<30).contains(told[1]), "\(told)")
+    }
+
     /// Makes the bundle of an example, as Scripts/bundle does.
     private func install(_ name: String, in bench: BenchProgram) throws {
         let source = BenchProgram.repository.appending(path: "Sources/Examples/\(name)")

@@ -518,6 +518,32 @@ struct SimulatedBluetoothTests {
         #expect(read(channel) == [2, 3])
     }
 
+    @Test("What an app writes into a channel without end goes as fast as the air carries it")
+    func channelPace() throws {
+        let (air, channel) = try logger()
+        defer { close(channel) }
+        let block = [UInt8](repeating: 7, count: 4_096)
+        var taken = 0
+        func fill() {
+            while true {
+                let count = unsafe send(channel, block, block.count, Int32(truncatingIfNeeded: MSG_DONTWAIT))
+                if count <= 0 { break }
+                taken += count
+                air.radio.lookAtChannels(at: air.now)
+                while let echoed = read(channel), !echoed.isEmpty {}
+            }
+        }
+        fill()
+        let burst = taken
+        let end = air.now.advanced(by: .seconds(1))
+        while let next = air.radio.nextDeadline, next <= end {
+            air.run(for: next.since(air.now))
+            fill()
+        }
+        // The socket was full before and is full after.
+        #expect((90_000..<100_000).contains(taken - burst))
+    }
+
     @Test("A channel ends with its link, after what was sent before")
     func channelEnds() throws {
         let (air, channel) = try logger()

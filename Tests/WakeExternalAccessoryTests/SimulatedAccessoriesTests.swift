@@ -113,6 +113,44 @@ struct SimulatedAccessoriesTests {
         #expect(bench.port.accessories.map(\.connection) == [1, 3])
     }
 
+    @Test(
+        "What an app writes without end goes as fast as the link carries it",
+        arguments: [("tty: {}", 1_216_000), ("hid: {size: 64}", 64_000), ("rfcomm: {service: 1101}", 272_262)]
+    )
+    func pace(_ link: String, rate: Int64) throws {
+        let device =
+            link.hasPrefix("rfcomm")
+            ? dock("faults: [{name: pulled, unplug-after-received: 65537}]", link: link)
+                .replacing(
+                    "usb: {vendor: \"1d6b\", product: \"0104\"}",
+                    with: "bluetooth: {address: \"F0:11:22:33:90:00\"}"
+                )
+            : dock("faults: [{name: pulled, unplug-after-received: 65537}]", link: link)
+        let bench = try Bench(("dock", device))
+        bench.open()
+        try bench.port.arm(fault: "pulled", device: "dock", at: .zero)
+        for _ in 0..<64 { try bench.write(String(repeating: "x", count: 4_096)) }
+        #expect(!bench.kinds.contains("accessory-disconnected"))
+        let quarter = try #require(bench.port.nextDeadline)
+        // Each taking is rounded up to a nanosecond.
+        #expect((0..<100).contains(quarter.nanoseconds - 16_384 * 1_000_000_000 / rate))
+        bench.wait(quarter.since(.zero))
+        #expect(bench.kinds.last == "accessory-disconnected")
+        #expect(bench.port.nextDeadline == nil)
+    }
+
+    @Test("What an app writes now and then is not held up by its link")
+    func burst() throws {
+        let bench = try Bench(("dock", dock("    echo: true")))
+        bench.open()
+        for _ in 0..<100 {
+            try bench.write(String(repeating: "x", count: 4_000))
+            #expect(try bench.read().bytes.count == 4_000)
+            #expect(bench.port.nextDeadline == nil)
+            bench.wait(.milliseconds(4))
+        }
+    }
+
     @Test("A script sends what is due from the opening on, and answers what it is asked")
     func script() throws {
         let bench = try Bench(

@@ -41,7 +41,8 @@ extension JournalMeta {
         seed: 42,
         profile: .ios17,
         backends: "bluetooth=simulated",
-        freezer: "cgroup2"
+        freezer: "cgroup2",
+        date: 1_767_225_600
     )
 }
 

@@ -81,6 +81,26 @@ struct RestTests {
         #expect(found == 0)
     }
 
+    @Test("One whose log is not taken as fast as it writes does not rest; who writes elsewhere does")
+    func writing() throws {
+        for isLog in [true, false] {
+            let log = Pipe()
+            let child = ChildProcess("/usr/bin/yes")
+            let clock = try AppClock(monotonicBase: 0, realBase: 0, now: 0)
+            let output = log.fileHandleForWriting.fileDescriptor
+            let other = Pipe()
+            child.standardOutput = .handle(log.fileHandleForWriting)
+            try child.run()
+            clock.watch(
+                list: nil,
+                process: child.processIdentifier,
+                output: isLog ? output : other.fileHandleForWriting.fileDescriptor
+            )
+            func look() -> Unrest? { clock.firstLook() ?? clock.secondLook() }
+            while (isLog ? look()?.kind != .writes : look() != nil) { sched_yield() }
+        }
+    }
+
     private static let pingPong = """
         import os
         a, b = os.pipe(), os.pipe()

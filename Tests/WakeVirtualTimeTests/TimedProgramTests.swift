@@ -7,7 +7,7 @@ import WakeVirtualTime
 @Suite("Programs under a virtual clock", .timeLimit(.minutes(1)))
 struct TimedProgramTests {
     /// A program that runs until its end, by a clock that leaps from deadline to deadline.
-    private struct Run {
+    struct Run {
         private(set) var now: Int64 = 0
         /// How often its time has moved.
         private(set) var leaps = 0
@@ -258,6 +258,20 @@ struct TimedProgramTests {
         )
     }
 
+    @Test("A program finds a phone's six processors, whatever the machine has")
+    func processors() throws {
+        try expect(
+            "processors",
+            """
+            sysconf 0 6
+            configured 0 6
+            get_nprocs 0 6
+            of-the-process 0 6
+            of-the-thread 0 6
+            """
+        )
+    }
+
     @Test("In virtual time: every clock")
     func clocks() throws {
         try expect(
@@ -367,7 +381,9 @@ struct TimedProgramTests {
             let clock = try AppClock(monotonicBase: 1_000_000_000_000, realBase: 0, now: 0)
             let output = Pipe()
             let library = try built(TimeLibrary.name)
-            let child = ChildProcess(try built("TimedProgram"), ["refused", "\(call)", "\(code)", library, "date"])
+            let program = try built("TimedProgram")
+            let preloaded = ["/usr/bin/env", "LD_PRELOAD=\(library)", program, "date"]
+            let child = ChildProcess(program, ["refused", "\(call)", "\(code)"] + preloaded)
             let page = clock.environment(library: library)[0].split(separator: "=").map(String.init)
             child.environment[page[0]] = page[1]
             child.standardOutput = .pipe(output)
@@ -411,7 +427,7 @@ struct TimedProgramTests {
 }
 
 /// A program or library of this build.
-private func built(_ name: String) throws -> String {
+func built(_ name: String) throws -> String {
     for path in [Bundle.main.executablePath ?? ""] + CommandLine.arguments {
         let folder = URL(filePath: path).deletingLastPathComponent()
         for place in [folder, folder.appending(path: "../../..").standardized] {

@@ -123,6 +123,32 @@ struct SimulatedVoIPTests {
         #expect(same)
     }
 
+    @Test("What an app writes without end comes as fast as the network carries it, and is answered after it")
+    func pace() throws {
+        let listener = try Listener()
+        let port = try serving("answers: [{to: PING, send: \"PONG\\n\"}]\n", listener)
+        let connection = try connect(port)
+        let line = [UInt8](repeating: UInt8(ascii: "x"), count: 65_535) + [UInt8(ascii: "\n")]
+        var written = 0
+        while port.nextDeadline == nil {
+            written += max(0, unsafe send(connection.app, line, line.count, Int32(truncatingIfNeeded: MSG_DONTWAIT)))
+            port.look(at: .zero)
+            try #require(written < 100_000_000)
+        }
+        #expect(written >= 1_048_576)
+        let quarter = try #require(port.nextDeadline)
+        #expect(quarter.nanoseconds == 262_144 * 80)
+        for _ in 0..<10_000 where port.nextDeadline != nil {
+            let next = try #require(port.nextDeadline)
+            port.timeReached(next)
+            port.look(at: next)
+        }
+        #expect(port.nextDeadline == nil)
+        connection.answer("\nPING\n")
+        port.look(at: second(10))
+        #expect(connection.read() == "PONG\r\n")
+    }
+
     @Test("A stalled server reads nothing, and goes on afterwards")
     func stalls() throws {
         let listener = try Listener()

@@ -70,7 +70,7 @@ struct WireDocumentTests {
         ]
         let app = try Self.words(Self.word, in: requests)
         let ofBench = try Self.words(Self.word, in: ["AudioMessages.swift"]).filter { Self.isAudioEvent($0) }
-        #expect(app.subtracting(ofBench).count == 68)
+        #expect(app.subtracting(ofBench).count == 69)
         let appExamples = try Self.examples(under: "From the app to the bench").joined()
         for word in app.subtracting(ofBench) {
             #expect(appExamples.contains("\"type\":\"\(word)\""), "no example of '\(word)'")
@@ -111,6 +111,7 @@ struct WireDocumentTests {
             WireLimits.socketVariable, "Version \(WireLimits.version)", "\(WireLimits.valueBytes)",
             "array of 1 to \(WireLimits.messages) such objects",
             "\(WireLimits.regionIdentifierBytes)", "\(WireLimits.listed)",
+            "A text has at most \(WireLimits.signpostTextBytes) bytes",
         ] {
             #expect(document.contains(word), "no '\(word)'")
         }

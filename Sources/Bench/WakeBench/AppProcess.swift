@@ -2,6 +2,7 @@ import Glibc
 import WakeModel
 import WakeProcesses
 import WakeSystem
+import WakeVirtualTime
 import WakeWire
 
 /// One process of an app: what it was told, what it owes an answer to, and the packets on their way to it.
@@ -47,6 +48,26 @@ final class AppProcess {
     var takesBatches = false
     /// Those of its managers that are of the peripheral role.
     var peripheralManagers: Set<ManagerNumber> = []
+    /// Its virtual clock; nil on wall time.
+    var clock: AppClock?
+    /// It was said that one of its waits does not keep to it.
+    var isUnheldKnown = false
+    /// It is known whether it keeps to it.
+    var isTimeKnown = false
+    /// Where a program that it has started was seen to wait on wall time; nil when none was.
+    var waitsOutside: Unrest?
+    /// That was told.
+    var isOutsideKnown = false
+    /// The patience has run out in which it was to come to rest.
+    private(set) var neverRests = false
+    /// When it ran out last, on the run's clock; nil when it never did.
+    private(set) var gaveUpAt: Instant?
+    /// How much it has said since time moved last.
+    var saidAtInstant = 0
+    /// Nothing takes its processor from it before it waits; only where that is allowed.
+    var runsUntilItWaits = true
+    /// Since when it does not rest, while it does not.
+    var spin = Spin()
     var faults = 0
     /// Hears what it does against the rules of the wire.
     var onFault: ((String) -> Void)?
@@ -72,8 +93,8 @@ final class AppProcess {
     var isBusy: Bool { freezing || waitedForSince != nil }
 
     /// Since when virtual time waits for something that it owes: to launch, to answer, or to end once it has closed its
-    /// socket.
-    var waitedForSince: Int64? { frozen || overrun ? nil : owingSince }
+    /// socket. One that never rests is not waited for, whatever it owes.
+    var waitedForSince: Int64? { frozen || overrun || neverRests ? nil : owingSince }
 
     /// It runs, and listens.
     func hasLaunched() {
@@ -91,6 +112,22 @@ final class AppProcess {
 
     /// The patience with it has run out.
     func hasOverrun() { overrun = true }
+
+    /// It is not waited for any more, until it rests later than `now` of the run.
+    func giveUp(at now: Instant) {
+        neverRests = true
+        gaveUpAt = now
+    }
+
+    /// It was looked at, at `now` of the run.
+    func looked(atRest isAtRest: Bool, reads: UInt64, now: Instant) {
+        if isAtRest {
+            if gaveUpAt != now { neverRests = false }
+            spin.rests()
+        } else {
+            spin.began(reads: reads, at: MonotonicClock.now())
+        }
+    }
 
     // MARK: Answers
 

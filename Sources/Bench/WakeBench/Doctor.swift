@@ -6,6 +6,7 @@ import WakeExternalAccessory
 import WakeJournal
 import WakeProcesses
 import WakeSystem
+import WakeVirtualTime
 
 /// Looks at what this machine can do for a bench. It needs no rights, and changes nothing but that it removes empty control
 /// groups which killed runs left behind.
@@ -20,7 +21,8 @@ package enum Doctor {
 
     package static func examine() -> [Line] {
         let sound = ALSAPresence.examine()
-        return leftovers() + freezers() + bluetooth(.examine()) + accessories(.examine()) + [self.sound(sound), runs()]
+        return leftovers() + freezers() + virtualTime(.examine(), .available()) + bluetooth(.examine())
+            + accessories(.examine()) + [self.sound(sound), runs()]
             + libraries(sound)
     }
 
@@ -44,6 +46,33 @@ package enum Doctor {
     private static func plain(_ reason: String) -> String {
         guard let mark = reason.firstRange(of: "/wakebench-probe-") else { return reason }
         return String(reason[..<mark.lowerBound] + reason[mark.upperBound...].drop { $0 != ":" && $0 != "/" })
+    }
+
+    /// What virtual time is inside apps, and what of them comes in the same order in each run.
+    static func virtualTime(_ support: TimeSupport, _ processor: AppProcessor?) -> [Line] {
+        let time =
+            switch support {
+            case .library(let path): Line(what: "virtual time in apps", good: true, finding: path)
+            case .missing(let what):
+                Line(
+                    what: "virtual time in apps",
+                    good: false,
+                    finding: "\(what); apps' own clocks and timers run on wall time"
+                )
+            }
+        let order =
+            switch processor {
+            case .some(let processor) where processor.isFirstInFirstOut:
+                (true, "processor \(processor.number) is the apps', and no thread there is interrupted by another")
+            case .some(let processor):
+                (
+                    false,
+                    "processor \(processor.number) is the apps'; as root, or with ulimit -r 1, what they do at one instant is in "
+                        + "the same order each time"
+                )
+            case nil: (false, "only one processor: what apps do at one instant may come in another order each time")
+            }
+        return [time, Line(what: "order in apps", good: order.0, finding: order.1)]
     }
 
     /// The three lines of `--backend bluez`.

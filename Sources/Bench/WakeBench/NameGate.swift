@@ -43,7 +43,7 @@ extension WireTranslation {
         case .location(_, .monitor(let region)), .location(_, .range(let region)): names(in: region)
         case .location(_, .requestState(let region)): [region]
         case .accessory(_, .open(_, _, let protocolName)): [protocolName]
-        case .hello, .launched, .acknowledge, .timeRemaining, .done, .beginTask, .endTask, .peripheral,
+        case .hello, .launched, .acknowledge, .timeRemaining, .signpost, .done, .beginTask, .endTask, .peripheral,
             .peripheralManager, .location, .accessory, .voip, .audio:
             []
         }

@@ -9,6 +9,7 @@ extension ProcessAppHost {
     /// A packet of the app's present process.
     func received(_ packet: [UInt8], with descriptors: inout ReceivedDescriptors, from app: AppID) {
         guard let process = processes[app] else { return }
+        process.saidAtInstant += 1
         let message: AppMessage
         do { message = try AppMessage(decoding: packet) } catch {
             fault(error.description, app)
@@ -27,6 +28,7 @@ extension ProcessAppHost {
         case .acknowledge(let first, let last): acknowledge(first, through: last ?? first, process, app)
         case .timeRemaining(let id):
             reply(id, WireReply(seconds: surroundings?.backgroundSecondsRemaining(of: app)), to: app)
+        case .signpost(let signpost): surroundings?.note(signpost, of: app)
         case .central(let manager, .retrieve(let id, let identifiers)):
             let isOn = surroundings?.radio.poweredOn == true
             let found = isOn ? identifiers.compactMap { translation.identifiers.name(of: $0) } : []

@@ -4,6 +4,7 @@ import WakePorts
 import WakeProcesses
 import WakeReports
 import WakeSystem
+import WakeVirtualTime
 import WakeWire
 
 /// Apps that are real processes, spoken to over the wire.
@@ -34,7 +35,11 @@ final class ProcessAppHost: AppHost {
     /// Which process of each app is the present one, or was the last.
     private var generations: [AppID: UInt32] = [:]
     private var lastKey: UInt32 = 0
-    private var order: [AppID] = []
+    private(set) var order: [AppID] = []
+    /// With it apps live in virtual time; nil leaves them on wall time.
+    let time: TimeSettings?
+    /// How far each process had run when all rested last.
+    var lastRest: [RestMark] = []
     private var logs: [AppID: AppLog] = [:]
     var isGathering = false
     /// The apps with a packet in the making.
@@ -48,8 +53,9 @@ final class ProcessAppHost: AppHost {
     /// The most malformed packets of one process that are written to its log.
     private static let loggedFaults = 20
 
-    init(host: ProcessHost, translation: WireTranslation, environment: [String]) {
+    init(host: ProcessHost, translation: WireTranslation, environment: [String], time: TimeSettings? = nil) {
         self.host = host
+        self.time = time
         self.translation = translation
         self.environment = environment
         host.onPacket = { [unowned self] key, packet, descriptors in
@@ -87,8 +93,10 @@ final class ProcessAppHost: AppHost {
     func endPatience(with instant: Int64) -> [String] {
         let late = order.filter { app in processes[app]?.waitedForSince.map { $0 <= instant } ?? false }
         for app in late { processes[app]?.hasOverrun() }
-        return late.map { bundles[$0]!.identifier }
+        return late.map(identifier(of:))
     }
+
+    func identifier(of app: AppID) -> String { bundles[app]?.identifier ?? "app \(app.number)" }
 
     /// The present process of an app says something, or something is said of it.
     func say(_ app: AppID, _ word: AppWord) { hear?(app, generations[app] ?? 0, word) }
@@ -113,12 +121,19 @@ final class ProcessAppHost: AppHost {
             let log = try logs[app] ?? AppLog(bundle.log, limit: bundle.logLimit)
             logs[app] = log
             let output = try log.input()
+            let clock = try makeClock(at: now)
+            process.clock = clock
             let pid = try host.spawn(
                 process.key,
-                program(bundle, cause),
+                program(bundle, cause, clock),
                 output: output.number,
                 error: output.number
             )
+            switch host.threads(of: process.key) {
+            case .list(let descriptor): clock?.watch(list: descriptor, process: pid, output: output.number)
+            case .below(let root): clock?.watch(list: nil, process: root, output: output.number)
+            case nil: break
+            }
             surroundings?.note(.started(pid: pid), of: app)
         } catch {
             processes[app] = nil
@@ -137,8 +152,9 @@ final class ProcessAppHost: AppHost {
         }
     }
 
-    private func program(_ bundle: Bundle, _ cause: LaunchCause?) -> AppProgram {
+    private func program(_ bundle: Bundle, _ cause: LaunchCause?, _ clock: AppClock?) -> AppProgram {
         var variables = environment
+        if let clock, let time { variables += clock.environment(library: time.library) }
         if let cause {
             variables.append("WAKEBENCH_CAUSE=\(cause.event.kind.source.word)")
             variables.append("WAKEBENCH_EVENT_ID=\(LogTime.text(cause.event.id))")
@@ -149,7 +165,8 @@ final class ProcessAppHost: AppHost {
             path: bundle.executable,
             arguments: [bundle.executable],
             environment: variables,
-            directory: bundle.home
+            directory: bundle.home,
+            processor: time?.processor
         )
     }
 

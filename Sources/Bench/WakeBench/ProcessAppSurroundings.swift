@@ -31,6 +31,8 @@ protocol ProcessAppSurroundings: AnyObject {
     func updateRoom(of app: AppID, manager: ManagerNumber) -> (room: Int, turn: UInt64)
     /// What happened to a real app, for the outcomes.
     func note(_ fact: ProcessFact, of app: AppID)
+    /// What a real app marked for the trace.
+    func note(_ signpost: WireSignpost, of app: AppID)
 }
 
 /// What happened to a real app, in the world rather than on the desk.

@@ -75,6 +75,7 @@ final class RealApps {
         loop: EventLoop,
         names: NameTable,
         run: String,
+        time: ProcessAppHost.TimeSettings?,
         servers: [String] = []
     ) throws(CommandFailure) {
         logLimit = options.appLogLimit
@@ -104,7 +105,8 @@ final class RealApps {
                 identifiers: PeripheralIdentifiers(names: names),
                 profile: profile
             ),
-            environment: Self.environment(beside: servers)
+            environment: Self.environment(beside: servers),
+            time: time
         )
     }
 

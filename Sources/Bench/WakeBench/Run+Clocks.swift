@@ -10,6 +10,7 @@ extension Run {
     func runInVirtualTime() throws {
         var now = bench.now
         var looked: Instant?
+        stoodSince = MonotonicClock.now()
         while !isInterrupted() {
             reached = now
             tellProgress()
@@ -21,26 +22,44 @@ extension Run {
                 continue
             }
             if driver.failure != nil { return }
-            if let processes, !processes.host.isQuiet || !audio.isQuiet {
+            var creep: Instant?
+            var isTalkedThrough = false
+            if let processes, processes.host.time != nil {
+                switch try waitForRest(processes) {
+                case .unchanged:
+                    if didSomething { continue }
+                    // One that asks for an instant that is there already, again and again, does not hold up time.
+                    if hasStoodTooLong { creep = now.advanced(by: .milliseconds(1)) }
+                    if creep == nil, processes.host.fireDue(at: now) { continue }
+                // What was said until all rested is looked at once more before time goes on.
+                case .all, .disturbed:
+                    isTalkedThrough = self.isTalkedThrough(processes.host)
+                    if !isTalkedThrough { continue }
+                case .spins(let step): creep = now.advanced(by: step)
+                }
+            } else if let processes, !processes.host.isQuiet || !audio.isQuiet {
                 try waitForApps(processes)
                 continue
             }
             soundOwedSince = nil
             // An app that went to sleep may have read something before that lets bytes come on: they come first.
-            if didSomething, processes != nil { continue }
-            if let processes, looked != now {
+            if didSomething, creep == nil, !isTalkedThrough, processes != nil { continue }
+            if let processes, processes.host.time == nil, looked != now {
                 looked = now
                 if try hearApps(processes) { continue }
             }
             let end = driver.end ?? .distantFuture
-            let next = min(deadline, end)
+            let appDeadline = processes?.host.nextAppDeadline(after: now) ?? .distantFuture
+            let next = min(deadline, end, appDeadline, creep ?? .distantFuture)
             if next == .distantFuture { return }
+            if next > now || creep != nil { stoodSince = MonotonicClock.now() }
             now = max(now, next)
             if now >= end {
                 try bench.run(at: end)
                 reached = now
                 return
             }
+            processes?.host.setClocks(now)
             try step(to: now)
         }
     }
@@ -60,23 +79,9 @@ extension Run {
         try bench.commit()
         if recorder.hasNews { recorder.committed() }
         let patience = Int64(options.patience * 1_000_000_000)
-        if audio.isQuiet { soundOwedSince = nil } else { soundOwedSince = soundOwedSince ?? MonotonicClock.now() }
         while !processes.host.isQuiet || !audio.isQuiet, !bench.hasWork(at: bench.now), !isInterrupted() {
             let now = MonotonicClock.now()
-            if let since = soundOwedSince, since + patience <= now {
-                recorder.note(
-                    "no answer within the patience of \(options.patience) s: a buffer of sound",
-                    at: bench.now
-                )
-                audio.giveUpWaiting(at: bench.now)
-                soundOwedSince = nil
-            }
-            let late = processes.host.endPatience(with: now - patience)
-            if !late.isEmpty {
-                let names = late.joined(separator: ", ")
-                recorder.note("no answer within the patience of \(options.patience) s: \(names)", at: bench.now)
-                continue
-            }
+            if endPatience(processes.host, patience, now) { continue }
             let since = min(processes.host.waitedForSince ?? now, soundOwedSince ?? now)
             try loop.runOnce(timeout: since + patience - now)
         }

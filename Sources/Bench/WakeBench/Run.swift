@@ -6,6 +6,7 @@ import WakePorts
 import WakeReports
 import WakeRouter
 import WakeSystem
+import WakeVirtualTime
 import WakeVoIP
 
 /// One run of a scenario, from its file to its judgements.
@@ -49,6 +50,8 @@ package final class Run {
     package internal(set) var reached = Instant.zero
     /// Since when virtual time waits for a buffer of sound, on the monotonic clock in nanoseconds; nil when it does not.
     var soundOwedSince: Int64?
+    /// Since when virtual time stands still, on the monotonic clock in nanoseconds.
+    var stoodSince: Int64 = 0
     /// How far the steps have come while a journal is read back.
     var replayedTo = Instant(nanoseconds: -1)
     /// What is worth a line on stderr, such as a missing right: the run goes on.
@@ -77,10 +80,12 @@ package final class Run {
     /// - Parameter wrap: puts another radio before the run's own; a benchmark reads its values from a descriptor so.
     package init(_ options: RunOptions, wrap: RadioWrap? = nil) throws(CommandFailure) {
         self.options = options
+        try Run.follow(options.parent)
         scenario = try Run.scenario(options)
         let changes = scenario.settings + options.settings
         profile = (options.profile ?? scenario.profile ?? .ios17).with(changes)
         seed = options.seed ?? scenario.seed ?? 1
+        let date = options.date ?? scenario.phone.date ?? .usual
         loop = try Run.loop()
         let backends = RunBackends(options, scenario)
         realTime = try backends.needRealTime(options.clock)
@@ -104,7 +109,14 @@ package final class Run {
         folder = try RunFolder(making: options.out)
         journal =
             try options.journal
-            ? RunJournal(folder, options: options, profile: profile, seed: seed, backend: backends[.bluetooth])
+            ? RunJournal(
+                folder,
+                options: options,
+                profile: profile,
+                seed: seed,
+                date: date,
+                backend: backends[.bluetooth]
+            )
             : RunJournal(without: folder)
         // Names mean the same as before the bench died.
         for (place, name) in (journal.recovery?.names ?? []).enumerated()
@@ -112,6 +124,8 @@ package final class Run {
             throw CommandFailure(journal.damaged("name \(place + 1)"))
         }
         if !bundles.isEmpty {
+            let (time, missing) = realTime ? (nil, nil) : Run.timeSettings(date: date)
+            if let missing { notes.append("\(missing): apps' own clocks and timers run on wall time") }
             processes = try RealApps(
                 bundles,
                 options,
@@ -119,11 +133,13 @@ package final class Run {
                 loop: loop,
                 names: names,
                 run: journal.runName,
+                time: time,
                 servers: (sources.voip as? SimulatedVoIP)?.environment ?? []
             )
         }
         var settings = backends.settings(of: scenario)
         for change in changes { settings[change.name] = SettingText.text(change.value) }
+        if processes?.host.time != nil { settings["date"] = "\(date)" }
         header = Run.header(profile, seed, exact: !realTime && processes == nil, settings)
         recorder = try Run.recorder(folder, header, profile, names: names, goesOn: journal.recovery != nil)
         bench = Bench(
@@ -136,6 +152,18 @@ package final class Run {
         driver = ScenarioDriver(scenario, names: names)
         scripted = ScriptedAppHost(names: names, profile: profile)
         try connect()
+    }
+
+    /// A signal that comes before the run plays ends the program at once.
+    private static func follow(_ parent: Int32?) throws(CommandFailure) {
+        guard let parent else { return }
+        do throws(SystemError) { try endWithParent(parent) } catch {
+            throw CommandFailure(
+                .wrongState,
+                "--parent \(parent): it did not start this program, or has ended",
+                hint: "give the process that starts it"
+            )
+        }
     }
 
     private static func scenario(_ options: RunOptions) throws(CommandFailure) -> Scenario {

@@ -36,6 +36,7 @@ struct RunJournal {
         options: RunOptions,
         profile: Profile,
         seed: UInt64,
+        date: RunDate,
         backend: String
     ) throws(CommandFailure) {
         let path = folder.journal
@@ -53,7 +54,8 @@ struct RunJournal {
                     seed: seed,
                     profile: profile,
                     backends: "bluetooth=\(backend)",
-                    freezer: options.freezer.rawValue
+                    freezer: options.freezer.rawValue,
+                    date: date.seconds
                 )
                 let created = try SQLiteJournal(creating: path, meta: meta, settings: Self.settings)
                 (journal, file, recovery, runName) = (created, created, nil, name)
@@ -75,11 +77,11 @@ struct RunJournal {
         }
         let same =
             recovery.meta.scenarioHash == hash && recovery.meta.seed == seed && recovery.meta.profile == profile
-            && recovery.meta.backends == "bluetooth=\(backend)"
+            && recovery.meta.backends == "bluetooth=\(backend)" && recovery.meta.date == date.seconds
         guard same else {
             throw CommandFailure(
                 .wrongState,
-                "\(path): a run of another scenario, seed, profile or backend broke off there",
+                "\(path): a run of another scenario, seed, profile, date or backend broke off there",
                 hint: "give its own again to go on with it, or another --out"
             )
         }

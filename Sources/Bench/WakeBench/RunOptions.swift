@@ -38,6 +38,8 @@ package struct RunOptions: Sendable {
     package var followsLatest = false
     /// Wall seconds after which an app that owes an answer counts as overrun.
     package var patience = 10.0
+    /// When the run begins, for apps in virtual time; nil for the scenario's date.
+    package var date: RunDate?
     /// The most bytes that are kept of what an app prints; beyond it the newest are. At least 65 536.
     package var appLogLimit = AppLog.usualLimit
     /// Folders in which app bundles are looked for, after the scenario's own.
@@ -54,6 +56,9 @@ package struct RunOptions: Sendable {
     package var soundCard = "default"
     /// The PCM of ALSA that stands for the phone's microphone; nil for the same.
     package var microphone: String?
+
+    /// The process that started the run, with which it ends as if interrupted; nil for one that does not matter.
+    package var parent: Int32?
 
     package init(scenario: String, out: String) {
         self.scenario = scenario

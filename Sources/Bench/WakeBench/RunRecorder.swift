@@ -2,6 +2,7 @@ import WakeModel
 import WakeReports
 import WakeRouter
 import WakeSystem
+import WakeWire
 
 /// Writes a run down for its readers: decisions as the router gave them, and what became of them in the world.
 final class RunRecorder: BenchObserver {
@@ -33,6 +34,8 @@ final class RunRecorder: BenchObserver {
     private var registered: [RegistrationEntry?] = []
     /// Apps whose registrations may have changed since.
     private(set) var restless: Set<Int> = []
+    /// How many signposts of each app are kept.
+    private var signposts: [SignpostBound] = []
     /// Processes that ended by themselves before they had launched, the first of each app.
     private(set) var diedAtLaunch: [ExitEntry] = []
     /// Whether the logs are read while the run goes on: each turn then reaches the files as soon as it is committed.
@@ -72,6 +75,7 @@ final class RunRecorder: BenchObserver {
         }
         launching.append(false)
         registered.append(nil)
+        signposts.append(SignpostBound(held: outcomes.held.signposts[bundle] ?? HeldSignposts()))
         bundles.append(bundle)
         real.append(isReal)
         pids.append(0)
@@ -290,6 +294,26 @@ final class RunRecorder: BenchObserver {
         hasNews = true
     }
 
+    /// Writes down what an app marked, as far as the bound allows. It waits for the next commit, as it is for later.
+    func note(_ signpost: WireSignpost, of app: AppID, at instant: Instant) {
+        let number = Int(app.number)
+        guard signposts[number].admits() else {
+            if signposts[number].lost == 1 {
+                note("has made \(signposts[number].kept.count) signposts; later ones are not kept", of: app)
+            }
+            return
+        }
+        let entry = SignpostEntry(signpost, app: bundles[number], pid: pids[number], at: instant)
+        keep { () throws(ReportError) in signposts[number].keeps(bytes: try outcomes.append(entry)) }
+    }
+
+    private func noteLostSignposts() {
+        for (number, bound) in signposts.enumerated() where bound.lost > 0 {
+            let text = "\(bound.lost) signposts after the first \(bound.kept.count) were not kept"
+            note(text, of: AppID(UInt32(number)))
+        }
+    }
+
     private func sent(_ callback: String, _ value: [UInt8]?, _ decision: DecisionID, _ app: Int) {
         let entry = Outcome.Callback(name: callback, at: now, value: value.map(Self.hexadecimal))
         // What no decision is behind belongs to the wake that is going on, if there is one.
@@ -388,6 +412,7 @@ final class RunRecorder: BenchObserver {
     /// The run is over at an instant of its clock: the wakes that go on are closed as they stand.
     func finish(at end: Instant) throws(ReportError) {
         if let failure { throw failure }
+        noteLostSignposts()
         tellFollower()
         if !outcomes.held.ended { try outcomes.append(end: end) }
         for app in open.indices {
@@ -418,5 +443,27 @@ extension EventKind {
     /// Whether a pending connection may have become a link by it, or a link have gone.
     fileprivate var changesLinks: Bool {
         self == .peripheralConnected || self == .peripheralDisconnected || self == .peripheralConnectionFailed
+    }
+}
+
+extension SignpostEntry {
+    fileprivate init(_ signpost: WireSignpost, app: String, pid: Int32, at instant: Instant) {
+        let mark: Mark =
+            switch signpost.mark {
+            case .event: .event
+            case .begin: .begin
+            case .end: .end
+            }
+        self.init(
+            app: app,
+            at: instant,
+            pid: pid,
+            mark: mark,
+            name: signpost.name,
+            span: signpost.span,
+            subsystem: signpost.subsystem,
+            category: signpost.category,
+            message: signpost.message
+        )
     }
 }

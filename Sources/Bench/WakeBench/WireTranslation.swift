@@ -26,7 +26,7 @@ struct WireTranslation {
             peripheralManager(request).map { .peripheralManager(manager, $0) }
         case .location(let manager, let request): location(request).map { .location(manager, $0) }
         case .voip(let request): Self.voip(request).map { .voip($0) }
-        case .hello, .launched, .acknowledge, .timeRemaining, .accessory, .audio: nil
+        case .hello, .launched, .acknowledge, .timeRemaining, .signpost, .accessory, .audio: nil
         }
     }
 

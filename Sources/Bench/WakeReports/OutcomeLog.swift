@@ -1,8 +1,8 @@
 import WakeModel
 
 /// Writes what became of decisions as `wake.outcome/1` lines, with the moves of apps as `wake.state/1`, the ends of
-/// processes as `wake.exit/1`, notes as `wake.note/1`, how long apps kept the receiver on as `wake.receiver/1`, and the facts
-/// of RunFacts.swift.
+/// processes as `wake.exit/1`, notes as `wake.note/1`, how long apps kept the receiver on as `wake.receiver/1`, the signposts of
+/// apps as `wake.signpost/1`, and the facts of RunFacts.swift.
 ///
 /// An outcome may be written more than once; readers take the last.
 package final class OutcomeLog {
@@ -14,6 +14,8 @@ package final class OutcomeLog {
         package var ended = false
         package var lastExit: UInt64 = 0
         package var outcomes: Set<DecisionID> = []
+        /// Those of each app.
+        package var signposts: [String: HeldSignposts] = [:]
         /// How often it holds each of them.
         package var facts: [Fact: Int] = [:]
     }
@@ -56,6 +58,8 @@ package final class OutcomeLog {
             if let note = record["note"]?.string {
                 held.facts[.note(note, app: record["app"]?.string), default: 0] += 1
             }
+        case "wake.signpost/1":
+            if let app = record["app"]?.string { held.signposts[app, default: HeldSignposts()].add(bytes: line.count) }
         case "wake.range/1":
             if let entry = RangeEntry(record) {
                 held.facts[.range(entry.device, inRange: entry.inRange), default: 0] += 1

@@ -9,6 +9,8 @@ package struct RunLog: Sendable {
     package var moves: [StateMove] = []
     package var exits: [ExitEntry] = []
     package var notes: [Note] = []
+    /// What apps marked for the trace, in the order in which it was heard.
+    package var signposts: [SignpostEntry] = []
     /// How long each app kept the receiver on, in the order of the scenario; those that did not are left out (LOC-9).
     package var receiver: [(app: String, time: Instant.Span)] = []
     /// The apps of the run, in the order of the scenario; none in a log of an older version.
@@ -153,6 +155,8 @@ package struct RunLog: Sendable {
             if let entry = RegistrationEntry(value) { registrations[entry.app] = entry }
         case "wake.range/1":
             if let entry = RangeEntry(value) { ranges.append(entry) }
+        case "wake.signpost/1":
+            if let entry = SignpostEntry(value) { signposts.append(entry) }
         case "wake.note/1":
             if let note = value["note"]?.string, let at = value["t"]?.string.flatMap(LogTime.instant) {
                 notes.append(Note(text: note, app: value["app"]?.string, at: at))

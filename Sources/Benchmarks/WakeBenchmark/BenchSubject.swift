@@ -10,6 +10,8 @@ final class BenchSubject: BenchObserver {
     enum Mode: String {
         /// Each sample begins with the app suspended.
         case wake
+        /// The same, when the app has the library of virtual time in it.
+        case virtual
         /// Each sample begins with the app ended for memory.
         case relaunch
     }
@@ -61,7 +63,7 @@ final class BenchSubject: BenchObserver {
         for action in output.actions {
             switch action {
             case .moved(let app, _, .suspended):
-                if mode == .wake {
+                if mode != .relaunch {
                     radio.finishSample()
                 } else {
                     bench.bench.submit(.terminate(app, .memory), origin: self.origin)
@@ -74,7 +76,7 @@ final class BenchSubject: BenchObserver {
 
     /// Says when the read returned and what the app wrote; zeros when the app is ready for the first time.
     private func answer() {
-        let place = mode == .wake ? StampPage.Place.didUpdateValue : .didFinishLaunching
+        let place = mode == .relaunch ? StampPage.Place.didFinishLaunching : .didUpdateValue
         var times = isFirst ? [0, 0] : [radio.readAt, stamps[place]]
         isFirst = false
         stamps[place] = 0

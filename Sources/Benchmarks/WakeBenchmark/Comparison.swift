@@ -1,5 +1,6 @@
 import Glibc
 import WakeProcesses
+import WakeVirtualTime
 import WakeWire
 
 /// The bench beside the C program, one sample of each after the other.
@@ -9,6 +10,8 @@ struct Comparison {
 
     /// The most that the bench may take, as a multiple of the C program's time (median).
     static let limit = 3.0
+    /// The most that the library of virtual time may add to an app, as a multiple of the time without it (median).
+    static let libraryLimit = 1.05
     /// Samples that are taken first and not counted.
     static let warmUp = 20
     /// A heart-rate measurement.
@@ -45,13 +48,31 @@ struct Comparison {
             [try program("PlainWake"), "thaw", group + "-b", try script("b", Self.swiftScript), app],
             environment: ["STAMPS=\(try page("b"))", "\(WireLimits.socketVariable)=3"]
         )
-        try take([bench, plain, swift], samples)
+        let virtual = try WithVirtualTime(library: try program(TimeLibrary.name))
+        let benchVirtual = try Subject(
+            "the same, app in virtual time",
+            [try program("WakeBenchmark"), "--bench", folder, "virtual"],
+            environment: virtual.environment.map { "WAKEBENCH_APP_\($0)" }
+        )
+        let plainVirtual = try WithVirtualTime(library: try program(TimeLibrary.name))
+        let swiftVirtual = try Subject(
+            "(c) as (b), app in virtual time",
+            [try program("PlainWake"), "thaw", group + "-c", try script("c", Self.swiftScript), "/usr/bin/env"]
+                + plainVirtual.environment + [app],
+            environment: ["STAMPS=\(try page("c"))", "\(WireLimits.socketVariable)=3"]
+        )
+        try take([bench, benchVirtual, plain, swift, swiftVirtual], samples)
+        try virtual.check()
+        try plainVirtual.check()
         print(
             "wake: from the adapter's read to the first line of didUpdateValueFor; \(samples) samples each, interleaved"
         )
-        for subject in [bench, plain, swift] { printLine(subject) }
+        for subject in [bench, benchVirtual, plain, swift, swiftVirtual] { printLine(subject) }
         printRatio("to (a)", bench, plain)
-        return printRatio("to (b)", bench, swift, limited: true)
+        let isNear = printRatio("to (b)", bench, swift, limit: Self.limit)
+        printRatio("of (c) to (b)", swiftVirtual, swift)
+        let isCheap = printRatio("with virtual time to without", benchVirtual, bench, limit: Self.libraryLimit)
+        return isNear && isCheap
     }
 
     private func relaunch() throws -> Bool {
@@ -65,21 +86,36 @@ struct Comparison {
             [try program("PlainWake"), "spawn", app],
             environment: ["STAMPS=\(try page("spawn"))"]
         )
-        try take([bench, spawn], count)
+        let time = try WithVirtualTime(library: try program(TimeLibrary.name))
+        let virtual = try Subject(
+            "the same, in virtual time",
+            [try program("PlainWake"), "spawn", "/usr/bin/env"] + time.environment + [app],
+            environment: ["STAMPS=\(try page("spawn-virtual"))"]
+        )
+        let plain = try Subject(
+            "the same without, through env",
+            [try program("PlainWake"), "spawn", "/usr/bin/env", app],
+            environment: ["STAMPS=\(try page("spawn-env"))"]
+        )
+        try take([bench, spawn, plain, virtual], count)
+        try time.check()
         print(
             "relaunch: from the adapter's read to the first line of didFinishLaunching; \(count) samples each, interleaved"
         )
-        for subject in [bench, spawn] { printLine(subject) }
-        return printRatio("to spawn", bench, spawn, limited: true)
+        for subject in [bench, spawn, plain, virtual] { printLine(subject) }
+        printRatio("with virtual time to without", virtual, plain)
+        return printRatio("to spawn", bench, spawn, limit: Self.limit)
     }
 
-    /// Takes the samples in turns, beginning with another subject each time.
+    /// Takes the samples in turns, beginning with another subject each time and in both directions, so that none of two gains by
+    /// what the other has left in the processor's caches.
     private func take(_ subjects: [Subject], _ count: Int) throws {
         defer { for subject in subjects { subject.end() } }
         for subject in subjects { try subject.waitUntilReady() }
         for round in 0..<(Self.warmUp + count) {
             for turn in subjects.indices {
-                try subjects[(round + turn) % subjects.count].sample(Self.value, keep: round >= Self.warmUp)
+                let step = round / subjects.count % 2 == 0 ? turn : subjects.count - 1 - turn
+                try subjects[(round + step) % subjects.count].sample(Self.value, keep: round >= Self.warmUp)
             }
         }
     }
@@ -97,12 +133,13 @@ struct Comparison {
     }
 
     @discardableResult
-    private func printRatio(_ name: String, _ bench: Subject, _ other: Subject, limited: Bool = false) -> Bool {
+    private func printRatio(_ name: String, _ bench: Subject, _ other: Subject, limit: Double = .infinity) -> Bool {
         func ratio(_ part: Double) -> Double {
             Double(bench.percentile(part)) / Double(max(other.percentile(part), 1))
         }
-        let holds = ratio(0.5) <= Self.limit
-        let verdict = limited ? "   p50 at most \(Int(Self.limit)): \(holds ? "holds" : "DOES NOT HOLD")" : ""
+        let holds = ratio(0.5) <= limit
+        let verdict =
+            limit < .infinity ? "   p50 at most \(hundredths(limit)): \(holds ? "holds" : "DOES NOT HOLD")" : ""
         print("  ratio \(name): p50 \(hundredths(ratio(0.5)))   p99 \(hundredths(ratio(0.99)))\(verdict)")
         return holds
     }
@@ -184,5 +221,22 @@ struct Comparison {
         let field = "\"delivery\":"
         let parts = text.split(separator: field + "0", maxSplits: 1)
         return parts.joined(separator: field + "@")
+    }
+}
+
+/// A clock that stands, for an app that is measured with the library of virtual time in it.
+struct WithVirtualTime {
+    private let clock: AppClock
+    /// What brings the library into the app.
+    let environment: [String]
+
+    init(library: String) throws {
+        clock = try AppClock(monotonicBase: 1_000_000_000_000, realBase: 0, now: 0)
+        environment = clock.environment(library: library)
+    }
+
+    /// - Throws: when the app had no library after all.
+    func check() throws {
+        if clock.processes == 0 { throw Failure("\(TimeLibrary.name) is not in the app") }
     }
 }

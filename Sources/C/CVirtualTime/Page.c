@@ -53,6 +53,7 @@ void wake_time_set(struct wake_time_page *page, int64_t now) {
 uint64_t wake_time_reads(const struct wake_time_page *page) { return page->clock_reads; }
 uint32_t wake_time_processes(const struct wake_time_page *page) { return page->processes; }
 uint32_t wake_time_fallback(const struct wake_time_page *page) { return page->fallback; }
+uint32_t wake_time_terminals(const struct wake_time_page *page) { return page->terminals; }
 
 uint64_t wake_time_unsupported(const struct wake_time_page *page, uint32_t *call) {
     *call = page->unsupported_call;

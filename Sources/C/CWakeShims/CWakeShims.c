@@ -1,8 +1,12 @@
 #define _GNU_SOURCE
 #include "CWakeShims.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 int wake_open(const char *path, int flags, unsigned int mode) { return open(path, flags, mode); }
 
@@ -11,6 +15,15 @@ int wake_duplicate(int descriptor) { return fcntl(descriptor, F_DUPFD_CLOEXEC, 0
 int wake_nonblocking(int descriptor) {
     int flags = fcntl(descriptor, F_GETFL);
     return flags < 0 ? -1 : fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
+}
+
+int wake_end_with_parent(int parent) {
+    if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0) return -1;
+    // It may have ended before.
+    if (getppid() == parent) return 0;
+    prctl(PR_SET_PDEATHSIG, 0);
+    errno = ESRCH;
+    return -1;
 }
 
 const char *wake_reason(int code) { return strerrordesc_np(code); }

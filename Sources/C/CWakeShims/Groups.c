@@ -158,7 +158,7 @@ struct table {
 static int parse_process(const char *text, struct process *process) {
     // The name in parentheses may hold anything, parentheses too.
     const char *end = strrchr(text, ')');
-    long long started;
+    long long started = 0;
     int count = end ? sscanf(end + 1, " %c %d %*d %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lld",
                              &process->state, &process->parent, &process->session, &started)
                     : 0;

@@ -1,6 +1,6 @@
 // Programs that an app starts. The filter outlives exec, and a program that traps without a handler is killed: so the two
 // variables that bring this library and its page along are put back into an environment that lacks them. A program
-// without a dynamic loader is not helped by that.
+// without a dynamic loader is not helped by that, but by being laid apart (Static.c).
 #include "Inside.h"
 
 #include <alloca.h>
@@ -110,7 +110,10 @@ static int must_complete(const struct completed *it) { return page && library[0]
 PUBLIC int execve(const char *path, strings arguments, strings environment) {
     (void)is_virtual();
     strings complete = COMPLETED(environment);
-    return next_execve(path, arguments, complete);
+    int layout = prepare_layout(path);
+    int result = next_execve(path, arguments, complete);
+    restore_layout(layout);
+    return result;
 }
 
 PUBLIC int execv(const char *path, strings arguments) { return execve(path, arguments, environ); }
@@ -118,7 +121,10 @@ PUBLIC int execv(const char *path, strings arguments) { return execve(path, argu
 PUBLIC int execvpe(const char *file, strings arguments, strings environment) {
     (void)is_virtual();
     strings complete = COMPLETED(environment);
-    return next_execvpe(file, arguments, complete);
+    int layout = prepare_layout_in_path(file);
+    int result = next_execvpe(file, arguments, complete);
+    restore_layout(layout);
+    return result;
 }
 
 PUBLIC int execvp(const char *file, strings arguments) { return execvpe(file, arguments, environ); }
@@ -126,13 +132,19 @@ PUBLIC int execvp(const char *file, strings arguments) { return execvpe(file, ar
 PUBLIC int fexecve(int descriptor, strings arguments, strings environment) {
     (void)is_virtual();
     strings complete = COMPLETED(environment);
-    return next_fexecve(descriptor, arguments, complete);
+    int layout = prepare_layout_at(descriptor, "", AT_EMPTY_PATH);
+    int result = next_fexecve(descriptor, arguments, complete);
+    restore_layout(layout);
+    return result;
 }
 
 PUBLIC int execveat(int directory, const char *path, strings arguments, strings environment, int flags) {
     (void)is_virtual();
     strings complete = COMPLETED(environment);
-    return told(call6(SYS_execveat, directory, (long)path, (long)arguments, (long)complete, flags, 0));
+    int layout = prepare_layout_at(directory, path, flags);
+    long result = call6(SYS_execveat, directory, (long)path, (long)arguments, (long)complete, flags, 0);
+    restore_layout(layout);
+    return told(result);
 }
 
 static size_t count_of(va_list list) {
@@ -192,7 +204,10 @@ PUBLIC int posix_spawn(
     const posix_spawnattr_t *restrict attributes, strings arguments, strings environment) {
     (void)is_virtual();
     strings complete = COMPLETED(environment);
-    return next_spawn(process, path, actions, attributes, arguments, complete);
+    int layout = prepare_layout(path);
+    int result = next_spawn(process, path, actions, attributes, arguments, complete);
+    restore_layout(layout);
+    return result;
 }
 
 PUBLIC int posix_spawnp(
@@ -200,7 +215,10 @@ PUBLIC int posix_spawnp(
     const posix_spawnattr_t *restrict attributes, strings arguments, strings environment) {
     (void)is_virtual();
     strings complete = COMPLETED(environment);
-    return next_spawnp(process, file, actions, attributes, arguments, complete);
+    int layout = prepare_layout_in_path(file);
+    int result = next_spawnp(process, file, actions, attributes, arguments, complete);
+    restore_layout(layout);
+    return result;
 }
 
 // These two take the environment of the process.

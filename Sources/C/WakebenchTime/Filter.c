@@ -9,6 +9,7 @@
 #include <mqueue.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -36,12 +37,14 @@
 #define WHEN_POINTER(argument) LOAD(LOW(argument)), IF(0, 0, 3), LOAD(HIGH(argument)), IF(0, 0, 1), PASS
 #define WHEN_POSITIVE(argument) LOAD(LOW(argument)), IF(0, 1, 0), JUMP(BPF_JSET, 0x80000000, 0, 1), PASS
 #define UNLESS_SET(argument, bits) LOAD(LOW(argument)), JUMP(BPF_JSET, bits, 0, 1), PASS
-// The end of a rule. A static program has no handler and would be killed; most of them (those that are not position
-// independent) make their calls from below 4 GiB, and pass: they live on wall time.
+// The end of a rule. A static program has no handler and would be killed: those that are not position independent make
+// their calls from below 4 GiB, and those that are have been laid apart (Static.c). Their calls pass; they live on wall time.
 #define TRAP                                                                                                           \
-    LOAD(FIELD(instruction_pointer) + 4), IF(0, 0, 1), PASS,                                                           \
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP | TRAP_DATA)
+    LOAD(FIELD(instruction_pointer) + 4), IF(0, 2, 0), JUMP(BPF_JGE, STATIC_FIRST, 0, 2),                              \
+        JUMP(BPF_JGT, STATIC_LAST, 1, 0), PASS, BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP | TRAP_DATA)
 
+// For all threads at once; and it is no sandbox, so that the processor may go on guessing as it does in other programs.
+enum { FILTER_FLAGS = SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_SPEC_ALLOW };
 enum { MOST_STEPS = 1024 };
 struct program {
     unsigned short count;
@@ -74,11 +77,23 @@ static void start(struct program *program) {
     }
 }
 
+// A process in the old layout has all its code there.
+static void trap_everywhere(struct program *program) {
+    for (unsigned index = 0; index < program->count; index++) {
+        struct sock_filter *step = &program->steps[index];
+        if (BPF_CLASS(step->code) == BPF_JMP && BPF_OP(step->code) == BPF_JGE && step->k == STATIC_FIRST) {
+            step->k = UINT32_MAX;
+        }
+    }
+}
+
 static int install(struct program *program) {
     program->steps[program->count++] = (struct sock_filter)PASS;
+    uint64_t place = (uint64_t)(uintptr_t)install >> 32;
+    if (place >= STATIC_FIRST && place <= STATIC_LAST) trap_everywhere(program);
     const struct sock_fprog code = {program->count, program->steps};
     if (call(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0) < 0) return EPERM;
-    long result = call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &code, 0);
+    long result = call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, FILTER_FLAGS, &code, 0);
     // Above zero: a thread that could not be brought under it.
     return result == 0 ? 0 : result < 0 ? (int)-result : EBUSY;
 }
@@ -141,6 +156,10 @@ static void add_sockets(struct program *program) {
          IF(SO_SNDTIMEO_OLD, 3, 0), IF(SO_RCVTIMEO_NEW, 2, 0), IF(SO_SNDTIMEO_NEW, 1, 0), PASS, TRAP);
 }
 
+static void add_terminals(struct program *program) {
+    RULE(program, SYS_ioctl, UNLESS_OURS(0), LOAD(LOW(1)), IF(TIOCSPTLCK, 1, 0), PASS, TRAP);
+}
+
 int install_filter(void) {
     uint32_t action = SECCOMP_RET_TRAP;
     long available = call(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action, 0);
@@ -151,6 +170,7 @@ int install_filter(void) {
     add_clocks(&program);
     add_timers(&program);
     add_sockets(&program);
+    add_terminals(&program);
     return install(&program);
 }
 

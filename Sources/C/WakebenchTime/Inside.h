@@ -45,6 +45,14 @@ enum {
     PROBE_ANSWER = 0x776b,
 };
 
+// The upper halves of the addresses where programs lie apart: from TASK_UNMAPPED_BASE of the kernel on, as far as it
+// scatters them.
+#if defined(__x86_64__)
+enum { STATIC_FIRST = 0x2aaa, STATIC_LAST = 0x3aaa };
+#else
+enum { STATIC_FIRST = 0x4000, STATIC_LAST = 0x6000 };
+#endif
+
 // NULL: the library does nothing.
 extern struct wake_time_page *page;
 
@@ -184,6 +192,9 @@ struct wake_timer *own_timer(void);
 long message_queue_call(const struct trapped *trapped);
 long semaphore_call(const struct trapped *trapped);
 
+// Terminals.c
+long terminal_call(const struct trapped *trapped);
+
 // Sockets.c
 long socket_call(const struct trapped *trapped);
 
@@ -206,6 +217,14 @@ void find_signal_functions(void);
 int keep_action(int signal, const struct sigaction *action, struct sigaction *old);
 // What the app has set for SIGSYS.
 struct sigaction kept_action(void);
+
+// Static.c
+// Before a program is started, as the functions of that name look for it; the result goes to the second when it was, or
+// was not.
+int prepare_layout(const char *path);
+int prepare_layout_in_path(const char *file);
+int prepare_layout_at(int directory, const char *path, int flags);
+void restore_layout(int layout);
 
 // Environment.c
 void find_program_functions(const char *page_path);

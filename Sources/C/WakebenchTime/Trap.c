@@ -62,6 +62,8 @@ static long result_of(const struct trapped *trapped) {
         return message_queue_call(trapped);
     case SYS_semtimedop:
         return semaphore_call(trapped);
+    case SYS_ioctl:
+        return terminal_call(trapped);
     default:
         return socket_call(trapped);
     }

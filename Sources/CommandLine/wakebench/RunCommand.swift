@@ -42,10 +42,16 @@ enum RunCommand {
         .value("--sound-card", "NAME", "the PCM that plays for audio=alsa, as aplay -L lists them; default default"),
         .value("--microphone", "NAME", "the PCM that hears for audio=alsa; default the sound card"),
         .value("--patience", "SECONDS", "wall time after which an app that owes an answer counts as overrun"),
+        .value(
+            "--date",
+            "DATE",
+            "when the run begins, for apps in virtual time; default the scenario's, or \(RunDate.usual)"
+        ),
         .flag("--force", "replace a run in --out that is over"),
         .flag("--follow", "print each decision when it is made, as a run in real time does on a terminal"),
         .value("--app-log", "MIB", "how much is kept of what an app prints, the newest, in MiB; default 16"),
         .value("--junit", "FILE", "write JUnit there too, an error in it when the run could not begin"),
+        .value("--parent", "PID", "the process that starts the run: the run ends with it, as if interrupted"),
         .flag("--no-journal", "keep no journal: the run cannot be continued after a crash"),
         .flag("--quiet", short: "-q", "print the last line only"),
         .flag("--json", "print one JSON object instead of text"),
@@ -136,6 +142,12 @@ enum RunCommand {
             }
             options.patience = patience
         }
+        if let text = arguments.value("--date") {
+            guard let date = RunDate(text) else {
+                throw CommandFailure(.usage, "--date \(text): expected \(RunDate.expected)")
+            }
+            options.date = date
+        }
         if let text = arguments.value("--app-log") {
             guard let size = Int(text), (1...65_536).contains(size) else {
                 throw CommandFailure(.usage, "--app-log \(text): expected MiB, 1 to 65536")
@@ -152,6 +164,12 @@ enum RunCommand {
                 throw CommandFailure(.usage, "--gpsd \(text): expected a port, 1 to 65535")
             }
             options.gpsdPort = port
+        }
+        if let text = arguments.value("--parent") {
+            guard let parent = Int32(text), parent > 0 else {
+                throw CommandFailure(.usage, "--parent \(text): expected the number of a process")
+            }
+            options.parent = parent
         }
         if let receiver = arguments.value("--receiver"), receiver != "any" { options.receiver = receiver }
         if let card = arguments.value("--sound-card") { options.soundCard = card }

@@ -71,6 +71,16 @@ package struct ExternalAccessory: Hashable, Sendable {
             case .hid: false
             }
         }
+
+        /// What it carries to the accessory at most, in bytes a second: bulk transfers at full speed (USB 2.0, table 5-9), a
+        /// report a frame (5.7.3), or packets of the kind 3-DH5 one after the other (Bluetooth Core, volume 2, part B, 6.7).
+        package var rate: Int {
+            switch self {
+            case .tty: 1_216_000
+            case .hid(let reports): reports.size * 1_000
+            case .rfcomm: 272_262
+            }
+        }
     }
 
     /// Reports in both directions: what arrives is a report's data; what is sent is cut into reports and filled with zeros.

@@ -20,10 +20,16 @@ extension ScenarioReading {
     func phone(_ node: YAMLNode?) throws(FileError) -> PhoneStart {
         var phone = PhoneStart()
         guard let node else { return phone }
-        let fields = try Fields(node, of: "a phone", keys: ["passcode", "unlocked", "bluetooth"])
+        let fields = try Fields(node, of: "a phone", keys: ["passcode", "unlocked", "bluetooth", "date"])
         phone.passcode = try fields["passcode"]?.bool() ?? phone.passcode
         phone.unlocked = try fields["unlocked"]?.bool() ?? phone.unlocked
         phone.bluetooth = try fields["bluetooth"]?.bool() ?? phone.bluetooth
+        if let node = fields["date"] {
+            guard let date = RunDate(try node.text(expecting: RunDate.expected)) else {
+                throw node.error(expected: RunDate.expected)
+            }
+            phone.date = date
+        }
         return phone
     }
 

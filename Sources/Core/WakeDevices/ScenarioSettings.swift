@@ -31,6 +31,8 @@ package struct PhoneStart: Hashable, Sendable {
     package var passcode = true
     package var unlocked = true
     package var bluetooth = true
+    /// The date for its apps in virtual time; nil for the usual one.
+    package var date: RunDate?
 
     package init() {}
 }

@@ -135,6 +135,8 @@ package struct JournalMeta: Hashable, Sendable {
     package var backends: String
     /// `cgroup2`, `cgroup1`, `sigstop`.
     package var freezer: String
+    /// When the run begins for its apps, in seconds since 1970.
+    package var date: Int64
 
     package init(
         run: String,
@@ -143,7 +145,8 @@ package struct JournalMeta: Hashable, Sendable {
         seed: UInt64,
         profile: Profile,
         backends: String,
-        freezer: String
+        freezer: String,
+        date: Int64
     ) {
         self.run = run
         self.scenarioPath = scenarioPath
@@ -152,6 +155,7 @@ package struct JournalMeta: Hashable, Sendable {
         self.profile = profile
         self.backends = backends
         self.freezer = freezer
+        self.date = date
     }
 }
 

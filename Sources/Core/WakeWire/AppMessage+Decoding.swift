@@ -33,6 +33,8 @@ extension AppMessage {
             self = .endTask(token: try fields.serial("token"))
         case "time.remaining":
             self = .timeRemaining(id: try fields.serial("id"))
+        case "signpost":
+            self = .signpost(try WireSignpost(fields))
         default:
             self = try AppMessage.request(type, fields)
         }

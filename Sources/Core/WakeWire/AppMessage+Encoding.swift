@@ -50,6 +50,8 @@ extension AppMessage {
         case .timeRemaining(let id):
             writer.field("type", "time.remaining")
             writer.field("id", id)
+        case .signpost(let signpost):
+            signpost.write(to: &writer)
         case .central(let manager, let request):
             request.write(manager: manager, to: &writer)
         case .peripheral(let manager, let peripheral, let request):

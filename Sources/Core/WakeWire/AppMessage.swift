@@ -18,6 +18,8 @@ package enum AppMessage: Equatable, Sendable {
     case endTask(token: UInt64)
     /// How long the app may still run in the background; answered by a reply with `seconds`.
     case timeRemaining(id: UInt64)
+    /// A mark for the run's trace; never answered.
+    case signpost(WireSignpost)
     /// A request to a central manager.
     case central(manager: UInt32, CentralRequest)
     /// A request to a peripheral of a central manager.

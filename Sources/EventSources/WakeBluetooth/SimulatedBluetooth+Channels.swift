@@ -14,6 +14,9 @@ final class SimulatedChannel {
     /// -1 once it is closed.
     private(set) var descriptor: Int32
     private var watch: Watch?
+    /// What the air carries of the app's: packets of 247 bytes, each with its answer 2.5 ms of the 1M PHY (Bluetooth Core,
+    /// volume 6, part B, 2.1 and 4.1.1).
+    private var pace = LinkPace(rate: 98_800)
     private var roomWatch: Watch?
     /// A duplicate, since one descriptor can be watched in one way only.
     private let roomDescriptor: Int32
@@ -42,6 +45,30 @@ final class SimulatedChannel {
     }
 
     var isOpen: Bool { descriptor >= 0 }
+
+    /// Takes at most so many bytes of what the app has written, as fast as the air carries them.
+    ///
+    /// - Returns: nil when there is nothing now, or nothing any more: then the channel is closed.
+    func receive(atMost limit: Int, at now: Instant) -> [UInt8]? {
+        let room = min(pace.room(at: now), limit)
+        guard isOpen, room > 0 else { return nil }
+        var buffer = [UInt8](repeating: 0, count: room)
+        let count = repeatingInterrupted { unsafe recv(descriptor, &buffer, room, 0) }
+        guard count > 0 else {
+            if count == 0 || errno != EAGAIN { close() }
+            return nil
+        }
+        pace.took(count, at: now)
+        return Array(buffer.prefix(count))
+    }
+
+    /// When the air carries on what the app writes without end.
+    var nextRoom: Instant? { pace.nextRoom }
+
+    /// What is not taken now would keep the loop awake.
+    func watchWhatIsTaken() {
+        if pace.nextRoom == nil { watch?.enable() } else { watch?.disable() }
+    }
 
     func close() {
         guard isOpen else { return }
@@ -127,25 +154,27 @@ extension SimulatedBluetooth {
         guard !channels.isEmpty else { return }
         for channel in channels where channel.isOpen {
             drain(channel)
-            receive(over: channel)
+            receive(over: channel, at: now)
         }
         channels.removeAll { !$0.isOpen }
     }
 
-    private func receive(over channel: SimulatedChannel) {
-        var buffer = [UInt8](repeating: 0, count: 4_096)
+    private func receive(over channel: SimulatedChannel, at now: Instant) {
+        let held = channel.nextRoom
         // What an app writes without end is read a little in each turn.
-        for _ in 0..<16 where channel.isOpen {
-            let count = unsafe recv(channel.descriptor, &buffer, buffer.count, 0)
-            if count > 0 {
-                if channel.description.echo { send(Array(buffer[..<count]), over: channel) }
-            } else if count < 0, errno == EINTR {
-                continue
-            } else {
-                if count == 0 || errno != EAGAIN { channel.close() }
-                return
-            }
+        for _ in 0..<16 {
+            guard let bytes = channel.receive(atMost: 4_096, at: now) else { break }
+            if channel.description.echo { send(bytes, over: channel) }
         }
+        guard channel.isOpen, channel.nextRoom != held else { return }
+        channel.watchWhatIsTaken()
+        if let next = channel.nextRoom { plan(.channelRoom, Int(channel.number), 0, next) }
+    }
+
+    /// The air carries on what an app writes without end.
+    func channelHasRoom(_ number: Int, at now: Instant) {
+        guard let channel = channels.first(where: { Int($0.number) == number }), channel.isOpen else { return }
+        receive(over: channel, at: now)
     }
 
     /// Closes the channels that match: the app reads what is there, and then the end.

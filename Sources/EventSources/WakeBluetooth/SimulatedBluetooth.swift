@@ -146,6 +146,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
                 }
             case .prepared: carryOutPrepared()
             case .channelValue: channelDue(index, at: entry.at)
+            case .channelRoom: channelHasRoom(index, at: entry.at)
             case .beacon: beaconDue(index, generation: entry.generation, at: entry.at)
             }
         }

@@ -11,6 +11,7 @@ struct SimulatedSchedule {
         case linkLoss
         case prepared
         case channelValue
+        case channelRoom
         case beacon
     }
 

@@ -93,7 +93,7 @@ package final class SimulatedAccessories: AccessoryPort {
                 lookAtSessions(at: now)
             }
             guard let place = sessions.firstIndex(where: { $0.number == number }) else { return }
-            receive(sessions[place], at: now)
+            receive(sessions[place], at: now, toTheEnd: true)
             // What was received may have pulled the accessory.
             guard let place = sessions.firstIndex(where: { $0.number == number }) else { return }
             sessions.remove(at: place).socket.close()
@@ -155,8 +155,10 @@ package final class SimulatedAccessories: AccessoryPort {
     package var nextDeadline: Instant? {
         var next = devices.compactMap(\.due).min()
         for session in sessions {
-            guard let due = session.due, devices[session.device].faults.stalledUntil == nil else { continue }
-            next = min(next ?? due, due)
+            guard devices[session.device].faults.stalledUntil == nil else { continue }
+            for due in [session.due, session.pace.nextRoom] {
+                if let due { next = min(next ?? due, due) }
+            }
         }
         return next
     }
@@ -165,7 +167,10 @@ package final class SimulatedAccessories: AccessoryPort {
         while let next = nextDeadline, next <= now {
             self.now = max(self.now, next)
             for index in devices.indices { deviceDue(index, at: next) }
-            for session in sessions where session.socket.isOpen { play(session, until: next) }
+            for session in sessions where session.socket.isOpen {
+                if let room = session.pace.nextRoom, room <= next { receive(session, at: next) }
+                if session.socket.isOpen { play(session, until: next) }
+            }
         }
         self.now = max(self.now, now)
     }
@@ -345,8 +350,8 @@ package final class SimulatedAccessories: AccessoryPort {
         }
     }
 
-    /// Takes what the app has written.
-    private func receive(_ session: SimulatedSession, at now: Instant) {
+    /// Takes what the app has written, as fast as the link carries it, or all of it when the app ends the session.
+    private func receive(_ session: SimulatedSession, at now: Instant, toTheEnd: Bool = false) {
         let index = session.device
         let isStalled = devices[index].faults.stalledUntil != nil
         session.socket.wantsBytes = !isStalled
@@ -354,10 +359,12 @@ package final class SimulatedAccessories: AccessoryPort {
         // What an app writes without end is read a little in each turn.
         for _ in 0..<64 {
             let left = devices[index].faults.bytesBeforeUnplug
+            let room = toTheEnd ? 65_536 : session.pace.room(at: now)
             // An echo that has no room holds the app's writes.
             guard !session.script.echo || session.backlog.isEmpty,
-                let bytes = session.socket.receive(atMost: min(left ?? 65_536, 65_536))
+                let bytes = session.socket.receive(atMost: min(left ?? 65_536, room))
             else { break }
+            session.pace.took(bytes.count, at: now)
             session.arrived(bytes, at: now)
             if session.script.echo { push(bytes, over: session) }
             guard let left else { continue }
@@ -367,6 +374,7 @@ package final class SimulatedAccessories: AccessoryPort {
                 return
             }
         }
-        session.socket.wantsBytes = !session.script.echo || session.backlog.isEmpty
+        session.socket.wantsBytes =
+            session.pace.room(at: now) > 0 && (!session.script.echo || session.backlog.isEmpty)
     }
 }

@@ -59,6 +59,8 @@ final class SimulatedSession {
     private var tail: [UInt8] = []
     /// What is to be sent and has no room yet; nothing else is sent before it.
     var backlog = ByteQueue()
+    /// What the link carries of the app's.
+    var pace: LinkPace
 
     /// A timetable as it plays.
     struct Player {
@@ -86,6 +88,7 @@ final class SimulatedSession {
         self.place = place
         self.socket = socket
         link = description.link
+        pace = LinkPace(rate: description.link.rate)
         script = description.script
         players = ([script.timetable] + script.answers.map(\.timetable)).map { Player(timetable: $0) }
         players[0].start(at: now)

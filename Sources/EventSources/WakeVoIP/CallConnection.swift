@@ -2,6 +2,7 @@ import CWakeShims
 import Glibc
 import WakeDevices
 import WakeModel
+import WakePorts
 import WakeSystem
 
 /// One connection of a call server, and how far its plan has come.
@@ -37,6 +38,8 @@ final class CallConnection {
     private(set) var isOver = false
     /// It has no more to read: the app writes no more.
     private var isRead = false
+    /// What the network carries of the app's, as one of 100 Mbit/s does.
+    private var pace = LinkPace(rate: 12_500_000, burst: 1_048_576)
 
     /// What waits to be sent, at most.
     private static let pieceBytes = 65_536
@@ -177,14 +180,19 @@ final class CallConnection {
 
     // MARK: Reading
 
-    /// Reads what there is. Says whether there was anything, the end included.
-    func read() -> Bool {
+    /// When the network carries on what the app writes without end.
+    var roomDue: Instant? { descriptor >= 0 && !isRead && !isOver && !stalls ? pace.nextRoom : nil }
+
+    /// Reads what there is and the network has carried. Says whether there was anything, the end included.
+    func read(at now: Instant) -> Bool {
         guard descriptor >= 0, !isRead, !isOver, !stalls else { return false }
         var buffer = [UInt8](repeating: 0, count: Self.pieceBytes)
         var found = false
         while true {
+            let room = min(pace.room(at: now), buffer.count)
+            guard room > 0 else { return found }
             let flags = Int32(truncatingIfNeeded: MSG_DONTWAIT)
-            let count = repeatingInterrupted { unsafe recv(descriptor, &buffer, buffer.count, flags) }
+            let count = repeatingInterrupted { unsafe recv(descriptor, &buffer, room, flags) }
             if count < 0, errno == EAGAIN { return found }
             found = true
             guard count > 0 else {
@@ -192,6 +200,7 @@ final class CallConnection {
                 if count < 0 { isOver = true }
                 return true
             }
+            pace.took(count, at: now)
             received += UInt64(count)
             messages.add(buffer[..<count])
         }

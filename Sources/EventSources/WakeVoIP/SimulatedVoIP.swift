@@ -146,13 +146,23 @@ package final class SimulatedVoIP: VoIPPort {
         )
     }
 
-    package var nextDeadline: Instant? { connections.lazy.compactMap(\.due).min() }
+    package var nextDeadline: Instant? {
+        var next: Instant?
+        for connection in connections {
+            for due in [connection.due, connection.roomDue] {
+                if let due { next = min(next ?? due, due) }
+            }
+        }
+        return next
+    }
 
     package func timeReached(_ now: Instant) {
         while let due = nextDeadline, due <= now {
             self.now = max(self.now, due)
-            for connection in connections where connection.due == due {
-                settle(connection, connection.answer(at: due))
+            for connection in connections {
+                let hasRoom = connection.roomDue.map { $0 <= due } ?? false
+                let wasRead = hasRoom && connection.read(at: due)
+                if wasRead || connection.due == due { settle(connection, connection.answer(at: due)) }
             }
             dropEnded()
         }
@@ -275,14 +285,14 @@ package final class SimulatedVoIP: VoIPPort {
         guard listens, !servers.isEmpty else { return }
         accept()
         for connection in connections where connection.descriptor >= 0 {
-            var wasRead = connection.read()
+            var wasRead = connection.read(at: self.now)
             if let app = duplicate(of: connection) {
                 if comesOn(connection, to: app) { tell(app) }
                 // On its way through this machine.
                 while connection.missing(from: app.descriptor) > 0 {
                     connection.acknowledge()
                     wait(for: connection.descriptor)
-                    guard connection.read() else { break }
+                    guard connection.read(at: self.now) else { break }
                     wasRead = true
                 }
             }

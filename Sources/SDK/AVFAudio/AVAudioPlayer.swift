@@ -63,7 +63,7 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
     }
 
     private init(_ bytes: Data, url: URL?) throws {
-        let file = try WaveFile(Array(bytes))
+        let file = try WaveFile(Array(bytes), name: url?.lastPathComponent ?? "the data")
         guard
             let format = AVAudioFormat(
                 standardFormatWithSampleRate: file.sampleRate,

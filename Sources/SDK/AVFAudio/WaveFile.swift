@@ -11,20 +11,25 @@ struct WaveFile: Sendable {
 
     var frames: Int { samples.count / channels }
 
+    private static let remedy =
+        "this phone plays WAV files with 8 to 32 bits of linear PCM; convert it: ffmpeg -i IN -c:a pcm_s16le OUT.wav"
+
     /// Reads a file's bytes.
     ///
-    /// - Throws: An error of the domain `NSOSStatusErrorDomain` that says what kind of file it would have to be.
-    init(_ bytes: [UInt8]) throws {
+    /// - Parameter name: What an error calls the file.
+    /// - Throws: An error of the domain `NSOSStatusErrorDomain` that says what is wrong and how the file becomes one that can
+    ///   be played.
+    init(_ bytes: [UInt8], name: String = "the data") throws {
         guard bytes.count >= 12, bytes[0..<4].elementsEqual("RIFF".utf8), bytes[8..<12].elementsEqual("WAVE".utf8)
         else {
-            throw Self.error(0x7479_703F, "This phone plays WAV files with linear PCM, and nothing else")
+            throw Self.error(0x7479_703F, "\(name) is no WAV file; \(Self.remedy)")
         }
         var format: Format?
         var place = 12
         while place + 8 <= bytes.count {
             let size = Int(Self.number(bytes, place + 4, 4))
             let body = place + 8..<min(place + 8 + size, bytes.count)
-            if bytes[place..<place + 4].elementsEqual("fmt ".utf8) { format = try Format(bytes[body]) }
+            if bytes[place..<place + 4].elementsEqual("fmt ".utf8) { format = try Format(bytes[body], name) }
             if bytes[place..<place + 4].elementsEqual("data".utf8) {
                 guard let format else { break }
                 sampleRate = format.sampleRate
@@ -34,7 +39,7 @@ struct WaveFile: Sendable {
             }
             place = body.lowerBound + size + size % 2
         }
-        throw Self.error(0x6474_613F, "The WAV file has no sound in it")
+        throw Self.error(0x6474_613F, "\(name) is a WAV file that is cut off before its sound; copy it again")
     }
 
     private struct Format {
@@ -43,9 +48,11 @@ struct WaveFile: Sendable {
         let bytes: Int
         let isFloat: Bool
 
-        init(_ chunk: ArraySlice<UInt8>) throws {
+        init(_ chunk: ArraySlice<UInt8>, _ name: String) throws {
             let chunk = Array(chunk)
-            guard chunk.count >= 16 else { throw WaveFile.error(0x666D_743F, "The WAV file's format is cut off") }
+            guard chunk.count >= 16 else {
+                throw WaveFile.error(0x666D_743F, "\(name) is a WAV file whose format is cut off; copy it again")
+            }
             var tag = WaveFile.number(chunk, 0, 2)
             // The extensible form has the tag in the first bytes of a UUID.
             if tag == 0xFFFE, chunk.count >= 26 { tag = WaveFile.number(chunk, 24, 2) }
@@ -58,8 +65,8 @@ struct WaveFile: Sendable {
             guard isKnown, (1...8).contains(channels), (1_000...384_000).contains(sampleRate) else {
                 throw WaveFile.error(
                     0x666D_743F,
-                    "This phone plays 8 to 32 bits of linear PCM: not tag \(tag), \(bits) bits, \(channels) channels, "
-                        + "\(Int(sampleRate)) Hz"
+                    "\(name) is a WAV file with tag \(tag), \(bits) bits, \(channels) channels, \(Int(sampleRate)) Hz; "
+                        + WaveFile.remedy
                 )
             }
         }

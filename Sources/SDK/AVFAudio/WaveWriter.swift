@@ -22,14 +22,19 @@ final class WaveWriter: Sendable {
                 default: nil
                 }
             }
+            let name = url.lastPathComponent
             guard url.isFileURL, url.pathExtension.lowercased() == "wav" else {
                 throw WaveFile.error(
                     0x7479_703F,
-                    "This phone records WAV files: \(url.lastPathComponent) is none by its name"
+                    "\(name) is no WAV file by its name, and this phone records no other; give a URL that ends in .wav"
                 )
             }
             guard number(AVFormatIDKey).map({ $0.uint32Value == kAudioFormatLinearPCM }) ?? true else {
-                throw WaveFile.error(0x666D_743F, "This phone records linear PCM, and nothing else")
+                throw WaveFile.error(
+                    0x666D_743F,
+                    "\(name) is to be recorded in another way than linear PCM, the one that this phone has; give "
+                        + "kAudioFormatLinearPCM as AVFormatIDKey"
+                )
             }
             isFloat = number(AVLinearPCMIsFloatKey)?.boolValue ?? false
             channels = number(AVNumberOfChannelsKey)?.intValue ?? 1
@@ -40,7 +45,9 @@ final class WaveWriter: Sendable {
             else {
                 throw WaveFile.error(
                     0x666D_743F,
-                    "This phone records 16 bits, or 32 with a fraction, little-endian, of one or two channels"
+                    "\(name) is to have \(bits) bits, \(channels) channels, \(sampleRate) Hz; this phone "
+                        + "records 16 bits, or 32 with AVLinearPCMIsFloatKey, little-endian, 1 or 2 channels, 1000 to "
+                        + "384000 Hz"
                 )
             }
         }

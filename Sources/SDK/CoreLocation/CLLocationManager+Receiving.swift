@@ -32,6 +32,7 @@ extension CLLocationManager {
         case .regionEntered(let identifier), .regionExited(let identifier), .regionState(let identifier, _),
             .monitoringStarted(let identifier), .monitoringFailed(let identifier, _):
             if sees(identifier) { receiveRegion(event) }
+            if identifier.hasPrefix(MonitorWatcher.prefix) { tellMonitor(event) }
         }
     }
 
@@ -71,6 +72,15 @@ extension CLLocationManager {
         case .monitoringFailed(let identifier, let failure):
             let region = services.refuse(identifier).map(CLRegion.made)
             delegate?.locationManager(self, monitoringDidFailFor: region, withError: appError(failure))
+        default: break
+        }
+    }
+
+    /// A crossing is for all managers: whichever hears of it, the monitor that it is for does.
+    private func tellMonitor(_ event: WireLocationEvent) {
+        switch event {
+        case .regionEntered(let identifier): MonitorWatcher.hear(identifier, .satisfied)
+        case .regionExited(let identifier): MonitorWatcher.hear(identifier, .unsatisfied)
         default: break
         }
     }

@@ -5,8 +5,8 @@ public protocol CLCondition: Sendable {}
 
 /// Watches conditions, and tells when they begin and cease to hold; that also starts an app that was ended.
 ///
-/// An app that is started so makes a monitor of the same name again, and finds its conditions and then the event in it. What
-/// was told last is not kept beyond the process. Each condition is a region to the bench, `CLMonitor NAME/IDENTIFIER`,
+/// An app that is started so makes a monitor of the same name again, soon or late, and finds its conditions and then the event in
+/// it. What was told last is not kept beyond the process. Each condition is a region to the bench, `CLMonitor NAME/IDENTIFIER`,
 /// which counts among the regions that an app may monitor.
 public actor CLMonitor {
     /// The app's name for it.

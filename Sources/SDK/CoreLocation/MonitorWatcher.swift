@@ -31,7 +31,10 @@ final class MonitorWatcher: NSObject, CLLocationManagerDelegate, @unchecked Send
             }
         }
         manager.delegate = self
+        for (region, state) in register() { hear(region, state) }
     }
+
+    deinit { Self.registry.withLock { _ = $0.watchers.removeValue(forKey: ObjectIdentifier(self)) } }
 
     private func event(_ identifier: String, _ state: CLMonitor.Event.State) -> CLMonitor.Event {
         CLMonitor.Event(identifier: identifier, state: state, date: Date())
@@ -86,6 +89,47 @@ final class MonitorWatcher: NSObject, CLLocationManagerDelegate, @unchecked Send
             if state.listeners.isEmpty { state.unheard.append(event) }
             for listener in state.listeners.values { listener.yield(event) }
         }
+    }
+
+    // MARK: Monitors that are still to be made
+
+    /// The watchers of the process, and how conditions stand that none of them watches.
+    private struct Registry {
+        struct Entry {
+            let prefix: String
+            let hear: @Sendable (String, CLMonitor.Event.State) -> Void
+        }
+
+        var watchers: [ObjectIdentifier: Entry] = [:]
+        /// By the identifier of the region.
+        var waiting: [String: CLMonitor.Event.State] = [:]
+    }
+
+    private static let registry = Mutex(Registry())
+
+    /// Makes itself known. Gives what came before for its conditions, in the order of their regions.
+    private func register() -> [(region: String, state: CLMonitor.Event.State)] {
+        let entry = Registry.Entry(prefix: prefix) { [weak self] in self?.hear($0, $1) }
+        return Self.registry.withLock { registry in
+            registry.watchers[ObjectIdentifier(self)] = entry
+            let mine = registry.waiting.filter { $0.key.hasPrefix(prefix) }
+            for region in mine.keys { registry.waiting[region] = nil }
+            return mine.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
+        }
+    }
+
+    private func hear(_ region: String, _ state: CLMonitor.Event.State) {
+        change(String(region.dropFirst(prefix.count)), to: state)
+    }
+
+    /// Tells the monitor of a region that it was crossed; where the app has still to make it, it will find the last of that.
+    static func hear(_ region: String, _ state: CLMonitor.Event.State) {
+        let watchers = registry.withLock { registry in
+            let found = registry.watchers.values.filter { region.hasPrefix($0.prefix) }
+            if found.isEmpty { registry.waiting[region] = state }
+            return found
+        }
+        for watcher in watchers { watcher.hear(region, state) }
     }
 
     // MARK: What the manager tells

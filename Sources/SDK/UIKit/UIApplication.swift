@@ -130,6 +130,7 @@ extension UIApplication {
     }
 
     private func launch(delegate type: NSObject.Type?, options: [LaunchOptionsKey: Any]?) {
+        AppList.tellNotDecided()
         if let type {
             guard let delegate = type.makeForBench() as? any UIApplicationDelegate else {
                 fatalError("UIApplicationMain: \(type) does not conform to UIApplicationDelegate")

@@ -76,21 +76,15 @@ struct SceneManifest: Sendable {
 
     /// The manifest of the running app; nil when its delegate alone hears of its life.
     static let ofApp: SceneManifest? = {
-        guard let executable = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {
-            return nil
-        }
-        let list = URL(filePath: executable).deletingLastPathComponent().appending(path: "Info.plist")
-        guard let data = try? Data(contentsOf: list) else { return nil }
-        let module = URL(filePath: executable).lastPathComponent
-        return SceneManifest(data, module: module)
+        guard let executable = AppList.executable else { return nil }
+        return SceneManifest(AppList.read(), module: executable.lastPathComponent)
     }()
 
     /// The manifest in a property list; nil when there is none.
     ///
     /// - Parameter module: What stands for `$(PRODUCT_MODULE_NAME)`, which Xcode would have put in.
-    init?(_ data: Data, module: String) {
-        let list = unsafe try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
-        guard let manifest = list?["UIApplicationSceneManifest"] as? [String: Any] else { return nil }
+    init?(_ list: [String: Any], module: String) {
+        guard let manifest = list["UIApplicationSceneManifest"] as? [String: Any] else { return nil }
         let roles = manifest["UISceneConfigurations"] as? [String: Any] ?? [:]
         entries = roles.mapValues { role in
             (role as? [[String: Any]] ?? []).map { entry in

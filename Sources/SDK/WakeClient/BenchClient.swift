@@ -44,8 +44,14 @@ package final class BenchClient: Sendable {
     package static let shared: BenchClient = {
         let socket = BenchSocket.inherited()
         if socket == nil { WithoutBench.checkAllowed() }
+        isConnected.store(socket != nil, ordering: .releasing)
         return BenchClient(socket: socket)
     }()
+
+    private static let isConnected = Atomic(false)
+
+    /// The connection where the application or a manager has made it; for what alone is no reason to make one.
+    package static var connected: BenchClient? { isConnected.load(ordering: .acquiring) ? shared : nil }
 
     /// Whether a bench started this process.
     package var hasBench: Bool { socket != nil }

@@ -17,6 +17,8 @@ final class DescriptorStream: @unchecked Sendable {
         let runLoop: RunLoop
         let timer: Timer
         var modes: [RunLoop.Mode]
+        /// A block of its waits to be run.
+        var isAsked = false
     }
 
     private static let queue = DispatchQueue(label: "wakebench.streams")
@@ -397,13 +399,39 @@ final class DescriptorStream: @unchecked Sendable {
     }
 
     /// Wakes the run loops when there is something to tell, or somebody waits for what was told already.
+    ///
+    /// While a timer's handler runs, a date that is not after its last one is ignored, and a clock may stand still: so that
+    /// nothing is lost then, a block that the loop runs after its timers tells it too.
     func signal() {
-        let timers = lock.withLock {
-            owed.isEmpty && (waiting.isEmpty || tellers > 0) ? [] : places.map(\.timer)
+        let (timers, asked) = lock.withLock { () -> ([Timer], [(RunLoop, [RunLoop.Mode])]) in
+            guard !owed.isEmpty || !waiting.isEmpty && tellers == 0 else {
+                return ([], [])
+            }
+            let asked = places.filter { !$0.isAsked }.map { ($0.runLoop, $0.modes) }
+            for index in places.indices {
+                places[index].isAsked = true
+            }
+            return (places.map(\.timer), asked)
+        }
+        for (runLoop, modes) in asked {
+            runLoop.perform(inModes: modes) { [weak self] in
+                self?.answer()
+            }
         }
         for timer in timers {
             timer.fireDate = .distantPast
         }
+    }
+
+    /// What `signal` asked a run loop for.
+    private func answer() {
+        lock.withLock {
+            guard let index = places.firstIndex(where: { $0.runLoop === RunLoop.current }) else {
+                return
+            }
+            places[index].isAsked = false
+        }
+        deliver()
     }
 
     /// Tells the delegate what is owed; runs on a run loop of the stream.

@@ -1,4 +1,5 @@
 import Foundation
+import WakeClient
 
 /// What a user was doing, so that it can be gone on with elsewhere; on this phone there is no elsewhere.
 open class NSUserActivity: NSObject, @unchecked Sendable {
@@ -39,8 +40,10 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         lock.withLock { info = (info ?? [:]).merging(otherDictionary) { $1 } }
     }
 
-    /// Does nothing: no other device takes it up.
-    open func becomeCurrent() {}
+    /// Does nothing, and says so once on stderr: no other device takes it up.
+    open func becomeCurrent() {
+        notDecided("NSUserActivity.becomeCurrent: there is no other device, nobody goes on with an activity")
+    }
     /// Does nothing: it never was current.
     open func resignCurrent() {}
     /// Does nothing: nobody else has it.

@@ -58,21 +58,25 @@ open class OSLog: NSObject, @unchecked Sendable {
     }
 
     /// The log of a program that names no part of itself.
-    public static let `default` = OSLog(prefix: "")
+    public static let `default` = OSLog(prefix: "", subsystem: "", category: "")
     /// A log that nothing is written to.
-    public static let disabled = OSLog(prefix: nil)
+    public static let disabled = OSLog(prefix: nil, subsystem: "", category: "")
 
     /// What stands before each line; nil when nothing is written.
     let prefix: String?
+    let subsystem: String
+    let category: String
 
-    private init(prefix: String?) {
+    private init(prefix: String?, subsystem: String, category: String) {
         self.prefix = prefix
+        self.subsystem = subsystem
+        self.category = category
         super.init()
     }
 
     /// The log of a subsystem, such as a bundle identifier, and a category in it.
     public convenience init(subsystem: String, category: String) {
-        self.init(prefix: "[\(subsystem):\(category)] ")
+        self.init(prefix: "[\(subsystem):\(category)] ", subsystem: subsystem, category: category)
     }
 
     /// The log of a subsystem and a category with a meaning of its own.

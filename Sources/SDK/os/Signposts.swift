@@ -1,5 +1,7 @@
 import Foundation
 import Glibc
+import WakeClient
+import WakeWire
 
 /// Names one span among those of the same name that overlap.
 public struct OSSignpostID: RawRepresentable, Hashable, Comparable, Sendable {
@@ -56,11 +58,11 @@ public struct OSSignpostType: RawRepresentable, Hashable, Sendable {
     /// The end of a span.
     public static let end = OSSignpostType(rawValue: 2)
 
-    var word: String {
+    var mark: WireSignpost.Mark {
         switch self {
-        case .begin: "begin"
-        case .end: "end"
-        default: "event"
+        case .begin: .begin
+        case .end: .end
+        default: .event
         }
     }
 }
@@ -70,24 +72,37 @@ extension OSLog {
     public var signpostsEnabled: Bool { prefix != nil }
 
     /// Writes a signpost as a line: the log, what it marks, its name, its number and the seconds of the monotonic clock, such as
-    /// `signpost [com.example:sync] begin fetch id=1 at=12.000000000 3 records`.
+    /// `signpost [com.example:sync] begin fetch id=1 at=12.000000000 3 records`. An app's bench hears of it too.
     func writeSignpost(_ type: OSSignpostType, _ name: StaticString, _ id: OSSignpostID, _ text: String) {
-        guard id.isWritten else {
+        guard signpostsEnabled, id.isWritten else {
             return
         }
         var now = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &now)
+        BenchClient.connected?.send(
+            .signpost(
+                WireSignpost(
+                    type.mark,
+                    name: name.description,
+                    span: id == .exclusive ? nil : String(id.rawValue),
+                    subsystem: subsystem,
+                    category: category,
+                    message: text,
+                    time: Double(now.tv_sec) + Double(now.tv_nsec) / 1e9
+                )
+            )
+        )
         let fraction = String(now.tv_nsec)
         let zeroes = String(repeating: "0", count: 9 - fraction.count)
         let number = id == .exclusive ? "exclusive" : String(id.rawValue)
         write(
             word: "signpost",
-            "\(type.word) \(name) id=\(number) at=\(now.tv_sec).\(zeroes)\(fraction)\(text.isEmpty ? "" : " " + text)"
+            "\(type.mark.rawValue) \(name) id=\(number) at=\(now.tv_sec).\(zeroes)\(fraction)\(text.isEmpty ? "" : " " + text)"
         )
     }
 }
 
-/// Marks a moment, or an end of a span, with a line in the app's log.
+/// Marks a moment, or an end of a span, in the run's trace and with a line in the app's log.
 public func os_signpost(
     _ type: OSSignpostType,
     log: OSLog,
@@ -97,7 +112,7 @@ public func os_signpost(
     log.writeSignpost(type, name, signpostID, "")
 }
 
-/// Marks a moment, or an end of a span, with a line in the app's log and a format as of `printf`.
+/// Marks a moment, or an end of a span, in the run's trace and with a line in the app's log, with a format as of `printf`.
 public func os_signpost(
     _ type: OSSignpostType,
     log: OSLog,
@@ -123,7 +138,7 @@ public struct OSSignpostIntervalState: Hashable, Sendable {
     public static func beginState(id: OSSignpostID) -> OSSignpostIntervalState { OSSignpostIntervalState(id: id) }
 }
 
-/// Marks moments and spans of one subsystem and category with lines in the app's log.
+/// Marks moments and spans of one subsystem and category, in the run's trace and with lines in the app's log.
 public struct OSSignposter: Sendable {
     private let log: OSLog
 

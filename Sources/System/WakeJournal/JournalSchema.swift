@@ -4,7 +4,7 @@ import WakePorts
 enum JournalSchema {
     /// `WAKE`: tells a journal from any other database.
     static let applicationID: Int64 = 0x5741_4b45
-    static let version: Int64 = 7
+    static let version: Int64 = 8
 
     /// A snapshot remembers how far decisions and exits had come, so that they can be removed with its inputs. Each row
     /// that a recovery builds on has a ``RowSum``.

@@ -151,6 +151,7 @@ extension SQLiteJournal {
             return text
         }
         guard let seed = UInt64(try text("seed")) else { throw JournalError(.damaged("no seed"), path: path) }
+        guard let date = Int64(try text("date")) else { throw JournalError(.damaged("no date"), path: path) }
         let summed = texts.filter { $0.key != "state" && $0.key != Self.sumKey }.map { ($0.key, $0.value) }
         guard try text(Self.sumKey) == "\(RowSum.meta(summed))" else {
             throw JournalError(.damaged("what the run is"), path: path)
@@ -167,7 +168,8 @@ extension SQLiteJournal {
             seed: seed,
             profile: try decode(texts["profile"] ?? [], "the profile"),
             backends: try text("backends"),
-            freezer: try text("freezer")
+            freezer: try text("freezer"),
+            date: date
         )
         return (meta, state == "finished", end)
     }

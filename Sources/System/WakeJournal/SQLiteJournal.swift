@@ -343,7 +343,7 @@ package final class SQLiteJournal: Journal {
         let texts = [
             ("run", meta.run), ("scenario.path", meta.scenarioPath), ("scenario.hash", meta.scenarioHash),
             ("seed", "\(meta.seed)"), ("profile.name", meta.profile.name), ("backends", meta.backends),
-            ("freezer", meta.freezer),
+            ("freezer", meta.freezer), ("date", "\(meta.date)"),
         ]
         let profile = meta.profile.encoded
         let sum = RowSum.meta(texts.map { ($0.0, Array($0.1.utf8)) } + [("profile", profile)])

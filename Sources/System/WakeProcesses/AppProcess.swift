@@ -8,8 +8,17 @@ package struct AppProgram: Hashable, Sendable {
     package var environment: [String]
     /// The working directory; nil keeps the bench's.
     package var directory: String?
+    /// The only processor that it may use; nil for any.
+    package var processor: AppProcessor?
 
-    package init(path: String, arguments: [String] = [], environment: [String] = [], directory: String? = nil) {
+    package init(
+        path: String,
+        arguments: [String] = [],
+        environment: [String] = [],
+        directory: String? = nil,
+        processor: AppProcessor? = nil
+    ) {
+        self.processor = processor
         self.path = path
         self.arguments = arguments
         self.environment = environment
@@ -35,6 +44,14 @@ package struct ProcessExit: Hashable, Sendable {
     package var systemTime: Int64
     /// The largest resident set in bytes.
     package var peakMemory: Int64
+}
+
+/// Where the threads of an app and all that it has started are listed.
+package enum AppThreads: Hashable, Sendable {
+    /// In an open file, by a line each.
+    case list(Int32)
+    /// Below this process, its own among them.
+    case below(Int32)
 }
 
 /// What a live process has used so far.

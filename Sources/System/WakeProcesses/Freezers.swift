@@ -49,6 +49,8 @@ protocol Enclosure: AnyObject {
     func end(_ gone: @escaping () -> Void)
     /// The app's end, once the descriptor given with the process is readable.
     func reap() -> ProcessExit
+    /// Where the threads of everything are listed; it stays open as long as this lives.
+    var threads: AppThreads { get }
 }
 
 /// A started app.

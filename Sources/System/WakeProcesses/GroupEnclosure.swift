@@ -12,6 +12,7 @@ final class GroupEnclosure: Enclosure {
     /// cgroup.events (version 2), which tells of changes; freezer.state once more in version 1.
     private let state: Descriptor
     private let processes: Descriptor
+    private let threadList: Descriptor
     /// Where its tasks are counted, when that is not the group itself.
     private let bound: BoundGroup?
     private var process: Int32 = -1
@@ -31,6 +32,7 @@ final class GroupEnclosure: Enclosure {
             control = try Descriptor.open("\(folder)/\(kind == .cgroup2 ? "cgroup.freeze" : "freezer.state")", O_RDWR)
             state = try Descriptor.open("\(folder)/\(kind == .cgroup2 ? "cgroup.events" : "freezer.state")", O_RDONLY)
             processes = try Descriptor.open("\(folder)/cgroup.procs", O_RDWR)
+            threadList = try Descriptor.open("\(folder)/\(kind == .cgroup2 ? "cgroup.threads" : "tasks")", O_RDONLY)
             bound = try limit?.bound(folder)
         } catch {
             unsafe rmdir(folder)
@@ -90,6 +92,8 @@ final class GroupEnclosure: Enclosure {
         self.gone = gone
         removeWhenEmpty()
     }
+
+    var threads: AppThreads { .list(threadList.number) }
 
     func reap() -> ProcessExit {
         var exit = wake_exit()

@@ -164,7 +164,13 @@ import WakeSystem
 
         let started: StartedProcess
         do {
-            let strings = try CStrings(path: program.path, arguments, environment, directory: program.directory)
+            let strings = try CStrings(
+                path: program.path,
+                arguments,
+                environment,
+                directory: program.directory,
+                processor: program.processor
+            )
             var request = unsafe strings.request(socket: theirs.number, output: output, error: error)
             started = try unsafe start(app, &request)
         } catch {
@@ -213,6 +219,9 @@ import WakeSystem
     package func kill(_ app: UInt32) {
         apps[app]?.enclosure.kill()
     }
+
+    /// Where the app's threads are listed, as long as it has a process; nil when it has none.
+    package func threads(of app: UInt32) -> AppThreads? { apps[app]?.enclosure.threads }
 
     /// What the app's process has used so far; nil when it has none.
     package func usage(of app: UInt32) -> ProcessUsage? {

@@ -63,12 +63,16 @@ struct SpawnFailure: Error {
     private let arguments: UnsafeMutableBufferPointer<UnsafePointer<CChar>?>
     private let environment: UnsafeMutableBufferPointer<UnsafePointer<CChar>?>
 
+    private let processor: AppProcessor?
+
     init(
         path: String,
         _ arguments: [String],
         _ environment: [String],
-        directory: String?
+        directory: String?,
+        processor: AppProcessor?
     ) throws(SpawnFailure) {
+        self.processor = processor
         let all = [path] + arguments + environment + [directory ?? ""]
         guard !all.contains(where: { $0.utf8.contains(0) }) else { throw .malformed }
         unsafe self.path = strdup(path)
@@ -96,7 +100,9 @@ struct SpawnFailure: Error {
             error: error,
             group: -1,
             group_processes: -1,
-            limit_processes: -1
+            limit_processes: -1,
+            processor: processor?.number ?? -1,
+            first_in_first_out: processor?.isFirstInFirstOut == true ? 1 : 0
         )
     }
 

@@ -94,6 +94,9 @@ final class StopEnclosure: Enclosure {
         gone()
     }
 
+    /// What the app has left without a parent is its keeper's.
+    var threads: AppThreads { .below(keeper.pid) }
+
     func reap() -> ProcessExit {
         var exit = wake_exit()
         let known = unsafe wake_kept_exit(keeper.channel, &exit) == 1

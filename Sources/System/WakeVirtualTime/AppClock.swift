@@ -79,8 +79,11 @@ import WakeSystem
 
     /// Says where the app's threads are listed: an open cgroup.threads or tasks file that outlives this; without one, all of
     /// the process and below it.
-    package func watch(list: Int32?, process: Int32) {
+    ///
+    /// - Parameter output: where its log is written: whoever waits there for the bench to take it does not rest.
+    package func watch(list: Int32?, process: Int32, output: Int32? = nil) {
         threads = wake_threads(list: list ?? -1, process: process)
+        if let output { _ = unsafe wake_rest_outputs(rest, output) }
     }
 
     // MARK: Rest
@@ -89,7 +92,9 @@ import WakeSystem
     package func firstLook() -> Unrest? {
         guard let threads else { return nil }
         var why = wake_restless()
-        return unsafe wake_rest_first(rest, threads, &why) == 1 ? nil : Unrest(why)
+        guard unsafe wake_rest_first(rest, threads, &why) == 1 else { return Unrest(why) }
+        if unsafe wake_time_terminals(page) > 0 { unsafe wake_rest_push_terminals(rest) }
+        return nil
     }
 
     /// The second half: whether each has slept since. When both halves are nil for all apps, the first ones before the
@@ -105,6 +110,12 @@ import WakeSystem
 
     /// How many threads were looked at last.
     package var threadCount: Int { unsafe Int(wake_rest_count(rest)) }
+
+    /// Lets all threads of the app that may run until they wait, or share their processor.
+    package func schedule(firstInFirstOut: Bool) {
+        guard let threads else { return }
+        unsafe wake_rest_schedule(rest, threads, firstInFirstOut ? 1 : 0)
+    }
 
     // MARK: What the app waits for
 
@@ -154,9 +165,18 @@ import WakeSystem
     /// How many processes keep to this clock, or have; 0 while the library is in none.
     package var processes: UInt32 { unsafe wake_time_processes(page) }
 
+    /// The system call of the last timed wait that the library left on wall time; nil when there was none.
+    package var unheldCall: Int? {
+        var call: UInt32 = 0
+        return unsafe wake_time_unsupported(page, &call) == 0 ? nil : Int(call)
+    }
+
     /// Why the library left a process on wall time, an errno; nil when it did not.
     package var fallback: Int32? {
         let code = unsafe wake_time_fallback(page)
         return code == 0 ? nil : Int32(truncatingIfNeeded: code)
     }
+
+    /// Whether the kernel has refused it to all of the app's processes so far: they live on wall time.
+    package var isRefused: Bool { processes == 0 && fallback != nil }
 }

@@ -4,6 +4,9 @@ import CoreLocation
 final class Recorder: NSObject, CLLocationManagerDelegate {
     func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {
         say("authorization \(manager.authorizationStatus.rawValue) \(manager.accuracyAuthorization.rawValue)")
+        MainActor.assumeIsolated {
+            if isLate { Task { try await watch(again: true) } }
+        }
     }
 
     func locationManager(_ manager: CLLocationManager, didUpdateLocations locations: [CLLocation]) {

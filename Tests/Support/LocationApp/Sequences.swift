@@ -11,6 +11,17 @@ import CoreLocation
     say("live ended")
 }
 
+/// Watches the reach of a beacon.
+@MainActor func watchBeacon() async throws {
+    let monitor = await CLMonitor("places")
+    await monitor.add(CLMonitor.BeaconIdentityCondition(uuid: beacons, major: 1, minor: 7), identifier: "shelf")
+    for try await event in await monitor.events {
+        let condition = await monitor.record(for: event.identifier)?.condition
+        let minor = (condition as? CLMonitor.BeaconIdentityCondition)?.minor
+        say("condition \(event.identifier) \(event.state) minor=\(minor.map { "\($0)" } ?? "none")")
+    }
+}
+
 /// Watches a circle, or, again, what an earlier process watched; one that ceases to hold is let go.
 @MainActor func watch(again: Bool) async throws {
     let monitor = await CLMonitor("places")

@@ -30,6 +30,8 @@ if arguments.first == "old-forms" {
     recorder = Recorder()
 }
 var session: CLBackgroundActivitySession?
+/// The monitor is made once the manager's authorization is told.
+var isLate = false
 var managers = [CLLocationManager()]
 managers[0].delegate = recorder
 for argument in arguments { perform(argument, managers[managers.count - 1]) }
@@ -77,6 +79,8 @@ while true { _ = RunLoop.main.run(mode: .default, before: .distantFuture) }
     case "session": session = CLBackgroundActivitySession()
     case "condition": Task { try await watch(again: false) }
     case "condition-again": Task { try await watch(again: true) }
+    case "condition-late": isLate = true
+    case "beacon-condition": Task { try await watchBeacon() }
     case "unrange-region": manager.stopRangingBeacons(in: shelf)
     default: say("unknown command \(command)")
     }

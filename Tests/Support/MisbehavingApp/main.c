@@ -20,7 +20,8 @@
 //   exit N               exits with N
 //   own-stop             stops itself with SIGSTOP
 //   chatter N            begins and ends background tasks, N milliseconds apart, and answers nothing
-//   fade                 waits for a packet, closes its socket without an answer, and ends with abort() 0.3 s later
+//   inherit              waits for 50 ms at most for a lock with priority inheritance that another thread keeps
+//   fade                 waits for a packet, closes its socket without an answer, and ends with abort() after 0.3 s of work
 //   leaderless FILE      its main thread ends, and another one counts
 //   vfork FILE           a child made with vfork counts, while the app itself waits for it in the kernel
 //   kill-keeper FILE     a grandchild without environment counts; then the app kills its parent
@@ -49,6 +50,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "behave.h"
@@ -178,6 +180,32 @@ static void tell_environment(int count, char **arguments) {
     for (char **entry = environ; *entry; entry++) printf("environment %s\n", *entry);
 }
 
+static pthread_mutex_t inheriting;
+
+static void *keep_lock(void *unused) {
+    pthread_mutex_lock(&inheriting);
+    for (;;) pause();
+    return unused;
+}
+
+static void wait_with_inheritance(void) {
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
+    pthread_mutex_init(&inheriting, &attributes);
+    pthread_t keeper;
+    pthread_create(&keeper, NULL, keep_lock, NULL);
+    while (pthread_mutex_trylock(&inheriting) == 0) pthread_mutex_unlock(&inheriting);
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 50000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_mutex_timedlock(&inheriting, &until);
+}
+
 int main(int argument_count, char **arguments) {
     const char *mode = argument_count > 1 ? arguments[1] : "";
     const char *operand = argument_count > 2 ? arguments[2] : "";
@@ -239,8 +267,11 @@ int main(int argument_count, char **arguments) {
     } else if (strcmp(mode, "fade") == 0) {
         if (recv(socket, packet, sizeof packet, 0) < 0) return 95;
         close(socket);
-        usleep(300000);
+        while (clock() < 3 * CLOCKS_PER_SEC / 10) {}
         abort();
+    } else if (strcmp(mode, "inherit") == 0) {
+        wait_with_inheritance();
+        wait_for_ever();
     } else if (strcmp(mode, "leaderless") == 0) {
         outlive_the_main_thread(arguments[2]);
     } else if (strcmp(mode, "vfork") == 0) {

@@ -1,4 +1,5 @@
 import UIKit
+import os
 
 // Prints a line for everything that its delegates are told, and asks for what the bench does not decide.
 
@@ -18,8 +19,27 @@ final class AppDelegate: UIResponder, UIApplicationDelegate {
             UIDevice.current.isBatteryMonitoringEnabled = true
             application.open(URL(string: "https://example.com")!) { say("opened \($0)") }
         }
+        if CommandLine.arguments.contains("signposts") { markSignposts() }
+        if CommandLine.arguments.contains("activities") {
+            for _ in 0..<2 {
+                NSUserActivity(activityType: "a.b").becomeCurrent()
+                application.requestSceneSessionActivation(nil, userActivity: nil, options: nil) { _ in
+                    say("opened no scene")
+                }
+            }
+        }
         say("battery \(UIDevice.current.batteryLevel) \(UIDevice.current.batteryState)")
         return true
+    }
+
+    private func markSignposts() {
+        let signposter = OSSignposter(subsystem: "test.scenes", category: "launch")
+        let state = signposter.beginInterval("load", id: OSSignpostID(.max - 1), "from \("disk")")
+        Thread.sleep(forTimeInterval: 0.001)
+        signposter.emitEvent("found")
+        signposter.endInterval("load", state, "\(3) records")
+        os_signpost(.event, log: .default, name: "plain", "%d%%", 50)
+        OSSignposter.disabled.emitEvent("never")
     }
 
     func application(

@@ -52,10 +52,11 @@ int main(int count, char **arguments) {
         {"queues", queues},
         {"children", children},
         {"clocks", clocks},
+        {"processors", processors},
         {"date", date},
         {"spin", spin},
     };
-    if (count > 5 && strcmp(arguments[1], "refused") == 0) return become_refused(arguments + 2);
+    if (count > 4 && strcmp(arguments[1], "refused") == 0) return become_refused(arguments + 2);
     began = monotonic();
     for (int index = 1; index < count; index++) {
         int found = 0;

@@ -29,9 +29,10 @@ void sockets(void);
 void queues(void);
 void children(void);
 void clocks(void);
+void processors(void);
 void date(void);
 // Reads the clock until a second has passed.
 void spin(void);
-// Runs this program anew, with a library preloaded, on a kernel that answers a system call with an error: its number, the
-// error, the library, and the parts to run.
+// Runs another program on a kernel that answers a system call with an error: the call's number, or NUMBER/FIRST where only
+// those with that first argument are refused; the error; the program's path, and its arguments.
 int become_refused(char **arguments);

@@ -4,12 +4,14 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -172,6 +174,15 @@ void signals(void) {
 }
 
 // MARK: Clocks
+
+void processors(void) {
+    cpu_set_t set;
+    say("sysconf", sysconf(_SC_NPROCESSORS_ONLN));
+    say("configured", sysconf(_SC_NPROCESSORS_CONF));
+    say("get_nprocs", get_nprocs());
+    say("of-the-process", sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : -1);
+    say("of-the-thread", pthread_getaffinity_np(pthread_self(), sizeof set, &set) == 0 ? CPU_COUNT(&set) : -1);
+}
 
 void clocks(void) {
     const int all[] = {

@@ -12,8 +12,8 @@
 
 enum {
     WAKE_TIME_MAGIC = 0x776b7431, // "wkt1"
-    // Timed waits that are pending at once, in all processes of the app.
-    WAKE_TIME_WAITS = 2048,
+    // Timed waits that are pending at once, in all processes of the app: more than it may have threads.
+    WAKE_TIME_WAITS = 1280,
     // Timers that a process has: timerfd, timer_create, setitimer and alarm.
     WAKE_TIME_TIMERS = 1024,
     // Ends a wait for descriptors. Nothing else may use it: the highest but one of the real-time signals.
@@ -78,7 +78,7 @@ struct wake_time_page {
     WAKE_ATOMIC(uint32_t) unsupported_call; // the last of them
     WAKE_ATOMIC(uint32_t) processes;      // how many processes have mapped it so far
     WAKE_ATOMIC(uint32_t) fallback;       // errno where the filter could not be installed; 0 otherwise
-    uint32_t unused;
+    WAKE_ATOMIC(uint32_t) terminals;      // pseudo-terminals made so far
     struct wake_timed_wait waits[WAKE_TIME_WAITS];
     struct wake_timer timers[WAKE_TIME_TIMERS];
 };

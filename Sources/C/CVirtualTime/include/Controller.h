@@ -33,16 +33,31 @@ struct wake_rest;
 struct wake_rest *wake_rest_make(void);
 void wake_rest_free(struct wake_rest *rest);
 
+// Says where an app's output goes: one that waits for it to be taken does not rest. 0, or -1 with errno.
+int wake_rest_outputs(struct wake_rest *rest, int descriptor);
+
 // Whether all threads of an app sleep at once: wake_rest_first of each app, then wake_rest_second of each in any order, is true
 // only when all threads of all of them slept together in between. 1: they do; 0: why not is told.
 int wake_rest_first(struct wake_rest *rest, struct wake_threads threads, struct wake_restless *why);
 int wake_rest_second(struct wake_rest *rest, struct wake_threads threads, struct wake_restless *why);
+// Between the two: pushes what is on its way through the app's pseudo-terminals. A worker of the kernel carries that, which no
+// scan of the app's threads sees.
+void wake_rest_push_terminals(const struct wake_rest *rest);
 // Whether a thread was among those of the last check.
 int wake_rest_knows(const struct wake_rest *rest, int thread);
 // How many threads were looked at last.
 int wake_rest_count(const struct wake_rest *rest);
+// The number of one of them.
+int wake_rest_listed(const struct wake_rest *rest, int index);
 // Counts up when a first scan finds that a thread has run since the scan before it, or that another is there, or is gone.
 unsigned long long wake_rest_changes(const struct wake_rest *rest);
+
+// Lets all threads of an app run until they wait, under SCHED_FIFO, or share their processor as others do; those of it that
+// may not are left as they are.
+void wake_rest_schedule(struct wake_rest *rest, struct wake_threads threads, int first_in_first_out);
+
+// Whether this kernel has what virtual time inside apps needs. NULL when it does; otherwise what is missing, and errno why.
+const char *wake_time_missing(void);
 
 // Makes the page in a sealed shared memory, mapped at *page; the descriptor is the caller's.
 int wake_time_make(int64_t monotonic_base, int64_t real_base, struct wake_time_page **page);
@@ -53,6 +68,7 @@ uint64_t wake_time_reads(const struct wake_time_page *page);
 uint32_t wake_time_processes(const struct wake_time_page *page);
 uint64_t wake_time_unsupported(const struct wake_time_page *page, uint32_t *call);
 uint32_t wake_time_fallback(const struct wake_time_page *page);
+uint32_t wake_time_terminals(const struct wake_time_page *page);
 
 // Something pending of an app.
 struct wake_pending {

@@ -11,6 +11,10 @@ int wake_open(const char *path, int flags, unsigned int mode);
 int wake_duplicate(int descriptor);
 int wake_nonblocking(int descriptor);
 
+// prctl(2) takes variable arguments. From now on SIGTERM comes when the thread that started this process ends. ESRCH when
+// that is no thread of the given process, or has ended.
+int wake_end_with_parent(int parent);
+
 // strerrordesc_np(3) is a GNU extension. NULL for an unknown code.
 const char *wake_reason(int code);
 
@@ -26,6 +30,8 @@ struct wake_spawn {
     int group;             // an open cgroup v2 directory to be born in, or -1
     int group_processes;   // cgroup.procs open for writing, entered before exec, or -1
     int limit_processes;   // that of a group which bounds the number of tasks, entered before exec, or -1
+    int processor;         // the only one it may use, or -1; one that does not exist changes nothing
+    int first_in_first_out; // 1: under SCHED_FIFO, at the lowest priority, where that is allowed
 };
 
 // Where a spawn failed.
@@ -51,6 +57,11 @@ struct wake_spawned {
 // signals, nothing open but 0 to 3. The caller waits, sharing its memory with the child, until exec has succeeded or
 // failed, so a failure needs no pipe. Returns 0, or -1 with stage and code set.
 int wake_spawn(const struct wake_spawn *request, struct wake_spawned *result);
+
+// The highest number of the processors that this process may use; -1 when there is only one.
+int wake_last_processor(void);
+// Whether this process may start others under SCHED_FIFO: the calling thread tries.
+int wake_may_run_first_in_first_out(void);
 
 // How a process ended.
 struct wake_exit {

@@ -4,11 +4,13 @@ extension NewApp {
             File(path: "Package.swift", text: manifest),
             File(path: "Sources/AppDelegate.swift", text: appDelegate),
             File(path: "Sources/BeltCentral.swift", text: beltCentral),
+            File(path: "Tests/ScenarioTests.swift", text: scenarioTests),
         ]
     }
 
     private var manifest: String {
         let source = package ?? .git(url: "wakebench", tag: nil)
+        let from = PackageSource.quoted(source.identity)
         return """
             // swift-tools-version: 6.0
             import PackageDescription
@@ -22,17 +24,39 @@ extension NewApp {
                     .executableTarget(
                         name: "\(name)",
                         dependencies: [
-                            .product(name: "CoreBluetooth", package: \(PackageSource.quoted(source.identity))),
-                            .product(name: "UIKit", package: \(PackageSource.quoted(source.identity))),
+                            .product(name: "CoreBluetooth", package: \(from)),
+                            .product(name: "UIKit", package: \(from)),
                         ],
                         path: "Sources",
                         // For code that an iOS app shares: #if os(iOS) || WAKEBENCH
                         swiftSettings: [.define("WAKEBENCH")]
-                    )
+                    ),
+                    .testTarget(
+                        name: "\(name)Tests",
+                        dependencies: [.product(name: "WakebenchTesting", package: \(from))],
+                        path: "Tests"
+                    ),
                 ]
             )
 
             """
+    }
+
+    private var scenarioTests: String {
+        """
+        import Testing
+        import WakebenchTesting
+
+        @Test("The belt resumes the suspended app, and relaunches it after the system ended it")
+        func belt() async throws {
+            let run = try await Wakebench.run(.file("scenario.yaml"), apps: [.program("\(name)")])
+            #expect(try run.count(app: "app", kind: .characteristicNotified, verdict: .resume) >= 1)
+            let relaunch = try #require(try run.first(app: "app", verdict: .relaunch))
+            #expect(relaunch.reason == .relaunched)
+            #expect(try run.log(of: "app").contains("willRestoreState peripherals=1"))
+        }
+
+        """
     }
 
     private var appDelegate: String {

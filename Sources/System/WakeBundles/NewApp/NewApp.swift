@@ -142,6 +142,9 @@ package struct NewApp: Sendable {
                 """
                 `Sources` is an app delegate as it is on a phone. `#if os(iOS)` is false on Linux, and no compile flag turns it on:
                 write `#if os(iOS) || WAKEBENCH`, which `Package.swift` defines, or `#if canImport(CoreBluetooth)`.
+
+                `swift test` plays the scenario and looks at the verdicts. It starts the `wakebench` that the variable WAKEBENCH names,
+                or that is on PATH.
                 """
             case .python: "`main.py` speaks the wire of Wakebench (WIRE.md), with Python's own library."
             case .c: "`main.c` speaks the wire of Wakebench (WIRE.md), with the C library alone."

@@ -16,3 +16,23 @@ func pause(_ seconds: Double) -> UInt64 {
 }
 
 func nothing() -> (CBUUID, CLVisit) { (CBUUID(), CLVisit()) }
+
+/// The older states have types of their own, which switches of older code name.
+func word(_ state: CBPeripheralManagerState) -> String {
+    switch state {
+    case .poweredOn: "on"
+    case .poweredOff: "off"
+    default: "neither"
+    }
+}
+
+func checkDeclarations() {
+    let error = NSError(domain: "outside", code: 4)
+    precondition(describe(CBUUID(string: "180D"), error) == "180D: \(error.description)")
+    precondition(pause(2) == 4_000)
+    precondition(nothing().0 == CBUUID() && nothing().1.departureDate == .distantFuture)
+    precondition(word(.poweredOff) == "off" && CBCentralManagerState.unsupported.rawValue == 2)
+    let activity = NSUserActivity(activityType: "com.example.outside.read")
+    activity.addUserInfoEntries(from: ["page": 3])
+    precondition(activity.userInfo?["page"] as? Int == 3)
+}

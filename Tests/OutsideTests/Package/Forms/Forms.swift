@@ -6,5 +6,7 @@ enum Forms {
         let counter = Counter()
         counter.increment()
         precondition(counter.value == 1)
+        checkDeclarations()
+        mark()
     }
 }

@@ -23,10 +23,19 @@ final class SceneDelegate: UIResponder, UIWindowSceneDelegate {
         if userActivity.activityType == NSUserActivityTypeBrowsingWeb { print(userActivity.webpageURL as Any) }
     }
 
+    func sceneDidDisconnect(_ scene: UIScene) {}
+    func sceneWillEnterForeground(_ scene: UIScene) {}
+
+    func sceneDidBecomeActive(_ scene: UIScene) {
+        precondition(scene.activationState == .foregroundActive && scene.session.role == .windowApplication)
+    }
+
+    func sceneWillResignActive(_ scene: UIScene) {}
     func sceneDidEnterBackground(_ scene: UIScene) {}
 }
 
 final class SceneAppDelegate: UIResponder, UIApplicationDelegate {
+    private var watch: (any NSObjectProtocol)?
     private let signposter = OSSignposter(subsystem: "com.example.outside", category: "fetch")
 
     func application(
@@ -68,6 +77,11 @@ final class SceneAppDelegate: UIResponder, UIApplicationDelegate {
     func applicationDidBecomeActive(_ application: UIApplication) {
         application.setMinimumBackgroundFetchInterval(UIApplication.backgroundFetchIntervalMinimum)
         UIDevice.current.isBatteryMonitoringEnabled = true
+        watch = NotificationCenter.default.addObserver(
+            forName: UIDevice.batteryLevelDidChangeNotification,
+            object: nil,
+            queue: .main
+        ) { _ in print("never") }
         if UIDevice.current.batteryState == .charging { print(UIDevice.current.batteryLevel) }
         if let settings = URL(string: UIApplication.openSettingsURLString) { application.open(settings) }
         os_signpost(.event, log: log, name: "active")

@@ -1,0 +1,58 @@
+import WakeModel
+
+/// What apps marked themselves, on a row of their own; a span that is never ended goes to the end of its process or of the run.
+extension ChromeTrace {
+    private static let row = 4
+
+    static func writeSignposts(_ log: RunLog, _ numbers: [String: Int], _ writer: inout TraceWriter) {
+        let marking = Set(log.signposts.compactMap { numbers[$0.app] })
+        for process in marking.sorted() { writer.name(thread: row, of: process, "signposts") }
+        let spans = SignpostSpans(log)
+        for (place, entry) in log.signposts.enumerated() {
+            guard let process = numbers[entry.app] else { continue }
+            if let end = spans.ends[place] {
+                write(entry, until: end, number: place + 1, process, &writer)
+            } else if spans.isMoment(place, entry) {
+                writer.moment(process, row, at: entry.at.micros, category: "signpost", name: entry.name) { line in
+                    describe(entry, &line)
+                    if entry.mark == .end { line.append(",\"begun\":false") }
+                }
+            }
+        }
+    }
+
+    private static func write(
+        _ entry: SignpostEntry,
+        until end: SignpostSpans.End,
+        number: Int,
+        _ process: Int,
+        _ writer: inout TraceWriter
+    ) {
+        let (category, name) = ("signpost", entry.name)
+        writer.end("b", of: number, process, row, at: entry.at.micros, category: category, name: name) { line in
+            describe(entry, &line)
+        }
+        writer.end("e", of: number, process, row, at: end.at.micros, category: category, name: name) { line in
+            guard let mark = end.mark else { return line.append("\"open\":true") }
+            line.append("\"message\":")
+            line.append(quoted: mark.message)
+        }
+    }
+
+    private static func describe(_ entry: SignpostEntry, _ line: inout LineBuffer) {
+        line.append("\"os_pid\":")
+        line.append(Int64(entry.pid))
+        line.append(",\"subsystem\":")
+        line.append(quoted: entry.subsystem)
+        line.append(",\"category\":")
+        line.append(quoted: entry.category)
+        line.append(",\"span\":")
+        line.append(quoted: entry.span)
+        line.append(",\"message\":")
+        line.append(quoted: entry.message)
+    }
+}
+
+extension Instant {
+    fileprivate var micros: Int64 { nanoseconds / 1000 }
+}
