@@ -173,6 +173,10 @@ final class ProcessAppHost: AppHost {
     func thaw(_ app: AppID, at now: Instant) {
         guard let process = processes[app] else { return }
         process.sendBatch()
+        if process.freezesAtRest {
+            process.freezesAtRest = false
+            return
+        }
         process.freezing = false
         process.frozen = false
         host.thaw(process.key)
@@ -181,6 +185,29 @@ final class ProcessAppHost: AppHost {
     func freeze(_ app: AppID, at now: Instant) {
         guard let process = processes[app] else { return }
         process.sendBatch()
+        // What it was given at this instant takes no virtual time: it is done before, however long the machine takes for it.
+        if process.clock != nil, !process.neverRests {
+            process.freezesAtRest = true
+        } else {
+            freeze(process, of: app)
+        }
+    }
+
+    /// Freezes the first of the apps that were to come to rest before: one by one, so that they are suspended in the same
+    /// order each time.
+    ///
+    /// - Returns: whether there was one.
+    func freezeRested() -> Bool {
+        guard let app = order.first(where: { processes[$0]?.freezesAtRest == true }), let process = processes[app]
+        else {
+            return false
+        }
+        process.freezesAtRest = false
+        freeze(process, of: app)
+        return true
+    }
+
+    private func freeze(_ process: AppProcess, of app: AppID) {
         process.freezing = true
         host.freeze(process.key) { [unowned self] outcome in
             guard processes[app] === process, process.freezing else { return }

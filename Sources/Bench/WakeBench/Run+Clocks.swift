@@ -54,13 +54,31 @@ extension Run {
             if next == .distantFuture { return }
             if next > now || creep != nil { stoodSince = MonotonicClock.now() }
             now = max(now, next)
-            if now >= end {
-                try bench.run(at: end)
-                reached = now
-                return
-            }
+            if now >= end { return try endInVirtualTime(at: end) }
             processes?.host.setClocks(now)
             try step(to: now)
+        }
+    }
+
+    /// What is due at the last instant is done, and what comes of it in apps is heard: one that is frozen then is suspended
+    /// when the run ends, however long the machine takes for it.
+    private func endInVirtualTime(at end: Instant) throws {
+        reached = end
+        while !isInterrupted() {
+            let didSomething = try bench.run(at: end)
+            if let failure = recorder.failure { throw failure }
+            guard let processes else { return }
+            if processes.host.time != nil {
+                switch try waitForRest(processes) {
+                case .unchanged: if !didSomething { return }
+                case .all, .disturbed: if isTalkedThrough(processes.host) { return }
+                case .spins: return
+                }
+            } else if processes.host.isQuiet, audio.isQuiet {
+                return
+            } else {
+                try waitForApps(processes)
+            }
         }
     }
 

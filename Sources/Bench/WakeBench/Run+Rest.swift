@@ -51,7 +51,7 @@ extension Run {
                 for _ in 0..<64 where try !loop.runOnce(timeout: 0) { break }
                 for note in host.notesOfTime() { recorder.note(note, at: bench.now) }
                 if bench.hasWork(at: bench.now) { return .disturbed }
-                if !owes(host) { return isUnchanged ? .unchanged : .all }
+                if !owes(host), !host.freezeRested() { return isUnchanged ? .unchanged : .all }
             }
             if !isCommitted {
                 isCommitted = true
@@ -60,7 +60,7 @@ extension Run {
             }
             let now = MonotonicClock.now()
             if case .restless(let app, let unrest) = rest {
-                if let step = host.spinStep(of: app, at: now) { return .spins(step) }
+                if let step = host.spinStep(of: app, at: now), !host.freezeRested() { return .spins(step) }
                 host.holdBack(app, at: now)
                 endWaiting(for: app, host, "\(unrest)")
             }

@@ -316,8 +316,8 @@ final class RunRecorder: BenchObserver {
 
     private func sent(_ callback: String, _ value: [UInt8]?, _ decision: DecisionID, _ app: Int) {
         let entry = Outcome.Callback(name: callback, at: now, value: value.map(Self.hexadecimal))
-        // What no decision is behind belongs to the wake that is going on, if there is one.
-        let place = decision == .none ? open[app].indices.last : place(of: decision, app)
+        // What no decision is behind belongs to the wake that is going on, if there is one; in the foreground there is none.
+        let place = decision == .none ? (isInForeground(app) ? nil : open[app].indices.last) : place(of: decision, app)
         if let place { open[app][place].delivered.append(entry) }
     }
 
@@ -325,12 +325,13 @@ final class RunRecorder: BenchObserver {
         guard let place = place(of: decision, app) else { return }
         open[app][place].acknowledged = true
         // In the foreground there is no wake whose end would have to be waited for.
-        let inForeground = states[app] == .active || states[app] == .inactive
-        guard inForeground || open[app].count > Self.openLimit, failure == nil else { return }
+        guard isInForeground(app) || open[app].count > Self.openLimit, failure == nil else { return }
         var outcome = open[app].remove(at: place)
         outcome.used = now.since(outcome.at)
         do throws(ReportError) { try outcomes.append(outcome) } catch { failure = error }
     }
+
+    private func isInForeground(_ app: Int) -> Bool { states[app] == .active || states[app] == .inactive }
 
     /// Where the open outcome of a decision is; answers come in the order of the decisions, so it is near the front.
     private func place(of decision: DecisionID, _ app: Int) -> Int? {
