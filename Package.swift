@@ -8,12 +8,20 @@ let house: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-func room(_ name: String, on floor: String, uses: [String] = [], exclude: [String] = []) -> Target {
+/// `tables` are compiled into the room: the program needs no file beside it.
+func room(
+    _ name: String,
+    on floor: String,
+    uses: [String] = [],
+    exclude: [String] = [],
+    tables: [String] = []
+) -> Target {
     .target(
         name: name,
         dependencies: uses.map { .byName(name: $0) },
         path: "Sources/\(floor)/\(name)",
         exclude: exclude,
+        resources: tables.map { .embedInCode("Tables/\($0)") },
         swiftSettings: house
     )
 }
@@ -154,7 +162,12 @@ let package = Package(
         ),
 
         // Bench
-        room("WakeReports", on: "Bench", uses: ["WakeModel", "WakeRouter"]),
+        room(
+            "WakeReports",
+            on: "Bench",
+            uses: ["WakeModel", "WakeRouter"],
+            tables: ["rules.tsv", "sources.tsv"]
+        ),
         room(
             "WakeBench",
             on: "Bench",

@@ -65,7 +65,7 @@ enum FloorPlan {
             imports: ["CWakeShims", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]
         ),
 
-        // Reports need the catalogue of rules, which is the router's.
+        // Reports say which rules the router decides by.
         Room(name: "WakeReports", floor: "Bench", imports: ["WakeModel", "WakeRouter"], foundation: true),
         Room(
             name: "WakeBench",

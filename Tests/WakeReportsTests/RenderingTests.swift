@@ -1,8 +1,9 @@
 import Foundation
 import Testing
 import WakeModel
-import WakeReports
 import WakeRouter
+
+@testable import WakeReports
 
 @Suite("Timeline, trace, JUnit and the page")
 struct RenderingTests {
@@ -384,6 +385,23 @@ struct RuleCatalogueTests {
         #expect(entry.sentence.hasSuffix("."))
         #expect(!entry.profiles.isEmpty)
         #expect(entry.sources.isEmpty == (entry.confidence == .design))
+    }
+
+    @Test("A row that cites a source of no row, and a source that is there twice, are refused with their lines")
+    func sources() throws {
+        let rules = Array(
+            "id\tsentence\tfigure\tprofiles\tconfidence\tnote\tassumed\tsources\talias\n".utf8
+        )
+        var all = rules
+        for rule in RuleID.allCases { all += Array("\(rule.text)\tIt is so.\t\tall\tdesign\t\t\tguide\t\n".utf8) }
+        let guide = Array("source\ttitle\nguide\tThe Guide\n".utf8)
+        #expect(try RuleCatalogue.entries(rules: all, sources: guide).last?.sources == ["The Guide"])
+        #expect(throws: TableError("rules.tsv", line: 2, "sources: there is no guide")) {
+            try RuleCatalogue.entries(rules: all, sources: Array("source\ttitle\n".utf8))
+        }
+        #expect(throws: TableError("sources.tsv", line: 3, "guide is there already")) {
+            try RuleCatalogue.entries(rules: all, sources: guide + Array("guide\tThe Guide\n".utf8))
+        }
     }
 
     @Test("An alias names a rule that is none itself")

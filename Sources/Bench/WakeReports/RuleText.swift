@@ -40,7 +40,7 @@ package enum RuleText {
         lines.append("  profiles    \(entry.profiles)")
         lines.append("  confidence  \(entry.confidence.word)\(entry.note.map { " (\($0))" } ?? "")")
         if let assumed = entry.assumed { lines.append("  assumed     \(assumed)") }
-        for source in entry.sources { lines.append("  source      \(source.title)") }
+        for source in entry.sources { lines.append("  source      \(source)") }
         if let alias = entry.aliasOf { lines.append("  shares      code and test with \(alias.text)") }
         for setting in ProfileSetting.all where setting.rule == rule {
             lines.append("  setting     \(setting.name): \(setting.meaning)")

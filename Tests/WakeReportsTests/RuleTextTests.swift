@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 import WakeModel
-import WakeRouter
+import WakeReports
 
 /// Tests/Rulebook/rulebook.tsv is the rulebook: what the program says of its rules is what stands there.
 @Suite("The text of the rules")
