@@ -119,7 +119,7 @@ package final class BlueZBluetooth: BluetoothCentralPort {
         let id = BlueZDeviceID(address: description.addressText, isRandom: isRandom)
         let name = names.intern(word)
         namesOfDevices[id] = name
-        adapter.ownDevices.insert(id)
+        adapter.own(id)
         let peripheral = BlueZPeripheral(id, name, word)
         for characteristic in description.services.flatMap(\.characteristics) where characteristic.stream {
             peripheral.streams.insert(characteristic.uuid)

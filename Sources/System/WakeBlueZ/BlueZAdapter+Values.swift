@@ -118,7 +118,7 @@ extension BlueZAdapter {
     }
 
     private func attribute(_ handle: UInt16, _ interface: String, of device: BlueZDeviceID) -> String? {
-        guard links.contains(device), let path = path(of: device) else { return nil }
+        guard hasLink(device), let path = path(of: device) else { return nil }
         return objects.paths(with: interface, atOrBelow: path).first { BlueZAttributes.handle($0) == handle }
     }
 
@@ -292,7 +292,7 @@ extension BlueZAdapter {
 
     /// What came before an answer is told before it.
     private func drainGathering() {
-        for (path, entry) in notifying where entry.isGathering { drain(path) }
+        for path in notifying.keys.sorted() where notifying[path]?.isGathering == true { drain(path) }
     }
 
     /// Reads the socket until it is empty: bluetoothd drops what finds it full and says nothing.
@@ -329,8 +329,8 @@ extension BlueZAdapter {
         entry.gathering = nil
         entry.isGathering = false
         entry.socket = nil
-        delays.after(500, "resubscribe \(path)") { [weak self] in
-            guard let self, notifying[path] === entry, links.contains(entry.device) else { return }
+        delays.after(500, .resubscribe(path)) { [weak self] in
+            guard let self, notifying[path] === entry, hasLink(entry.device) else { return }
             signal(path, entry.device, entry.handle) { _ in }
         }
     }

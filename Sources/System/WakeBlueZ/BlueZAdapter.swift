@@ -7,10 +7,19 @@ package enum BlueZAdapterChoice: Hashable, Sendable {
     case any
     /// The one with this address: the number in `hci0` changes when a dongle is plugged in again, its address does not.
     case address(String)
+
+    func first(of adapters: [BlueZAdapterFacts]) -> BlueZAdapterFacts? {
+        adapters.first { adapter in
+            switch self {
+            case .any: true
+            case .address(let address): adapter.address?.uppercased() == address.uppercased()
+            }
+        }
+    }
 }
 
 /// What an adapter tells of itself and its devices.
-package enum BlueZEvent {
+package enum BlueZEvent: Equatable, Sendable {
     /// The adapter is there and on.
     case ready
     /// The adapter is there and was switched off, by whomever.
@@ -40,57 +49,25 @@ package enum BlueZNotificationPath: String, Sendable {
 /// One Bluetooth adapter of this machine, through bluetoothd: kept switched on, followed over restarts of bluetoothd and
 /// when it is unplugged and plugged in again.
 ///
-/// There is one for all apps. It knows which links and which discovery are wanted, and goes on until it has them.
+/// There is one for all apps. ``BlueZAdapterMachine`` decides; here is done what it returns, and it is told what comes of it.
 package final class BlueZAdapter {
-    /// How long bluetoothd may take to list its objects and to switch power.
-    static let patience = Duration.seconds(10)
-
-    /// For how long after a restart of bluetoothd a link may be one that the dead one left behind, in milliseconds: the
-    /// kernel closes it two seconds after its last socket.
-    static let leftOver: Int64 = 4_000
-
     package let choice: BlueZAdapterChoice
     private let address: BusAddress
     let loop: EventLoop
     let delays: Delays
     private(set) var bus: Bus?
     private var subscriptions: [BusSubscription] = []
+    private var machine: BlueZAdapterMachine
 
     /// Where events go.
     package var heard: ((BlueZEvent) -> Void)?
 
     /// bluetoothd's unique name; nil while there is none.
     private(set) var owner: String?
-    /// Counts bluetoothds. What was asked of an earlier one is not listened to.
-    package private(set) var generation = 0
-    /// Counts what ends everything that was asked of the adapter: a new bluetoothd, and an adapter gone or off.
-    private var epoch = 0
-    private var synchronised = false
-    package internal(set) var objects = BlueZObjects()
-
-    /// The adapter's object; nil while it is not there.
-    package private(set) var path: String?
-    private var wantsPower = true
-    private var powerAttempts = 0
-    /// The adapter is there and on, and that was told.
-    package private(set) var isReady = false
-
-    var discovery = Discovery()
-    var wishes: [Wish] = []
-    /// The links that are up and were told, in order.
-    package internal(set) var links: [BlueZDeviceID] = []
-    /// Links that are being closed: until that is done, Connected still says otherwise.
-    var closing: Set<BlueZDeviceID> = []
-    var disconnectReasons: [String: String] = [:]
-    /// Devices whose links nobody wants are disconnected when they are among these, and left alone when not: another
-    /// program's mouse is none of our business.
-    package var ownDevices: Set<BlueZDeviceID> = []
-    /// Whether looking for devices rests while a link is being made: some dongles cannot do both.
-    package var restsDiscoveryToConnect = true
-    var sharing = Sharing()
+    package private(set) var objects = BlueZObjects()
     /// How to pair with a device; nil where no pairing is to be answered here.
     package var pairings: [BlueZDeviceID: BlueZPairing] = [:]
-    private(set) var agent: BlueZAgent?
+    private var agent: BlueZAgent?
     var lanes: [String: Lane] = [:]
     var notifying: [String: Notifying] = [:]
     /// Where a value of a notification socket is read to; the longest has 512 bytes.
@@ -105,7 +82,10 @@ package final class BlueZAdapter {
         self.address = address
         self.loop = loop
         delays = Delays(loop)
+        machine = BlueZAdapterMachine(choice)
     }
+
+    // MARK: The bus
 
     /// Begins to follow bluetoothd. It need not be there.
     ///
@@ -115,18 +95,18 @@ package final class BlueZAdapter {
         self.bus = bus
         bus.disconnected = { [weak self] in self?.busEnded() }
         // Subscribed before anything is asked, so that nothing can happen between the answer and the first signal.
-        try subscribe(bus, BusSignal.Rule(sender: BlueZName.daemon, path: "/", interface: BlueZName.objectManager)) {
-            $0.objectsChanged($1)
+        for rule in [
+            BusSignal.Rule(sender: BlueZName.daemon, path: "/", interface: BlueZName.objectManager),
+            BusSignal.Rule(
+                sender: BlueZName.daemon,
+                pathNamespace: "/org/bluez",
+                interface: BlueZName.properties,
+                member: "PropertiesChanged"
+            ),
+            BusSignal.Rule(sender: BlueZName.daemon, interface: BlueZName.device, member: "Disconnected"),
+        ] {
+            subscriptions.append(try bus.subscribe(to: rule) { [weak self] signal in self?.hear(signal) })
         }
-        let properties = BusSignal.Rule(
-            sender: BlueZName.daemon,
-            pathNamespace: "/org/bluez",
-            interface: BlueZName.properties,
-            member: "PropertiesChanged"
-        )
-        try subscribe(bus, properties) { $0.propertiesChanged($1) }
-        let ends = BusSignal.Rule(sender: BlueZName.daemon, interface: BlueZName.device, member: "Disconnected")
-        try subscribe(bus, ends) { $0.noteReason($1) }
         subscriptions.append(
             try bus.watchOwner(of: BlueZName.daemon) { [weak self] owner in self?.ownerChanged(owner) }
         )
@@ -134,29 +114,10 @@ package final class BlueZAdapter {
         profiles?.busOpened(bus)
     }
 
-    private func subscribe(
-        _ bus: Bus,
-        _ rule: BusSignal.Rule,
-        _ hear: @escaping (BlueZAdapter, BusSignal) -> Void
-    ) throws(BusError) {
-        subscriptions.append(
-            try bus.subscribe(to: rule) { [weak self] signal in
-                // The name org.bluez may have moved on; the unique name says which bluetoothd speaks.
-                guard let self, synchronised, signal.sender == owner else { return }
-                hear(self, signal)
-            }
-        )
-    }
-
     /// Ends: links that were made here are closed, and nothing is told any more.
     package func stop() {
         heard = nil
-        for device in links + wishes.filter(\.isConnecting).map(\.device) {
-            if let path = path(of: device) { tell(path, BlueZName.device, "Disconnect") }
-        }
-        wishes.removeAll()
-        links.removeAll()
-        closing.removeAll()
+        perform(machine.stop())
         notifying.removeAll()
         lanes.removeAll()
         delays.cancelAll()
@@ -176,7 +137,7 @@ package final class BlueZAdapter {
     }
 
     private func reopen(after milliseconds: Int64) {
-        delays.after(milliseconds, "bus") { [weak self] in
+        delays.after(milliseconds, .bus) { [weak self] in
             guard let self else { return }
             do throws(BusError) {
                 try start()
@@ -184,54 +145,42 @@ package final class BlueZAdapter {
                 subscriptions.removeAll()
                 bus?.close()
                 bus = nil
-                reopen(after: min(8_000, milliseconds * 2))
+                reopen(after: min(BlueZAdapterMachine.longestPause, milliseconds * 2))
             }
         }
     }
 
-    // MARK: bluetoothd
-
     private func ownerChanged(_ new: String?) {
         guard new != owner else { return }
-        if owner != nil { forgetEverything() }
+        if owner != nil {
+            act(machine.daemonLeft())
+            objects = BlueZObjects()
+        }
         owner = new
-        guard new != nil else { return }
-        if generation > 0 { delays.after(Self.leftOver, "left-over links") {} }
-        synchronise(after: 100)
+        if new != nil { act(machine.daemonAppeared()) }
     }
 
-    /// A new bluetoothd knows nothing of what the old one was asked, and the old one's late answers mean nothing.
-    private func forgetEverything() {
-        generation += 1
-        synchronised = false
-        delays.cancelAll()
-        adapterLeft()
-        objects = BlueZObjects()
-        disconnectReasons.removeAll()
-    }
-
-    private func synchronise(after milliseconds: Int64) {
-        let call = BusCall(BlueZName.daemon, "/", BlueZName.objectManager, "GetManagedObjects")
-        ask(call, timeout: Self.patience) { [weak self] answer in
-            guard let self else { return }
-            switch answer {
-            case .success(let values):
-                objects.replace(with: values.first)
-                synchronised = true
-                chooseAdapter()
-            case .failure:
-                delays.after(milliseconds, "objects") { [weak self] in
-                    self?.synchronise(after: min(8_000, milliseconds * 2))
-                }
+    private func hear(_ signal: BusSignal) {
+        // The name org.bluez may have moved on; the unique name says which bluetoothd speaks.
+        guard machine.isSynchronised, signal.sender == owner, let meaning = objects.take(signal) else { return }
+        switch meaning {
+        case .value(let path, let value): valueChanged(path, value)
+        case .vanished(let gone):
+            for path in gone {
+                lanes.removeValue(forKey: path)?.failAll()
+                notifying[path] = nil
             }
+            act(machine.hear(meaning))
+            for device in server?.subscribedDevices ?? [] where path(of: device) == nil { server?.linkEnded(device) }
+        case .adapterAppeared, .adapterChanged, .deviceAppeared, .deviceChanged, .reason: act(machine.hear(meaning))
         }
     }
 
     /// Asks bluetoothd. The answer is dropped when it comes too late to mean anything.
     func ask(_ call: BusCall, timeout: Duration = Bus.usualTimeout, _ completion: @escaping (Bus.Answer) -> Void) {
-        let asked = (generation, epoch)
+        let asked = machine.epoch
         bus?.call(call, timeout: timeout) { [weak self] answer in
-            guard let self, (generation, epoch) == asked else { return }
+            guard let self, machine.epoch == asked else { return }
             completion(answer)
         }
     }
@@ -241,154 +190,220 @@ package final class BlueZAdapter {
         bus?.call(BusCall(BlueZName.daemon, path, interface, member, arguments)) { _ in }
     }
 
-    // MARK: Signals
+    // MARK: Doing what the machine returns
 
-    private func objectsChanged(_ signal: BusSignal) {
-        guard signal.arguments.count == 2, let path = signal.arguments[0].text else { return }
-        switch signal.member {
-        case "InterfacesAdded":
-            objects.add(path, signal.arguments[1])
-            if self.path == nil { chooseAdapter() }
-            if signal.arguments[1][BlueZName.device] != nil { deviceAppeared(path) }
-        case "InterfacesRemoved":
-            let gone = objects.remove(path, signal.arguments[1].texts ?? [])
-            if let own = self.path, gone.contains(own) {
-                adapterLeft()
-                chooseAdapter()
-            } else {
-                for path in gone { deviceVanished(path) }
-            }
-        default: break
-        }
+    private func act(_ commands: [BlueZAdapterMachine.Command]) {
+        perform(commands)
+        settle()
     }
 
-    private func propertiesChanged(_ signal: BusSignal) {
-        guard signal.arguments.count == 3, let interface = signal.arguments[0].text else { return }
-        let (path, changed) = (signal.path, signal.arguments[1])
-        let before = objects.properties(path, interface)
-        objects.change(path, interface, changed, without: signal.arguments[2].texts ?? [])
-        switch interface {
-        case BlueZName.adapter where path == self.path: powerChanged()
-        case BlueZName.device: deviceChanged(path, changed, before: before ?? [:])
-        case BlueZName.characteristic:
-            if let value = changed["Value"]?.bytes { valueChanged(path, value) }
-        default: break
-        }
+    /// Asks for what is to be asked of bluetoothd now.
+    func settle() {
+        let (isSeeking, isConnecting) = (profiles?.isSeeking == true, profiles?.isConnecting == true)
+        perform(machine.settle(isSeeking: isSeeking, isConnecting: isConnecting))
     }
 
-    private func noteReason(_ signal: BusSignal) {
-        // Since BlueZ 5.83, such as org.bluez.Reason.Timeout; it comes before Connected changes.
-        guard let reason = signal.arguments.first?.text, objects.properties(signal.path, BlueZName.device) != nil
-        else { return }
-        disconnectReasons[signal.path] = reason
-    }
-
-    // MARK: The adapter
-
-    private func chooseAdapter() {
-        guard path == nil else { return }
-        path = Self.find(choice, in: objects)
-        guard path != nil else { return }
-        powerAttempts = 0
-        if isOn != wantsPower { switchPower() } else if isOn { becomeReady() }
-    }
-
-    static func find(_ choice: BlueZAdapterChoice, in objects: BlueZObjects) -> String? {
-        objects.paths(with: BlueZName.adapter).first { path in
-            switch choice {
-            case .any: true
-            case .address(let address):
-                objects.properties(path, BlueZName.adapter)?["Address"]?.text?.uppercased() == address.uppercased()
+    private func perform(_ commands: [BlueZAdapterMachine.Command]) {
+        for command in commands {
+            switch command {
+            case .call(let call): make(call)
+            case .wait(let delay, let milliseconds):
+                delays.after(milliseconds, delay) { [weak self] in
+                    guard let self else { return }
+                    act(machine.elapsed(delay))
+                }
+            case .cancel(let delay): delays.cancel(delay)
+            case .cancelDelays: delays.cancelAll()
+            case .endOperations(let path): endLanes(below: path)
+            case .say(let event): say(event)
+            case .sayHeard(let device, let path):
+                if let properties = objects.properties(path, BlueZName.device) {
+                    heard?(.sighted(device, BlueZAdvertisement(properties)))
+                }
+            case .linkEnded(let device): server?.linkEnded(device)
+            case .discoverySettled:
+                settle()
+                profiles?.proceed()
             }
         }
     }
 
-    /// The adapter's own address; nil while it is not there.
-    package var ownAddress: String? { path.flatMap { objects.properties($0, BlueZName.adapter)?["Address"]?.text } }
-
-    var isOn: Bool {
-        path.flatMap { objects.properties($0, BlueZName.adapter)?["Powered"]?.bool } ?? false
+    private func make(_ call: BlueZAdapterMachine.Call) {
+        let asked = BusCall(call)
+        switch call {
+        case .removeDevice, .abandon: tell(asked.path, asked.interface, asked.member, asked.arguments)
+        case .listObjects, .setPower, .setFilter, .startDiscovery, .stopDiscovery, .connect, .askWhetherConnected,
+            .disconnect:
+            ask(asked, timeout: call.patience) { [weak self] answer in self?.answered(call, answer) }
+        }
     }
 
-    private func powerChanged() {
-        if isOn, wantsPower, !isReady {
-            becomeReady()
-        } else if !isOn, isReady {
-            // Whoever switched it off meant it, so it is not switched on again here.
-            isReady = false
-            leaveLinks()
+    private func answered(_ call: BlueZAdapterMachine.Call, _ answer: Bus.Answer) {
+        switch (call, answer) {
+        case (.listObjects, .success(let values)):
+            objects.replace(with: values.first)
+            act(machine.objectsListed(objects.adapters, objects.devices))
+        case (.listObjects, .failure): act(machine.listingFailed())
+        case (.askWhetherConnected(let device, let path), _):
+            if let value = (try? answer.get())?.first {
+                objects.change(path, BlueZName.device, .properties([("Connected", value)]), without: [])
+            }
+            act(machine.looked(device, path, objects.device(at: path)))
+        case (_, .success): act(machine.answered(call, .done))
+        case (_, .failure(let error)):
+            act(machine.answered(call, error.isTimeout ? .timedOut : .failed(String(error.kind))))
+        }
+    }
+
+    private func say(_ event: BlueZEvent) {
+        switch event {
+        case .ready:
+            registerAgent()
+            heard?(event)
+            server?.adapterReady()
+            profiles?.adapterReady()
+        case .off:
             server?.adapterOff()
             profiles?.adapterLeft()
-            heard?(.off)
+            heard?(event)
+        case .gone:
+            server?.adapterLeft()
+            profiles?.adapterLeft()
+            heard?(event)
+        // Whoever heard of the link may have given it up at once.
+        case .resolved(let device): if machine.links.contains(device) { heard?(event) }
+        case .connected, .disconnected, .sighted, .notified: heard?(event)
         }
     }
 
-    private func becomeReady() {
-        delays.cancel("power")
-        isReady = true
-        if !pairings.isEmpty {
-            if agent == nil {
-                agent = BlueZAgent { [weak self] path in
-                    guard let self, let device = device(at: path) else { return nil }
-                    return pairings[device]
-                }
-            }
-            registerAgent()
-        }
-        heard?(.ready)
-        server?.adapterReady()
-        profiles?.adapterReady()
-        adoptLinks()
-        adjustDiscovery()
-        pursueLinks()
+    /// Tells bluetoothd who answers its questions while it pairs, when there is anybody to pair with.
+    private func registerAgent() {
+        guard let bus, !pairings.isEmpty else { return }
+        let agent = agent ?? BlueZAgent { [weak self] path in self?.device(at: path).flatMap { self?.pairings[$0] } }
+        self.agent = agent
+        register(agent, on: bus)
+    }
+}
+
+/// What is wanted of the adapter, and what there is of it.
+extension BlueZAdapter {
+    /// Counts bluetoothds.
+    package var generation: Int { machine.generation }
+    /// The adapter's object; nil while it is not there.
+    package var path: String? { machine.path }
+    /// The adapter's own address; nil while it is not there.
+    package var ownAddress: String? { machine.address }
+    /// The adapter is there and on, and that was told.
+    package var isReady: Bool { machine.isReady }
+    /// Whether bluetoothd looks for devices on our behalf.
+    package var isDiscovering: Bool { machine.discovery.running != nil }
+    /// Whether that stands still and nothing is looked for.
+    var isDiscoveryAtRest: Bool { !isDiscovering && !machine.discovery.isChanging }
+
+    /// How attempts to connect share the radio with somebody who must hear everything.
+    var sharing: BlueZAdapterMachine.Sharing {
+        get { machine.sharing }
+        set { machine.sharing = newValue }
     }
 
-    /// The adapter's object went: with it every device, link and registration.
-    private func adapterLeft() {
-        guard path != nil else { return }
-        isReady = false
-        leaveLinks()
-        path = nil
-        server?.adapterLeft()
-        profiles?.adapterLeft()
-        heard?(.gone)
-    }
-
-    private func leaveLinks() {
-        epoch += 1
-        delays.cancelAll()
-        endLanes(below: "")
-        for device in links { linkEnded(device, reason: nil) }
-        for index in wishes.indices { wishes[index].rest() }
-        closing.removeAll()
-        discovery.reset()
-    }
+    /// A device that this program knows, and whose links are closed when nobody wants them.
+    package func own(_ device: BlueZDeviceID) { machine.ownDevices[device.address] = device }
 
     /// Switches the adapter on or off.
-    package func setPower(_ on: Bool) {
-        wantsPower = on
-        powerAttempts = 0
-        guard path != nil else { return }
-        if isOn == on {
-            if on, !isReady { becomeReady() }
-        } else {
-            switchPower()
-        }
+    package func setPower(_ on: Bool) { act(machine.setPower(on)) }
+
+    /// Looks for devices from now on; nil ends it. One discovery serves all apps, so the scan is what all want together.
+    package func scan(_ scan: BlueZScan?) {
+        machine.wantedScan = scan
+        settle()
     }
 
-    /// A dongle comes back switched off, and may refuse to be switched on while it is being set up: asked for
-    /// explicitly, again and again.
-    private func switchPower() {
-        guard let path, isOn != wantsPower else { return }
-        let arguments: [BusValue] = [.string(BlueZName.adapter), .string("Powered"), .variant(.bool(wantsPower))]
-        let call = BusCall(BlueZName.daemon, path, BlueZName.properties, "Set", arguments)
-        ask(call, timeout: Self.patience) { [weak self] answer in
-            guard let self, case .failure = answer, isOn != wantsPower else { return }
-            powerAttempts += 1
-            delays.after(min(8_000, 250 << Int64(min(powerAttempts, 5))), "power") { [weak self] in
-                self?.switchPower()
-            }
+    /// Wants a link. ``BlueZEvent/connected(_:)`` tells when it is up.
+    package func want(_ device: BlueZDeviceID) { act(machine.want(device)) }
+
+    /// Wants no link any more; one that is up is closed, and nothing more is told of it.
+    package func giveUp(_ device: BlueZDeviceID) { act(machine.giveUp(device)) }
+
+    /// Whether a link is up and was told.
+    func hasLink(_ device: BlueZDeviceID) -> Bool { machine.links.contains(device) }
+
+    /// Whether a device was heard in the discovery that is going on.
+    package func wasHeard(_ device: BlueZDeviceID) -> Bool { machine.heard.contains(device) }
+
+    /// The device of an object of this adapter.
+    func device(at path: String) -> BlueZDeviceID? { machine.device(at: path) }
+
+    /// The object of a device; nil while bluetoothd has none.
+    func path(of device: BlueZDeviceID) -> String? { machine.facts(of: device)?.path }
+
+    /// The devices with a link, whoever made it, in order of their objects.
+    var connectedDevices: [BlueZDeviceID] {
+        machine.ownObjects.filter(\.isConnected).map(machine.identity)
+    }
+
+    /// What a device said of itself last; nil while bluetoothd has no object of it. It is known until everybody was told
+    /// that bluetoothd went.
+    package func advertisement(of device: BlueZDeviceID) -> BlueZAdvertisement? {
+        let path = path(of: device) ?? objects.devices.first { machine.identity(of: $0) == device }?.path
+        return path.flatMap { objects.properties($0, BlueZName.device) }.map(BlueZAdvertisement.init)
+    }
+
+    /// The attribute table of a device, as far as it is known.
+    package func attributes(of device: BlueZDeviceID) -> BlueZAttributes {
+        path(of: device).map { BlueZAttributes(of: $0, in: objects) } ?? BlueZAttributes()
+    }
+}
+
+extension BlueZAdapterMachine.Call {
+    /// How long bluetoothd may take. It may list its objects and switch power slowly.
+    var patience: Duration {
+        switch self {
+        case .listObjects, .setPower: .seconds(10)
+        case .connect(_, _, let patience): patience
+        case .setFilter, .startDiscovery, .stopDiscovery, .removeDevice, .askWhetherConnected, .disconnect, .abandon:
+            Bus.usualTimeout
         }
+    }
+}
+
+extension BusCall {
+    /// A call of the machine's as bluetoothd knows it.
+    init(_ call: BlueZAdapterMachine.Call) {
+        func on(_ path: String, _ interface: String, _ member: String, _ arguments: [BusValue] = []) -> BusCall {
+            BusCall(BlueZName.daemon, path, interface, member, arguments)
+        }
+        self =
+            switch call {
+            case .listObjects: on("/", BlueZName.objectManager, "GetManagedObjects")
+            case .setPower(let adapter, let isOn):
+                on(
+                    adapter,
+                    BlueZName.properties,
+                    "Set",
+                    [.string(BlueZName.adapter), .string("Powered"), .variant(.bool(isOn))]
+                )
+            case .setFilter(let adapter, let scan):
+                on(adapter, BlueZName.adapter, "SetDiscoveryFilter", [.properties(scan.filter)])
+            case .startDiscovery(let adapter): on(adapter, BlueZName.adapter, "StartDiscovery")
+            case .stopDiscovery(let adapter): on(adapter, BlueZName.adapter, "StopDiscovery")
+            case .removeDevice(let adapter, let path):
+                on(adapter, BlueZName.adapter, "RemoveDevice", [.objectPath(path)])
+            case .connect(_, let path, _): on(path, BlueZName.device, "Connect")
+            case .askWhetherConnected(_, let path):
+                on(path, BlueZName.properties, "Get", [.string(BlueZName.device), .string("Connected")])
+            case .disconnect(_, let path), .abandon(let path): on(path, BlueZName.device, "Disconnect")
+            }
+    }
+}
+
+extension BlueZScan {
+    /// Without a filter of one's own some versions find no LE devices at all, and a filter with a Pattern or an RSSI is
+    /// merged with other programs' in ways that help nobody.
+    fileprivate var filter: [(String, BusValue)] {
+        let usual: [(String, BusValue)] = [
+            ("Transport", .string(radio.rawValue)), ("DuplicateData", .bool(duplicates)),
+        ]
+        return services.isEmpty ? usual : usual + [("UUIDs", .strings(services))]
     }
 }
 
@@ -402,17 +417,16 @@ extension BlueZAdapter {
         bus address: BusAddress = .system,
         timeout: Duration = .seconds(10)
     ) throws(BusError) -> (path: String, address: String) {
-        let call = BusCall(BlueZName.daemon, "/", BlueZName.objectManager, "GetManagedObjects")
         var objects = BlueZObjects()
         do throws(BusError) {
-            objects.replace(with: try Bus.ask(address, call, timeout: timeout).first)
+            objects.replace(with: try Bus.ask(address, BusCall(.listObjects), timeout: timeout).first)
         } catch {
             let remedy =
                 error.name == "org.freedesktop.DBus.Error.Failed"
                 ? "is D-Bus running?" : "is bluetoothd installed and running (systemctl start bluetooth)?"
             throw BusError(name: error.name, message: "cannot reach bluetoothd: \(error.message); \(remedy)")
         }
-        guard let path = find(choice, in: objects), let properties = objects.properties(path, BlueZName.adapter) else {
+        guard let adapter = choice.first(of: objects.adapters) else {
             let missing: String
             switch choice {
             case .any: missing = "bluetoothd has no adapter; plug one in, and see bluetoothctl list"
@@ -421,16 +435,17 @@ extension BlueZAdapter {
             }
             throw BusError(name: "org.bluez.Error.DoesNotExist", message: missing)
         }
-        if properties["Powered"]?.bool != true {
-            let arguments: [BusValue] = [.string(BlueZName.adapter), .string("Powered"), .variant(.bool(true))]
-            let set = BusCall(BlueZName.daemon, path, BlueZName.properties, "Set", arguments)
+        if !adapter.isOn {
             do throws(BusError) {
-                _ = try Bus.ask(address, set, timeout: timeout)
+                _ = try Bus.ask(address, BusCall(.setPower(adapter: adapter.path, true)), timeout: timeout)
             } catch {
                 let remedy = "see rfkill list and bluetoothctl power on"
-                throw BusError(name: error.name, message: "cannot switch on \(path): \(error.message); \(remedy)")
+                throw BusError(
+                    name: error.name,
+                    message: "cannot switch on \(adapter.path): \(error.message); \(remedy)"
+                )
             }
         }
-        return (path, properties["Address"]?.text ?? "")
+        return (adapter.path, adapter.address ?? "")
     }
 }

@@ -72,8 +72,7 @@ extension BusError {
 /// Pairing.
 extension BlueZAdapter {
     /// Tells bluetoothd who answers its questions. Without an agent it would refuse, or ask a desktop.
-    func registerAgent() {
-        guard let agent, let bus else { return }
+    func register(_ agent: BlueZAgent, on bus: Bus) {
         agent.daemon = { [weak self] in self?.owner }
         do throws(BusError) { try agent.export(on: bus) } catch { return }
         let arguments: [BusValue] = [.objectPath(BlueZAgent.path), .string("KeyboardDisplay")]

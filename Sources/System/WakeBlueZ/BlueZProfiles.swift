@@ -120,15 +120,15 @@ package final class BlueZProfiles {
         precondition(registrations.contains { $0.profile == profile }, "want(\(profile)) without use")
         guard !isWanted(device, profile) else { return }
         wishes.append(Wish(device: device, profile: profile))
-        adapter.adjustDiscovery()
+        adapter.settle()
         proceed()
     }
 
     /// Wants it no more. A connection that comes all the same is closed.
     package func giveUp(_ device: BlueZDeviceID, profile: String) {
         wishes.removeAll { $0.device == device && $0.profile == profile }
-        adapter.delays.cancel(Self.retry(device, profile))
-        adapter.adjustDiscovery()
+        adapter.delays.cancel(.profile(device, profile))
+        adapter.settle()
     }
 
     private func isWanted(_ device: BlueZDeviceID, _ profile: String) -> Bool {
@@ -143,23 +143,18 @@ package final class BlueZProfiles {
 
     private var nextWish: Wish? {
         wishes.first { wish in
-            !adapter.delays.isWaiting(Self.retry(wish.device, wish.profile)) && adapter.path(of: wish.device) != nil
+            !adapter.delays.isWaiting(.profile(wish.device, wish.profile)) && adapter.path(of: wish.device) != nil
                 && registrations.contains { $0.profile == wish.profile && $0.state == .registered }
         }
-    }
-
-    private static func retry(_ device: BlueZDeviceID, _ profile: String) -> String {
-        "profile \(device.address) \(profile)"
     }
 
     /// Asks bluetoothd for the next thing that it does not have: one at a time.
     func proceed() {
         guard adapter.isReady, exported != nil, !isAsking else { return }
         if let index = registrations.firstIndex(where: { $0.state == .waiting }) {
-            if !adapter.delays.isWaiting("profiles") { register(index) }
+            if !adapter.delays.isWaiting(.profiles) { register(index) }
         } else if attempt == nil, let wish = nextWish, let path = adapter.path(of: wish.device) {
-            guard !adapter.restsDiscoveryToConnect || adapter.discovery.running == nil, !adapter.discovery.isChanging
-            else { return adapter.adjustDiscovery() }
+            guard adapter.isDiscoveryAtRest else { return adapter.settle() }
             connect(wish, path)
         }
     }
@@ -193,7 +188,7 @@ package final class BlueZProfiles {
         case .failure:
             registrations[index].state = .waiting
             failures += 1
-            adapter.delays.after(min(Self.longestPause, 125 << Int64(min(failures, 6))), "profiles") { [weak self] in
+            adapter.delays.after(min(Self.longestPause, 125 << Int64(min(failures, 6))), .profiles) { [weak self] in
                 self?.proceed()
             }
             return
@@ -208,7 +203,7 @@ package final class BlueZProfiles {
             guard let self else { return }
             attempt = nil
             answered(wish, answer)
-            adapter.adjustDiscovery()
+            adapter.settle()
             proceed()
         }
     }
@@ -221,8 +216,8 @@ package final class BlueZProfiles {
         wishes[index].failures += 1
         // A connection that was just closed is not forgotten yet.
         let pause = min(Self.longestPause, Int64(125) << Int64(min(wishes[index].failures, 6)))
-        adapter.delays.after(pause, Self.retry(wish.device, wish.profile)) { [weak self] in
-            self?.adapter.adjustDiscovery()
+        adapter.delays.after(pause, .profile(wish.device, wish.profile)) { [weak self] in
+            self?.adapter.settle()
             self?.proceed()
         }
         if case .failure(let error) = answer { heard?(.failed(wish.device, profile: wish.profile, error)) }
@@ -250,7 +245,7 @@ package final class BlueZProfiles {
             call.reply()
             // bluetoothd ends, which is heard of in another way, or it forgets this profile alone.
             registrations[index].state = .waiting
-            adapter.delays.after(Self.longestPause, "profiles") { [weak self] in self?.proceed() }
+            adapter.delays.after(Self.longestPause, .profiles) { [weak self] in self?.proceed() }
         default: return false
         }
         return true

@@ -116,7 +116,7 @@ package final class BlueZServer {
     /// given in the order of publication.
     func proceed() {
         guard adapter.isReady, exported != nil, let path = adapter.path, !isAsking,
-            !adapter.delays.isWaiting("server")
+            !adapter.delays.isWaiting(.server)
         else { return }
         if let object = leaving.first {
             isAsking = true
@@ -190,7 +190,7 @@ package final class BlueZServer {
     /// Asks again a little later, and later each time.
     func pause() {
         failures += 1
-        adapter.delays.after(min(8_000, 125 << Int64(min(failures, 6))), "server") { [weak self] in self?.proceed() }
+        adapter.delays.after(min(8_000, 125 << Int64(min(failures, 6))), .server) { [weak self] in self?.proceed() }
     }
 
     /// bluetoothd says which handle a service has.
