@@ -215,6 +215,24 @@ struct BlueZBluetoothTests {
         try bench.wait(for: .peripheralConnected)
     }
 
+    @Test(
+        "An app that waits for a peripheral by its address alone holds the link",
+        arguments: ["F0:11:22:33:44:99", "10:11:22:33:44:99"]
+    )
+    func addressed(address: String) throws {
+        let bench = try Bench()
+        let name = bench.names.intern(address)
+        bench.perform(.connect(heart, peripheral: name))
+        bench.perform(.scan(heart, services: [], allowDuplicates: false))
+        bench.bluez.inReach = [address]
+        bench.bluez.advertise(address)
+        try bench.wait(for: .peripheralConnected)
+        bench.perform(.operate(heart, peripheral: name, .discoverServices([])))
+        try bench.wait(for: .servicesDiscovered)
+        #expect(bench.events(.servicesDiscovered).first?.event.failed == false)
+        #expect(bench.events(.peripheralConnected).map(\.event.peripheral) == [name])
+    }
+
     @Test("BCN-2: an attempt to connect that nobody answers leaves time to listen for beacons, and is made again")
     func listensBetweenAttempts() throws {
         let bench = try Bench()

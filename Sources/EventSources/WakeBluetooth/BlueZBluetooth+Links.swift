@@ -94,6 +94,7 @@ extension BlueZBluetooth {
         guard parts.count == 6, bytes.count == 6 else { return nil }
         let id = BlueZDeviceID(address: address, isRandom: bytes[0] >= 0xC0)
         let made = BlueZPeripheral(id, name, address)
+        namesOfDevices[id] = name
         peripherals[name] = made
         return made
     }

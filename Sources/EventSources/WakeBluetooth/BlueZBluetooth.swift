@@ -381,8 +381,15 @@ package final class BlueZBluetooth: BluetoothCentralPort {
     private func peripheral(of device: BlueZDeviceID) -> BlueZPeripheral? {
         if let name = namesOfDevices[device], let known = peripherals[name] { return known }
         guard let name = air.name(device.address) else { return nil }
-        let made = BlueZPeripheral(device, name, device.address)
         namesOfDevices[device] = name
+        if let addressed = peripherals[name], !addressed.isUp {
+            // An address alone does not say its type: who waits for the one that was guessed waits for this one.
+            adapter.giveUp(addressed.id)
+            addressed.id = device
+            if !addressed.holders.isEmpty { adapter.want(device) }
+            return addressed
+        }
+        let made = BlueZPeripheral(device, name, device.address)
         peripherals[name] = made
         return made
     }

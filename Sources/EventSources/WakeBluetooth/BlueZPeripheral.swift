@@ -39,7 +39,7 @@ final class BlueZPeripheral {
         }
     }
 
-    let id: BlueZDeviceID
+    var id: BlueZDeviceID
     let name: NameID
     /// What subjects begin with.
     let word: String
