@@ -90,7 +90,8 @@ package final class BlueZServer {
         let entry = entries.remove(at: index)
         let members = Set(entry.service.characteristics.map(\.number))
         subscriptions.removeAll { members.contains($0.characteristic) }
-        for (request, pending) in requests where members.contains(pending.characteristic) {
+        for (request, pending) in requests.sorted(by: { $0.key < $1.key })
+        where members.contains(pending.characteristic) {
             refuse(request, code: BlueZAttributeError.unlikely)
         }
         retire(entry)
