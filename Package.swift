@@ -111,7 +111,7 @@ let package = Package(
         // Core
         // Its numbers and words are public where all else is package: other rooms inline equality of public types only,
         // and these are compared many times an event.
-        room("WakeModel", on: "Core"),
+        room("WakeModel", on: "Core", tables: ["checks.tsv", "events.tsv", "reasons.tsv"]),
         room("WakeRouter", on: "Core", uses: ["WakeModel"]),
         room("WakePorts", on: "Core", uses: ["WakeModel"]),
         room("WakeWire", on: "Core", exclude: ["WIRE.md"]),

@@ -39,7 +39,7 @@ struct TableTests {
     @Test(
         "A table with a hole, a double or a stranger is refused with its line",
         arguments: [
-            ("red\tRouge\n", "colours.tsv:2: there is no row for green"),
+            ("red\tRouge\n", "colours.tsv:3: there is no row for green"),
             ("red\tRouge\ngreen\tVert\nred\tRosso\n", "colours.tsv:4: red is in line 2 already"),
             ("red\tRouge\nblue\tBleu\ngreen\tVert\n", "colours.tsv:3: there is no blue"),
         ]
@@ -80,5 +80,48 @@ struct TableTests {
         } catch {
             #expect(error.description == "colours.tsv:2: this is not UTF-8")
         }
+    }
+}
+
+@Suite("What the tables say of reasons, checks and kinds of event")
+struct TableRowTests {
+    @Test("A reason, a check and a kind take their words from their rows")
+    func words() {
+        #expect(Reason.benchRestarted.word == "BenchRestart")
+        #expect(Reason.benchRestarted.rule == .sys2)
+        #expect(Check.bluetoothOn.rule == .btc10)
+        #expect(Check.bluetoothOn.statement == "Bluetooth is on")
+        #expect(EventKind.signalStrengthRead.word == "rssi-read")
+        #expect(EventKind.signalStrengthRead.source == .bluetooth)
+        #expect(EventKind.writeRequested.mode == .bluetoothPeripheral)
+    }
+
+    @Test("No two reasons, no two checks and no two kinds have one word")
+    func doubles() {
+        #expect(Set(Reason.allCases.map(\.word)).count == Reason.allCases.count)
+        #expect(Set(Check.allCases.map(\.statement)).count == Check.allCases.count)
+        #expect(Set(EventKind.allCases.map(\.word)).count == EventKind.allCases.count)
+    }
+
+    private func refusal(_ rows: [String]) -> String? {
+        let general = Reason.allCases.map { "\($0)\t\t\($0.word)\tSYS-4\tso it is\t" }
+        let lines = ["reason\tmode\tword\trule\tbecause\tadvice"] + general + rows + [""]
+        do throws(TableError) {
+            _ = try ReasonRow.all(Array(lines.joined(separator: "\n").utf8))
+            return nil
+        } catch {
+            return error.problem
+        }
+    }
+
+    @Test("What is said of a reason for one background mode is said once, and of a reason and a mode that are there")
+    func variants() {
+        #expect(refusal(["overflow\taudio\t\t\tthe buffer was full\t"]) == nil)
+        #expect(
+            refusal(["overflow\taudio\t\t\ta\t", "overflow\taudio\t\t\tb\t"]) == "overflow is there already for audio"
+        )
+        #expect(refusal(["overflown\taudio\t\t\ta\t"]) == "reason: there is no overflown")
+        #expect(refusal(["overflow\tradio\t\t\ta\t"]) == "mode: there is no radio")
+        #expect(refusal(["overflow\t\t\t\ta\t"]) == "overflow is in line 20 already")
     }
 }

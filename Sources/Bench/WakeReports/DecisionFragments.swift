@@ -10,7 +10,7 @@ final class DecisionFragments {
     let reasons: [Fragment]
     let rules: [Fragment]
     let wouldHave: [Fragment]
-    /// By source, then by reason.
+    /// By kind, then by reason.
     private let fixes: [Fragment]
     /// `"ForceQuit":`
     let reasonKeys: [Fragment]
@@ -38,17 +38,20 @@ final class DecisionFragments {
         }
 
         mutating func fragment(_ text: String) -> Fragment { fragment(Array(text.utf8)) }
+
+        mutating func fragment(_ write: (inout LineBuffer) -> Void) -> Fragment {
+            fragment(DecisionFragments.line(write))
+        }
     }
 
     init(_ header: LogHeader, profile: Profile) {
         let changes = Self.changes(header.settings)
         var numbers = Numbers()
-        let head = Self.line { line in
+        phone = numbers.fragment { line in
             line.append(",\"phone\":")
             line.append(quoted: header.phone)
             line.append(",\"t\":")
         }
-        self.phone = numbers.fragment(head)
         kinds = EventKind.allCases.map { kind in
             numbers.fragment(",\"source\":\"\(kind.source.word)\",\"kind\":\"\(kind.word)\",\"subject\":")
         }
@@ -59,52 +62,59 @@ final class DecisionFragments {
             return numbers.fragment(Array(",\"rule\":\"\(rule.text)\"\(assumed)".utf8) + (changes[rule] ?? []))
         }
         wouldHave = Verdict.allCases.map { numbers.fragment("\"verdict\":\"\($0.word)\"") }
-        var fixes: [Fragment] = []
-        for kind in EventKind.allCases {
-            for reason in Reason.allCases {
-                let list = Advice.fix(reason, of: kind).map { [$0] } ?? []
-                fixes.append(numbers.fragment(Self.line { $0.append(list: list) }))
-            }
-        }
-        self.fixes = fixes
+        fixes = Self.fixes(&numbers)
         reasonKeys = Reason.allCases.map { numbers.fragment("\"\($0.word)\":") }
-        let forceQuitClearedBy = Self.line {
-            $0.append(",\"cleared_by\":")
-            $0.append(list: ["user launch"] + (profile.rebootLiftsForceQuit ? ["reboot"] : []))
+        forceQuitClearedBy = numbers.fragment { line in
+            line.append(",\"cleared_by\":")
+            line.append(list: ["user launch"] + (profile.rebootLiftsForceQuit ? ["reboot"] : []))
         }
-        let voipWakeLimit = Self.line {
+        voipWakeLimit = numbers.fragment { line in
             if let limit = profile.voipWakeLimit {
-                $0.append(",\"limit\":")
-                $0.append(UInt64(limit))
+                line.append(",\"limit\":")
+                line.append(UInt64(limit))
             }
-            $0.append(",\"window_ms\":")
-            $0.append(profile.voipWakeWindow.milliseconds)
-            $0.append("}")
+            line.append(",\"window_ms\":")
+            line.append(profile.voipWakeWindow.milliseconds)
+            line.append("}")
         }
-        let silenceLimit = Self.line {
+        silenceLimit = numbers.fragment { line in
             guard let limit = profile.audioSilenceLimit else { return }
-            $0.append(",\"limit_ms\":")
-            $0.append(limit.milliseconds)
+            line.append(",\"limit_ms\":")
+            line.append(limit.milliseconds)
         }
-        let dwell = Self.line {
-            $0.append(",\"dwell_ms\":")
-            $0.append(profile.regionDwell.milliseconds)
+        dwell = numbers.fragment { line in
+            line.append(",\"dwell_ms\":")
+            line.append(profile.regionDwell.milliseconds)
         }
-        self.forceQuitClearedBy = numbers.fragment(forceQuitClearedBy)
-        self.voipWakeLimit = numbers.fragment(voipWakeLimit)
-        self.silenceLimit = numbers.fragment(silenceLimit)
-        self.dwell = numbers.fragment(dwell)
+        checks = Self.checks(&numbers, changes: changes)
+        self.numbers = numbers
+    }
+
+    /// By kind, then by reason; kinds of one background mode share theirs.
+    private static func fixes(_ numbers: inout Numbers) -> [Fragment] {
+        var byMode: [[Fragment]] = []
+        for mode in BackgroundMode.allCases {
+            byMode.append(
+                Reason.allCases.map { reason in
+                    let list = ReasonText.advice(reason, of: mode).map { [$0] } ?? []
+                    return numbers.fragment { $0.append(list: list) }
+                }
+            )
+        }
+        return EventKind.allCases.flatMap { byMode[Int($0.mode.rawValue)] }
+    }
+
+    /// By check, result and whether it decided.
+    private static func checks(_ numbers: inout Numbers, changes: [RuleID: [UInt8]]) -> [Fragment] {
         var checks: [Fragment] = []
         for check in Check.allCases {
+            let set = changes[check.rule] ?? []
             for result in CheckResult.allCases {
-                checks.append(
-                    numbers.fragment(Self.check(check, result, decisive: false) + (changes[check.rule] ?? []))
-                )
-                checks.append(numbers.fragment(Self.check(check, result, decisive: true) + (changes[check.rule] ?? [])))
+                checks.append(numbers.fragment(Self.check(check, result, decisive: false) + set))
+                checks.append(numbers.fragment(Self.check(check, result, decisive: true) + set))
             }
         }
-        self.checks = checks
-        self.numbers = numbers
+        return checks
     }
 
     /// An object with the rule, the question and the result, open at its end.
@@ -120,7 +130,7 @@ final class DecisionFragments {
     /// A list of background modes.
     func modes(_ modes: BackgroundModes) -> Fragment {
         if let list = modeLists[modes.rawValue] { return list }
-        let list = numbers.fragment(Self.line { $0.append(list: modes.members.map(\.plistValue)) })
+        let list = numbers.fragment { $0.append(list: modes.members.map(\.plistValue)) }
         modeLists[modes.rawValue] = list
         return list
     }

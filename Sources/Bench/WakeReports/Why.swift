@@ -192,99 +192,24 @@ package struct Why {
 
     /// What the reason means for this decision: prose that is generated and never parsed.
     func because(_ decision: DecisionRecord) -> String {
-        let since = LogTime.shortText(decision.decisive?.since ?? decision.stateSince)
-        let before = LogTime.shortText(decision.stateSince)
-        let exit =
-            decision.lastExit.map { "it ended at \(LogTime.shortText($0.at)), cause \($0.cause) (\($0.id))" }
-            ?? "it has not run"
-        let window = decision.budget.map { "the wake has \(Self.seconds($0.limit))" } ?? "the wake has its window"
-        let left = decision.budget.map { ", \(Self.seconds($0.left)) of its window left" } ?? ""
-        let figure = decision.figure
-        switch decision.reason {
-        case .inForeground: return "the app is in the foreground since \(before)"
-        case .alreadyRunning: return "the app runs in the background since \(before)\(left)"
-        case .resumed: return "the app was suspended since \(before); \(window)"
-        case .relaunched: return "\(exit); \(window)"
-        case .launching: return "the app is being launched; it gets the event when its manager is there"
-        case .forceQuit:
-            let set = decision.decisive?.setBy.map { " (\($0))" } ?? ""
-            return "user swiped the app away at \(since)\(set)\(Self.cleared(decision))"
-        case .beforeFirstUnlock: return "the phone has a passcode and was not unlocked since its restart"
-        case .noRegistration: return "no app had registered"
-        case .playsOn: return "the app has the audio mode, and what it plays or records goes on"
-        case .stoppedPlaying: return "the app stopped by itself, and is suspended when nothing else keeps it"
-        case .soundModeMissing: return "UIBackgroundModes lacks audio, and sound stops in the background"
-        case .silentTooLong:
-            return
-                "nothing but silence was played for longer than \(figure("limit_ms").map(Self.seconds) ?? "the limit")"
-        case .callHasPriority: return "a call goes on, and no app sounds beside it"
-        case .shouldResume: return "what interrupted the session is over, and the app may go on"
-        case .interrupted: return "another session, a call or suspension took the sound from it"
-        case .categoryForbids: return "the session's category does not play or record here"
-        case .cannotInterruptOthers:
-            return "another app plays that does not mix, and only the foreground app may interrupt it"
-        case .ranDry: return "buffers came late"
-        case .notRelaunchedBySound: return "\(exit), and its sound does not bring it back"
-        case .modeMissing:
-            return "UIBackgroundModes lacks \(mode(decision.kind)), and the app was \(decision.stateBefore)"
-        case .scanNeedsMode:
-            return "without bluetooth-central in UIBackgroundModes a scan finds nothing outside the foreground"
-        case .scanWithoutServices: return "in the background a scan that names no services finds nothing"
-        case .duplicateDiscovery: return "this scan has reported the peripheral before"
-        case .noRestoreIdentifier: return "the central manager has no restore identifier, and \(exit)"
-        case .notRelaunchedAfterExit: return "\(exit), and since then the phone was restarted or Bluetooth turned off"
-        case .bluetoothOff: return "Bluetooth is off"
-        case .exitsOnSuspend: return "UIApplicationExitsOnSuspend is set, so the app never runs in the background"
-        case .managerNotCreated:
-            return decision.source == Source.location.word
-                ? "the app did not create a location manager before its time was over"
-                : "the app did not create the manager with this restore identifier again"
-        case .deliveredLater: return "the event had waited until the app ran"
-        case .overflow: return "too many events waited, and the oldest went"
-        case .registrationEnded: return "the app stopped asking for it before it came"
-        case .appEnded: return "the app ended before it got the event"
-        case .notARequest: return "no central asked for anything, and the app was \(decision.stateBefore)"
-        case .notPreserved: return "the peripheral manager has no restore identifier, and \(exit)"
-        case .bluetoothNotAuthorized: return "the user does not let the app use Bluetooth"
-        case .benchRestarted: return "the bench was restarted while the event was on its way"
-        case .relaunchedAfterForceQuit: return "a location event lifts the bar of the force quit; \(exit); \(window)"
-        case .relaunchedForAccessory:
-            return
-                "the user set up the accessory with AccessorySetupKit, which lifts the bar of the force quit; \(exit); \(window)"
-        case .answerWaits: return "an answer wakes nobody; it waits until the app runs"
-        case .foregroundUpdatesOnly:
-            return "allowsBackgroundLocationUpdates is not set, and the app was \(decision.stateBefore)"
-        case .updateKept: return "from iOS 9 an update wakes nobody; the newest waits until the app runs"
-        case .newerUpdateKept: return "a newer update took its place before the app ran"
-        case .notRelaunchedByUpdates: return "standard updates do not bring an app back, and \(exit)"
-        case .withinDistanceFilter: return "the phone moved less than distanceFilter since the last update"
-        case .notAuthorized: return "the user does not allow it in this state; only Always wakes an app"
-        case .updatesPaused: return "the phone stood still and the updates are paused until the app starts them again"
-        case .sideNotWanted: return "the region does not notify of this side"
-        case .rangingNeedsRunning: return "beacons are ranged only while the app runs"
-        case .nothingCrossed: return "the position crossed no boundary that anybody watches"
-        case .crossingBegan:
-            return
-                "the position is past a boundary, and the dwell\(figure("dwell_ms").map { " of \(Self.seconds($0))" } ?? "") is not over"
-        case .beaconKnown: return "the beacon is in its regions already"
-        case .ledToEvents: return "what follows from it are events of their own"
-        case .accessoryModeMissing:
-            return "UIBackgroundModes lacks external-accessory, and the app was \(decision.stateBefore)"
-        case .protocolNotListed:
-            return "UISupportedExternalAccessoryProtocols has no protocol of the accessory"
-        case .notificationsNotAsked: return "the app had not called registerForLocalNotifications"
-        case .notRelaunchedByAccessory: return "accessories do not bring an app back, and \(exit)"
-        case .accessoryBytesLost:
-            return "the accessory sent more than the session's buffer holds, and its link cannot wait"
-        case .accessoryFollowsForeground:
-            return "without external-accessory the app sees accessories only in the foreground"
-        case .legacySocketsOff:
-            return "the phone looks after no sockets of this app, and it was \(decision.stateBefore)"
-        case .launchedAfterBoot: return "the phone was restarted, and the app has the voip mode; \(window)"
-        case .launchedAfterExit: return "\(exit), and the app has the voip mode; \(window)"
-        case .voipWakeLimit:
-            return "the app was woken for its calls as often as the phone allows within "
-                + (figure("window_ms").map(Self.seconds) ?? "its window")
+        let kind = EventKind(word: decision.kind)
+        return ReasonText.because(decision.reason, of: kind?.mode).text { place in
+            switch place {
+            case .mode: kind?.mode.plistValue ?? "the source's mode"
+            case .state: decision.stateBefore
+            case .before: LogTime.shortText(decision.stateSince)
+            case .since: LogTime.shortText(decision.decisive?.since ?? decision.stateSince)
+            case .exit:
+                decision.lastExit.map { "it ended at \(LogTime.shortText($0.at)), cause \($0.cause) (\($0.id))" }
+                    ?? "it has not run"
+            case .window: decision.budget.map { "the wake has \(Self.seconds($0.limit))" } ?? "the wake has its window"
+            case .left: decision.budget.map { ", \(Self.seconds($0.left)) of its window left" } ?? ""
+            case .setBy: decision.decisive?.setBy.map { " (\($0))" } ?? ""
+            case .clearedBy: Self.cleared(decision)
+            case .silenceLimit: decision.figure("limit_ms").map(Self.seconds) ?? "the limit"
+            case .dwell: decision.figure("dwell_ms").map { " of \(Self.seconds($0))" } ?? ""
+            case .voipWindow: decision.figure("window_ms").map(Self.seconds) ?? "its window"
+            }
         }
     }
 
@@ -292,13 +217,6 @@ package struct Why {
     private static func cleared(_ decision: DecisionRecord) -> String {
         let by = decision.decisive?.clearedBy ?? []
         return by.isEmpty ? "" : "; only a \(by.joined(separator: " or a ")) clears this"
-    }
-
-    /// The background mode of the source of an event.
-    private func mode(_ word: String) -> String {
-        guard let kind = EventKind(word: word), kind.source != .voip else { return "voip" }
-        guard kind.source == .bluetooth else { return "location" }
-        return kind.isOfPeripheralRole ? "bluetooth-peripheral" : "bluetooth-central"
     }
 
     /// `pid 4711, launched in 38 ms, 612 ms of 10 s, then suspended; values 0648`.

@@ -213,15 +213,3 @@ package enum AttributeError {
     /// Too much waits already.
     package static let insufficientResources: UInt8 = 0x11
 }
-
-extension EventKind {
-    /// Whether only a peripheral manager hears of it.
-    package var isOfPeripheralRole: Bool {
-        switch self {
-        case .serviceAdded, .advertisingStarted, .centralSubscribed, .centralUnsubscribed, .readRequested,
-            .writeRequested, .readyToUpdate, .channelPublished, .channelUnpublished:
-            true
-        default: false
-        }
-    }
-}

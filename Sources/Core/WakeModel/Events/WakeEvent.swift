@@ -1,4 +1,4 @@
-/// The kinds of event that sources report.
+/// The kinds of event that sources report. What else there is of a kind is a row of Tables/events.tsv.
 public enum EventKind: UInt8, CaseIterable, Sendable {
     case bluetoothPoweredOn
     case bluetoothPoweredOff
@@ -75,111 +75,6 @@ public enum EventKind: UInt8, CaseIterable, Sendable {
     case voipKeepAlive
     case voipAfterBoot
     case voipAfterExit
-
-    /// The word used in records and scenarios.
-    package var word: String {
-        switch self {
-        case .bluetoothPoweredOn: "bluetooth-powered-on"
-        case .bluetoothPoweredOff: "bluetooth-powered-off"
-        case .peripheralDiscovered: "peripheral-discovered"
-        case .peripheralConnected: "peripheral-connected"
-        case .peripheralConnectionFailed: "peripheral-connection-failed"
-        case .peripheralDisconnected: "peripheral-disconnected"
-        case .characteristicNotified: "characteristic-notified"
-        case .servicesDiscovered: "services-discovered"
-        case .includedServicesDiscovered: "included-services-discovered"
-        case .characteristicsDiscovered: "characteristics-discovered"
-        case .descriptorsDiscovered: "descriptors-discovered"
-        case .valueRead: "value-read"
-        case .valueWritten: "value-written"
-        case .notificationStateChanged: "notification-state-changed"
-        case .descriptorRead: "descriptor-read"
-        case .descriptorWritten: "descriptor-written"
-        case .signalStrengthRead: "rssi-read"
-        case .nameChanged: "name-changed"
-        case .servicesModified: "services-modified"
-        case .readyToWrite: "ready-to-write"
-        case .serviceAdded: "service-added"
-        case .advertisingStarted: "advertising-started"
-        case .centralSubscribed: "central-subscribed"
-        case .centralUnsubscribed: "central-unsubscribed"
-        case .readRequested: "read-requested"
-        case .writeRequested: "write-requested"
-        case .readyToUpdate: "ready-to-update-subscribers"
-        case .channelPublished: "l2cap-published"
-        case .channelUnpublished: "l2cap-unpublished"
-        case .channelOpened: "l2cap-opened"
-        case .channelDataAvailable: "l2cap-data"
-        case .connectionEvent: "connection-event"
-        case .positionFixed: "position-fixed"
-        case .significantChange: "significant-change"
-        case .visitBegan: "visit-began"
-        case .visitEnded: "visit-ended"
-        case .regionEntered: "region-entered"
-        case .regionExited: "region-exited"
-        case .regionStateDetermined: "region-state-determined"
-        case .monitoringStarted: "monitoring-started"
-        case .monitoringFailed: "monitoring-failed"
-        case .locationUpdatesPaused: "location-updates-paused"
-        case .authorizationChanged: "location-authorization-changed"
-        case .locationFailed: "location-failed"
-        case .beaconSighted: "beacon-sighted"
-        case .beaconsRanged: "beacons-ranged"
-        case .audioActivated: "audio-activated"
-        case .audioStarted: "audio-started"
-        case .audioInBackground: "audio-in-background"
-        case .audioStopped: "audio-stopped"
-        case .audioInterrupted: "audio-interrupted"
-        case .audioInterruptionEnded: "audio-interruption-ended"
-        case .audioRouteChanged: "audio-route-changed"
-        case .audioRanDry: "audio-ran-dry"
-        case .audioSilent: "audio-silent"
-        case .audioAudible: "audio-audible"
-        case .microphoneAnswered: "microphone-answered"
-        case .accessoryConnected: "accessory-connected"
-        case .accessoryDisconnected: "accessory-disconnected"
-        case .accessorySessionOpened: "accessory-session-opened"
-        case .accessoryDataAvailable: "accessory-data"
-        case .accessorySessionEnded: "accessory-session-ended"
-        case .voipData: "voip-data"
-        case .voipClosed: "voip-closed"
-        case .voipKeepAlive: "voip-keep-alive"
-        case .voipAfterBoot: "voip-after-boot"
-        case .voipAfterExit: "voip-after-exit"
-        }
-    }
-
-    package init?(word: String) {
-        guard let kind = Self.allCases.first(where: { $0.word == word }) else { return nil }
-        self = kind
-    }
-
-    /// The source that reports it.
-    @inlinable
-    package var source: Source {
-        switch self {
-        case .bluetoothPoweredOn, .bluetoothPoweredOff, .peripheralDiscovered, .peripheralConnected,
-            .peripheralConnectionFailed, .peripheralDisconnected, .characteristicNotified, .servicesDiscovered,
-            .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered, .valueRead,
-            .valueWritten, .notificationStateChanged, .descriptorRead, .descriptorWritten, .signalStrengthRead,
-            .nameChanged, .servicesModified, .readyToWrite, .serviceAdded, .advertisingStarted, .centralSubscribed,
-            .centralUnsubscribed, .readRequested, .writeRequested, .readyToUpdate, .channelPublished,
-            .channelUnpublished, .channelOpened, .channelDataAvailable, .connectionEvent:
-            .bluetooth
-        case .positionFixed, .significantChange, .visitBegan, .visitEnded, .regionEntered, .regionExited,
-            .regionStateDetermined, .monitoringStarted, .monitoringFailed, .locationUpdatesPaused,
-            .authorizationChanged, .locationFailed, .beaconSighted, .beaconsRanged:
-            .location
-        case .audioActivated, .audioStarted, .audioInBackground, .audioStopped, .audioInterrupted,
-            .audioInterruptionEnded, .audioRouteChanged, .audioRanDry, .audioSilent, .audioAudible,
-            .microphoneAnswered:
-            .audio
-        case .accessoryConnected, .accessoryDisconnected, .accessorySessionOpened, .accessoryDataAvailable,
-            .accessorySessionEnded:
-            .accessory
-        case .voipData, .voipClosed, .voipKeepAlive, .voipAfterBoot, .voipAfterExit: .voip
-        }
-    }
 }
 
 /// The words for where events come from.

@@ -89,13 +89,15 @@ package struct Table: Sendable {
     /// - Parameters:
     ///   - column: where a row names its member.
     ///   - name: what it calls it.
+    ///   - isMember: which of the rows are about members at all; all unless said.
     package func rows<Member: CaseIterable>(
         of members: Member.Type,
         by column: String,
-        name: (Member) -> String = { "\($0)" }
+        name: (Member) -> String = { "\($0)" },
+        where isMember: (Row) -> Bool = { _ in true }
     ) throws(TableError) -> [Row] {
         var byName: [String: Row] = [:]
-        for row in rows {
+        for row in rows where isMember(row) {
             let name = try row.filled(column)
             if let first = byName.updateValue(row, forKey: name) {
                 throw row.refusal("\(name) is in line \(first.line) already")
@@ -104,12 +106,12 @@ package struct Table: Sendable {
         var ordered: [Row] = []
         for member in members.allCases {
             guard let row = byName.removeValue(forKey: name(member)) else {
-                throw TableError(self.name, line: rows.count + 1, "there is no row for \(name(member))")
+                throw TableError(self.name, line: (rows.last?.line ?? 1) + 1, "there is no row for \(name(member))")
             }
             ordered.append(row)
         }
-        if let row = rows.first(where: { $0[column].map { byName[$0] != nil } ?? false }) {
-            throw try row.refusal("there is no \(row.filled(column))")
+        for row in rows {
+            if let name = row[column], byName[name] != nil { throw row.refusal("there is no \(name)") }
         }
         return ordered
     }
