@@ -15,8 +15,7 @@ final class RunRecorder: BenchObserver {
     private var real: [Bool]
     private var pids: [Int32]
     private var states: [AppState] = []
-    /// The outcomes of each app's wake that is not over, oldest first.
-    private var open: [[Outcome]]
+    private var open = OpenOutcomes()
     private var now = Instant.zero
     /// How many decisions were written, by the raw value of the verdict.
     private(set) var counts = [Int](repeating: 0, count: Verdict.allCases.count)
@@ -48,8 +47,6 @@ final class RunRecorder: BenchObserver {
     private var rows: [Timeline.Row] = []
     /// Whether something was noted that belongs to no turn, so that no commit may follow it for long.
     private(set) var hasNews = false
-    /// The most outcomes of one wake that wait for its end; beyond it they are written when they are answered.
-    private static let openLimit = 256
 
     init(decisions: DecisionLog, outcomes: OutcomeLog, names: NameTable, resumeAfter: DecisionID = .none) {
         self.decisions = decisions
@@ -62,7 +59,6 @@ final class RunRecorder: BenchObserver {
         bundles = []
         real = []
         pids = []
-        open = []
     }
 
     /// Takes on an app of the scenario, in its order.
@@ -80,7 +76,7 @@ final class RunRecorder: BenchObserver {
         real.append(isReal)
         pids.append(0)
         states.append(.notRunning)
-        open.append([])
+        open.addApp()
     }
 
     // MARK: The desk
@@ -203,16 +199,15 @@ final class RunRecorder: BenchObserver {
 
     private func begin(_ decision: Decision) {
         let app = Int(decision.app.number)
-        open[app].append(
-            Outcome(
-                decision: decision.id,
-                event: decision.event,
-                app: bundles[app],
-                at: now,
-                wall: WallClock.now(),
-                pid: decision.verdict == .relaunch ? 0 : pids[app]
-            )
+        let outcome = Outcome(
+            decision: decision.id,
+            event: decision.event,
+            app: bundles[app],
+            at: now,
+            wall: WallClock.now(),
+            pid: decision.verdict == .relaunch ? 0 : pids[app]
         )
+        open.begin(outcome, of: app)
     }
 
     private func moved(_ app: AppID, _ from: AppState, _ to: AppState) throws(ReportError) {
@@ -262,13 +257,13 @@ final class RunRecorder: BenchObserver {
 
     /// The app's wake is over: what is known of its decisions is final.
     private func close(_ app: Int, _ ending: Outcome.Ending, exit: UInt64) throws(ReportError) {
-        for var outcome in open[app] where !isReplaying || !outcomes.held.outcomes.contains(outcome.decision) {
+        for var outcome in open.takeAll(of: app)
+        where !isReplaying || !outcomes.held.outcomes.contains(outcome.decision) {
             outcome.used = now.since(outcome.at)
             outcome.ended = ending
             outcome.exit = exit
             try outcomes.append(outcome)
         }
-        open[app].removeAll()
     }
 
     // MARK: The world
@@ -278,9 +273,8 @@ final class RunRecorder: BenchObserver {
         switch fact {
         case .started(let pid):
             pids[number] = pid
-            if let last = open[number].indices.last { open[number][last].pid = pid }
-        case .greeted(let spawn):
-            if let last = open[number].indices.last { open[number][last].spawn = spawn }
+            open.started(pid: pid, of: number)
+        case .greeted(let spawn): open.greeted(after: spawn, of: number)
         case .sent(let callback, let value, let decision): sent(callback, value, decision, number)
         case .answered(let decision): answered(decision, number)
         case .fault(let what): note(what, of: app)
@@ -316,34 +310,16 @@ final class RunRecorder: BenchObserver {
 
     private func sent(_ callback: String, _ value: [UInt8]?, _ decision: DecisionID, _ app: Int) {
         let entry = Outcome.Callback(name: callback, at: now, value: value.map(Self.hexadecimal))
-        // What no decision is behind belongs to the wake that is going on, if there is one; in the foreground there is none.
-        let place = decision == .none ? (isInForeground(app) ? nil : open[app].indices.last) : place(of: decision, app)
-        if let place { open[app][place].delivered.append(entry) }
+        open.sent(entry, for: decision, to: app, inForeground: isInForeground(app))
     }
 
     private func answered(_ decision: DecisionID, _ app: Int) {
-        guard let place = place(of: decision, app) else { return }
-        open[app][place].acknowledged = true
-        // In the foreground there is no wake whose end would have to be waited for.
-        guard isInForeground(app) || open[app].count > Self.openLimit, failure == nil else { return }
-        var outcome = open[app].remove(at: place)
+        guard var outcome = open.answered(decision, by: app, inForeground: isInForeground(app)) else { return }
         outcome.used = now.since(outcome.at)
-        do throws(ReportError) { try outcomes.append(outcome) } catch { failure = error }
+        keep { () throws(ReportError) in try outcomes.append(outcome) }
     }
 
     private func isInForeground(_ app: Int) -> Bool { states[app] == .active || states[app] == .inactive }
-
-    /// Where the open outcome of a decision is; answers come in the order of the decisions, so it is near the front.
-    private func place(of decision: DecisionID, _ app: Int) -> Int? {
-        let all = open[app]
-        var low = 0
-        var high = all.count
-        while low < high {
-            let middle = (low + high) / 2
-            if all[middle].decision < decision { low = middle + 1 } else { high = middle }
-        }
-        return low < all.count && all[low].decision == decision ? low : nil
-    }
 
     private static func hexadecimal(_ bytes: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)
@@ -416,13 +392,12 @@ final class RunRecorder: BenchObserver {
         noteLostSignposts()
         tellFollower()
         if !outcomes.held.ended { try outcomes.append(end: end) }
-        for app in open.indices {
+        for app in bundles.indices {
             // A run whose reports alone were missing has them already.
-            for var outcome in open[app] where !outcomes.held.outcomes.contains(outcome.decision) {
+            for var outcome in open.takeAll(of: app) where !outcomes.held.outcomes.contains(outcome.decision) {
                 outcome.used = now.since(outcome.at)
                 try outcomes.append(outcome)
             }
-            open[app].removeAll()
         }
         try flush()
     }

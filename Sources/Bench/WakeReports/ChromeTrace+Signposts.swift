@@ -15,7 +15,7 @@ extension ChromeTrace {
             } else if spans.isMoment(place, entry) {
                 writer.moment(process, row, at: entry.at.micros, category: "signpost", name: entry.name) { line in
                     describe(entry, &line)
-                    if entry.mark == .end { line.append(",\"begun\":false") }
+                    if entry.mark == .end { line.put("begun", false) }
                 }
             }
         }
@@ -33,23 +33,17 @@ extension ChromeTrace {
             describe(entry, &line)
         }
         writer.end("e", of: number, process, row, at: end.at.micros, category: category, name: name) { line in
-            guard let mark = end.mark else { return line.append("\"open\":true") }
-            line.append("\"message\":")
-            line.append(quoted: mark.message)
+            guard let mark = end.mark else { return line.put("open", true) }
+            line.put("message", mark.message)
         }
     }
 
     private static func describe(_ entry: SignpostEntry, _ line: inout LineBuffer) {
-        line.append("\"os_pid\":")
-        line.append(Int64(entry.pid))
-        line.append(",\"subsystem\":")
-        line.append(quoted: entry.subsystem)
-        line.append(",\"category\":")
-        line.append(quoted: entry.category)
-        line.append(",\"span\":")
-        line.append(quoted: entry.span)
-        line.append(",\"message\":")
-        line.append(quoted: entry.message)
+        line.put("os_pid", Int64(entry.pid))
+        line.put("subsystem", entry.subsystem)
+        line.put("category", entry.category)
+        line.put("span", entry.span)
+        line.put("message", entry.message)
     }
 }
 

@@ -60,12 +60,9 @@ package enum ChromeTrace {
                 event = decision.event
                 let row = (sources.firstIndex { $0.word == decision.source } ?? 0) + 1
                 eventSlice = writer.slice(1, row, at: micros, category: "event", name: decision.kind) { line in
-                    line.append(",\"event\":")
-                    line.append(decision.event)
-                    line.append(",\"subject\":")
-                    line.append(quoted: decision.subject)
-                    line.append(",\"origin\":")
-                    line.append(quoted: decision.origin)
+                    line.put("event", decision.event)
+                    line.put("subject", decision.subject)
+                    line.put("origin", decision.origin)
                 }
             }
             let slice = writer.slice(2, 1, at: micros, category: "decision", name: decision.verdict.word) { line in
@@ -73,10 +70,8 @@ package enum ChromeTrace {
             }
             guard let process = decision.app.flatMap({ numbers[$0] }) else { continue }
             let wake = writer.slice(process, 2, at: micros, category: "wake", name: decision.verdict.word) { line in
-                line.append(",\"decision\":")
-                line.append(decision.id)
-                line.append(",\"reason\":")
-                line.append(quoted: decision.reason.word)
+                line.put("decision", decision.id)
+                line.put("reason", decision.reason.word)
             }
             writer.arrow("s", id: decision.id.number, in: eventSlice)
             writer.arrow("t", id: decision.id.number, in: slice)
@@ -86,18 +81,12 @@ package enum ChromeTrace {
     }
 
     private static func describe(_ decision: DecisionRecord, _ line: inout LineBuffer) {
-        line.append(",\"decision\":")
-        line.append(decision.id)
-        line.append(",\"verdict\":")
-        line.append(quoted: decision.verdict.word)
-        line.append(",\"reason\":")
-        line.append(quoted: decision.reason.word)
-        line.append(",\"rule\":")
-        line.append(quoted: decision.rule.text)
-        line.append(",\"event\":")
-        line.append(decision.event)
-        line.append(",\"subject\":")
-        line.append(quoted: decision.subject)
+        line.put("decision", decision.id)
+        line.put("verdict", decision.verdict.word)
+        line.put("reason", decision.reason.word)
+        line.put("rule", decision.rule.text)
+        line.put("event", decision.event)
+        line.put("subject", decision.subject)
     }
 
     private static func writeStates(_ log: RunLog, _ numbers: [String: Int], _ writer: inout TraceWriter) {
@@ -129,9 +118,8 @@ package enum ChromeTrace {
             category: "state",
             name: move.to.word(hasExited: false)
         ) { line in
-            line.append("\"os_pid\":")
-            line.append(Int64(move.pid))
-            if open { line.append(",\"open\":true") }
+            line.put("os_pid", Int64(move.pid))
+            if open { line.put("open", true) }
         }
     }
 
@@ -142,12 +130,8 @@ package enum ChromeTrace {
                 writer.slice(process, 3, at: callback.at.nanoseconds / 1000, category: "callback", name: callback.name)
                 {
                     line in
-                    line.append(",\"decision\":")
-                    line.append(DecisionID(number))
-                    if let value = callback.value {
-                        line.append(",\"value\":")
-                        line.append(quoted: value)
-                    }
+                    line.put("decision", DecisionID(number))
+                    if let value = callback.value { line.put("value", value) }
                 }
             }
         }

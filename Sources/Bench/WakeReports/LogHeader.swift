@@ -28,23 +28,20 @@ package struct LogHeader: Hashable, Sendable {
     }
 
     func write(into line: inout LineBuffer) {
-        line.append("{\"schema\":\"wake.log/2\",\"version\":")
-        line.append(quoted: version)
-        line.append(",\"phone\":")
-        line.append(quoted: phone)
-        line.append(",\"seed\":")
-        line.append(seed)
-        line.append(",\"profile\":")
-        line.append(quoted: profile)
-        line.append(",\"determinism\":")
-        line.append(quoted: determinism)
-        line.append(",\"settings\":{")
-        for (position, setting) in settings.sorted(by: { $0.key < $1.key }).enumerated() {
-            if position > 0 { line.append(",") }
-            line.append(quoted: setting.key)
-            line.append(":")
-            line.append(quoted: setting.value)
+        line.begin("wake.log/2")
+        line.put("version", version)
+        line.put("phone", phone)
+        line.put("seed", seed)
+        line.put("profile", profile)
+        line.put("determinism", determinism)
+        line.put("settings") { line in
+            line.append("{")
+            for setting in settings.sorted(by: { $0.key < $1.key }) {
+                line.key(setting.key)
+                line.append(quoted: setting.value)
+            }
+            line.append("}")
         }
-        line.append("}}")
+        line.append("}")
     }
 }

@@ -96,112 +96,85 @@ package final class OutcomeLog {
 
     package func flush() throws(ReportError) { try file.flush() }
 
-    package func append(_ outcome: Outcome) throws(ReportError) {
-        write(outcome, into: &file.line)
+    /// Appends a line of a schema, with the fields that `write` puts.
+    ///
+    /// - Returns: the bytes that it takes, without the end of the line.
+    @discardableResult
+    func append(_ schema: StaticString, _ write: (inout LineBuffer) -> Void) throws(ReportError) -> Int {
+        let start = file.line.count
+        file.line.begin(schema)
+        write(&file.line)
+        file.line.append("}")
+        let size = file.line.count - start
         try file.endLine()
+        return size
     }
 
-    private func write(_ outcome: Outcome, into line: inout LineBuffer) {
-        line.append("{\"schema\":\"wake.outcome/1\",\"decision\":")
-        line.append(outcome.decision)
-        line.append(",\"event\":")
-        line.append(outcome.event)
-        head(app: outcome.app, at: outcome.at, into: &line)
-        line.append(",\"wall\":\"")
-        line.append(wall: outcome.wall)
-        line.append("\",\"pid\":")
-        line.append(Int64(outcome.pid))
-        line.append(",\"spawn_ms\":")
-        milliseconds(outcome.spawn, into: &line)
-        line.append(",\"delivered\":[")
-        for (position, callback) in outcome.delivered.enumerated() {
-            if position > 0 { line.append(",") }
-            line.append("{\"callback\":")
-            line.append(quoted: callback.name)
-            line.append(",\"t\":")
-            line.append(quoted: callback.at)
-            line.append(",\"value\":")
-            line.append(quoted: callback.value)
-            line.append("}")
+    package func append(_ outcome: Outcome) throws(ReportError) {
+        try append("wake.outcome/1") { line in
+            line.put("decision", outcome.decision)
+            line.put("event", outcome.event)
+            line.put("app", outcome.app)
+            line.put("t", outcome.at)
+            line.put("wall") {
+                $0.append("\"")
+                $0.append(wall: outcome.wall)
+                $0.append("\"")
+            }
+            line.put("pid", Int64(outcome.pid))
+            line.put("spawn_ms") { milliseconds(outcome.spawn, into: &$0) }
+            line.put("delivered", objects: outcome.delivered) { callback, line in
+                line.put("callback", callback.name)
+                line.put("t", callback.at)
+                line.put("value", callback.value)
+            }
+            line.put("acknowledged", outcome.acknowledged)
+            line.put("used_ms") { milliseconds(outcome.used, into: &$0) }
+            line.put("ended", outcome.ended?.word)
+            line.put("exit_id", exit: outcome.exit)
         }
-        line.append("],\"acknowledged\":")
-        line.append(outcome.acknowledged)
-        line.append(",\"used_ms\":")
-        milliseconds(outcome.used, into: &line)
-        line.append(",\"ended\":")
-        line.append(quoted: outcome.ended?.word)
-        line.append(",\"exit_id\":")
-        if outcome.exit == 0 {
-            line.append("null")
-        } else {
-            line.append("\"x-")
-            line.append(outcome.exit)
-            line.append("\"")
-        }
-        line.append("}")
     }
 
     package func append(_ move: StateMove) throws(ReportError) {
-        file.line.append("{\"schema\":\"wake.state/1\"")
-        head(app: move.app, at: move.at, into: &file.line)
-        file.line.append(",\"from\":")
-        file.line.append(quoted: move.from.word(hasExited: false))
-        file.line.append(",\"to\":")
-        file.line.append(quoted: move.to.word(hasExited: false))
-        file.line.append(",\"pid\":")
-        file.line.append(Int64(move.pid))
-        file.line.append("}")
-        try file.endLine()
+        try append("wake.state/1") { line in
+            line.put("app", move.app)
+            line.put("t", move.at)
+            line.put("from", move.from.word(hasExited: false))
+            line.put("to", move.to.word(hasExited: false))
+            line.put("pid", Int64(move.pid))
+        }
     }
 
     package func append(_ exit: ExitEntry) throws(ReportError) {
-        file.line.append("{\"schema\":\"wake.exit/1\",\"id\":\"x-")
-        file.line.append(exit.number)
-        file.line.append("\"")
-        head(app: exit.app, at: exit.at, into: &file.line)
-        file.line.append(",\"generation\":")
-        file.line.append(UInt64(exit.generation))
-        file.line.append(",\"cause\":")
-        file.line.append(quoted: exit.cause.word)
-        file.line.append(",\"code\":")
-        file.line.append(exit.code)
-        file.line.append(",\"state_before\":")
-        file.line.append(quoted: exit.stateBefore.word(hasExited: false))
-        file.line.append(",\"pid\":")
-        file.line.append(Int64(exit.pid))
-        file.line.append(",\"at_launch\":")
-        file.line.append(exit.atLaunch)
-        file.line.append("}")
-        try file.endLine()
+        try append("wake.exit/1") { line in
+            line.put("id", exit: exit.number)
+            line.put("app", exit.app)
+            line.put("t", exit.at)
+            line.put("generation", UInt64(exit.generation))
+            line.put("cause", exit.cause.word)
+            line.put("code", exit.code)
+            line.put("state_before", exit.stateBefore.word(hasExited: false))
+            line.put("pid", Int64(exit.pid))
+            line.put("at_launch", exit.atLaunch)
+        }
     }
 
     /// How long an app has kept the receiver on since the run began (LOC-9).
     package func append(receiver time: Instant.Span, app: String, at: Instant) throws(ReportError) {
-        file.line.append("{\"schema\":\"wake.receiver/1\"")
-        head(app: app, at: at, into: &file.line)
-        file.line.append(",\"on_ms\":")
-        file.line.append(time.milliseconds)
-        file.line.append("}")
-        try file.endLine()
+        try append("wake.receiver/1") { line in
+            line.put("app", app)
+            line.put("t", at)
+            line.put("on_ms", time.milliseconds)
+        }
     }
 
     /// A line for people, such as a scenario's `note` step; `app` is nil when it is about the whole run.
     package func append(note: String, app: String? = nil, at: Instant) throws(ReportError) {
-        file.line.append("{\"schema\":\"wake.note/1\",\"app\":")
-        file.line.append(quoted: app)
-        file.line.append(",\"t\":")
-        file.line.append(quoted: at)
-        file.line.append(",\"note\":")
-        file.line.append(quoted: note)
-        file.line.append("}")
-        try file.endLine()
-    }
-
-    private func head(app: String, at: Instant, into line: inout LineBuffer) {
-        line.append(",\"app\":")
-        line.append(quoted: app)
-        line.append(",\"t\":")
-        line.append(quoted: at)
+        try append("wake.note/1") { line in
+            line.put("app", app)
+            line.put("t", at)
+            line.put("note", note)
+        }
     }
 
     /// Whole milliseconds; less than one in microseconds, as a fraction.

@@ -136,72 +136,47 @@ package struct RangeEntry: Hashable, Sendable {
 
 extension OutcomeLog {
     package func append(_ entry: AppEntry) throws(ReportError) {
-        file.line.append("{\"schema\":\"wake.app/1\",\"app\":")
-        file.line.append(quoted: entry.app)
-        file.line.append(",\"name\":")
-        file.line.append(quoted: entry.name)
-        file.line.append(",\"log\":")
-        file.line.append(quoted: entry.log)
-        file.line.append("}")
-        try file.endLine()
+        try append("wake.app/1") { line in
+            line.put("app", entry.app)
+            line.put("name", entry.name)
+            line.put("log", entry.log)
+        }
     }
 
     package func append(_ act: Act) throws(ReportError) {
-        file.line.append("{\"schema\":\"wake.act/1\",\"id\":")
-        file.line.append(act.event)
-        file.line.append(",\"app\":")
-        file.line.append(quoted: act.app)
-        file.line.append(",\"t\":")
-        file.line.append(quoted: act.at)
-        file.line.append(",\"act\":")
-        file.line.append(quoted: act.word)
-        file.line.append(",\"origin\":")
-        file.line.append(quoted: act.origin)
-        if let locked = act.locked {
-            file.line.append(",\"locked\":")
-            file.line.append(locked)
+        try append("wake.act/1") { line in
+            line.put("id", act.event)
+            line.put("app", act.app)
+            line.put("t", act.at)
+            line.put("act", act.word)
+            line.put("origin", act.origin)
+            if let locked = act.locked { line.put("locked", locked) }
         }
-        file.line.append("}")
-        try file.endLine()
     }
 
     package func append(_ entry: RegistrationEntry) throws(ReportError) {
-        file.line.append("{\"schema\":\"wake.registrations/1\",\"app\":")
-        file.line.append(quoted: entry.app)
-        file.line.append(",\"t\":")
-        file.line.append(quoted: entry.at)
-        file.line.append(",\"kept\":[")
-        for (position, kept) in entry.kept.enumerated() {
-            if position > 0 { file.line.append(",") }
-            file.line.append("{\"via\":")
-            file.line.append(quoted: kept.via)
-            file.line.append(",\"subject\":")
-            file.line.append(quoted: kept.subject)
-            file.line.append(",\"since\":")
-            file.line.append(quoted: kept.since)
-            file.line.append("}")
+        try append("wake.registrations/1") { line in
+            line.put("app", entry.app)
+            line.put("t", entry.at)
+            line.put("kept", objects: entry.kept) { kept, line in
+                line.put("via", kept.via)
+                line.put("subject", kept.subject)
+                line.put("since", kept.since)
+            }
         }
-        file.line.append("]}")
-        try file.endLine()
     }
 
     package func append(_ entry: RangeEntry) throws(ReportError) {
-        file.line.append("{\"schema\":\"wake.range/1\",\"device\":")
-        file.line.append(quoted: entry.device)
-        file.line.append(",\"t\":")
-        file.line.append(quoted: entry.at)
-        file.line.append(",\"in_range\":")
-        file.line.append(entry.inRange)
-        file.line.append("}")
-        try file.endLine()
+        try append("wake.range/1") { line in
+            line.put("device", entry.device)
+            line.put("t", entry.at)
+            line.put("in_range", entry.inRange)
+        }
     }
 
     /// The run is over at an instant, which may be later than the last thing that happened: `wake.end/1`.
     package func append(end: Instant) throws(ReportError) {
-        file.line.append("{\"schema\":\"wake.end/1\",\"t\":")
-        file.line.append(quoted: end)
-        file.line.append("}")
-        try file.endLine()
+        try append("wake.end/1") { $0.put("t", end) }
     }
 }
 

@@ -90,42 +90,27 @@ package struct RunResults: Hashable, Sendable {
     }
 
     private func write(into line: inout LineBuffer) {
-        line.append("{\"schema\":\"wake.results/1\",\"scenario\":")
-        line.append(quoted: title)
-        line.append(",\"file\":")
-        line.append(quoted: file)
-        line.append(",\"began\":")
-        line.append(began)
-        line.append(",\"took_ms\":")
-        line.append(took.milliseconds)
-        line.append(",\"end\":")
-        line.append(quoted: end)
-        line.append(",\"fault\":")
-        if let fault {
-            line.append("{\"kind\":")
-            line.append(quoted: fault.kind)
-            line.append(",\"message\":")
-            line.append(quoted: fault.message)
-            line.append(",\"details\":")
-            line.append(quoted: fault.details)
-            line.append("}")
-        } else {
-            line.append("null")
-        }
-        line.append(",\"expectations\":[")
-        for (position, each) in cases.enumerated() {
-            if position > 0 { line.append(",") }
-            line.append("{\"expected\":")
-            line.append(quoted: each.name)
-            line.append(",\"place\":")
-            line.append(quoted: each.place)
-            line.append(",\"failure\":")
-            line.append(quoted: each.failure)
-            line.append(",\"details\":")
-            line.append(quoted: each.details)
+        line.begin("wake.results/1")
+        line.put("scenario", title)
+        line.put("file", file)
+        line.put("began", began)
+        line.put("took_ms", took.milliseconds)
+        line.put("end", end)
+        line.put("fault") { line in
+            guard let fault else { return line.append("null") }
+            line.append("{")
+            line.put("kind", fault.kind)
+            line.put("message", fault.message)
+            line.put("details", fault.details)
             line.append("}")
         }
-        line.append("]}")
+        line.put("expectations", objects: cases) { each, line in
+            line.put("expected", each.name)
+            line.put("place", each.place)
+            line.put("failure", each.failure)
+            line.put("details", each.details)
+        }
+        line.append("}")
     }
 }
 

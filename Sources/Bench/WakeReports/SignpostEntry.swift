@@ -75,29 +75,17 @@ package struct HeldSignposts: Hashable, Sendable {
 extension OutcomeLog {
     /// - Returns: the bytes that it takes.
     package func append(_ entry: SignpostEntry) throws(ReportError) -> Int {
-        let start = file.line.count
-        file.line.append("{\"schema\":\"wake.signpost/1\",\"app\":")
-        file.line.append(quoted: entry.app)
-        file.line.append(",\"t\":")
-        file.line.append(quoted: entry.at)
-        file.line.append(",\"pid\":")
-        file.line.append(Int64(entry.pid))
-        file.line.append(",\"mark\":")
-        file.line.append(quoted: entry.mark.rawValue)
-        file.line.append(",\"name\":")
-        file.line.append(quoted: entry.name)
-        file.line.append(",\"span\":")
-        file.line.append(quoted: entry.span)
-        file.line.append(",\"subsystem\":")
-        file.line.append(quoted: entry.subsystem)
-        file.line.append(",\"category\":")
-        file.line.append(quoted: entry.category)
-        file.line.append(",\"message\":")
-        file.line.append(quoted: entry.message)
-        file.line.append("}")
-        let size = file.line.count - start
-        try file.endLine()
-        return size
+        try append("wake.signpost/1") { line in
+            line.put("app", entry.app)
+            line.put("t", entry.at)
+            line.put("pid", Int64(entry.pid))
+            line.put("mark", entry.mark.rawValue)
+            line.put("name", entry.name)
+            line.put("span", entry.span)
+            line.put("subsystem", entry.subsystem)
+            line.put("category", entry.category)
+            line.put("message", entry.message)
+        }
     }
 }
 

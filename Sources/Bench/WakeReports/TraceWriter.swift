@@ -16,19 +16,15 @@ struct TraceWriter {
 
     init(_ header: LogHeader, wallStart: Int64?, file: LogFile) {
         self.file = file
-        line.append("{\"displayTimeUnit\":\"ms\",\"otherData\":{\"schema\":\"wake.trace/1\",\"version\":")
-        line.append(quoted: header.version)
-        line.append(",\"phone\":")
-        line.append(quoted: header.phone)
-        line.append(",\"profile\":")
-        line.append(quoted: header.profile)
-        line.append(",\"seed\":")
-        line.append(header.seed)
-        line.append(",\"determinism\":")
-        line.append(quoted: header.determinism)
+        line.append("{\"displayTimeUnit\":\"ms\",\"otherData\":")
+        line.begin("wake.trace/1")
+        line.put("version", header.version)
+        line.put("phone", header.phone)
+        line.put("profile", header.profile)
+        line.put("seed", header.seed)
+        line.put("determinism", header.determinism)
         if let wallStart {
-            line.append(",\"wall_start\":")
-            line.append(quoted: WallTime.text(wallStart))
+            line.put("wall_start", WallTime.text(wallStart))
         }
         line.append("},\"traceEvents\":[\n")
     }
@@ -49,34 +45,41 @@ struct TraceWriter {
         if !first { line.append(",\n") }
         first = false
         if line.count >= 128 << 10 { spill() }
-        line.append("{\"ph\":")
-        line.append(quoted: phase)
-        line.append(",\"pid\":")
-        line.append(Int64(process))
-        line.append(",\"tid\":")
-        line.append(Int64(thread))
+        line.append("{")
+        line.put("ph", phase)
+        line.put("pid", Int64(process))
+        line.put("tid", Int64(thread))
     }
 
     mutating func name(process: Int, _ name: String) {
-        begin("M", process, 1)
-        line.append(",\"name\":\"process_name\",\"args\":{\"name\":")
-        line.append(quoted: name)
-        line.append("}}")
-        begin("M", process, 1)
-        line.append(",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":")
-        line.append(Int64(process))
-        line.append("}}")
+        metadata("process_name", process, 1) { $0.put("name", name) }
+        metadata("process_sort_index", process, 1) { $0.put("sort_index", Int64(process)) }
     }
 
     mutating func name(thread: Int, of process: Int, _ name: String) {
+        metadata("thread_name", process, thread) { $0.put("name", name) }
+        metadata("thread_sort_index", process, thread) { $0.put("sort_index", Int64(thread)) }
+    }
+
+    private mutating func metadata(
+        _ name: String,
+        _ process: Int,
+        _ thread: Int,
+        _ argument: (inout LineBuffer) -> Void
+    ) {
         begin("M", process, thread)
-        line.append(",\"name\":\"thread_name\",\"args\":{\"name\":")
-        line.append(quoted: name)
-        line.append("}}")
-        begin("M", process, thread)
-        line.append(",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":")
-        line.append(Int64(thread))
-        line.append("}}")
+        line.put("name", name)
+        close(with: argument)
+    }
+
+    /// Ends an event with its arguments.
+    private mutating func close(with arguments: (inout LineBuffer) -> Void) {
+        line.put("args") { line in
+            line.append("{")
+            arguments(&line)
+            line.append("}")
+        }
+        line.append("}")
     }
 
     /// Something that happens at once, drawn 100 µs long and after whatever its row shows at that time.
@@ -92,8 +95,7 @@ struct TraceWriter {
         let row = process * 1000 + thread
         let start = max(micros, ends[row] ?? 0)
         span(process, thread, from: start, to: start + 100, category: category, name: name) { line in
-            line.append("\"at_us\":")
-            line.append(micros)
+            line.put("at_us", micros)
             arguments(&line)
         }
         ends[row] = start + 100
@@ -110,41 +112,32 @@ struct TraceWriter {
         _ arguments: (inout LineBuffer) -> Void
     ) {
         begin("X", process, thread)
-        line.append(",\"ts\":")
-        line.append(start)
-        line.append(",\"dur\":")
-        line.append(max(0, end - start))
-        line.append(",\"cat\":")
-        line.append(quoted: category)
-        line.append(",\"name\":")
-        line.append(quoted: name)
-        line.append(",\"args\":{")
-        arguments(&line)
-        line.append("}}")
+        line.put("ts", start)
+        line.put("dur", max(0, end - start))
+        line.put("cat", category)
+        line.put("name", name)
+        close(with: arguments)
     }
 
     /// One part of an arrow; all its parts share id, category and name, and lie inside their slices.
     mutating func arrow(_ phase: String, id: UInt64, in slice: Slice) {
         begin(phase, slice.process, slice.thread)
-        if phase == "f" { line.append(",\"bp\":\"e\"") }
-        line.append(",\"ts\":")
-        line.append(slice.start + 10)
-        line.append(",\"cat\":\"wake\",\"name\":\"wake\",\"id\":")
-        line.append(id)
+        if phase == "f" { line.put("bp", "e") }
+        line.put("ts", slice.start + 10)
+        line.put("cat", "wake")
+        line.put("name", "wake")
+        line.put("id", id)
         line.append("}")
     }
 
     mutating func counter(_ process: Int, at micros: Int64, _ name: String, _ key: String, _ value: Int64) {
         begin("C", process, 1)
-        line.append(",\"ts\":")
-        line.append(micros)
-        line.append(",\"name\":")
-        line.append(quoted: name)
-        line.append(",\"args\":{")
-        line.append(quoted: key)
-        line.append(":")
-        line.append(value)
-        line.append("}}")
+        line.put("ts", micros)
+        line.put("name", name)
+        close { line in
+            line.key(key)
+            line.append(value)
+        }
     }
 
     /// A moment on a row.
@@ -158,9 +151,8 @@ struct TraceWriter {
     ) {
         begin("i", process, thread)
         place(micros, category: category, name: name)
-        line.append(",\"s\":\"t\",\"args\":{")
-        arguments(&line)
-        line.append("}}")
+        line.put("s", "t")
+        close(with: arguments)
     }
 
     /// One end of a span that others of its process may overlap: `b` or `e`, both with the same number.
@@ -176,19 +168,13 @@ struct TraceWriter {
     ) {
         begin(phase, process, thread)
         place(micros, category: category, name: name)
-        line.append(",\"id\":")
-        line.append(Int64(number))
-        line.append(",\"args\":{")
-        arguments(&line)
-        line.append("}}")
+        line.put("id", Int64(number))
+        close(with: arguments)
     }
 
     private mutating func place(_ micros: Int64, category: String, name: String) {
-        line.append(",\"ts\":")
-        line.append(micros)
-        line.append(",\"cat\":")
-        line.append(quoted: category)
-        line.append(",\"name\":")
-        line.append(quoted: name)
+        line.put("ts", micros)
+        line.put("cat", category)
+        line.put("name", name)
     }
 }
