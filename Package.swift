@@ -165,7 +165,7 @@ let package = Package(
         room(
             "WakeReports",
             on: "Bench",
-            uses: ["WakeModel", "WakeRouter"],
+            uses: ["WakeModel"],
             tables: ["rules.tsv", "sources.tsv"]
         ),
         room(

@@ -65,8 +65,7 @@ enum FloorPlan {
             imports: ["CWakeShims", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]
         ),
 
-        // Reports say which rules the router decides by.
-        Room(name: "WakeReports", floor: "Bench", imports: ["WakeModel", "WakeRouter"], foundation: true),
+        Room(name: "WakeReports", floor: "Bench", imports: ["WakeModel"], foundation: true),
         Room(
             name: "WakeBench",
             floor: "Bench",

@@ -390,10 +390,10 @@ struct RuleCatalogueTests {
     @Test("A row that cites a source of no row, and a source that is there twice, are refused with their lines")
     func sources() throws {
         let rules = Array(
-            "id\tsentence\tfigure\tprofiles\tconfidence\tnote\tassumed\tsources\talias\n".utf8
+            "id\tsentence\tfigure\tprofiles\tconfidence\tnote\tassumed\tsources\talias\tdeed\tmissing\n".utf8
         )
         var all = rules
-        for rule in RuleID.allCases { all += Array("\(rule.text)\tIt is so.\t\tall\tdesign\t\t\tguide\t\n".utf8) }
+        for rule in RuleID.allCases { all += Array("\(rule.text)\tIt is so.\t\tall\tdesign\t\t\tguide\t\t\t\n".utf8) }
         let guide = Array("source\ttitle\nguide\tThe Guide\n".utf8)
         #expect(try RuleCatalogue.entries(rules: all, sources: guide).last?.sources == ["The Guide"])
         #expect(throws: TableError("rules.tsv", line: 2, "sources: there is no guide")) {

@@ -1,5 +1,4 @@
 import WakeModel
-import WakeRouter
 
 /// How sure a rule is, in the words of the rulebook.
 enum Confidences {

@@ -1,5 +1,4 @@
 import WakeModel
-import WakeRouter
 
 /// The parts of a decision line that are the same in many lines, made once.
 final class DecisionFragments {

@@ -37,6 +37,10 @@ package struct RuleEntry: Hashable, Sendable {
     package var sources: [String]
     /// The rule with which it shares code and test.
     package var aliasOf: RuleID?
+    /// Whether it shows in what the phone does and not in a record: in moves, callbacks, answers, ends and what waits. Tests name it.
+    package var isDeed: Bool
+    /// What this version lacks of it, as the end of a sentence; nil when nothing, or all.
+    package var missing: String?
 
     /// Reads a row of rules.tsv.
     fileprivate init(_ id: RuleID, _ row: Table.Row, titles: [String: String]) throws(TableError) {
@@ -53,6 +57,8 @@ package struct RuleEntry: Hashable, Sendable {
             sources.append(title)
         }
         aliasOf = row["alias"] == nil ? nil : try row.value("alias") { RuleID(text: $0) }
+        isDeed = row["deed"] == nil ? false : try row.value("deed") { $0 == "yes" ? true : nil }
+        missing = row["missing"]
     }
 }
 
@@ -82,7 +88,8 @@ package enum RuleCatalogue {
             }
         }
         let columns = [
-            "id", "sentence", "figure", "profiles", "confidence", "note", "assumed", "sources", "alias",
+            "id", "sentence", "figure", "profiles", "confidence", "note", "assumed", "sources", "alias", "deed",
+            "missing",
         ]
         let rows = try Table("rules.tsv", rules, columns: columns).rows(of: RuleID.self, by: "id", name: \.text)
         var entries: [RuleEntry] = []

@@ -1,5 +1,4 @@
 import WakeModel
-import WakeRouter
 
 /// The rulebook as lines for people.
 package enum RuleText {

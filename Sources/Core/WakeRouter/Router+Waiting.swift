@@ -125,10 +125,7 @@ extension Router {
         deliverWaiting(to: app, into: &output)
     }
 
-    /// The rules by which a suspended app gets events when it runs.
-    static let rulesOfWaiting: [RuleID] = [.btc2, .btp1, .loc2, .aud6, .launch6]
-
-    /// The one of ``rulesOfWaiting`` that an event waited by.
+    /// The rule by which a suspended app gets an event when it runs.
     private func ruleOfWaiting(_ event: WakeEvent, _ interest: Interest) -> RuleID {
         switch interest.via.source {
         case .bluetooth: local(interest.client) == nil ? .btc2 : .btp1

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WakeModel
 
-@testable import WakeRouter
+@testable import WakeReports
 
 @Suite("What this version decides by")
 struct RuleCoverageTests {
@@ -40,5 +40,7 @@ struct RuleCoverageTests {
     func modes() {
         let undecided = BackgroundMode.allCases.filter { RuleCoverage.standing(of: $0) == .undecided }
         #expect(undecided == [.newsstandContent, .fetch, .remoteNotification, .processing])
+        let words = undecided.map(\.plistValue).joined(separator: ", ")
+        #expect(RuleCoverage.standing(of: .mode2) == .inPart(without: "the modes whose sources are missing: \(words)"))
     }
 }
