@@ -28,10 +28,6 @@ private final class Folder {
         try Data(text.utf8).write(to: url)
         try FileManager.default.setAttributes([.posixPermissions: executable ? 0o755 : 0o644], ofItemAtPath: url.path)
     }
-
-    func names(_ folder: String = "") throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: path + "/" + folder).sorted()
-    }
 }
 
 private let good: [String: any Sendable] = [
@@ -290,89 +286,6 @@ struct AppBundleTests {
         let other = try folder.bundle("Other.app", plist: nil)
         try FileManager.default.createDirectory(atPath: other + "/Info.plist", withIntermediateDirectories: true)
         #expect(throws: BundleError.self) { try AppBundle.read(other) }
-    }
-}
-
-@Suite("Bundle store")
-struct BundleStoreTests {
-    @Test("Installing copies the bundle, and its program stays executable")
-    func installs() throws {
-        let folder = try Folder()
-        let path = try folder.bundle(plist: try plist(good))
-        try folder.file("Heart.app/data.txt", "42")
-        let store = try BundleStore(folder: folder.path + "/store")
-        let installed = try store.install(path)
-        try FileManager.default.removeItem(atPath: path)
-        #expect(installed.path.hasSuffix("/store/com.example.heart/Heart.app"))
-        #expect(FileManager.default.isExecutableFile(atPath: installed.executable))
-        #expect(try String(contentsOfFile: installed.path + "/data.txt", encoding: .utf8) == "42")
-        #expect(store.list() == [installed])
-        #expect(store.bundle("com.example.heart") == installed)
-        #expect(store.bundle("com.example.other") == nil)
-    }
-
-    @Test("A bundle of the same identifier replaces the one before")
-    func replaces() throws {
-        let folder = try Folder()
-        let store = try BundleStore(folder: folder.path + "/store")
-        _ = try store.install(try folder.bundle(plist: try plist(good)))
-        let other = try folder.bundle("Other.app", plist: try plist(changed("CFBundleName", "Other")))
-        _ = try store.install(other)
-        #expect(store.list().map(\.name) == ["Other"])
-        #expect(try folder.names("store") == ["com.example.heart"])
-        #expect(try folder.names("store/com.example.heart") == ["Other.app"])
-    }
-
-    @Test("MODE-3: a refused bundle leaves nothing behind, and what was there stays")
-    func refuses() throws {
-        let folder = try Folder()
-        let store = try BundleStore(folder: folder.path + "/store")
-        let bad = try folder.bundle("Bad.app", plist: try plist(changed("CFBundleExecutable", nil)))
-        #expect(throws: BundleError.self) { try store.install(bad) }
-        #expect(try folder.names("store").isEmpty)
-        _ = try store.install(try folder.bundle(plist: try plist(good)))
-        #expect(throws: BundleError.self) { try store.install(bad) }
-        #expect(store.list().map(\.name) == ["Heart Rate"])
-    }
-
-    @Test("A link that leaves the bundle, and one that leads nowhere, refuse the install", arguments: ["..", "nobody"])
-    func links(target: String) throws {
-        let folder = try Folder()
-        let store = try BundleStore(folder: folder.path + "/store")
-        let path = try folder.bundle(plist: try plist(good))
-        try FileManager.default.createSymbolicLink(atPath: path + "/inside", withDestinationPath: "Heart")
-        _ = try store.install(path)
-        try FileManager.default.createSymbolicLink(atPath: path + "/away", withDestinationPath: target)
-        let error = #expect(throws: BundleError.self) { try store.install(path) }
-        #expect(error?.key == "away")
-        #expect(try folder.names("store/com.example.heart/Heart.app") == ["Heart", "Info.plist", "inside"])
-    }
-
-    @Test("A new store clears what an install that was cut short left, and puts an older bundle back")
-    func recovers() throws {
-        let folder = try Folder()
-        let store = try BundleStore(folder: folder.path + "/store")
-        _ = try store.install(try folder.bundle(plist: try plist(good)))
-        let files = FileManager.default
-        try files.moveItem(
-            atPath: store.folder + "/com.example.heart",
-            toPath: store.folder + "/.old-com.example.heart"
-        )
-        try files.createDirectory(atPath: store.folder + "/.new-com.example.heart", withIntermediateDirectories: true)
-        let next = try BundleStore(folder: folder.path + "/store")
-        #expect(next.list().map(\.identifier) == ["com.example.heart"])
-        #expect(try folder.names("store") == ["com.example.heart"])
-    }
-
-    @Test("Uninstalling removes the bundle")
-    func uninstalls() throws {
-        let folder = try Folder()
-        let store = try BundleStore(folder: folder.path + "/store")
-        _ = try store.install(try folder.bundle(plist: try plist(good)))
-        #expect(store.uninstall("com.example.heart"))
-        #expect(!store.uninstall("com.example.heart"))
-        #expect(!store.uninstall("../store"))
-        #expect(try folder.names("store").isEmpty)
     }
 }
 

@@ -3,6 +3,32 @@ import Testing
 import WakeExternalAccessory
 import WakeSystem
 
+/// A link that is a plain descriptor.
+private final class DescriptorLink: AccessoryLink {
+    let number: Int32
+    let holdsSender: Bool
+    private var descriptor: Descriptor?
+
+    /// Takes over an open, non-blocking descriptor.
+    init(owning number: Int32, holdsSender: Bool = true) {
+        self.number = number
+        self.holdsSender = holdsSender
+        descriptor = Descriptor(owning: number)
+    }
+
+    func read(into buffer: inout [UInt8]) throws(SystemError) -> Int? {
+        guard descriptor != nil else { return 0 }
+        return try descriptor!.read(into: &buffer)
+    }
+
+    func write(_ bytes: [UInt8]) throws(SystemError) -> Int? {
+        guard descriptor != nil else { return nil }
+        return try descriptor!.write(bytes)
+    }
+
+    func close() { descriptor = nil }
+}
+
 /// A pump between two sockets that a test holds the far ends of: the device's, and the app's.
 private final class PumpedSession {
     let loop: EventLoop

@@ -26,29 +26,3 @@ package protocol AccessoryLink: AnyObject {
 extension AccessoryLink {
     package var roomNumber: Int32? { nil }
 }
-
-/// A link that is a plain descriptor.
-package final class DescriptorLink: AccessoryLink {
-    package let number: Int32
-    package let holdsSender: Bool
-    private var descriptor: Descriptor?
-
-    /// Takes over an open, non-blocking descriptor.
-    package init(owning number: Int32, holdsSender: Bool = true) {
-        self.number = number
-        self.holdsSender = holdsSender
-        descriptor = Descriptor(owning: number)
-    }
-
-    package func read(into buffer: inout [UInt8]) throws(SystemError) -> Int? {
-        guard descriptor != nil else { return 0 }
-        return try descriptor!.read(into: &buffer)
-    }
-
-    package func write(_ bytes: [UInt8]) throws(SystemError) -> Int? {
-        guard descriptor != nil else { return nil }
-        return try descriptor!.write(bytes)
-    }
-
-    package func close() { descriptor = nil }
-}
