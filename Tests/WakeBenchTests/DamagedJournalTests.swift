@@ -150,7 +150,7 @@ private struct Mutation: CustomStringConvertible {
 
     private static let keys = [
         ("inputs", "seq"), ("names", "number"), ("deliveries", "event"), ("exits", "number"), ("meta", "key"),
-        ("snapshots", "seq"), ("outcomes", "decision"),
+        ("snapshots", "seq"),
     ]
     private static let blobs = [
         ("inputs", "seq", "input"), ("inputs", "seq", "payload"), ("names", "number", "text"),

@@ -37,18 +37,13 @@ private final class Notebook: Journal {
         inputs.append(JournaledInput(sequence: sequence, at: at, origin: origin, input: input, payload: payload))
         transactions[transactions.count - 1].append(sequence)
     }
-    func append(_ decision: Decision) {}
     func append(_ exit: ExitRecord) {}
     func append(_ delivery: Delivery) {}
     func acknowledge(app: AppID, from first: EventID, through last: EventID) {}
-    func append(outcome: [UInt8], of decision: DecisionID) {}
     func append(_ name: NameID, text: String) {}
-    func append(_ process: RunningProcess) {}
-    func ended(app: AppID, generation: UInt32) {}
-    func append(snapshot: [UInt8], sequence: UInt64, at: Instant, pending: [EventID]) {}
+    func append(snapshot: [UInt8], sequence: UInt64, at: Instant) {}
     func commit() {}
     func rollback() {}
-    func idle() {}
     func end(_ ending: RunEnding) {}
     func finish() {}
 

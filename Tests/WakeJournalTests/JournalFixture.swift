@@ -60,26 +60,6 @@ func notification(_ number: UInt64) -> Input {
     )
 }
 
-func decision(_ number: UInt64) -> Decision {
-    Decision(
-        id: DecisionID(number),
-        at: second(number),
-        event: EventID(number),
-        kind: .characteristicNotified,
-        subject: NameID(4),
-        origin: NameID(2),
-        parent: .none,
-        app: AppID(0),
-        verdict: .resume,
-        reason: .resumed,
-        rule: .life4,
-        checks: CheckResults(),
-        wouldHave: .resume,
-        supersedes: .none,
-        snapshot: AppSnapshot()
-    )
-}
-
 func exit(_ number: UInt64) -> ExitRecord {
     ExitRecord(
         number: number,
@@ -96,7 +76,7 @@ func exit(_ number: UInt64) -> ExitRecord {
 func second(_ number: UInt64) -> Instant { Instant.zero.advanced(by: .seconds(Int64(number))) }
 
 extension SQLiteJournal {
-    /// One turn: the nth notification and its decision.
+    /// One turn: the nth notification.
     func turn(_ number: UInt64, payload: EventPayload = .value([6, 72])) throws {
         try begin()
         try append(
@@ -106,7 +86,6 @@ extension SQLiteJournal {
             at: second(number),
             origin: NameID(2)
         )
-        try append(decision(number))
         try commit()
     }
 

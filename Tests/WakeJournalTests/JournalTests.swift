@@ -23,23 +23,6 @@ struct JournalTests {
         #expect(read.first?.payload == .value([6, 72]))
     }
 
-    @Test("Decisions and exits are read back in order")
-    func decisionsAndExits() throws {
-        let journal = try place.create()
-        try journal.begin()
-        for number in 1...3 as ClosedRange<UInt64> {
-            try journal.append(decision(number))
-            try journal.append(exit(number))
-        }
-        try journal.commit()
-        var decisions: [Decision] = []
-        try journal.readDecisions(after: DecisionID(1)) { (each) throws(JournalError) in decisions.append(each) }
-        #expect(decisions == [decision(2), decision(3)])
-        var exits: [ExitRecord] = []
-        try journal.readExits { (each) throws(JournalError) in exits.append(each) }
-        #expect(exits == [exit(1), exit(2), exit(3)])
-    }
-
     @Test("A turn that was not committed leaves nothing")
     func uncommitted() throws {
         var journal: SQLiteJournal? = try place.create()
@@ -70,12 +53,7 @@ struct JournalTests {
         for number in 1...5 as ClosedRange<UInt64> { try journal.turn(number) }
         for sequence in [2, 4] as [UInt64] {
             try journal.begin()
-            try journal.append(
-                snapshot: [UInt8(sequence)],
-                sequence: sequence,
-                at: second(sequence),
-                pending: []
-            )
+            try journal.append(snapshot: [UInt8(sequence)], sequence: sequence, at: second(sequence))
             try journal.commit()
         }
         let recovery = try journal.recover()
@@ -83,11 +61,10 @@ struct JournalTests {
         #expect(!recovery.finished)
         #expect(recovery.names == ["com.acme.heart", "night.yaml:31 – Gürtel", "belt", "2A37"])
         #expect(recovery.snapshot == JournaledSnapshot(sequence: 4, at: second(4), bytes: [4]))
-        #expect(recovery.tail.map(\.sequence) == [5])
+        #expect(try journal.sequences(after: 4) == [5])
         #expect(recovery.counts.inputs == 5)
         #expect(recovery.counts.lastSequence == 5)
         #expect(recovery.counts.lastEvent == EventID(5))
-        #expect(recovery.counts.lastDecision == DecisionID(5))
     }
 
     @Test("Recovery gives the deliveries that nobody acknowledged, by the newest process")
@@ -145,19 +122,6 @@ struct JournalTests {
         #expect(throws: JournalError.self) { try journal.append(delivery) }
     }
 
-    @Test("A process that nobody saw end is read back until it ended")
-    func processes() throws {
-        let journal = try place.create()
-        let first = RunningProcess(app: AppID(0), generation: 1, pid: 4711)
-        let second = RunningProcess(app: AppID(0), generation: 2, pid: 4712)
-        try journal.begin()
-        try journal.append(first)
-        try journal.append(second)
-        try journal.ended(app: AppID(0), generation: 1)
-        try journal.commit()
-        #expect(try journal.recover().processes == [second])
-    }
-
     @Test("A run that finished says so")
     func finished() throws {
         let journal = try place.create()
@@ -165,29 +129,7 @@ struct JournalTests {
         #expect(try journal.recover().finished)
     }
 
-    @Test("The latest outcome of a decision is kept")
-    func outcome() throws {
-        let journal = try place.create()
-        try journal.begin()
-        try journal.append(outcome: [1], of: DecisionID(7))
-        try journal.append(outcome: [1, 2], of: DecisionID(7))
-        try journal.commit()
-        #expect(try journal.outcome(of: DecisionID(7)) == [1, 2])
-        #expect(try journal.outcome(of: DecisionID(8)) == nil)
-    }
-
-    @Test("Payloads of events are found again, those without one too")
-    func payloads() throws {
-        let journal = try place.create()
-        try journal.turn(1, payload: .value([1]))
-        try journal.turn(2, payload: .none)
-        try journal.turn(3, payload: .value([3]))
-        let found = try journal.payloads(of: [EventID(2), EventID(3), EventID(9)])
-        #expect(found.map(\.event.number) == [2, 3])
-        #expect(found.map(\.payload) == [.none, .value([3])])
-    }
-
-    @Test("Old inputs, decisions, exits and acknowledged deliveries go when the file passes its bound")
+    @Test("Old inputs and exits go when the file passes its bound, and acknowledged deliveries with each snapshot")
     func rotation() throws {
         let journal = try place.create(.init(bound: 256 << 10))
         let turns: UInt64 = 4_000
@@ -200,35 +142,25 @@ struct JournalTests {
                 at: second(number),
                 origin: .none
             )
-            try journal.append(decision(number))
             try journal.append(exit(number))
-            try journal.append(outcome: [1], of: DecisionID(number))
             try journal.append(
                 Delivery(app: AppID(0), event: EventID(number), decision: DecisionID(number), generation: 1)
             )
-            // One is never acknowledged, and one is pending in the router: their inputs stay.
+            // One is never acknowledged: its input stays.
             if number != 5 { try journal.acknowledge(app: AppID(0), event: EventID(number)) }
             if number % 500 == 0 {
-                try journal.append(
-                    snapshot: [1],
-                    sequence: number,
-                    at: second(number),
-                    pending: [EventID(17)]
-                )
+                try journal.append(snapshot: [1], sequence: number, at: second(number))
             }
             try journal.commit()
         }
-        journal.idle()
         #expect(try journal.bytesInUse < 1 << 20)
         #expect(place.bytesOnDisk < 1 << 20)
         let recovery = try journal.recover()
         #expect(recovery.snapshot?.sequence == turns)
-        #expect(try journal.sequences() == [5, 17] + Array(turns - 499...turns))
-        #expect(recovery.counts.decisions == 500)
-        #expect(recovery.counts.exits == 500)
+        #expect(try journal.sequences() == [5] + Array(turns - 499...turns))
+        #expect(recovery.counts.exits == 0)
         #expect(recovery.unacknowledged.map(\.event.number) == [5])
-        #expect(recovery.counts.deliveries <= 1 + 500)
-        #expect(try journal.outcome(of: DecisionID(1)) == nil)
+        #expect(recovery.counts.deliveries == 0)
         #expect(recovery.counts.lastExit == turns)
     }
 
@@ -239,7 +171,7 @@ struct JournalTests {
             try journal.turn(number)
             if number % 10 == 0 {
                 try journal.begin()
-                try journal.append(snapshot: [], sequence: number, at: second(number), pending: [])
+                try journal.append(snapshot: [], sequence: number, at: second(number))
                 try journal.commit()
             }
         }
@@ -267,7 +199,6 @@ struct JournalFailureTests {
         #expect(fault?.description.hasPrefix("\(place.path): no space left") == true)
         #expect(number > 10)
         #expect(try journal.readCounts().inputs == Int64(number))
-        #expect(try journal.readCounts().decisions == Int64(number))
         try journal.setPageLimit(nil)
         try journal.turn(number + 1, payload: .value([UInt8](repeating: 1, count: 2000)))
         #expect(try journal.readCounts().inputs == Int64(number) + 1)

@@ -64,7 +64,9 @@ extension Bench {
         case .restore(let app, let manager, let state): host(app).restore(manager, state, to: app, at: now)
         case .restorePeripheral(let app, let manager, let state):
             host(app).restorePeripheral(manager, state, to: app, at: now)
-        case .peripheralRole(let command): peripheralRole?.perform(command, at: now)
+        case .peripheralRole(let command):
+            hasCommandedOthers = true
+            peripheralRole?.perform(command, at: now)
         case .bluetooth(let command): bluetooth.perform(command, at: now)
         case .locationAuthorization(let app, let manager, let authorization):
             host(app).locationAuthorization(authorization, manager: manager, to: app, at: now)
@@ -74,8 +76,12 @@ extension Bench {
         case .audio(let command): audio?.perform(command, at: now)
         case .audioAnswer(let app, let request, let answer):
             host(app).audioAnswer(answer, request: request, stream: stream(of: app, answer), to: app, at: now)
-        case .accessory(let command): accessory?.perform(command, at: now)
-        case .voip(let command): voip?.perform(command, at: now)
+        case .accessory(let command):
+            hasCommandedOthers = true
+            accessory?.perform(command, at: now)
+        case .voip(let command):
+            hasCommandedOthers = true
+            voip?.perform(command, at: now)
         case .keep, .discard, .exited, .refused, .moved, .alert, .raise: break
         }
     }

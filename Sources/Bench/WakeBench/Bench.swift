@@ -66,9 +66,9 @@ package final class Bench {
     var pending: [Pending] = []
     /// What is being done.
     var underway: [Pending] = []
-    private var kept = KeptEvents()
+    var kept = KeptEvents()
     /// What the last fix said, for those who are told of it later.
-    private var lastPosition = EventPayload.none
+    var lastPosition = EventPayload.none
     var ledger: Ledger
 
     /// While a journal is read back: nothing is journaled again, and only the simulated radio hears of the actions.
@@ -77,6 +77,8 @@ package final class Bench {
     var unheard: [SourceReport] = []
     /// What a replay made, to be compared with what the journal has.
     var replayed = ReplayedCounts()
+    /// Whether the ports whose simulated ends no snapshot can hold have been told to do something.
+    var hasCommandedOthers = false
 
     package internal(set) var now = Instant.zero
     package internal(set) var sequence: UInt64 = 0
@@ -207,17 +209,6 @@ package final class Bench {
     /// Ends the transaction that is open: what was accepted so far survives the bench.
     package func commit() throws(JournalError) {
         guard ledger.isOpen else { return }
-        if ledger.needsSnapshot {
-            var writer = ByteWriter(reserving: 1 << 16)
-            writer.write(lastEvent)
-            router.encode(into: &writer)
-            try ledger.append(
-                snapshot: Array(writer.bytes),
-                sequence: sequence,
-                at: now,
-                pending: kept.identifiers
-            )
-        }
         try ledger.commit()
         for observer in observers { observer.committed() }
     }

@@ -22,7 +22,7 @@ struct Ledger {
     private static let acknowledgementDelay = Instant.Span.milliseconds(100)
     /// Turns whose actions stay inside share commits of up to this many inputs.
     private static let sharedCommit = 1_000
-    /// Inputs between two snapshots of the router.
+    /// Inputs between two snapshots.
     private static let snapshotInterval = 10_000
 
     init(_ journal: any Journal, names: NameTable) {
@@ -51,11 +51,6 @@ struct Ledger {
     /// The names that the journal holds already.
     mutating func adoptNames(_ count: Int) {
         journaledNames = count
-    }
-
-    /// A journal that was read back holds no more names than the table does.
-    mutating func endReplay() {
-        journaledNames = min(journaledNames, names.count)
     }
 
     // MARK: Deliveries
@@ -136,15 +131,19 @@ struct Ledger {
 
     var needsSnapshot: Bool { sinceSnapshot >= Self.snapshotInterval }
 
-    /// Keeps the router as it stands, so that a journal whose older inputs went can be continued too.
-    mutating func append(
-        snapshot: [UInt8],
-        sequence: UInt64,
-        at now: Instant,
-        pending: [EventID]
-    ) throws(JournalError) {
-        try journal.append(snapshot: snapshot, sequence: sequence, at: now, pending: pending)
+    /// Keeps the run as it stands: a recovery begins there.
+    mutating func append(snapshot: [UInt8], sequence: UInt64, at now: Instant) throws(JournalError) {
+        try journal.begin()
+        try journal.append(snapshot: snapshot, sequence: sequence, at: now)
+        try journal.commit()
         sinceSnapshot = 0
+    }
+
+    /// A replay has taken so many inputs since the latest snapshot.
+    mutating func endReplay(inputs: Int) {
+        // A journal that was read back holds no more names than the table does.
+        journaledNames = min(journaledNames, names.count)
+        sinceSnapshot = inputs
     }
 
     /// Ends the transaction.

@@ -9,6 +9,11 @@ struct OpenOutcomes {
 
     mutating func addApp() { byApp.append([]) }
 
+    /// What a snapshot holds of an app's.
+    mutating func code(of app: Int, _ bundle: String, with coder: inout SnapshotCoder) throws(EncodingFault) {
+        try coder.code(&byApp[app], blank: Outcome(of: bundle))
+    }
+
     mutating func begin(_ outcome: Outcome, of app: Int) { byApp[app].append(outcome) }
 
     /// All of an app's, which are open no more.

@@ -41,6 +41,7 @@ extension Run {
                 try waitForApps(processes)
                 continue
             }
+            try keepSnapshot()
             soundOwedSince = nil
             // An app that went to sleep may have read something before that lets bytes come on: they come first.
             if didSomething, creep == nil, !isTalkedThrough, processes != nil { continue }
@@ -121,6 +122,7 @@ extension Run {
             let end = driver.end ?? .distantFuture
             if now >= end { return try hearLastAnswers() }
             try bench.settle(at: now)
+            try keepSnapshot()
             try tellReaders()
             let next = min(deadline, end, bench.commitDue ?? .distantFuture)
             if next != armed {

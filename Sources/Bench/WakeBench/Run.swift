@@ -141,7 +141,7 @@ package final class Run {
         for change in changes { settings[change.name] = SettingText.text(change.value) }
         if processes?.host.time != nil { settings["date"] = "\(date)" }
         header = Run.header(profile, seed, exact: !realTime && processes == nil, settings)
-        recorder = try Run.recorder(folder, header, profile, names: names, goesOn: journal.recovery != nil)
+        recorder = try Run.recorder(folder, header, profile, names: names, after: journal)
         bench = Bench(
             router: Router(profile: profile, passcode: scenario.phone.passcode, bluetoothOn: scenario.phone.bluetooth),
             names: names,
@@ -214,10 +214,12 @@ package final class Run {
         _ header: LogHeader,
         _ profile: Profile,
         names: NameTable,
-        goesOn: Bool
+        after journal: RunJournal
     ) throws(CommandFailure) -> RunRecorder {
+        let places: LogPlaces
+        do throws(JournalError) { places = try journal.logPlaces() } catch { throw CommandFailure(error) }
         do throws(ReportError) {
-            guard goesOn else {
+            guard journal.recovery != nil else {
                 return RunRecorder(
                     decisions: try DecisionLog(
                         creating: folder.decisions,
@@ -233,11 +235,12 @@ package final class Run {
                 folder.decisions,
                 header: header,
                 profile: profile,
-                names: names.text
+                names: names.text,
+                from: places.decisions
             )
             return RunRecorder(
                 decisions: log,
-                outcomes: try OutcomeLog(continuing: folder.outcomes),
+                outcomes: try OutcomeLog(continuing: folder.outcomes, from: places.outcomes),
                 names: names,
                 resumeAfter: last
             )
@@ -292,7 +295,7 @@ package final class Run {
         if journal.recovery == nil {
             begin()
         } else {
-            try goOn()
+            try recover()
         }
         hasPlayed = true
         let watches = try endings.asked.map { try loop.signal($0) { [unowned self] in interrupted = true } }

@@ -112,42 +112,55 @@ struct RunJournal {
         let wanted = Set(recovery.unacknowledged.map(\.event))
         var found: [EventID: (WakeEvent, EventPayload)] = [:]
         guard !wanted.isEmpty else { return found }
-        try file.readInputs(names: recovery.names.count) { (input) throws(JournalError) in
+        try file.readInputs(names: recovery.names.count, undelivered: true) { (input) throws(JournalError) in
             if let event = input.input.event, wanted.contains(event.id) { found[event.id] = (event, input.payload) }
         }
         return found
     }
 
-    /// Every input that is still there, oldest first; whether the first of the run is among them.
+    /// Every input after the latest snapshot, oldest first.
     ///
-    /// - Throws: ``JournalError`` when an input is damaged, missing among the others, or out of the order of time.
-    func inputs(_ body: (JournaledInput) throws(JournalError) -> Void) throws(JournalError) -> Bool {
-        guard let file, let recovery else { return true }
-        var last: (sequence: UInt64, at: Instant)?
-        var complete = true
-        try file.readInputs(names: recovery.names.count) { (input) throws(JournalError) in
-            if last == nil { complete = input.sequence == 1 }
-            if complete {
-                if let last, input.sequence != last.sequence + 1 {
-                    throw damaged("input \(last.sequence + 1) is missing")
-                }
-                if input.at < last?.at ?? .zero {
-                    throw damaged("input \(input.sequence) is earlier than the one before")
-                }
-                try body(input)
-            }
+    /// - Throws: ``JournalError`` when an input is damaged, missing, or out of the order of time.
+    func inputs(_ body: (JournaledInput) throws(JournalError) -> Void) throws(JournalError) {
+        guard let file, let recovery else { return }
+        var last = (sequence: recovery.snapshot?.sequence ?? 0, at: recovery.snapshot?.at ?? .zero)
+        try file.readInputs(after: last.sequence, names: recovery.names.count) { (input) throws(JournalError) in
+            if input.sequence != last.sequence + 1 { throw damaged("input \(last.sequence + 1) is missing") }
+            if input.at < last.at { throw damaged("input \(input.sequence) is earlier than the one before") }
+            try body(input)
             last = (input.sequence, input.at)
         }
-        return complete
     }
+
+    /// Reads the latest snapshot from its beginning; nil when there is none.
+    var snapshot: SnapshotCoder? {
+        guard let recovery, let snapshot = recovery.snapshot else { return nil }
+        return SnapshotCoder(reading: snapshot.bytes, names: UInt32(clamping: recovery.names.count))
+    }
+
+    /// A part of the latest snapshot makes no sense.
+    func damagedSnapshot(_ fault: EncodingFault) -> JournalError {
+        damaged("the snapshot after input \(recovery?.snapshot?.sequence ?? 0): \(fault)")
+    }
+
+    /// How far the logs had come at the latest snapshot.
+    func logPlaces() throws(JournalError) -> LogPlaces {
+        var places = LogPlaces()
+        guard var coder = snapshot else { return places }
+        do throws(EncodingFault) { try coder.code(&places) } catch { throw damagedSnapshot(error) }
+        return places
+    }
+
+    /// Whether what is appended is kept.
+    var isKept: Bool { file != nil }
 
     /// What is wrong with the journal, as the error that ends the run.
     func damaged(_ what: String) -> JournalError {
         JournalError(.damaged(what), path: file?.path ?? "")
     }
 
-    /// A scenario that goes on is brought back by all of its inputs, its steps and its radio included: none may go.
-    private static let settings = SQLiteJournal.Settings(bound: .max)
+    /// A journal up to this size holds all inputs of its run; beyond, only what a recovery reads stays.
+    private static let settings = SQLiteJournal.Settings(bound: 32 << 20)
 
     private static func newName() -> String {
         "run-\(getpid())-\(String(UInt64(bitPattern: WallClock.now()), radix: 36))"

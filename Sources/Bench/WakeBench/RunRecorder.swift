@@ -79,6 +79,31 @@ final class RunRecorder: BenchObserver {
         open.addApp()
     }
 
+    // MARK: Snapshots
+
+    /// How far the logs have come; all that was noted is in them.
+    func places() throws(ReportError) -> LogPlaces {
+        committed()
+        try flush()
+        return LogPlaces(decisions: decisions.place, outcomes: outcomes.length)
+    }
+
+    /// What a snapshot holds of the recorder, beside the places of its logs. Processes end with the bench.
+    func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
+        try coder.code(&now)
+        try coder.code(&counts)
+        try coder.code(&states)
+        try coder.code(&launching)
+        guard counts.count == Verdict.allCases.count, states.count == bundles.count,
+            launching.count == bundles.count
+        else { throw coder.fault }
+        for app in bundles.indices {
+            try open.code(of: app, bundles[app], with: &coder)
+            try signposts[app].code(with: &coder)
+        }
+        try coder.code(&diedAtLaunch, blank: .blank)
+    }
+
     // MARK: The desk
 
     func observe(

@@ -10,7 +10,7 @@ package final class ScenarioDriver: BenchObserver {
     package typealias Perform = (_ verb: Verb, _ origin: NameID) throws(SourceFailure) -> Void
 
     /// A step that waits for something, and since when.
-    private struct Waiting {
+    fileprivate struct Waiting {
         var step: Int
         var since: Instant
         /// The decisions seen so far that fit, one count an app.
@@ -216,6 +216,53 @@ package final class ScenarioDriver: BenchObserver {
         }
     }
 
+    // MARK: Snapshots
+
+    /// Where the driver stands. Of a step that happens many times only the next is written: the others follow from it.
+    func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
+        var next = Dictionary(grouping: due.entries) { $0.element.step }.values
+            .compactMap { rounds in rounds.min { $0.element.round < $1.element.round } }
+            .sorted { $0.element.step < $1.element.step }
+            .map { Planned(step: $0.element.step, round: $0.element.round, at: $0.at, order: $0.order) }
+        var added = due.added
+        try coder.code(&next, blank: Planned(step: 0, round: 0, at: .zero, order: 0))
+        try coder.code(&added)
+        if coder.isReading { try plan(next, added, coder) }
+        try coder.code(&waiting, blank: Waiting(step: 0, since: .zero, counts: []))
+        guard waiting.allSatisfy({ scenario.steps.indices.contains($0.step) }) else { throw coder.fault }
+        var counts = tallies.map(\.count)
+        try coder.code(&counts)
+        guard counts.count == tallies.count else { throw coder.fault }
+        for place in tallies.indices { tallies[place].count = counts[place] }
+        try coder.code(&states)
+        try coder.code(&unfinished)
+        try coder.code(&lastStepAt)
+    }
+
+    private func plan(_ steps: [Planned], _ added: UInt64, _ coder: SnapshotCoder) throws(EncodingFault) {
+        var entries: [TimedQueue<(step: Int, round: Int)>.Entry] = []
+        for planned in steps {
+            guard scenario.steps.indices.contains(planned.step) else { throw coder.fault }
+            let step = scenario.steps[planned.step]
+            guard 0..<step.times ~= planned.round else { throw coder.fault }
+            var (at, order) = (planned.at, planned.order)
+            for round in planned.round..<step.times {
+                entries.append(.init(at: at, order: order, element: (planned.step, round)))
+                at = at.advanced(by: step.every)
+                order += 1
+            }
+        }
+        due = TimedQueue(entries, added: added)
+    }
+
+    /// The next round of a step that has been scheduled.
+    fileprivate struct Planned {
+        var step: Int
+        var round: Int
+        var at: Instant
+        var order: UInt64
+    }
+
     // MARK: Judging
 
     /// What one expectation came to for one app.
@@ -281,5 +328,22 @@ extension DecisionFilter {
     var words: String {
         let parts = [verdict?.word, reason?.word, kind?.word, rule?.text].compactMap { $0 }
         return parts.isEmpty ? "decisions" : parts.joined(separator: " ")
+    }
+}
+
+extension ScenarioDriver.Planned: SnapshotPart {
+    mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
+        try coder.code(&step)
+        try coder.code(&round)
+        try coder.code(&at)
+        try coder.code(&order)
+    }
+}
+
+extension ScenarioDriver.Waiting: SnapshotPart {
+    mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
+        try coder.code(&step)
+        try coder.code(&since)
+        try coder.code(&counts)
     }
 }

@@ -1,3 +1,4 @@
+import WakeModel
 import WakeReports
 
 /// Bounds how many signposts of one app a run keeps: the first of them, and all later ones are counted.
@@ -21,6 +22,14 @@ struct SignpostBound {
             return false
         }
         return true
+    }
+
+    /// What was kept before a snapshot counts too, and what was lost.
+    mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
+        var before = kept
+        try coder.code(&before)
+        try coder.code(&lost)
+        if coder.isReading { kept = before + kept }
     }
 
     /// One was kept.

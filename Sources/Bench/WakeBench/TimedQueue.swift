@@ -2,16 +2,27 @@ import WakeModel
 
 /// Things to do at instants: the earliest first, equal instants in the order in which they were added.
 package struct TimedQueue<Element> {
-    private struct Entry {
+    struct Entry {
         var at: Instant
         var order: UInt64
         var element: Element
     }
 
     private var heap: [Entry] = []
-    private var added: UInt64 = 0
+    /// How many were ever added.
+    private(set) var added: UInt64 = 0
 
     package init() {}
+
+    /// A queue as another was.
+    init(_ entries: [Entry], added: UInt64) {
+        // What is sorted is a heap.
+        heap = entries.sorted { ($0.at, $0.order) < ($1.at, $1.order) }
+        self.added = added
+    }
+
+    /// In no order.
+    var entries: [Entry] { heap }
 
     package var isEmpty: Bool { heap.isEmpty }
 

@@ -39,23 +39,27 @@ package final class DecisionLog {
 
     /// Goes on with the file of a run that broke off. A last line without an end is removed.
     ///
-    /// - Returns: with the log, the last decision that the file holds: those after it come from the journal.
+    /// - Parameter place: how far it had come at the snapshot that the run goes on from; what stands before is not read.
+    /// - Returns: with the log, the last decision that the file holds after the place: those after it come from the
+    ///   journal.
     package static func continuing(
         _ path: String,
         header: LogHeader,
         profile: Profile,
-        names: @escaping (NameID) -> String
+        names: @escaping (NameID) -> String,
+        from place: DecisionLogPlace = DecisionLogPlace()
     ) throws(ReportError) -> (log: DecisionLog, last: DecisionID) {
-        var length = 0
+        var length = place.length
         var last = DecisionID.none
         var reader = DecisionReader()
+        reader.adopt(shapes: place.shapes)
         do {
-            var lines = try LineReader(path)
+            var lines = try LineReader(path, from: place.length)
             while let line = try lines.next() {
                 length = lines.offset
                 if let record = reader.record(of: line) { last = record.id }
             }
-        } catch  where error.kind == .missing {
+        } catch  where error.kind == .missing && place.length == 0 {
             return (try DecisionLog(creating: path, header: header, profile: profile, names: names), .none)
         }
         if length == 0 {
@@ -72,6 +76,9 @@ package final class DecisionLog {
         self.names = names
         fragments = DecisionFragments(header, profile: profile)
     }
+
+    /// How far the file has come; all that was appended is in it.
+    package var place: DecisionLogPlace { DecisionLogPlace(length: file.length, shapes: shapes.texts) }
 
     /// The lines that have not been written: all of them when the log is in memory.
     package var contents: String { file.line.text }
@@ -131,5 +138,26 @@ package final class DecisionLog {
     /// Writes what has come together to the file.
     package func flush() throws(ReportError) {
         try file.flush()
+    }
+}
+
+/// How far a log of decisions has come.
+package struct DecisionLogPlace: SnapshotPart {
+    /// In bytes.
+    package private(set) var length = 0
+    /// The shapes that its lines speak of, in the order of their numbers.
+    fileprivate var shapes: [[UInt8]] = []
+
+    /// The beginning.
+    package init() {}
+
+    fileprivate init(length: Int, shapes: [[UInt8]]) {
+        self.length = length
+        self.shapes = shapes
+    }
+
+    package mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
+        try coder.code(&length)
+        try coder.code(&shapes)
     }
 }

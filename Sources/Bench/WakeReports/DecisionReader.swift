@@ -21,6 +21,11 @@ struct DecisionReader {
     /// The shapes so far, in the order of their numbers, as JSON.
     var shapes: [[UInt8]] { lines.shapes.sorted { $0.key < $1.key }.map(\.value.text) }
 
+    /// Takes over the shapes of the lines before, in the order of their numbers.
+    mutating func adopt(shapes: [[UInt8]]) {
+        lines = ShapedLines(shapes)
+    }
+
     /// The decision of a line; nil for any other line, such as one that is cut or unknown.
     mutating func record(of line: [UInt8]) -> DecisionRecord? {
         switch lines.take(line) {

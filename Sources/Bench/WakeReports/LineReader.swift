@@ -14,7 +14,8 @@ struct LineReader: ~Copyable {
     /// A line longer than this is nothing that we wrote.
     private static let longest = 8 << 20
 
-    init(_ path: String) throws(ReportError) {
+    /// - Parameter start: where the first line starts.
+    init(_ path: String, from start: Int = 0) throws(ReportError) {
         self.path = path
         // A pipe in place of a log must not make its reader wait for a writer.
         let opened = unsafe open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
@@ -25,7 +26,12 @@ struct LineReader: ~Copyable {
             close(opened)
             throw ReportError(.foreign(isPipe ? "a pipe" : "no ordinary file"), path: path)
         }
+        guard status.st_size >= start, lseek(opened, start, SEEK_SET) == start else {
+            close(opened)
+            throw ReportError(.foreign("shorter than the journal says"), path: path)
+        }
         descriptor = opened
+        offset = start
     }
 
     deinit {

@@ -116,6 +116,9 @@ final class LogFile {
         }
     }
 
+    /// How many bytes have been written.
+    var length: Int { descriptor >= 0 ? lseek(descriptor, 0, SEEK_CUR) : 0 }
+
     /// Keeps everything in `line`.
     init() {
         path = ""

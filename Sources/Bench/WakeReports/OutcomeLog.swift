@@ -35,14 +35,18 @@ package final class OutcomeLog {
     }
 
     /// Goes on with the file of a run that broke off. A last line without an end is removed.
-    package init(continuing path: String) throws(ReportError) {
+    ///
+    /// - Parameter place: how many bytes it had at the snapshot that the run goes on from; what stands before is not read.
+    package init(continuing path: String, from place: Int = 0) throws(ReportError) {
         var length: Int?
         var held = Held()
         do {
-            var lines = try LineReader(path)
+            var lines = try LineReader(path, from: place)
             while let line = try lines.next() { Self.count(line, in: &held) }
             length = lines.offset
-        } catch  where error.kind == .missing {}
+        } catch  where error.kind == .missing && place == 0 {}
+        // The apps are its first lines.
+        if place > 0 { held.apps = .max }
         self.held = held
         file = if let length { try LogFile(continuing: path, after: length) } else { try LogFile(creating: path) }
     }
@@ -81,6 +85,9 @@ package final class OutcomeLog {
         held.facts[fact] = count - 1
         return true
     }
+
+    /// How many bytes of it are in the file.
+    package var length: Int { file.length }
 
     /// Keeps the lines in memory: see ``contents``.
     package init() { file = LogFile() }

@@ -67,6 +67,11 @@ package struct ShapedLines {
 
     package init() {}
 
+    /// With the shapes of the lines before, in the order of their numbers.
+    init(_ texts: [[UInt8]]) {
+        for (number, text) in texts.enumerated() { shapes[number] = RecordShape(text) }
+    }
+
     static let shapePrefix = Array("{\"schema\":\"wake.shape/1\",\"shape\":".utf8)
     static let recordKey = Array(",\"record\":".utf8)
     static let valuesPrefix = Array("{\"shape\":".utf8)

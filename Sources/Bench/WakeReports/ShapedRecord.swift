@@ -150,6 +150,9 @@ struct ShapeIndex {
         return (byText.count - 1, true)
     }
 
+    /// The shapes, in the order of their numbers.
+    var texts: [[UInt8]] { byText.sorted { $0.value < $1.value }.map(\.key) }
+
     /// Takes over a shape that a log has already.
     mutating func insert(_ text: [UInt8]) {
         byText[text] = byText.count

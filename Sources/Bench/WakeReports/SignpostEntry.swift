@@ -70,6 +70,13 @@ package struct HeldSignposts: Hashable, Sendable {
         count += 1
         bytes += more
     }
+
+    package static func + (left: HeldSignposts, right: HeldSignposts) -> HeldSignposts {
+        var sum = left
+        sum.count += right.count
+        sum.bytes += right.bytes
+        return sum
+    }
 }
 
 extension OutcomeLog {
@@ -156,5 +163,12 @@ struct SignpostSpans {
             exits[Process(app: begin.app, pid: pid)]?.first { $0 >= begin.at }
         }
         return max(begin.at, died.min() ?? end)
+    }
+}
+
+extension HeldSignposts: SnapshotPart {
+    package mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
+        try coder.code(&count)
+        try coder.code(&bytes)
     }
 }

@@ -132,3 +132,10 @@ package struct Timetable: Hashable, Sendable {
     /// How many values there are before the end or the repetition.
     package var count: Int { entries.reduce(0) { $0 + $1.values.count } }
 }
+
+extension Timetable.Position: SnapshotPart {
+    package mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
+        try coder.code(&entry)
+        try coder.code(&index)
+    }
+}

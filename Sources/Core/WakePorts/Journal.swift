@@ -17,8 +17,6 @@ package protocol Journal: AnyObject {
         origin: NameID
     ) throws(JournalError)
 
-    func append(_ decision: Decision) throws(JournalError)
-
     func append(_ exit: ExitRecord) throws(JournalError)
 
     /// An event is about to be sent to a process. Committed before the packet leaves, so that no process sees it twice:
@@ -29,28 +27,16 @@ package protocol Journal: AnyObject {
     /// nothing of them is left to recover. Harmless when there were none.
     func acknowledge(app: AppID, from first: EventID, through last: EventID) throws(JournalError)
 
-    /// What became of a decision, in the bench's own bytes; a later one replaces an earlier one.
-    func append(outcome: [UInt8], of decision: DecisionID) throws(JournalError)
-
     /// The bench gave a name a number.
     func append(_ name: NameID, text: String) throws(JournalError)
 
-    /// A process of the app runs.
-    func append(_ process: RunningProcess) throws(JournalError)
-
-    /// The process of the app is gone. Harmless when it is not known.
-    func ended(app: AppID, generation: UInt32) throws(JournalError)
-
-    /// The router as it stands after the input `sequence`. The payloads of `pending` events are kept when older inputs go.
-    func append(snapshot: [UInt8], sequence: UInt64, at: Instant, pending: [EventID]) throws(JournalError)
+    /// The run as it stands after the input `sequence`, in the bench's own bytes.
+    func append(snapshot: [UInt8], sequence: UInt64, at: Instant) throws(JournalError)
 
     func commit() throws(JournalError)
 
     /// Forgets what was appended since ``begin()``. Harmless outside of a transaction.
     func rollback()
-
-    /// A quiet moment: slow housekeeping may happen now rather than in a commit. Should it fail, nothing is lost.
-    func idle()
 
     /// The run has come to its end: no input follows, and only its reports may still be missing.
     func end(_ ending: RunEnding) throws(JournalError)
@@ -87,19 +73,6 @@ package struct Delivery: Hashable, Sendable {
         self.event = event
         self.decision = decision
         self.generation = generation
-    }
-}
-
-/// A process that the bench started and has not seen end.
-package struct RunningProcess: Hashable, Sendable {
-    package var app: AppID
-    package var generation: UInt32
-    package var pid: Int32
-
-    package init(app: AppID, generation: UInt32, pid: Int32) {
-        self.app = app
-        self.generation = generation
-        self.pid = pid
     }
 }
 
@@ -212,18 +185,13 @@ package final class NoJournal: Journal {
 
     package func begin() {}
     package func append(_ input: Input, payload: EventPayload, sequence: UInt64, at: Instant, origin: NameID) {}
-    package func append(_ decision: Decision) {}
     package func append(_ exit: ExitRecord) {}
     package func append(_ delivery: Delivery) {}
     package func acknowledge(app: AppID, from first: EventID, through last: EventID) {}
-    package func append(outcome: [UInt8], of decision: DecisionID) {}
     package func append(_ name: NameID, text: String) {}
-    package func append(_ process: RunningProcess) {}
-    package func ended(app: AppID, generation: UInt32) {}
-    package func append(snapshot: [UInt8], sequence: UInt64, at: Instant, pending: [EventID]) {}
+    package func append(snapshot: [UInt8], sequence: UInt64, at: Instant) {}
     package func commit() {}
     package func rollback() {}
-    package func idle() {}
     package func end(_ ending: RunEnding) {}
     package func finish() {}
 }

@@ -40,6 +40,12 @@ package struct AudioRoutes {
         return before == route ? nil : before
     }
 
+    /// What is plugged in, and in which order.
+    package mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
+        try coder.code(&plugged)
+        guard plugged.allSatisfy(devices.indices.contains) else { throw coder.fault }
+    }
+
     /// What an armed fault of a device does.
     ///
     /// - Throws: ``SourceFailure`` when there is no such device or fault.

@@ -84,6 +84,9 @@ package final class SimulatedAudio: AudioPort {
 
     package var route: AudioRoute { routes.route }
 
+    /// What a snapshot holds of it: streams end with the processes that have them.
+    package func code(with coder: inout SnapshotCoder) throws(EncodingFault) { try routes.code(with: &coder) }
+
     package func perform(_ command: AudioCommand, at now: Instant) {
         switch command {
         case .play(let app, let order): play(app, order, at: now)

@@ -1,4 +1,5 @@
 import Glibc
+import WakeModel
 
 /// The descriptors of channels that were opened and not taken yet, by number.
 ///
@@ -35,6 +36,9 @@ package final class ChannelTable {
         guard let place = waiting.firstIndex(where: { $0.number == number }) else { return nil }
         return waiting.remove(at: place).descriptor
     }
+
+    /// The number of the last channel; the descriptors themselves end with the bench.
+    package func code(with coder: inout SnapshotCoder) throws(EncodingFault) { try coder.code(&last) }
 
     /// Closes what nobody took.
     package func closeAll() {

@@ -153,3 +153,14 @@ struct SimulatedAttributes {
         )
     }
 }
+
+extension SimulatedAttributes: SnapshotPart {
+    mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
+        for index in services.indices { try coder.code(&services[index].handle) }
+        for index in characteristics.indices { try coder.code(&characteristics[index].handle) }
+        for index in descriptors.indices {
+            try coder.code(&descriptors[index].handle)
+            try coder.code(&descriptors[index].value)
+        }
+    }
+}

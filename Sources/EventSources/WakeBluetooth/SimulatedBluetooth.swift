@@ -31,7 +31,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
 
     package let backend = "simulated"
     package var report: ((SourceReport) -> Void)?
-    package private(set) var poweredOn = true
+    package internal(set) var poweredOn = true
 
     let names: NameTable
     let origin: NameID

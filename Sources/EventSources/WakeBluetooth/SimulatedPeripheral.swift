@@ -4,7 +4,7 @@ import WakeModel
 /// One peripheral of the simulated radio: what it is, where its link stands, and who holds what.
 struct SimulatedPeripheral {
     /// The link to the phone; there is one, shared by all clients.
-    enum Link: Equatable {
+    enum Link: UInt8, ByteCoded {
         /// Nothing. Valid transitions to: `connecting`.
         case down
         /// Somebody waits and the peripheral can be reached. Valid transitions to: `up`, `down`.
@@ -18,7 +18,7 @@ struct SimulatedPeripheral {
         var client: BluetoothClient
         var state: State
 
-        enum State: Equatable {
+        enum State: UInt8, ByteCoded {
             /// Waits for the link.
             case pending
             /// Came when the link was up; is told at once.

@@ -33,3 +33,7 @@ struct SimulatedRandom {
         return Instant.Span(nanoseconds: low.nanoseconds + Int64(next() % width))
     }
 }
+
+extension SimulatedRandom: SnapshotPart {
+    mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) { try coder.code(&state) }
+}

@@ -68,3 +68,22 @@ struct SimulatedSchedule {
         heap[left].at != heap[right].at ? heap[left].at < heap[right].at : heap[left].sequence < heap[right].sequence
     }
 }
+
+extension SimulatedSchedule: SnapshotPart {
+    mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
+        try coder.code(&heap, blank: Entry(at: .zero, sequence: 0, task: .sighting, index: 0, generation: 0))
+        try coder.code(&sequence)
+    }
+}
+
+extension SimulatedSchedule.Task: ByteCoded {}
+
+extension SimulatedSchedule.Entry: SnapshotPart {
+    mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
+        try coder.code(&at)
+        try coder.code(&sequence)
+        try coder.code(&task)
+        try coder.code(&index)
+        try coder.code(&generation)
+    }
+}

@@ -30,8 +30,14 @@ package final class SimulatedLocation: LocationPort {
     private var faults = TrackFaults()
     private var isLost = false
     /// Reports that go out when time is next given, oldest first, each with its instant.
-    private var prepared: [(at: Instant, report: SourceReport)] = []
+    private var prepared: [Prepared] = []
     private var state = State.nowhere
+
+    /// What a step of the scenario had the phone hear, and when.
+    fileprivate struct Prepared {
+        var at: Instant
+        var report: SourceReport
+    }
 
     private enum State {
         /// No track has begun and no position was said.
@@ -231,7 +237,7 @@ package final class SimulatedLocation: LocationPort {
             subject: names.intern("visit"),
             origin: origin == .none ? reports.origin : origin
         )
-        prepared.append((now, SourceReport(event, .visit(visit))))
+        prepared.append(Prepared(at: now, report: SourceReport(event, .visit(visit))))
     }
 
     private func cross(_ region: String, _ kind: EventKind, _ origin: NameID, at now: Instant) {
@@ -242,7 +248,7 @@ package final class SimulatedLocation: LocationPort {
             region: name,
             origin: origin == .none ? reports.origin : origin
         )
-        prepared.append((now, SourceReport(event)))
+        prepared.append(Prepared(at: now, report: SourceReport(event)))
     }
 
     private func position(at now: Instant) -> TrackPoint? {
@@ -265,5 +271,63 @@ package final class SimulatedLocation: LocationPort {
             )
         }
         return found
+    }
+}
+
+/// What a snapshot holds of the simulated location.
+extension SimulatedLocation {
+    package func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
+        try coder.code(&isPositioning)
+        try coder.code(&clock.timestamp)
+        try coder.code(&clock.at)
+        try coder.code(&faults)
+        try coder.code(&isLost)
+        try coder.code(&prepared, blank: Prepared(at: .zero, report: SourceReport(WakeEvent(kind: .positionFixed))))
+        try codeState(with: &coder)
+    }
+
+    private func codeState(with coder: inout SnapshotCoder) throws(EncodingFault) {
+        var number: UInt8 =
+            switch state {
+            case .nowhere: 0
+            case .playing: 1
+            case .resting: 2
+            }
+        try coder.code(&number)
+        switch number {
+        case 1: try codePlay(with: &coder)
+        case 2:
+            var (point, accuracy, due) = (TrackPoint(Coordinate(latitude: 0, longitude: 0)), 0.0, Instant?.none)
+            if case .resting(let own, let ownAccuracy, let ownDue) = state {
+                (point, accuracy, due) = (own, ownAccuracy, ownDue)
+            }
+            try coder.code(&point)
+            try coder.code(&accuracy)
+            try coder.code(&due)
+            state = .resting(point, accuracy: accuracy, due: due)
+        default: state = .nowhere
+        }
+    }
+
+    private func codePlay(with coder: inout SnapshotCoder) throws(EncodingFault) {
+        var (name, began, timestamp, next) = ("", Instant.zero, 0.0, Int?.none)
+        if case .playing(let play, let ownNext) = state {
+            (name, began, timestamp, next) = (play.name, play.began, play.timestamp, ownNext)
+        }
+        try coder.code(&name)
+        try coder.code(&began)
+        try coder.code(&timestamp)
+        try coder.code(&next)
+        guard let found = tracks.first(where: { $0.name == name }) else { throw coder.fault }
+        let play = TrackPlay(name: name, track: found.track, at: began, seed: seed, timestamp: timestamp)
+        state = .playing(play, next: next)
+    }
+}
+
+extension SimulatedLocation.Prepared: SnapshotPart {
+    mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
+        try coder.code(&at)
+        try coder.code(&report.event)
+        try coder.code(&report.payload)
     }
 }

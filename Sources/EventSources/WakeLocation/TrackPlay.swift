@@ -11,7 +11,7 @@ struct TrackPlay {
     let began: Instant
     private let scatter: TrackScatter
     /// Seconds since 1970 at `began`, for a track that says no time.
-    private let timestamp: Double
+    let timestamp: Double
 
     init(name: String, track: LocationTrack, at began: Instant, seed: UInt64, timestamp: Double) {
         self.name = name

@@ -4,10 +4,10 @@ import WakePorts
 enum JournalSchema {
     /// `WAKE`: tells a journal from any other database.
     static let applicationID: Int64 = 0x5741_4b45
-    static let version: Int64 = 8
+    static let version: Int64 = 9
 
-    /// A snapshot remembers how far decisions and exits had come, so that they can be removed with its inputs. Each row
-    /// that a recovery builds on has a ``RowSum``.
+    /// A snapshot remembers how far exits had come and how many deliveries were left, so that what a replay of the inputs
+    /// after it makes can be compared. Each row that a recovery builds on has a ``RowSum``.
     static let text = """
         BEGIN;
         PRAGMA application_id = \(applicationID);
@@ -17,20 +17,14 @@ enum JournalSchema {
         CREATE TABLE inputs (
             seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, origin INTEGER NOT NULL, event INTEGER NOT NULL,
             input BLOB NOT NULL, payload BLOB, sum INTEGER NOT NULL);
-        CREATE TABLE decisions (id INTEGER PRIMARY KEY, event INTEGER NOT NULL, decision BLOB NOT NULL);
         CREATE TABLE exits (number INTEGER PRIMARY KEY, exit BLOB NOT NULL);
         CREATE TABLE deliveries (
             event INTEGER NOT NULL, app INTEGER NOT NULL, decision INTEGER NOT NULL, generation INTEGER NOT NULL,
             manager INTEGER NOT NULL, sum INTEGER NOT NULL, acknowledged INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY (event, app, manager, generation)) WITHOUT ROWID;
-        CREATE TABLE outcomes (decision INTEGER PRIMARY KEY, outcome BLOB NOT NULL);
-        CREATE TABLE processes (
-            app INTEGER NOT NULL, generation INTEGER NOT NULL, pid INTEGER NOT NULL,
-            PRIMARY KEY (app, generation)) WITHOUT ROWID;
         CREATE TABLE snapshots (
-            seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, decision INTEGER NOT NULL, exit INTEGER NOT NULL,
+            seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, exit INTEGER NOT NULL, deliveries INTEGER NOT NULL,
             snapshot BLOB NOT NULL, sum INTEGER NOT NULL);
-        CREATE TABLE pending (event INTEGER PRIMARY KEY);
         COMMIT;
         """
 }
@@ -41,16 +35,11 @@ final class JournalStatements {
     let commit: Statement
     let rollback: Statement
     let input: Statement
-    let decision: Statement
     let exit: Statement
     let delivery: Statement
     let acknowledge: Statement
-    let outcome: Statement
     let name: Statement
-    let process: Statement
-    let ended: Statement
     let snapshot: Statement
-    let pending: Statement
     let pageCount: Statement
     let freePages: Statement
 
@@ -59,7 +48,6 @@ final class JournalStatements {
         commit = try Statement("COMMIT", on: connection)
         rollback = try Statement("ROLLBACK", on: connection)
         input = try Statement("INSERT INTO inputs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)", on: connection)
-        decision = try Statement("INSERT INTO decisions VALUES (?1, ?2, ?3)", on: connection)
         exit = try Statement("INSERT INTO exits VALUES (?1, ?2)", on: connection)
         delivery = try Statement(
             "INSERT INTO deliveries (event, app, decision, generation, manager, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -72,18 +60,14 @@ final class JournalStatements {
             """,
             on: connection
         )
-        outcome = try Statement("INSERT OR REPLACE INTO outcomes VALUES (?1, ?2)", on: connection)
         name = try Statement("INSERT INTO names VALUES (?1, ?2, ?3)", on: connection)
-        process = try Statement("INSERT OR REPLACE INTO processes VALUES (?1, ?2, ?3)", on: connection)
-        ended = try Statement("DELETE FROM processes WHERE app = ?1 AND generation = ?2", on: connection)
         snapshot = try Statement(
             """
             INSERT OR REPLACE INTO snapshots VALUES (?1, ?2,
-                (SELECT coalesce(max(id), 0) FROM decisions), (SELECT coalesce(max(number), 0) FROM exits), ?3, ?4)
+                (SELECT coalesce(max(number), 0) FROM exits), (SELECT count(*) FROM deliveries), ?3, ?4)
             """,
             on: connection
         )
-        pending = try Statement("INSERT OR IGNORE INTO pending VALUES (?1)", on: connection)
         pageCount = try Statement("PRAGMA page_count", on: connection)
         freePages = try Statement("PRAGMA freelist_count", on: connection)
     }

@@ -10,7 +10,7 @@ package struct JournaledInput: Hashable, Sendable {
     package var payload: EventPayload
 }
 
-/// The router as it stood after an input.
+/// The run as it stood after an input.
 package struct JournaledSnapshot: Hashable, Sendable {
     package var sequence: UInt64
     package var at: Instant
@@ -26,13 +26,13 @@ package struct JournaledSnapshot: Hashable, Sendable {
 /// How much a journal holds, and the highest number of each kind that was ever given; 0 for none.
 package struct JournalCounts: Hashable, Sendable {
     package var inputs: Int64 = 0
-    package var decisions: Int64 = 0
+    /// Since the latest snapshot.
     package var exits: Int64 = 0
+    /// Since the latest snapshot.
     package var deliveries: Int64 = 0
     package var acknowledged: Int64 = 0
     package var lastSequence: UInt64 = 0
     package var lastEvent = EventID.none
-    package var lastDecision = DecisionID.none
     package var lastExit: UInt64 = 0
 }
 
@@ -47,12 +47,8 @@ package struct JournalRecovery: Sendable {
     package var names: [String]
     /// The latest; nil when the run ended before its first.
     package var snapshot: JournaledSnapshot?
-    /// The inputs after the snapshot, oldest first.
-    package var tail: [JournaledInput]
     /// Sent, or about to be sent, and never acknowledged; by event, app and manager, the newest process of each.
     package var unacknowledged: [Delivery]
-    /// Processes that nobody saw end.
-    package var processes: [RunningProcess]
     package var counts: JournalCounts
 }
 
@@ -66,76 +62,35 @@ extension SQLiteJournal {
         let names = try readNames()
         let snapshot = try readSnapshot()
         try checkDeliveries()
-        var tail: [JournaledInput] = []
-        try readInputs(after: snapshot?.sequence ?? 0, names: names.count) { (input) throws(JournalError) in
-            tail.append(input)
-        }
         return JournalRecovery(
             meta: meta,
             finished: finished,
             end: end,
             names: names,
             snapshot: snapshot,
-            tail: tail,
             unacknowledged: try readUnacknowledged(),
-            processes: try readProcesses(),
             counts: try readCounts()
         )
     }
 
     /// Gives every input after `sequence` that is still there, oldest first.
     ///
-    /// - Parameter names: how many names the journal has; an input that speaks of another is damaged.
+    /// - Parameters:
+    ///   - names: how many names the journal has; an input that speaks of another is damaged.
+    ///   - undelivered: only those that bring an event of which a delivery was not acknowledged.
     package func readInputs(
         after sequence: UInt64 = 0,
         names: Int = Int(UInt32.max),
+        undelivered: Bool = false,
         _ body: (JournaledInput) throws(JournalError) -> Void
     ) throws(JournalError) {
+        let part = undelivered ? "AND event IN (SELECT event FROM deliveries WHERE acknowledged = 0)" : ""
         let statement = try Statement(
-            "SELECT seq, at, origin, input, payload, event, sum FROM inputs WHERE seq > ?1 ORDER BY seq",
+            "SELECT seq, at, origin, input, payload, event, sum FROM inputs WHERE seq > ?1 \(part) ORDER BY seq",
             on: connection
         )
         statement.bind(1, sequence)
         while try statement.next() { try body(try input(in: statement, names: UInt32(clamping: names))) }
-    }
-
-    /// Gives every decision after `id` that is still there, oldest first.
-    package func readDecisions(
-        after id: DecisionID = .none,
-        _ body: (Decision) throws(JournalError) -> Void
-    ) throws(JournalError) {
-        let statement = try Statement("SELECT decision FROM decisions WHERE id > ?1 ORDER BY id", on: connection)
-        statement.bind(1, id.number)
-        while try statement.next() { try body(try decode(statement.bytes(0), "a decision")) }
-    }
-
-    /// Gives every exit record that is still there, oldest first.
-    package func readExits(_ body: (ExitRecord) throws(JournalError) -> Void) throws(JournalError) {
-        let statement = try Statement("SELECT exit FROM exits ORDER BY number", on: connection)
-        while try statement.next() { try body(try decode(statement.bytes(0), "an exit record")) }
-    }
-
-    /// What apps are to read of these events, in the order of acceptance; events whose input is gone are left out.
-    package func payloads(of events: Set<EventID>) throws(JournalError) -> [(event: EventID, payload: EventPayload)] {
-        var payloads: [(EventID, EventPayload)] = []
-        guard let first = events.min() else { return [] }
-        let statement = try Statement(
-            "SELECT event, payload FROM inputs WHERE event >= ?1 ORDER BY seq",
-            on: connection
-        )
-        statement.bind(1, first.number)
-        while try statement.next() {
-            let event = EventID(statement.uint64(0))
-            if events.contains(event) { payloads.append((event, try payload(statement.bytes(1)))) }
-        }
-        return payloads
-    }
-
-    /// The outcome that was kept for a decision.
-    package func outcome(of decision: DecisionID) throws(JournalError) -> [UInt8]? {
-        let statement = try Statement("SELECT outcome FROM outcomes WHERE decision = ?1", on: connection)
-        statement.bind(1, decision.number)
-        return try statement.next() ? statement.bytes(0) : nil
     }
 
     private func readMeta() throws(JournalError) -> (JournalMeta, finished: Bool, end: RunEnding?) {
@@ -260,45 +215,28 @@ extension SQLiteJournal {
         return deliveries
     }
 
-    private func readProcesses() throws(JournalError) -> [RunningProcess] {
-        var processes: [RunningProcess] = []
-        let statement = try Statement(
-            "SELECT app, generation, pid FROM processes ORDER BY app, generation",
-            on: connection
-        )
-        while try statement.next() {
-            processes.append(
-                RunningProcess(
-                    app: AppID(UInt32(truncatingIfNeeded: statement.int64(0))),
-                    generation: UInt32(truncatingIfNeeded: statement.int64(1)),
-                    pid: Int32(truncatingIfNeeded: statement.int64(2))
-                )
-            )
-        }
-        return processes
-    }
-
     package func readCounts() throws(JournalError) -> JournalCounts {
         let statement = try Statement(
             """
-            SELECT (SELECT count(*) FROM inputs), (SELECT count(*) FROM decisions), (SELECT count(*) FROM exits),
-                (SELECT count(*) FROM deliveries), (SELECT coalesce(sum(acknowledged), 0) FROM deliveries),
+            SELECT (SELECT count(*) FROM inputs),
+                (SELECT count(*) FROM exits WHERE number > (SELECT coalesce(max(exit), 0) FROM snapshots)),
+                (SELECT count(*) FROM deliveries)
+                    - coalesce((SELECT deliveries FROM snapshots ORDER BY seq DESC LIMIT 1), 0),
+                (SELECT coalesce(sum(acknowledged), 0) FROM deliveries),
                 (SELECT coalesce(max(seq), 0) FROM inputs), (SELECT coalesce(max(event), 0) FROM inputs),
-                (SELECT coalesce(max(id), 0) FROM decisions), (SELECT coalesce(max(number), 0) FROM exits)
+                (SELECT coalesce(max(number), 0) FROM exits)
             """,
             on: connection
         )
         guard try statement.next() else { return JournalCounts() }
         return JournalCounts(
             inputs: statement.int64(0),
-            decisions: statement.int64(1),
-            exits: statement.int64(2),
-            deliveries: statement.int64(3),
-            acknowledged: statement.int64(4),
-            lastSequence: statement.uint64(5),
-            lastEvent: EventID(statement.uint64(6)),
-            lastDecision: DecisionID(statement.uint64(7)),
-            lastExit: statement.uint64(8)
+            exits: statement.int64(1),
+            deliveries: statement.int64(2),
+            acknowledged: statement.int64(3),
+            lastSequence: statement.uint64(4),
+            lastEvent: EventID(statement.uint64(5)),
+            lastExit: statement.uint64(6)
         )
     }
 
@@ -324,10 +262,6 @@ extension SQLiteJournal {
             input: try decode(input, place, names: names),
             payload: payload.isEmpty ? .none : try decode(payload, "the payload of \(place)", names: names)
         )
-    }
-
-    private func payload(_ bytes: [UInt8]) throws(JournalError) -> EventPayload {
-        bytes.isEmpty ? .none : try decode(bytes, "a payload")
     }
 
     private func delivery(in statement: Statement) -> Delivery {

@@ -134,10 +134,6 @@ package final class SQLiteJournal: Journal {
         try? statements.rollback.run()
     }
 
-    package func idle() {
-        if log.pages > 256 { checkpoint() }
-    }
-
     /// Moves the log into the file. A failure loses nothing: the log stays, and the next one tries again.
     private func checkpoint() {
         do { try connection.checkpoint() } catch { return }
@@ -201,14 +197,6 @@ package final class SQLiteJournal: Journal {
         }
     }
 
-    package func append(_ decision: Decision) throws(JournalError) {
-        statements.decision.bind(1, decision.id.number)
-        statements.decision.bind(2, decision.event.number)
-        writer.removeAll()
-        decision.encode(into: &writer)
-        try attempt(statements.decision, blob: writer.bytes, at: 3)
-    }
-
     package func append(_ exit: ExitRecord) throws(JournalError) {
         statements.exit.bind(1, exit.number)
         writer.removeAll()
@@ -240,11 +228,6 @@ package final class SQLiteJournal: Journal {
         try attempt(statements.acknowledge)
     }
 
-    package func append(outcome: [UInt8], of decision: DecisionID) throws(JournalError) {
-        statements.outcome.bind(1, decision.number)
-        try attempt(statements.outcome, blob: outcome, at: 2)
-    }
-
     package func append(_ name: NameID, text: String) throws(JournalError) {
         statements.name.bind(1, Int64(name.number))
         statements.name.bind(3, RowSum.name(Int64(name.number), text: Array(text.utf8)))
@@ -254,35 +237,14 @@ package final class SQLiteJournal: Journal {
         }
     }
 
-    package func append(_ process: RunningProcess) throws(JournalError) {
-        statements.process.bind(1, Int64(process.app.number))
-        statements.process.bind(2, Int64(process.generation))
-        statements.process.bind(3, Int64(process.pid))
-        try attempt(statements.process)
-    }
-
-    package func ended(app: AppID, generation: UInt32) throws(JournalError) {
-        statements.ended.bind(1, Int64(app.number))
-        statements.ended.bind(2, Int64(generation))
-        try attempt(statements.ended)
-    }
-
-    package func append(
-        snapshot: [UInt8],
-        sequence: UInt64,
-        at: Instant,
-        pending: [EventID]
-    ) throws(JournalError) {
-        statements.snapshot.bind(1, sequence)
-        statements.snapshot.bind(2, at.nanoseconds)
-        statements.snapshot.bind(4, RowSum.snapshot(sequence: sequence, at: at.nanoseconds, bytes: snapshot))
-        try attempt(statements.snapshot, blob: snapshot, at: 3)
+    package func append(snapshot: [UInt8], sequence: UInt64, at: Instant) throws(JournalError) {
         do {
-            try connection.execute("DELETE FROM pending")
-            for event in pending {
-                statements.pending.bind(1, event.number)
-                try statements.pending.run()
-            }
+            // What processes have taken is never sent again: no recovery asks for it.
+            try connection.execute("DELETE FROM deliveries WHERE acknowledged = 1")
+            statements.snapshot.bind(1, sequence)
+            statements.snapshot.bind(2, at.nanoseconds)
+            statements.snapshot.bind(4, RowSum.snapshot(sequence: sequence, at: at.nanoseconds, bytes: snapshot))
+            try statements.snapshot.run(blob: snapshot, at: 3)
             try rotate()
         } catch {
             rollback()
@@ -304,23 +266,12 @@ package final class SQLiteJournal: Journal {
             DELETE FROM inputs WHERE seq IN (
                 SELECT seq FROM inputs
                 WHERE seq <= (SELECT min(seq) FROM snapshots)
-                    AND event NOT IN (SELECT event FROM pending)
-                    AND event NOT IN (SELECT event FROM deliveries WHERE acknowledged = 0)
+                    AND event NOT IN (SELECT event FROM deliveries)
                 ORDER BY seq LIMIT \(most));
-            DELETE FROM outcomes WHERE decision IN (
-                SELECT decision FROM outcomes
-                WHERE decision <= (SELECT decision FROM snapshots ORDER BY seq LIMIT 1)
-                ORDER BY decision LIMIT \(most));
-            DELETE FROM decisions WHERE id IN (
-                SELECT id FROM decisions
-                WHERE id <= (SELECT decision FROM snapshots ORDER BY seq LIMIT 1)
-                ORDER BY id LIMIT \(most));
             DELETE FROM exits WHERE number IN (
                 SELECT number FROM exits
                 WHERE number <= (SELECT exit FROM snapshots ORDER BY seq LIMIT 1)
                 ORDER BY number LIMIT \(most));
-            DELETE FROM deliveries WHERE acknowledged = 1 AND event <= (
-                SELECT max(event) FROM (SELECT event FROM deliveries ORDER BY event LIMIT \(most)));
             """
         )
     }

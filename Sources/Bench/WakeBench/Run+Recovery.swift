@@ -6,26 +6,27 @@ import WakePorts
 import WakeReports
 import WakeSystem
 
-/// Going on with a run that broke off.
+/// Recovery of a run that broke off: from the latest snapshot and the inputs after it.
 extension Run {
     /// Brings the bench back to where a broken run's journal ends, and lets it go on from there: every process is gone,
     /// every connection was closed, and what no process had acknowledged is decided again.
-    func goOn() throws {
+    func recover() throws {
         bench.adoptNames((journal.recovery?.names.count ?? 0) + 1)
-        guard (journal.recovery?.counts.inputs ?? 0) > 0 else {
+        guard journal.recovery?.snapshot != nil || (journal.recovery?.counts.inputs ?? 0) > 0 else {
             // The bench died before it accepted anything.
             begin()
             return
         }
         var steps = ReplayedSteps()
-        if try readInputs(&steps) { try compareReplay() } else { try restoreSnapshot() }
+        try readInputs(&steps)
+        try compareReplay()
         recorder.isReplaying = false
         reached = bench.now
         startedAt = MonotonicClock.now() - bench.now.nanoseconds
         notes.append("going on at \(LogTime.text(bench.now)) with the run that broke off in \(folder.path)")
         let origin = names.intern("bench-restart")
         let connected = bench.router.connectedPeripherals
-        bench.goOn(
+        bench.endReplay(
             unacknowledged: journal.recovery?.unacknowledged ?? [],
             events: try journal.undelivered(),
             origin: origin
@@ -36,7 +37,7 @@ extension Run {
         accessory.connect(at: bench.now)
     }
 
-    /// What the inputs of a whole journal made must be what the journal and the log have: else inputs were lost.
+    /// What the inputs since the snapshot made must be what the journal and the log have: else inputs were lost.
     private func compareReplay() throws(JournalError) {
         guard let counts = journal.recovery?.counts else { return }
         let replayed = bench.replayed
@@ -55,13 +56,15 @@ extension Run {
         }
     }
 
-    /// Takes every input of the journal through the bench again. Says whether the first of the run was among them.
-    private func readInputs(_ steps: inout ReplayedSteps) throws -> Bool {
-        if !scenario.phone.bluetooth { simulated.radio?.setPower(false, at: .zero) }
+    /// Restores the latest snapshot, and takes every input after it through the bench again.
+    private func readInputs(_ steps: inout ReplayedSteps) throws {
         recorder.isReplaying = true
         bench.beginReplay()
-        simulated.accessories?.connect(at: .zero)
-        let isWhole = try journal.inputs { (input) throws(JournalError) in
+        if !(try restoreSnapshot()) {
+            if !scenario.phone.bluetooth { simulated.radio?.setPower(false, at: .zero) }
+            simulated.accessories?.connect(at: .zero)
+        }
+        try journal.inputs { (input) throws(JournalError) in
             if isInterrupted() { return }
             if case .install(let app, _) = input.input, Int(app.number) >= scenario.apps.count {
                 throw journal.damaged("input \(input.sequence) installs an app that the scenario does not have")
@@ -79,7 +82,6 @@ extension Run {
                 hint: "give the same command again to go on with that run"
             )
         }
-        return isWhole
     }
 
     /// Brings a run back that came to its end, and whose reports are still to be written.
@@ -87,7 +89,8 @@ extension Run {
         let end = ending.at
         bench.adoptNames((journal.recovery?.names.count ?? 0) + 1)
         var steps = ReplayedSteps()
-        if try readInputs(&steps) { try compareReplay() }
+        try readInputs(&steps)
+        try compareReplay()
         driveReplay(to: end, &steps)
         reached = end
         interrupted = ending.isInterrupted
@@ -149,16 +152,6 @@ extension Run {
             )
             bench.submit(SourceReport(event, .failure(.peripheralDisconnected)))
         }
-    }
-
-    func restoreSnapshot() throws(JournalError) {
-        guard let recovery = journal.recovery, let snapshot = recovery.snapshot else {
-            throw journal.damaged("input 1 is missing")
-        }
-        do { try bench.restore(snapshot, profile: profile) } catch {
-            throw journal.damaged("the snapshot after input \(snapshot.sequence): \(error)")
-        }
-        for input in recovery.tail { bench.replay(input, radio: nil) }
     }
 }
 

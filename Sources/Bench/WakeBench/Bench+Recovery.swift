@@ -3,14 +3,14 @@ import WakeModel
 import WakePorts
 import WakeRouter
 
-/// Going on after a crash.
+/// Recovery after a crash: from the latest snapshot and the inputs after it.
 extension Bench {
     /// The names that the journal holds already.
     package func adoptNames(_ count: Int) {
         ledger.adoptNames(count)
     }
 
-    /// From now on inputs come from a journal, until ``goOn(unacknowledged:events:origin:)``.
+    /// From now on inputs come from a journal, until ``endReplay(unacknowledged:events:origin:)``.
     package func beginReplay() { replaying = true }
 
     /// Takes an input that was accepted before the bench died through the router again. `radio` hears the commands that
@@ -36,6 +36,7 @@ extension Bench {
             id: number(of: journaled.input)
         )
         decide(item, radio: radio)
+        replayed.inputs += 1
         if let last = output.decisions.last { replayed.lastDecision = last.id }
         // Nothing is appended while replaying, so nothing can fail.
         _ = try? collect(item)
@@ -52,14 +53,18 @@ extension Bench {
     ) {
         switch item {
         case .action(.bluetooth(let command), _, _): radio?.perform(command, at: now)
-        case .action(.peripheralRole(let command), _, _): peripheralRole?.perform(command, at: now)
+        case .action(.peripheralRole(let command), _, _):
+            hasCommandedOthers = true
+            peripheralRole?.perform(command, at: now)
         case .adapter(let on): peripheralRole?.setPower(on, at: now)
         case .action(.location(let command), _, _):
             if case .watchBeacons(let beacons) = command { radio?.watchBeacons(beacons, at: now) }
             if !isReal(location) { location?.perform(command, at: now) }
         case .action(.accessory(let command), _, _):
+            hasCommandedOthers = true
             if !isReal(accessory) { accessory?.perform(command, at: now) }
         case .action(.voip(let command), _, _):
+            hasCommandedOthers = true
             if !isReal(voip) { voip?.perform(command, at: now) }
         case .action: break
         }
@@ -78,21 +83,35 @@ extension Bench {
         }
     }
 
-    /// Takes the place of all inputs up to a snapshot, when those are gone.
-    package func restore(_ snapshot: JournaledSnapshot, profile: Profile) throws(EncodingFault) {
-        var reader = ByteReader(snapshot.bytes, names: UInt32(names.count - 1))
-        lastEvent = try reader.readUInt64()
-        router = try Router(from: &reader, profile: profile)
+    /// Whether so many inputs have come since the latest snapshot that another is due, and nothing is under way.
+    package var needsSnapshot: Bool { ledger.needsSnapshot && !replaying && !hasWork(at: now) }
+
+    /// The bench's own part of a snapshot, the router's included.
+    func code(with coder: inout SnapshotCoder, profile: Profile) throws(EncodingFault) {
+        try coder.code(&lastEvent)
+        try coder.code(&now)
+        try coder.code(&sequence)
+        try coder.code(&lastPosition)
+        try coder.code(&kept)
+        try coder.code { [router] writer in
+            router.encode(into: &writer)
+        } read: { reader throws(EncodingFault) in
+            router = try Router(from: &reader, profile: profile)
+        }
+        guard coder.isReading else { return }
         routerDeadline = router.nextDeadline ?? .distantFuture
         for app in apps.indices { apps[app].generation = router.generation(of: AppID(UInt32(app))) }
-        now = snapshot.at
-        sequence = snapshot.sequence
+    }
+
+    /// Keeps the run as it stands after the last input; all of it was committed before.
+    func append(snapshot: [UInt8]) throws(JournalError) {
+        try ledger.append(snapshot: snapshot, sequence: sequence, at: now)
     }
 
     /// The bench is back: every process is gone, and what was on its way to one is decided again.
-    package func goOn(unacknowledged: [Delivery], events: [EventID: (WakeEvent, EventPayload)], origin: NameID) {
+    package func endReplay(unacknowledged: [Delivery], events: [EventID: (WakeEvent, EventPayload)], origin: NameID) {
         replaying = false
-        ledger.endReplay()
+        ledger.endReplay(inputs: replayed.inputs)
         submit(.benchRestarted, origin: origin)
         for (app, id, decision) in undelivered(unacknowledged) {
             guard let (event, payload) = events[id] else { continue }
@@ -125,6 +144,7 @@ extension Bench {
 
 /// What the inputs of a journal made when they were taken through the router again.
 struct ReplayedCounts {
+    var inputs = 0
     var exits: Int64 = 0
     /// To apps that are processes.
     var deliveries: Int64 = 0
