@@ -1,7 +1,7 @@
 import ChildProcess
 import Foundation
 import Testing
-import WakeJournal
+@testable import WakeJournal
 import WakeModel
 import WakePorts
 
@@ -205,6 +205,46 @@ struct CrashTests {
         #expect(Set(given).isSubset(of: taken.map(String.init)))
     }
 
+    @Test("A run killed ten times goes on from its latest snapshot exactly as from all of its inputs")
+    func fromSnapshot() throws {
+        let program = try BenchProgram()
+        let crashes = BenchProgram.repository.appending(path: "Scripts/crash.d")
+        for name in ["belt.yaml", "crashes.yaml"] {
+            let text = try String(contentsOf: crashes.appending(path: name), encoding: .utf8)
+            try program.write(text.replacing("until: 1h", with: "until: 8h"), to: name)
+        }
+        func arguments(_ folder: String) -> [String] { ["run", "crashes.yaml", "--out", folder, "-q"] }
+        let log = program.folder.appending(path: "out/decisions.ndjson").path
+        for point in 1...10 {
+            let process = try program.start(arguments("out"))
+            let end = Date().addingTimeInterval(BenchProgram.patience)
+            while size(of: log) < point * 700_000, process.isRunning, Date() < end { moment(milliseconds: 1) }
+            try #require(process.isRunning, "kill \(point)")
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+        let whole = program.folder.appending(path: "whole")
+        try FileManager.default.copyItem(at: program.folder.appending(path: "out"), to: whole)
+        let connection = try Connection(path: whole.appending(path: "journal.sqlite").path, creating: false)
+        #expect(try connection.number("SELECT count(*) FROM snapshots") == 2)
+        try connection.execute("DELETE FROM snapshots")
+        for folder in ["out", "whole"] {
+            let run = try program.run(arguments(folder))
+            #expect(run.code == 0, "\(run.errors)")
+        }
+        for name in ["decisions.ndjson", "outcomes.ndjson"] {
+            #expect(try program.lines(of: "out/\(name)") == program.lines(of: "whole/\(name)"))
+        }
+        let decisions = try program.records(of: "out/decisions.ndjson").filter { $0["seq"] != nil }
+        #expect(decisions.count > 30_000)
+        #expect(decisions.map { $0["seq"] as? Int } == (0..<decisions.count).map { $0 + 1 }, "a gap")
+    }
+
+    private func size(of path: String) -> Int {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 ? Int(status.st_size) : 0
+    }
+
     /// Plays one run to its end through so many kills.
     private func play(_ story: Story, seed: UInt64, kills: Int) throws -> Account {
         var chance = Chance(state: seed)
@@ -240,17 +280,13 @@ struct CrashTests {
     private func waitForKill(of process: ChildProcess, within: UInt64, _ program: BenchProgram, _ chance: inout Chance)
     {
         let log = program.folder.appending(path: "out/journal.sqlite-wal").path
-        func size() -> Int {
-            var status = stat()
-            return unsafe stat(log, &status) == 0 ? Int(status.st_size) : 0
-        }
         if chance.below(4) == 0 {
             moment(milliseconds: Int32(chance.below(150)))
             return
         }
-        let before = size()
+        let before = size(of: log)
         let end = Date().addingTimeInterval(BenchProgram.patience)
-        while size() <= before, process.isRunning, Date() < end { moment(milliseconds: 1) }
+        while size(of: log) <= before, process.isRunning, Date() < end { moment(milliseconds: 1) }
         moment(milliseconds: Int32(chance.below(within)))
     }
 

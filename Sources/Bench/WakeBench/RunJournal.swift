@@ -160,7 +160,7 @@ struct RunJournal {
     }
 
     /// A journal up to this size holds all inputs of its run; beyond, only what a recovery reads stays.
-    private static let settings = SQLiteJournal.Settings(bound: 32 << 20)
+    private static let settings = SQLiteJournal.Settings(bound: 16 << 20)
 
     private static func newName() -> String {
         "run-\(getpid())-\(String(UInt64(bitPattern: WallClock.now()), radix: 36))"
