@@ -113,6 +113,40 @@ struct SimulatedBluetoothTests {
         try promise.check(rig)
     }
 
+    // MARK: Snapshots
+
+    @Test(
+        "A radio that is restored from a snapshot goes on as the one it was taken of",
+        arguments: [0, 20, 700, 12_000]
+    )
+    func snapshot(milliseconds: Int64) throws {
+        let air = try Air(plain)
+        air.perform(.scan(air.other, services: [], allowDuplicates: true))
+        air.connect()
+        air.operate(.setNotify(try air.handle(), true))
+        for fault in ["late", "stale", "stuck"] { try air.radio.arm(fault: fault, device: "belt", at: air.now) }
+        air.run(for: .milliseconds(milliseconds))
+        var writing = SnapshotCoder()
+        try air.radio.code(with: &writing)
+        // Its own dice are another's.
+        let restored = try Air(plain, seed: 99)
+        var reading = SnapshotCoder(reading: writing.bytes)
+        try restored.radio.code(with: &reading)
+        try reading.finish()
+        restored.now = air.now
+        air.reports.removeAll()
+        for each in [air, restored] {
+            each.run(for: .seconds(30))
+            try each.radio.simulateDisconnect(device: "belt", at: each.now)
+            each.run(for: .seconds(5))
+            each.connect()
+            each.run(for: .seconds(60))
+        }
+        #expect(air.reports.count > 10)
+        #expect(restored.reports.map(\.at) == air.reports.map(\.at))
+        #expect(restored.reports.map(\.1) == air.reports.map(\.1))
+    }
+
     // MARK: Timetables
 
     @Test("A timetable begins with the first subscription and keeps its pauses")

@@ -61,6 +61,28 @@ private struct Bench {
 
 @Suite("Simulated location")
 struct SimulatedLocationTests {
+    @Test(
+        "A location that is restored from a snapshot goes on as the one it was taken of",
+        arguments: [0.0, 15, 45, 130]
+    )
+    func snapshot(at seconds: Double) throws {
+        let bench = try Bench(north + faults)
+        bench.run(to: second(seconds))
+        for fault in ["wild", "stuck"] { try bench.source.arm(fault: fault, device: "way", at: second(seconds)) }
+        bench.source.simulateEnter(region: "home", at: second(seconds))
+        var writing = SnapshotCoder()
+        try bench.source.code(with: &writing)
+        let restored = try Bench(north + faults, seed: 99, positioning: false)
+        _ = restored.names.intern("home")
+        var reading = SnapshotCoder(reading: writing.bytes)
+        try restored.source.code(with: &reading)
+        try reading.finish()
+        let before = bench.listener.reports.count
+        #expect(bench.run(to: second(400)) == restored.run(to: second(400)))
+        #expect(Array(bench.listener.reports.dropFirst(before)) == restored.listener.reports)
+        #expect(!restored.listener.reports.isEmpty)
+    }
+
     @Test("A way is reported at each interval until its end, with what the router and the app read")
     func way() throws {
         let bench = try Bench()

@@ -4,8 +4,8 @@ import WakeReports
 
 /// The snapshots of a run, which a recovery begins with.
 ///
-/// A snapshot is kept where nothing is under way. The sources that act on peripherals' centrals, accessories and calls are held by
-/// none: a run that uses their simulated ends is recovered from all inputs since it began to.
+/// A snapshot is kept where nothing is under way. None holds simulated centrals, accessories and calls: a run that uses them
+/// is recovered from the last snapshot before it did.
 extension Run {
     /// Keeps a snapshot, when one is due and can be.
     func keepSnapshot() throws {
@@ -49,6 +49,8 @@ extension Run {
         try simulated.radio?.code(with: &coder)
         try simulated.positions?.code(with: &coder)
         try simulated.sound?.code(with: &coder)
+        // All that a peripheral role can have that was never told anything is the adapter's power.
+        if coder.isReading, let radio = simulated.radio { simulated.phones?.setPower(radio.poweredOn, at: bench.now) }
     }
 
     /// Whether a snapshot would hold all that must come back.
