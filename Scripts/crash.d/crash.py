@@ -145,8 +145,8 @@ def play(arguments, folder):
     last, accepted, kills, backward = 0, set(), 0, 0
     recoveries, sizes = [], []
     group = max(1, arguments.kills // 10)
-    # The mean time between a recovery and the kill; kept so that the kills are spread over the whole run.
-    span = 0.02
+    # The mean seconds between a recovery and the kill, so that the kills are spread over the whole run.
+    span, played = 0.2, 0.0
     print(f"{'kills':>7}{'inputs':>10}{'recovery: median':>18}{'longest':>10}{'journal: largest':>18}")
     while kills < arguments.kills:
         bench = run.start()
@@ -162,8 +162,9 @@ def play(arguments, folder):
         last, events = run.look(after=last)
         backward += last < before
         accepted.update(events)
-        wanted = arguments.inputs * kills / arguments.kills
-        span = min(2.0, max(0.0005, span * (0.98 if last > wanted else 1.02)))
+        played += span
+        pace = max(1_000, last) / played
+        span = max(0.0005, (arguments.inputs - last) / max(1, arguments.kills - kills) / pace)
         if kills % group == 0:
             times, largest = recoveries[-group:], max(sizes[-group:])
             middle = statistics.median(times) * 1_000
