@@ -2,7 +2,7 @@ import Testing
 
 /// What Python itself rounds is Python's: select takes microseconds, poll and epoll, and so asyncio, whole milliseconds, and
 /// locks microseconds, each rounded up; and whoever adds a span to a time in floats gets what floats give.
-@Suite("Python in virtual time", .timeLimit(.minutes(1)))
+@Suite("Python in virtual time", .timeLimit(.minutes(10)))
 struct PythonTimeTests {
     private func run(_ body: String) throws -> [String] {
         let script = """

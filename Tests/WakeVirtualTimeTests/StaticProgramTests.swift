@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The library cannot be in a program that loads none.
-@Suite("Static programs that an app in virtual time starts", .timeLimit(.minutes(1)))
+@Suite("Static programs that an app in virtual time starts", .timeLimit(.minutes(10)))
 struct StaticProgramTests {
     /// A program that waits in ways that are trapped, and says how long it took on the wall.
     private static let source = """

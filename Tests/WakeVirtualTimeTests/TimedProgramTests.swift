@@ -4,7 +4,7 @@ import Testing
 import WakeVirtualTime
 
 /// Support/TimedProgram waits in every way there is and says what its own clock showed: to the nanosecond what it asked for.
-@Suite("Programs under a virtual clock", .timeLimit(.minutes(1)))
+@Suite("Programs under a virtual clock", .timeLimit(.minutes(10)))
 struct TimedProgramTests {
     /// A program that runs until its end, by a clock that leaps from deadline to deadline.
     struct Run {

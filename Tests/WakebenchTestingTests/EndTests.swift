@@ -41,7 +41,7 @@ struct EndTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test("A test process that is killed leaves no bench and no app", .timeLimit(.minutes(2)))
+    @Test("A test process that is killed leaves no bench and no app", .timeLimit(.minutes(10)))
     func killed() async throws {
         let folder = try Folder()
         defer { folder.clean() }
