@@ -49,7 +49,7 @@ extension ProcessAppHost {
             isPeripheral && delivery.event.kind != .channelDataAvailable
             ? translation.peripheralManagerEvent(delivery, length: updateLength).map { .peripheralManager($0) }
             : translation.body(delivery, wallSeconds: surroundings?.wallSeconds ?? 0)
-        guard let body else { return }
+        guard let body else { return noteUntellable(delivery, to: app) }
         var value: [UInt8]?
         if case .value(let bytes) = delivery.payload { value = bytes }
         send(
@@ -71,6 +71,15 @@ extension ProcessAppHost {
                 )
             )
         }
+    }
+
+    /// An event that came without what an app reads of it: the app hears nothing, and its outcomes say why.
+    private func noteUntellable(_ delivery: AppDelivery, to app: AppID) {
+        let event = LogTime.text(delivery.event.id)
+        let decision = LogTime.text(delivery.decision)
+        let what =
+            "was not told of \(event) (\(delivery.event.kind.word), \(decision)): it came without what an app reads"
+        surroundings?.note(.fault(what), of: app)
     }
 
     func send(

@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+import WakeModel
+import WakePorts
+import WakeProcesses
+import WakeSystem
+import WakeWire
+
+@testable import WakeBench
+
+@Suite("An event that cannot be told to an app")
+struct UntellableEventTests {
+    @Test("It is a note of the app's that names the event, its kind and its decision")
+    func noted() throws {
+        let names = NameTable()
+        let translation = WireTranslation(
+            names: names,
+            identifiers: PeripheralIdentifiers(names: names),
+            profile: .ios17
+        )
+        let host = ProcessAppHost(
+            host: try ProcessHost(loop: try EventLoop(), freezer: .sigstop, runName: "test-\(UUID())"),
+            translation: translation,
+            environment: []
+        )
+        let surroundings = Listening()
+        host.surroundings = surroundings
+        var event = WakeEvent(kind: .accessoryConnected)
+        event.id = EventID(3)
+        let delivery = AppDelivery(event: event, payload: .none, decision: DecisionID(4), manager: 1)
+        host.deliver(delivery, to: AppID(0), at: Instant(nanoseconds: 0))
+        #expect(
+            surroundings.faults == [
+                "was not told of e-000003 (\(event.kind.word), d-000004): it came without what an app reads"
+            ]
+        )
+    }
+}
+
+/// Surroundings that keep the faults, and know of nothing else.
+private final class Listening: ProcessAppSurroundings {
+    private(set) var faults: [String] = []
+    let radio: any BluetoothCentralPort = QuietRadio()
+    let wallSeconds = 0.0
+    var voip: any VoIPPort { preconditionFailure("nobody asks for sockets") }
+
+    func note(_ fact: ProcessFact, of app: AppID) {
+        if case .fault(let what) = fact { faults.append(what) }
+    }
+
+    func note(_ signpost: WireSignpost, of app: AppID) {}
+    func backgroundSecondsRemaining(of app: AppID) -> Double? { nil }
+    func linkState(of app: AppID, manager: ManagerNumber, to peripheral: NameID) -> WireLinkState { .disconnected }
+    func isFreezing(_ app: AppID) -> Bool { false }
+    func locationFacts(of app: AppID) -> LocationFacts {
+        LocationFacts(authorization: .notDetermined, circles: [], beacons: [])
+    }
+    func audioFacts(of app: AppID) -> AudioFacts {
+        AudioFacts(
+            permission: .undetermined,
+            otherPlaying: false,
+            silenceSecondary: false,
+            route: AudioRoute(output: nil, input: nil)
+        )
+    }
+    func accessories(of app: AppID) -> [Accessory] { [] }
+    func grantsTask(of app: AppID) -> Bool { false }
+    func grantsKeepAlive(of app: AppID, period: Instant.Span) -> Bool { false }
+    func maximumUpdateLength(of central: NameID) -> UInt16 { 20 }
+    func updateRoom(of app: AppID, manager: ManagerNumber) -> (room: Int, turn: UInt64) { (0, 0) }
+}
