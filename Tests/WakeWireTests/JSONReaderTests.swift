@@ -10,15 +10,19 @@ struct JSONReaderTests {
         return try Packet(bytes, count: bytes.count).object()
     }
 
+    private static func text(_ key: StaticString, of fields: Fields) throws -> String {
+        try #require(fields.value(key)).text()
+    }
+
     @Test("Escapes, in keys too, stand for what RFC 8259 says")
     func escapes() throws {
         let fields = try Self.fields(
             #"{"\u0061":"\"\\\/\b\f\n\r\t","b":"\u00fc\uD83D\uDE00","c":"ü😀 plain and long enough","d\n":"x"}"#
         )
-        #expect(try fields.string("a") == "\"\\/\u{8}\u{C}\n\r\t")
-        #expect(try fields.string("b") == "ü😀")
-        #expect(try fields.string("c") == "ü😀 plain and long enough")
-        #expect(try fields.string("d\n") == "x")
+        #expect(try Self.text("a", of: fields) == "\"\\/\u{8}\u{C}\n\r\t")
+        #expect(try Self.text("b", of: fields) == "ü😀")
+        #expect(try Self.text("c", of: fields) == "ü😀 plain and long enough")
+        #expect(try Self.text("d\n", of: fields) == "x")
     }
 
     @Test("A text of any length, whatever stands where in it, is read whole")
@@ -29,7 +33,7 @@ struct JSONReaderTests {
                     let text =
                         String(repeating: "x", count: place) + middle + String(repeating: "y", count: length - place)
                     let expected = text.replacing("\\\"", with: "\"").replacing("\\u0041", with: "A")
-                    #expect(try Self.fields("{\"k\":\"\(text)\"}").string("k") == expected)
+                    #expect(try Self.text("k", of: Self.fields("{\"k\":\"\(text)\"}")) == expected)
                 }
             }
         }
@@ -65,16 +69,16 @@ struct JSONReaderTests {
             #"{"a":-0,"b":9007199254740991,"c":-9223372036854775808,"d":9223372036854775808,"e":1.0,"f":1E2,"g":-7}"#
         )
         let all = Int64.min...Int64.max
-        #expect(try fields.integer("a", in: all) == 0)
-        #expect(try fields.integer("b", in: all) == 9_007_199_254_740_991)
-        #expect(try fields.integer("c", in: all) == .min)
-        #expect(try fields.integer("g", in: all) == -7)
+        #expect(try fields.value("a")?.whole(in: all) == 0)
+        #expect(try fields.value("b")?.whole(in: all) == 9_007_199_254_740_991)
+        #expect(try fields.value("c")?.whole(in: all) == .min)
+        #expect(try fields.value("g")?.whole(in: all) == -7)
         for key in ["d", "e", "f"] as [StaticString] {
-            #expect(throws: WireError.self) { try fields.integer(key, in: all) }
+            #expect(throws: WireError.self) { try fields.value(key)?.whole(in: all) }
         }
-        #expect(try fields.optionalSeconds("d") == 9_223_372_036_854_775_808)
-        #expect(try fields.optionalSeconds("f") == 100)
-        #expect(try fields.optionalSeconds("g") == -7)
+        #expect(try fields.value("d")?.number() == 9_223_372_036_854_775_808)
+        #expect(try fields.value("f")?.number() == 100)
+        #expect(try fields.value("g")?.number() == -7)
     }
 
     @Test("A repeated key is refused, with escapes and among very many too; the same in another object is not")
@@ -87,7 +91,7 @@ struct JSONReaderTests {
         }
         _ = try Self.fields(#"{"a":{"a":[{"a":1},{"a":2}]},"b":{"a":3},"ab":1,"ba":2,"aab":3,"abb":4}"#)
         let many = (0..<5_000).map { "\"k\($0)\":0" }
-        #expect(try Self.fields("{" + many.joined(separator: ",") + "}").has("k4999"))
+        #expect(try Self.fields("{" + many.joined(separator: ",") + "}").value("k4999") != nil)
         for repeated in [0, 31, 32, 33, 4_999] {
             let text = "{" + (many + ["\"k\(repeated)\":1"]).joined(separator: ",") + "}"
             #expect(throws: WireError.self) { try Self.fields(text) }
@@ -107,6 +111,6 @@ struct JSONReaderTests {
     @Test("Spaces may stand between all parts")
     func spaces() throws {
         let fields = try Self.fields(" \r\n\t{ \"a\" : [ { } , \"x\" , null , true ] , \"b\" : false } \n")
-        #expect(try fields.bool("b") == false)
+        #expect(try fields.value("b")?.bool() == false)
     }
 }

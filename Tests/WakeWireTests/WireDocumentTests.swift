@@ -10,8 +10,10 @@ struct WireDocumentTests {
         .appending(path: "../../Sources/Core/WakeWire")
         .standardizedFileURL
 
-    /// Where the sources read a type or a kind.
-    private static let word = #"(?:case |says\("(?:type|kind)", )"([a-zA-Z0-9.]+)"[:)]"#
+    private static let areas = [
+        "Areas/Accessory.swift", "Areas/Audio.swift", "Areas/Bluetooth.swift", "Areas/Bluetooth+PeripheralRole.swift",
+        "Areas/Location.swift", "Areas/VoIP.swift",
+    ]
 
     private static func text(_ name: String) throws -> String {
         try String(contentsOf: folder.appending(path: name), encoding: .utf8)
@@ -62,39 +64,31 @@ struct WireDocumentTests {
         }
     }
 
-    @Test("Every type and kind that the wire reads has an example")
+    @Test("Every type, kind and callback that the wire reads has an example")
     func everyWordHasAnExample() throws {
-        let requests = [
-            "AppMessage+Decoding.swift", "PeripheralManagerRequest+Coding.swift", "LocationRequest.swift",
-            "AudioMessages.swift", "VoIPRequest.swift",
-        ]
-        let app = try Self.words(Self.word, in: requests)
-        let ofBench = try Self.words(Self.word, in: ["AudioMessages.swift"]).filter { Self.isAudioEvent($0) }
-        #expect(app.subtracting(ofBench).count == 69)
+        #expect(AppMessage.byWord.count == 74)
         let appExamples = try Self.examples(under: "From the app to the bench").joined()
-        for word in app.subtracting(ofBench) {
+        for word in AppMessage.byWord.keys {
             #expect(appExamples.contains("\"type\":\"\(word)\""), "no example of '\(word)'")
         }
         let benchExamples = try Self.examples(under: "From the bench to the app").joined()
-        let deliveries = [
-            "BenchMessage+Decoding.swift", "PeripheralManagerEvent+Coding.swift", "LocationDelivery+Coding.swift",
-            "VoIPDelivery.swift",
-        ]
-        for word in try Self.words(Self.word, in: deliveries).union(ofBench) {
-            let isThere = ["type", "kind"].contains { benchExamples.contains("\"\($0)\":\"\(word)\"") }
-            #expect(isThere, "no example of '\(word)'")
-        }
-        for word in try Self.words(#"case \.[a-zA-Z]+: "([a-zA-Z]+)""#, in: ["BenchMessage+Encoding.swift"]) {
-            #expect(benchExamples.contains("\"name\":\"\(word)\""), "no example of '\(word)'")
+        for (key, words) in [
+            ("type", Array(BenchMessage.byWord.keys)), ("kind", Array(WireDeliveryBody.byWord.keys)),
+            ("name", Array(WireCallback.byWord.keys)),
+        ] {
+            for word in words {
+                #expect(benchExamples.contains("\"\(key)\":\"\(word)\""), "no example of '\(word)'")
+            }
         }
     }
 
-    /// The kinds of what happens to an app's sound, which stand in one file with the requests.
-    private static func isAudioEvent(_ word: String) -> Bool {
-        [
-            "audio.interrupted", "audio.interruptionEnded", "audio.routeChanged", "audio.permissionAnswered",
-            "audio.noted", "audio.lost",
-        ].contains(word)
+    @Test("Every type, kind and callback that the wire writes is one that it reads")
+    func everyWordIsRead() throws {
+        let files = ["AppMessage.swift", "BenchMessage.swift"] + Self.areas
+        let written = try Self.words(#"case \.[a-zA-Z0-9]+: "([a-zA-Z0-9.]+)""#, in: files)
+        let read = Set(AppMessage.byWord.keys).union(BenchMessage.byWord.keys).union(WireDeliveryBody.byWord.keys)
+            .union(WireCallback.byWord.keys)
+        #expect(written == read)
     }
 
     @Test("The document names every state, every property and the bounds")

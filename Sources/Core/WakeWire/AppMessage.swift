@@ -36,79 +36,143 @@ package enum AppMessage: Equatable, Sendable {
     case voip(WireVoIPRequest)
 }
 
-/// What an app asks of a central manager.
-package enum CentralRequest: Equatable, Sendable {
-    /// A manager was made; answered by a reply, then by a `central.state` delivery.
-    case create(id: UInt64, restoreIdentifier: String?, showPowerAlert: Bool)
-    /// Looks for advertisements; no services means any.
-    case scan(services: [String], allowDuplicates: Bool, solicitedServices: [String])
-    /// Ends the scan.
-    case stopScan
-    /// Connects now or when the peripheral is next in range.
-    case connect(peripheral: String, WireConnectOptions)
-    /// Ends a connection or a pending connect.
-    case cancel(peripheral: String)
-    /// Known peripherals, in the order asked for; answered by a reply with `peripherals`.
-    case retrieve(id: UInt64, identifiers: [String])
-    /// Connected peripherals that have one of the services; answered by a reply with `peripherals`.
-    case retrieveConnected(id: UInt64, services: [String])
-    /// Tells of connections of the phone that have one of the peripherals or services; both nil tells of none any more.
-    case registerForConnectionEvents(services: [String]?, peripherals: [String]?)
-    /// The manager is gone; its scan and connections end.
-    case release
+extension AppMessage {
+    /// Reads a packet.
+    ///
+    /// - Throws: ``WireError`` for anything that is not a message of an app.
+    package init(decoding packet: [UInt8]) throws(WireError) {
+        if let acknowledgement = AppMessage.plainAcknowledgement(packet.span) {
+            self = acknowledgement
+            return
+        }
+        var coder = FieldCoder(reading: try Packet(packet, count: packet.count).object())
+        self = .launched
+        try codeWhole(&coder)
+    }
+
+    /// The packet.
+    package func encode() -> [UInt8] {
+        var buffer: [UInt8] = []
+        buffer.reserveCapacity(256)
+        append(to: &buffer)
+        return buffer
+    }
+
+    /// Appends the packet to a buffer that the caller reuses.
+    package func append(to buffer: inout [UInt8]) {
+        var message = self
+        FieldCoder.append(to: &buffer) { (coder) throws(WireError) in try message.codeWhole(&coder) }
+    }
+
+    private mutating func codeWhole(_ coder: inout FieldCoder) throws(WireError) {
+        try coder.word("type", of: &self, unknown: WireError.unknownType)
+        try code(&coder)
+    }
 }
 
-/// What an app asks of a peripheral.
-package enum PeripheralRequest: Equatable, Sendable {
-    /// Finds services; nil means all.
-    case discoverServices([String]?)
-    /// Finds the services that a service includes; nil means all.
-    case discoverIncludedServices([String]?, service: UInt16)
-    /// Finds characteristics of a service; nil means all.
-    case discoverCharacteristics([String]?, service: UInt16)
-    /// Finds the descriptors of a characteristic.
-    case discoverDescriptors(characteristic: UInt16)
-    /// Reads a characteristic's value.
-    case read(attribute: UInt16)
-    /// Writes a characteristic's value.
-    case write(attribute: UInt16, value: [UInt8], withResponse: Bool)
-    /// Turns notifications or indications on or off.
-    case setNotify(attribute: UInt16, enabled: Bool)
-    /// Reads a descriptor's value.
-    case readDescriptor(attribute: UInt16)
-    /// Writes a descriptor's value.
-    case writeDescriptor(attribute: UInt16, value: [UInt8])
-    /// Reads the signal strength of the connection.
-    case readRSSI
-    /// Opens an L2CAP channel; answered by `peripheral.channelOpened`.
-    case openL2CAPChannel(psm: UInt16)
+extension AppMessage: CodedByWord {
+    static let byWord = {
+        var blanks: [Self] = [
+            .hello(version: 0, client: "", pid: 0), .launched, .acknowledge(delivery: 0), .done,
+            .beginTask(token: 0, name: nil), .endTask(token: 0), .timeRemaining(id: 0), .signpost(.blank),
+        ]
+        blanks += CentralRequest.blanks.map { .central(manager: 0, $0) }
+        blanks += PeripheralRequest.blanks.map { .peripheral(manager: 0, peripheral: "", $0) }
+        blanks += WirePeripheralManagerRequest.blanks.map { .peripheralManager(manager: 0, $0) }
+        blanks += WireLocationRequest.blanks.map { .location(manager: 0, $0) }
+        blanks += WireAudioRequest.blanks.map { .audio(manager: 0, $0) }
+        blanks += WireAccessoryRequest.blanks.map { .accessory(manager: 0, $0) }
+        blanks += WireVoIPRequest.blanks.map { .voip($0) }
+        return table(blanks)
+    }()
+
+    var word: String {
+        switch self {
+        case .hello: "hello"
+        case .launched: "launched"
+        case .acknowledge: "ack"
+        case .done: "done"
+        case .beginTask: "task.begin"
+        case .endTask: "task.end"
+        case .timeRemaining: "time.remaining"
+        case .signpost: "signpost"
+        case .central(_, let request): request.word
+        case .peripheral(_, _, let request): request.word
+        case .peripheralManager(_, let request): request.word
+        case .location(_, let request): request.word
+        case .audio(_, let request): request.word
+        case .accessory(_, let request): request.word
+        case .voip(let request): request.word
+        }
+    }
+
+    mutating func code(_ coder: inout FieldCoder) throws(WireError) {
+        switch self {
+        case .hello(let version, let client, let pid, let batches):
+            self = try .hello(
+                version: coder.field("version", version, .whole(in: 1...1_000_000)),
+                client: coder.field("client", client, .text),
+                pid: coder.field("pid", pid, .whole(in: 1...Int64(Int32.max))),
+                batches: coder.field("batches", batches, .bool, omitted: false)
+            )
+        case .acknowledge(let delivery, let through):
+            let delivery = try coder.field("delivery", delivery, .whole)
+            let through = try coder.field("through", through, .whole)
+            if let through, through < delivery {
+                throw .badValue(key: "through", expected: "at least 'delivery'")
+            }
+            self = .acknowledge(delivery: delivery, through: through)
+        case .beginTask(let token, let name, let id):
+            let id = try coder.field("id", id, .whole)
+            self = try .beginTask(
+                token: coder.field("token", token, .whole),
+                name: coder.field("name", name, .text),
+                id: id
+            )
+        case .endTask(let token): self = try .endTask(token: coder.field("token", token, .whole))
+        case .timeRemaining(let id): self = try .timeRemaining(id: coder.field("id", id, .whole))
+        case .signpost(let signpost): self = try .signpost(signpost.coded(&coder))
+        case .launched, .done: break
+        case .central, .peripheral, .peripheralManager, .location, .audio, .accessory, .voip:
+            try codeRequest(&coder)
+        }
+    }
+
+    /// The fields of a request to an area: whom it is for, then its own.
+    private mutating func codeRequest(_ coder: inout FieldCoder) throws(WireError) {
+        switch self {
+        case .central(let manager, var request):
+            self = try .central(manager: coder.request(of: manager, &request), request)
+        case .peripheral(let manager, let peripheral, var request):
+            let manager = try coder.field("manager", manager, .whole)
+            let peripheral = try coder.field("peripheral", peripheral, .identifier)
+            try request.code(&coder)
+            self = .peripheral(manager: manager, peripheral: peripheral, request)
+        case .peripheralManager(let manager, var request):
+            self = try .peripheralManager(manager: coder.request(of: manager, &request), request)
+        case .location(let manager, var request):
+            self = try .location(manager: coder.request(of: manager, &request), request)
+        case .audio(let manager, var request):
+            self = try .audio(manager: coder.request(of: manager, &request), request)
+        case .accessory(let manager, var request):
+            self = try .accessory(manager: coder.request(of: manager, &request), request)
+        case .voip(var request):
+            try request.code(&coder)
+            self = .voip(request)
+        case .hello, .launched, .acknowledge, .done, .beginTask, .endTask, .timeRemaining, .signpost:
+            preconditionFailure("\(word) is no request to an area")
+        }
+    }
 }
 
-/// The options of a connect.
-package struct WireConnectOptions: Equatable, Sendable {
-    /// Wake the app when the connection is made while it is suspended.
-    package var notifyOnConnection: Bool
-    /// Wake the app when the connection ends while it is suspended.
-    package var notifyOnDisconnection: Bool
-    /// Tell of notifications that arrive while the app is suspended.
-    package var notifyOnNotification: Bool
-    /// Connect again by itself after a link loss.
-    package var autoReconnect: Bool
-    /// How long to wait before connecting, in seconds.
-    package var startDelay: Double?
-
-    /// Options of a connect; without arguments, none.
-    package init(
-        notifyOnConnection: Bool = false,
-        notifyOnDisconnection: Bool = false,
-        notifyOnNotification: Bool = false,
-        autoReconnect: Bool = false,
-        startDelay: Double? = nil
-    ) {
-        self.notifyOnConnection = notifyOnConnection
-        self.notifyOnDisconnection = notifyOnDisconnection
-        self.notifyOnNotification = notifyOnNotification
-        self.autoReconnect = autoReconnect
-        self.startDelay = startDelay
+extension FieldCoder {
+    /// The number of a manager, which comes back, and the fields of a request to it.
+    fileprivate mutating func request(
+        of manager: UInt32,
+        _ request: inout some CodedByWord
+    ) throws(WireError) -> UInt32 {
+        let manager = try field("manager", manager, .whole)
+        try request.code(&self)
+        return manager
     }
 }

@@ -226,265 +226,345 @@ package enum WireDeliveryBody: Equatable, Sendable {
     case channelData
 }
 
-/// What happened to a peripheral.
-package enum WirePeripheralEvent: Equatable, Sendable {
-    /// Services were found.
-    case services([WireService], failure: WireFailure?)
-    /// Included services were found.
-    case includedServices([WireService], service: UInt16, failure: WireFailure?)
-    /// Characteristics were found.
-    case characteristics([WireCharacteristic], service: UInt16, failure: WireFailure?)
-    /// Descriptors were found.
-    case descriptors([WireDescriptor], characteristic: UInt16, failure: WireFailure?)
-    /// A read or notified value.
-    case value(attribute: UInt16, value: [UInt8]?, failure: WireFailure?)
-    /// The value of a descriptor.
-    case descriptorValue(attribute: UInt16, value: [UInt8]?, failure: WireFailure?)
-    /// A write with response was answered.
-    case written(attribute: UInt16, failure: WireFailure?)
-    /// A descriptor's write was answered.
-    case descriptorWritten(attribute: UInt16, failure: WireFailure?)
-    /// Notifications are on or off.
-    case notifyState(attribute: UInt16, notifying: Bool, failure: WireFailure?)
-    /// The signal strength, in dBm.
-    case rssi(Int, failure: WireFailure?)
-    /// The name changed; nil when there is none any more.
-    case nameChanged(String?)
-    /// These services are no longer valid.
-    case modifiedServices([UInt16])
-    /// Writes without response can go on.
-    case readyToWrite
-    /// A channel is open; a connected socket comes with the packet unless there is a failure.
-    case channelOpened(psm: UInt16, failure: WireFailure?)
-}
+extension BenchMessage {
+    /// Reads a packet of one message.
+    ///
+    /// - Throws: ``WireError`` for anything that is not a message of the bench.
+    package init(decoding packet: [UInt8]) throws(WireError) {
+        try self.init(Packet(packet, count: packet.count).object())
+    }
 
-/// The state of the radio as `CBManagerState` has it.
-package enum WireRadioState: String, CaseIterable, Sendable {
-    /// Not known yet.
-    case unknown
-    /// The connection to the system was lost for a moment.
-    case resetting
-    /// This phone has no Bluetooth Low Energy.
-    case unsupported
-    /// The app may not use Bluetooth.
-    case unauthorized
-    /// Bluetooth is off.
-    case poweredOff
-    /// Bluetooth is on.
-    case poweredOn
-}
+    init(_ fields: Fields) throws(WireError) {
+        var coder = FieldCoder(reading: fields)
+        self = .deliver(.blank)
+        try codeWhole(&coder)
+    }
 
-/// The state of a connection as `CBPeripheralState` has it.
-package enum WireLinkState: String, CaseIterable, Sendable {
-    /// No connection.
-    case disconnected
-    /// A connect is pending.
-    case connecting
-    /// Connected.
-    case connected
-    /// The connection is being ended.
-    case disconnecting
-}
+    /// The packet.
+    package func encode() -> [UInt8] {
+        var buffer: [UInt8] = []
+        buffer.reserveCapacity(256)
+        append(to: &buffer)
+        return buffer
+    }
 
-/// A peripheral and what is known of it.
-package struct WirePeripheral: Equatable, Sendable {
-    /// The identifier, a UUID of 36 characters in capitals.
-    package var identifier: String
-    /// The name, where known.
-    package var name: String?
-    /// The state of the connection.
-    package var state: WireLinkState
-    /// The services found so far; only in a restoration.
-    package var services: [WireService]
+    /// Appends the message to a buffer that the caller reuses.
+    ///
+    /// Alone it is a packet; messages with commas between, in brackets, are one too, for an app that understands it.
+    package func append(to buffer: inout [UInt8]) {
+        if case .deliver(let delivery) = self,
+            case .peripheral(let peripheral, .value(let attribute, .some(let value), nil)) = delivery.body,
+            ValueWriter.append(
+                to: &buffer,
+                delivery: delivery.delivery,
+                event: delivery.event,
+                decision: delivery.decision,
+                cause: delivery.cause,
+                manager: delivery.manager,
+                peripheral: peripheral,
+                attribute: attribute,
+                value: value
+            )
+        {
+            return
+        }
+        appendInParts(to: &buffer)
+    }
 
-    /// A peripheral and what is known of it.
-    package init(
-        identifier: String,
-        name: String? = nil,
-        state: WireLinkState = .disconnected,
-        services: [WireService] = []
+    /// Appends the message key by key.
+    func appendInParts(to buffer: inout [UInt8]) {
+        var message = self
+        FieldCoder.append(to: &buffer) { (coder) throws(WireError) in try message.codeWhole(&coder) }
+    }
+
+    private mutating func codeWhole(_ coder: inout FieldCoder) throws(WireError) {
+        try coder.word("type", of: &self, unknown: WireError.unknownType)
+        try code(&coder)
+    }
+
+    /// Appends the message of a notified value, the commonest of all, without building a message.
+    ///
+    /// The bytes are those of ``append(to:)`` for the same delivery.
+    package static func appendValue(
+        to buffer: inout [UInt8],
+        delivery: UInt64,
+        event: String?,
+        decision: String?,
+        cause: String?,
+        manager: UInt32,
+        peripheral: String,
+        attribute: UInt16,
+        value: [UInt8]
     ) {
-        self.identifier = identifier
-        self.name = name
-        self.state = state
-        self.services = services
+        let isWritten = ValueWriter.append(
+            to: &buffer,
+            delivery: delivery,
+            event: event,
+            decision: decision,
+            cause: cause,
+            manager: manager,
+            peripheral: peripheral,
+            attribute: attribute,
+            value: value
+        )
+        guard !isWritten else {
+            return
+        }
+        let message = WireDelivery(
+            delivery: delivery,
+            event: event,
+            decision: decision,
+            cause: cause,
+            manager: manager,
+            body: .peripheral(peripheral, .value(attribute: attribute, value: value, failure: nil))
+        )
+        BenchMessage.deliver(message).appendInParts(to: &buffer)
     }
 }
 
-/// A service of a peripheral.
-package struct WireService: Equatable, Sendable {
-    /// The UUID, of 4, 8 or 36 characters in capitals.
-    package var uuid: String
-    /// The handle of its declaration.
-    package var handle: UInt16
-    /// Whether it is a primary service.
-    package var isPrimary: Bool
-    /// The characteristics found so far; only in a restoration.
-    package var characteristics: [WireCharacteristic]
+// MARK: Coding
 
-    /// A service of a peripheral.
-    package init(uuid: String, handle: UInt16, isPrimary: Bool = true, characteristics: [WireCharacteristic] = []) {
-        self.uuid = uuid
-        self.handle = handle
-        self.isPrimary = isPrimary
-        self.characteristics = characteristics
+extension BenchMessage: CodedByWord {
+    static let byWord = table([
+        .welcome(.blank), .callback(delivery: 0, .willTerminate, state: .background), .reply(id: 0, WireReply()),
+        .deliver(.blank),
+    ])
+
+    var word: String {
+        switch self {
+        case .welcome: "welcome"
+        case .callback: "callback"
+        case .reply: "reply"
+        case .deliver: "deliver"
+        }
+    }
+
+    mutating func code(_ coder: inout FieldCoder) throws(WireError) {
+        switch self {
+        case .welcome(var welcome):
+            try welcome.code(&coder)
+            self = .welcome(welcome)
+        case .callback(let delivery, var callback, let state):
+            let delivery = try coder.field("delivery", delivery, .whole)
+            try coder.word("name", of: &callback) { _ in .badValue(key: "name", expected: "the name of a callback") }
+            try callback.code(&coder)
+            self = try .callback(delivery: delivery, callback, state: coder.field("state", state, .word))
+        case .reply(let id, var reply):
+            let id = try coder.field("id", id, .whole)
+            try reply.code(&coder)
+            self = .reply(id: id, reply)
+        case .deliver(var delivery):
+            try delivery.code(&coder)
+            self = .deliver(delivery)
+        }
     }
 }
 
-/// A characteristic of a service.
-package struct WireCharacteristic: Equatable, Sendable {
-    /// The UUID, of 4, 8 or 36 characters in capitals.
-    package var uuid: String
-    /// The handle that requests name it by.
-    package var handle: UInt16
-    /// What it can do.
-    package var properties: WireProperties
-    /// Whether notifications are on; only in a restoration.
-    package var isNotifying: Bool
+extension Welcome: Coded {
+    static let blank = Welcome(state: .background)
 
-    /// A characteristic of a service.
-    package init(uuid: String, handle: UInt16, properties: WireProperties, isNotifying: Bool = false) {
-        self.uuid = uuid
-        self.handle = handle
-        self.properties = properties
-        self.isNotifying = isNotifying
+    mutating func code(_ coder: inout FieldCoder) throws(WireError) {
+        try coder.field("version", of: &version, .whole(in: 1...1_000_000))
+        try coder.field("state", of: &state, .word)
+        try coder.field("cause", of: &cause, .object)
+        guard try coder.enter("launchOptions") else {
+            return
+        }
+        try coder.field("bluetoothCentrals", of: &bluetoothCentrals, .texts, omitted: [])
+        try coder.field("bluetoothPeripherals", of: &bluetoothPeripherals, .texts, omitted: [])
+        try coder.field("location", of: &isForLocation, .bool, omitted: false)
+        coder.leave()
     }
 }
 
-/// A descriptor of a characteristic.
-package struct WireDescriptor: Equatable, Sendable {
-    /// The UUID, of 4, 8 or 36 characters in capitals.
-    package var uuid: String
-    /// The handle that requests name it by.
-    package var handle: UInt16
+extension WireCause: Coded {
+    static let blank = WireCause(source: "", kind: "", subject: "", event: "", decision: "")
 
-    /// A descriptor of a characteristic.
-    package init(uuid: String, handle: UInt16) {
-        self.uuid = uuid
-        self.handle = handle
+    mutating func code(_ coder: inout FieldCoder) throws(WireError) {
+        try coder.field("source", of: &source, .text)
+        try coder.field("kind", of: &kind, .text)
+        try coder.field("subject", of: &subject, .text)
+        try coder.field("event", of: &event, .text)
+        try coder.field("decision", of: &decision, .text)
     }
 }
 
-/// What a characteristic can do, with the bits of `CBCharacteristicProperties`.
-package struct WireProperties: OptionSet, Sendable {
-    /// The bits.
-    package let rawValue: UInt16
+extension WireCallback: CodedByWord {
+    static let byWord = table([
+        .willResignActive, .didEnterBackground, .willEnterForeground, .didBecomeActive, .willTerminate,
+        .didReceiveMemoryWarning, .taskExpiration(tokens: []),
+    ])
 
-    /// A set from its bits.
-    package init(rawValue: UInt16) {
-        self.rawValue = rawValue
+    var word: String {
+        switch self {
+        case .willResignActive: "willResignActive"
+        case .didEnterBackground: "didEnterBackground"
+        case .willEnterForeground: "willEnterForeground"
+        case .didBecomeActive: "didBecomeActive"
+        case .willTerminate: "willTerminate"
+        case .didReceiveMemoryWarning: "didReceiveMemoryWarning"
+        case .taskExpiration: "taskExpiration"
+        }
     }
 
-    /// The words of the wire, each with its bit, in the order they are written.
-    package static let words: [(word: String, property: WireProperties)] = [
-        ("broadcast", WireProperties(rawValue: 0x01)),
-        ("read", .read),
-        ("writeWithoutResponse", .writeWithoutResponse),
-        ("write", .write),
-        ("notify", .notify),
-        ("indicate", .indicate),
-        ("authenticatedSignedWrites", WireProperties(rawValue: 0x40)),
-        ("extendedProperties", WireProperties(rawValue: 0x80)),
-        ("notifyEncryptionRequired", WireProperties(rawValue: 0x100)),
-        ("indicateEncryptionRequired", WireProperties(rawValue: 0x200)),
-    ]
-
-    /// Can be read.
-    package static let read = WireProperties(rawValue: 0x02)
-    /// Can be written without response.
-    package static let writeWithoutResponse = WireProperties(rawValue: 0x04)
-    /// Can be written with response.
-    package static let write = WireProperties(rawValue: 0x08)
-    /// Can notify.
-    package static let notify = WireProperties(rawValue: 0x10)
-    /// Can indicate.
-    package static let indicate = WireProperties(rawValue: 0x20)
-}
-
-/// What a restored central manager gets back.
-package struct WireRestoration: Equatable, Sendable {
-    /// The peripherals it was connected or connecting to.
-    package var peripherals: [WirePeripheral]
-    /// The services it was scanning for; nil when it was not scanning.
-    package var scanServices: [String]?
-    /// Whether its scan asked for duplicates.
-    package var scanAllowsDuplicates: Bool?
-
-    /// What a restored central manager gets back.
-    package init(
-        peripherals: [WirePeripheral],
-        scanServices: [String]? = nil,
-        scanAllowsDuplicates: Bool? = nil
-    ) {
-        self.peripherals = peripherals
-        self.scanServices = scanServices
-        self.scanAllowsDuplicates = scanAllowsDuplicates
+    mutating func code(_ coder: inout FieldCoder) throws(WireError) {
+        if case .taskExpiration(let tokens) = self {
+            self = try .taskExpiration(tokens: coder.field("tokens", tokens, .wholes("an array of whole numbers")))
+        }
     }
 }
 
-/// An advertisement as the app sees it.
-package struct WireDiscovery: Equatable, Sendable {
-    /// The peripheral's identifier.
-    package var identifier: String
-    /// The peripheral's name, where known.
-    package var name: String?
-    /// The name in the advertisement.
-    package var localName: String?
-    /// The services in the advertisement.
-    package var services: [String]
-    /// The services in the overflow area.
-    package var overflowServices: [String]
-    /// The services it solicits.
-    package var solicitedServices: [String]
-    /// The manufacturer's data, company identifier first.
-    package var manufacturerData: [UInt8]?
-    /// Data of services, sorted by UUID.
-    package var serviceData: [WireServiceData]
-    /// The transmit power, in dBm.
-    package var txPower: Int?
-    /// Whether it takes connections.
-    package var isConnectable: Bool
-    /// The signal strength, in dBm; 127 when unknown.
-    package var rssi: Int
+extension WireReply: Coded {
+    static let blank = WireReply()
 
-    /// An advertisement as the app sees it.
-    package init(
-        identifier: String,
-        name: String? = nil,
-        localName: String? = nil,
-        services: [String] = [],
-        overflowServices: [String] = [],
-        solicitedServices: [String] = [],
-        manufacturerData: [UInt8]? = nil,
-        serviceData: [WireServiceData] = [],
-        txPower: Int? = nil,
-        isConnectable: Bool = true,
-        rssi: Int
-    ) {
-        self.identifier = identifier
-        self.name = name
-        self.localName = localName
-        self.services = services
-        self.overflowServices = overflowServices
-        self.solicitedServices = solicitedServices
-        self.manufacturerData = manufacturerData
-        self.serviceData = serviceData
-        self.txPower = txPower
-        self.isConnectable = isConnectable
-        self.rssi = rssi
+    mutating func code(_ coder: inout FieldCoder) throws(WireError) {
+        failure = try coder.failure(failure)
+        try coder.field("seconds", of: &seconds, .seconds)
+        try coder.field("peripherals", of: &peripherals, .list())
+        try coder.field("state", of: &state, .word)
+        try coder.field("taken", of: &taken, .bool)
+        try coder.field("granted", of: &granted, .bool)
+        try coder.field("location", of: &location, .object)
+        try coder.field("audio", of: &audio, .object)
+        try coder.field("accessories", of: &accessories, .list())
     }
 }
 
-/// Data that an advertisement holds for a service.
-package struct WireServiceData: Equatable, Sendable {
-    /// The service's UUID.
-    package var uuid: String
-    /// The data.
-    package var data: [UInt8]
+extension WireFailure: Coded {
+    static let blank = WireFailure(domain: "", code: 0, message: "")
 
-    /// Data that an advertisement holds for a service.
-    package init(uuid: String, data: [UInt8]) {
-        self.uuid = uuid
-        self.data = data
+    mutating func code(_ coder: inout FieldCoder) throws(WireError) {
+        try coder.field("domain", of: &domain, .text)
+        try coder.field("code", of: &code, .whole(in: Int64(Int32.min)...Int64(Int32.max)))
+        try coder.field("message", of: &message, .text, absent: "")
+    }
+}
+
+extension FieldCoder {
+    /// Why something failed, if it did.
+    mutating func failure(_ failure: WireFailure?) throws(WireError) -> WireFailure? {
+        try field("error", failure, .object)
+    }
+
+    /// Why something failed.
+    mutating func failure(_ failure: WireFailure) throws(WireError) -> WireFailure {
+        try field("error", failure, .object)
+    }
+}
+
+extension WireDelivery: Coded {
+    static let blank = WireDelivery(delivery: 0, manager: 0, body: .channelData)
+
+    mutating func code(_ coder: inout FieldCoder) throws(WireError) {
+        try coder.field("delivery", of: &delivery, .whole)
+        try coder.field("event", of: &event, .text)
+        try coder.field("decision", of: &decision, .text)
+        try coder.field("cause", of: &cause, .text)
+        try coder.field("manager", of: &manager, .whole)
+        try coder.word("kind", of: &body, unknown: WireError.unknownKind)
+        try body.code(&coder)
+    }
+}
+
+extension WireDeliveryBody: CodedByWord {
+    static let byWord = {
+        var blanks: [Self] = [
+            .centralState(.unknown), .centralWillRestore(.blank), .centralDiscovered(.blank),
+            .centralConnected(peripheral: "", name: nil), .centralFailedToConnect(peripheral: "", failure: nil),
+            .centralDisconnected(peripheral: "", failure: nil, timestamp: 0, isReconnecting: false),
+            .centralConnectionEvent(peripheral: "", name: nil, isConnected: false), .channelData,
+        ]
+        blanks += WirePeripheralEvent.blanks.map { .peripheral("", $0) }
+        blanks += WirePeripheralManagerEvent.blanks.map { .peripheralManager($0) }
+        blanks += WireLocationEvent.blanks.map { .location($0) }
+        blanks += WireAudioEvent.blanks.map { .audio($0) }
+        blanks += WireAccessoryEvent.blanks.map { .accessory($0) }
+        blanks += WireVoIPEvent.blanks.map { .voip($0) }
+        return table(blanks)
+    }()
+
+    var word: String {
+        switch self {
+        case .centralState: "central.state"
+        case .centralWillRestore: "central.willRestore"
+        case .centralDiscovered: "central.discovered"
+        case .centralConnected: "central.connected"
+        case .centralFailedToConnect: "central.failedToConnect"
+        case .centralDisconnected: "central.disconnected"
+        case .centralConnectionEvent: "central.connectionEvent"
+        case .peripheral(_, let event): event.word
+        case .peripheralManager(let event): event.word
+        case .location(let event): event.word
+        case .audio(let event): event.word
+        case .accessory(let event): event.word
+        case .voip(let event): event.word
+        case .channelData: "channel.data"
+        }
+    }
+
+    mutating func code(_ coder: inout FieldCoder) throws(WireError) {
+        switch self {
+        case .centralState, .centralWillRestore, .centralDiscovered, .centralConnected, .centralFailedToConnect,
+            .centralDisconnected, .centralConnectionEvent:
+            try codeCentral(&coder)
+        case .peripheral(let peripheral, var event):
+            let peripheral = try coder.field("peripheral", peripheral, .identifier)
+            try event.code(&coder)
+            self = .peripheral(peripheral, event)
+        case .peripheralManager(var event):
+            try event.code(&coder)
+            self = .peripheralManager(event)
+        case .location(var event):
+            try event.code(&coder)
+            self = .location(event)
+        case .audio(var event):
+            try event.code(&coder)
+            self = .audio(event)
+        case .accessory(var event):
+            try event.code(&coder)
+            self = .accessory(event)
+        case .voip(var event):
+            try event.code(&coder)
+            self = .voip(event)
+        case .channelData: break
+        }
+    }
+
+    /// The fields of what happened to a central manager.
+    private mutating func codeCentral(_ coder: inout FieldCoder) throws(WireError) {
+        switch self {
+        case .centralState(let state): self = try .centralState(coder.field("state", state, .word))
+        case .centralWillRestore(var restoration):
+            try restoration.code(&coder)
+            self = .centralWillRestore(restoration)
+        case .centralDiscovered(var discovery):
+            try discovery.code(&coder)
+            self = .centralDiscovered(discovery)
+        case .centralConnected(let peripheral, let name):
+            self = try .centralConnected(
+                peripheral: coder.field("peripheral", peripheral, .identifier),
+                name: coder.field("name", name, .text)
+            )
+        case .centralFailedToConnect(let peripheral, let failure):
+            self = try .centralFailedToConnect(
+                peripheral: coder.field("peripheral", peripheral, .identifier),
+                failure: coder.failure(failure)
+            )
+        case .centralDisconnected(let peripheral, let failure, let timestamp, let isReconnecting):
+            self = try .centralDisconnected(
+                peripheral: coder.field("peripheral", peripheral, .identifier),
+                failure: coder.failure(failure),
+                timestamp: coder.field("timestamp", timestamp, .seconds, absent: 0),
+                isReconnecting: coder.field("isReconnecting", isReconnecting, .bool, absent: false)
+            )
+        case .centralConnectionEvent(let peripheral, let name, let isConnected):
+            self = try .centralConnectionEvent(
+                peripheral: coder.field("peripheral", peripheral, .identifier),
+                name: coder.field("name", name, .text),
+                isConnected: coder.field("connected", isConnected, .bool)
+            )
+        case .peripheral, .peripheralManager, .location, .audio, .accessory, .voip, .channelData:
+            preconditionFailure("\(word) is no event of a central manager")
+        }
     }
 }

@@ -172,87 +172,22 @@ struct JSONWriter {
 }
 
 extension JSONWriter {
-    mutating func field(_ name: StaticString, _ value: String) {
-        key(name)
-        string(value)
-    }
-
-    mutating func field(_ name: StaticString, _ value: String?) {
-        if let value {
-            field(name, value)
+    mutating func whole(_ value: some FixedWidthInteger) {
+        if value < 0 {
+            integer(Int64(value))
+        } else {
+            unsigned(UInt64(value))
         }
     }
 
-    mutating func field(_ name: StaticString, _ value: Bool) {
-        key(name)
-        bool(value)
-    }
-
-    mutating func field(_ name: StaticString, _ value: Bool?) {
-        if let value {
-            field(name, value)
-        }
-    }
-
-    mutating func field(_ name: StaticString, _ value: UInt64) {
-        key(name)
-        unsigned(value)
-    }
-
-    mutating func field(_ name: StaticString, _ value: UInt32) {
-        field(name, UInt64(value))
-    }
-
-    mutating func field(_ name: StaticString, _ value: UInt16) {
-        field(name, UInt64(value))
-    }
-
-    mutating func field(_ name: StaticString, _ value: Int) {
-        key(name)
-        integer(Int64(value))
-    }
-
-    mutating func field(_ name: StaticString, _ value: Int?) {
-        if let value {
-            field(name, value)
-        }
-    }
-
-    mutating func field(_ name: StaticString, _ value: Double?) {
-        if let value {
-            key(name)
-            number(value)
-        }
-    }
-
-    mutating func field(_ name: StaticString, _ value: [UInt8]?) {
-        if let value {
-            key(name)
-            base64(value)
-        }
-    }
-
-    mutating func field(_ name: StaticString, _ values: [String]?) {
-        if let values {
-            list(name, values) { $0.string($1) }
-        }
-    }
-
-    mutating func list<Element>(
-        _ name: StaticString,
-        _ values: [Element],
-        _ write: (inout JSONWriter, Element) -> Void
-    ) {
-        key(name)
+    mutating func strings(_ values: [String]) {
         openArray()
         for value in values {
-            write(&self, value)
+            string(value)
         }
         closeArray()
     }
-}
 
-extension JSONWriter {
     /// Writes a key that is data, and its bytes.
     mutating func pair(_ name: String, _ value: [UInt8]) {
         string(name)

@@ -52,41 +52,20 @@ package struct WireSignpost: Equatable, Sendable {
 }
 
 extension WireSignpost {
-    init(_ fields: Fields) throws(WireError) {
-        guard let name = try fields.signpostText("name") else {
-            throw .missing(key: "name")
-        }
-        self.init(
-            try fields.word("mark", as: Mark.self),
-            name: name,
-            span: try fields.signpostText("span"),
-            subsystem: try fields.signpostText("subsystem") ?? "",
-            category: try fields.signpostText("category") ?? "",
-            message: try fields.signpostText("message") ?? "",
-            time: try fields.optionalMeasure("time", in: 0...WireLimits.largestDistance)
+    static let blank = WireSignpost(.event, name: "")
+
+    /// The same, written; or the one that is read.
+    func coded(_ coder: inout FieldCoder) throws(WireError) -> WireSignpost {
+        let text = FieldShape.text(atMost: WireLimits.signpostTextBytes)
+        return try WireSignpost(
+            coder.field("mark", mark, .word),
+            name: coder.field("name", name, text),
+            span: coder.field("span", span, text),
+            subsystem: coder.field("subsystem", subsystem, text, omitted: ""),
+            category: coder.field("category", category, text, omitted: ""),
+            message: coder.field("message", message, text, omitted: ""),
+            time: coder.field("time", time, .measure(in: 0...WireLimits.largestDistance))
         )
-    }
-
-    func write(to writer: inout JSONWriter) {
-        writer.field("type", "signpost")
-        writer.field("mark", mark.rawValue)
-        writer.field("name", name)
-        writer.field("span", span)
-        writer.field("subsystem", subsystem.isEmpty ? nil : subsystem)
-        writer.field("category", category.isEmpty ? nil : category)
-        writer.field("message", message.isEmpty ? nil : message)
-        writer.field("time", time)
-    }
-}
-
-extension Fields {
-    /// A text of at most ``WireLimits/signpostTextBytes``.
-    fileprivate func signpostText(_ key: StaticString) throws(WireError) -> String? {
-        let text = try optionalString(key)
-        guard text?.utf8.count ?? 0 <= WireLimits.signpostTextBytes else {
-            throw .badValue(key: key.description, expected: "at most \(WireLimits.signpostTextBytes) bytes of text")
-        }
-        return text
     }
 }
 

@@ -1,0 +1,150 @@
+/// What an app asks of External Accessory. A session has a number of the app's own, from the same counter as its managers.
+package enum WireAccessoryRequest: Equatable, Sendable {
+    /// Hear when accessories connect and disconnect (EA-4).
+    case register
+    /// Hear of it no more.
+    case unregister
+    /// The accessories that the app may see; answered by a reply with `accessories`.
+    case list(id: UInt64)
+    /// Opens a session; answered by an `accessory.sessionOpened` for the session.
+    case open(session: UInt32, accessory: UInt32, protocolName: String)
+    /// Ends a session.
+    case close(session: UInt32)
+}
+
+/// What happened to an accessory, or to a session with one.
+package enum WireAccessoryEvent: Equatable, Sendable {
+    /// An accessory that the app may see connected.
+    case connected(WireAccessory)
+    /// It is gone: the number of its connection.
+    case disconnected(UInt32)
+    /// A session is open; a connected stream socket comes with the packet unless there is a failure.
+    case sessionOpened(failure: WireFailure?)
+    /// A session has something to read, or its end; the app finds it on the session's own socket.
+    case data
+    /// A session broke off; with a failure, bytes were lost.
+    case sessionEnded(failure: WireFailure?)
+}
+
+/// An accessory as `EAAccessory` shows it.
+package struct WireAccessory: Equatable, Sendable {
+    /// The number of its connection, from 1.
+    package var connection: UInt32
+    /// What it calls itself.
+    package var name: String
+    /// Who made it.
+    package var manufacturer: String
+    /// Its model.
+    package var model: String
+    /// Its serial number.
+    package var serialNumber: String
+    /// Of its firmware.
+    package var firmwareRevision: String
+    /// Of its hardware.
+    package var hardwareRevision: String
+    /// The protocols it offers.
+    package var protocols: [String]
+
+    /// An accessory as `EAAccessory` shows it.
+    package init(
+        connection: UInt32,
+        name: String,
+        manufacturer: String = "",
+        model: String = "",
+        serialNumber: String = "",
+        firmwareRevision: String = "",
+        hardwareRevision: String = "",
+        protocols: [String]
+    ) {
+        self.connection = connection
+        self.name = name
+        self.manufacturer = manufacturer
+        self.model = model
+        self.serialNumber = serialNumber
+        self.firmwareRevision = firmwareRevision
+        self.hardwareRevision = hardwareRevision
+        self.protocols = protocols
+    }
+}
+
+extension WireLimits {
+    /// The most accessories that a reply lists.
+    package static let accessories = 32
+    /// The longest name of a protocol, in bytes.
+    package static let protocolBytes = 155
+}
+
+// MARK: Coding
+
+extension WireAccessoryRequest: CodedByWord {
+    static let blanks: [Self] = [
+        .register, .unregister, .list(id: 0), .open(session: 0, accessory: 0, protocolName: ""), .close(session: 0),
+    ]
+    static let byWord = table(blanks)
+
+    var word: String {
+        switch self {
+        case .register: "accessory.register"
+        case .unregister: "accessory.unregister"
+        case .list: "accessory.list"
+        case .open: "accessory.open"
+        case .close: "accessory.close"
+        }
+    }
+
+    mutating func code(_ coder: inout FieldCoder) throws(WireError) {
+        switch self {
+        case .list(let id): self = try .list(id: coder.field("id", id, .whole))
+        case .open(let session, let accessory, let protocolName):
+            self = try .open(
+                session: coder.field("session", session, .whole),
+                accessory: coder.field("accessory", accessory, .whole),
+                protocolName: coder.field("protocol", protocolName, .text(atMost: WireLimits.protocolBytes))
+            )
+        case .close(let session): self = try .close(session: coder.field("session", session, .whole))
+        case .register, .unregister: break
+        }
+    }
+}
+
+extension WireAccessoryEvent: CodedByWord {
+    static let blanks: [Self] = [
+        .connected(.blank), .disconnected(0), .sessionOpened(failure: nil), .data, .sessionEnded(failure: nil),
+    ]
+    static let byWord = table(blanks)
+
+    var word: String {
+        switch self {
+        case .connected: "accessory.connected"
+        case .disconnected: "accessory.disconnected"
+        case .sessionOpened: "accessory.sessionOpened"
+        case .data: "accessory.data"
+        case .sessionEnded: "accessory.sessionEnded"
+        }
+    }
+
+    mutating func code(_ coder: inout FieldCoder) throws(WireError) {
+        switch self {
+        case .connected(let accessory): self = try .connected(coder.field("accessory", accessory, .object))
+        case .disconnected(let connection): self = try .disconnected(coder.field("accessory", connection, .whole))
+        case .sessionOpened(let failure): self = try .sessionOpened(failure: coder.failure(failure))
+        case .sessionEnded(let failure): self = try .sessionEnded(failure: coder.failure(failure))
+        case .data: break
+        }
+    }
+}
+
+extension WireAccessory: Coded {
+    static let blank = WireAccessory(connection: 0, name: "", protocols: [])
+
+    mutating func code(_ coder: inout FieldCoder) throws(WireError) {
+        try coder.field("connection", of: &connection, .whole)
+        try coder.field("name", of: &name, .text)
+        try coder.field("manufacturer", of: &manufacturer, .text, absent: "")
+        try coder.field("model", of: &model, .text, absent: "")
+        try coder.field("serialNumber", of: &serialNumber, .text, absent: "")
+        try coder.field("firmwareRevision", of: &firmwareRevision, .text, absent: "")
+        try coder.field("hardwareRevision", of: &hardwareRevision, .text, absent: "")
+        try coder.field("protocols", of: &protocols, .texts, absent: [])
+    }
+}

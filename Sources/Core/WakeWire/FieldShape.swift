@@ -1,0 +1,227 @@
+/// How a field's value stands in a packet, for both directions. Only a reader refuses values.
+struct FieldShape<Value> {
+    let read: (FieldValue) throws(WireError) -> Value
+    let write: (inout FieldCoder, Value) throws(WireError) -> Void
+
+    init(
+        _ read: @escaping (FieldValue) throws(WireError) -> Value,
+        write: @escaping (inout FieldCoder, Value) throws(WireError) -> Void
+    ) {
+        self.read = read
+        self.write = write
+    }
+}
+
+extension FieldShape where Value == Bool {
+    static var bool: FieldShape {
+        FieldShape { (found) throws(WireError) in
+            try found.bool()
+        } write: {
+            $0.writer.bool($1)
+        }
+    }
+}
+
+// MARK: Texts
+
+extension FieldShape where Value == String {
+    /// Any text.
+    static var text: FieldShape {
+        FieldShape { (found) throws(WireError) in
+            try found.text()
+        } write: {
+            $0.writer.string($1)
+        }
+    }
+
+    /// A text of at most so many bytes.
+    static func text(atMost limit: Int) -> FieldShape {
+        FieldShape { (found) throws(WireError) in
+            let text = try found.text()
+            guard text.utf8.count <= limit else {
+                throw found.bad("at most \(limit) bytes of text")
+            }
+            return text
+        } write: {
+            $0.writer.string($1)
+        }
+    }
+
+    /// A 128-bit UUID in its 36-character form, in capitals.
+    static var identifier: FieldShape {
+        FieldShape { (found) throws(WireError) in
+            let text = try found.text()
+            guard text.utf8.count == 36, let canonical = WireUUID.canonical(text) else {
+                throw found.bad("a UUID of 36 characters")
+            }
+            return canonical
+        } write: {
+            $0.writer.string($1)
+        }
+    }
+
+    /// A Bluetooth UUID of 4, 8 or 36 characters, in capitals.
+    static var uuid: FieldShape {
+        FieldShape { (found) throws(WireError) in
+            try found.uuid(found.text())
+        } write: {
+            $0.writer.string($1)
+        }
+    }
+}
+
+extension FieldShape where Value == [String] {
+    static var texts: FieldShape {
+        FieldShape { (found) throws(WireError) in
+            try found.texts()
+        } write: {
+            $0.writer.strings($1)
+        }
+    }
+
+    /// Bluetooth UUIDs in capitals.
+    static var uuids: FieldShape {
+        FieldShape { (found) throws(WireError) in
+            try found.uuids()
+        } write: {
+            $0.writer.strings($1)
+        }
+    }
+
+    /// 128-bit UUIDs in capitals.
+    static var identifiers: FieldShape {
+        FieldShape { (found) throws(WireError) in
+            let all = try found.uuids()
+            guard all.allSatisfy({ $0.utf8.count == 36 }) else {
+                throw found.bad("UUIDs of 36 characters")
+            }
+            return all
+        } write: {
+            $0.writer.strings($1)
+        }
+    }
+}
+
+extension FieldShape where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
+    /// A word of a closed list.
+    static var word: FieldShape {
+        FieldShape { (found) throws(WireError) in
+            guard let word = Value(rawValue: try found.text()) else {
+                throw found.bad("one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))")
+            }
+            return word
+        } write: {
+            $0.writer.string($1.rawValue)
+        }
+    }
+}
+
+extension FieldShape where Value: OptionSet, Value.Element == Value {
+    /// Words that stand for bits, each of a closed list.
+    static func bits(_ words: [(word: String, bit: Value)], example: String) -> FieldShape {
+        FieldShape { (found) throws(WireError) in
+            var bits: Value = []
+            for word in try found.texts() {
+                guard let entry = words.first(where: { $0.word == word }) else {
+                    throw found.bad("words such as \(example)")
+                }
+                bits.insert(entry.bit)
+            }
+            return bits
+        } write: { coder, bits in
+            coder.writer.strings(words.filter { bits.contains($0.bit) }.map(\.word))
+        }
+    }
+}
+
+// MARK: Numbers
+
+extension FieldShape where Value: FixedWidthInteger {
+    /// A whole number from 0 on: an id, a delivery, a handle; as far as the type goes, and every JSON library.
+    static var whole: FieldShape {
+        FieldShape { (found) throws(WireError) in
+            Value(try found.whole(in: 0...Int64(clamping: min(UInt64(Value.max), WireLimits.largestInteger))))
+        } write: {
+            $0.writer.whole($1)
+        }
+    }
+
+    /// A whole number in a range.
+    static func whole(in range: ClosedRange<Int64>) -> FieldShape {
+        FieldShape { (found) throws(WireError) in
+            Value(try found.whole(in: range))
+        } write: {
+            $0.writer.whole($1)
+        }
+    }
+}
+
+extension FieldShape {
+    /// Whole numbers, each at most as large as the type goes.
+    static func wholes<Element: UnsignedInteger & FixedWidthInteger>(_ expected: String) -> FieldShape
+    where Value == [Element] {
+        FieldShape { (found) throws(WireError) in
+            let numbers = try found.serials()
+            guard numbers.allSatisfy({ $0 <= Element.max }) else {
+                throw found.bad(expected)
+            }
+            return numbers.map { Element($0) }
+        } write: { coder, numbers in
+            coder.writer.openArray()
+            for number in numbers {
+                coder.writer.unsigned(UInt64(number))
+            }
+            coder.writer.closeArray()
+        }
+    }
+}
+
+extension FieldShape where Value == Double {
+    /// A number, whole or with a fraction.
+    static var seconds: FieldShape {
+        FieldShape { (found) throws(WireError) in
+            try found.number()
+        } write: {
+            $0.writer.number($1)
+        }
+    }
+
+    /// A number in a range.
+    static func measure(in range: ClosedRange<Double>) -> FieldShape {
+        FieldShape { (found) throws(WireError) in
+            let value = try found.number()
+            guard range.contains(value) else {
+                throw found.bad("a number from \(range.lowerBound) to \(range.upperBound)")
+            }
+            return value
+        } write: {
+            $0.writer.number($1)
+        }
+    }
+}
+
+// MARK: Bytes
+
+extension FieldShape where Value == [UInt8] {
+    /// Bytes in base64.
+    static var bytes: FieldShape {
+        FieldShape { (found) throws(WireError) in
+            try found.bytes()
+        } write: {
+            $0.writer.base64($1)
+        }
+    }
+
+    /// The value of an attribute in base64.
+    static var value: FieldShape {
+        FieldShape { (found) throws(WireError) in
+            let bytes = try found.bytes()
+            guard bytes.count <= WireLimits.valueBytes else {
+                throw found.bad("at most \(WireLimits.valueBytes) bytes")
+            }
+            return bytes
+        } write: {
+            $0.writer.base64($1)
+        }
+    }
+}
