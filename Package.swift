@@ -114,7 +114,7 @@ let package = Package(
         room("WakeModel", on: "Core", tables: ["checks.tsv", "events.tsv", "reasons.tsv"]),
         room("WakeRouter", on: "Core", uses: ["WakeModel"]),
         room("WakePorts", on: "Core", uses: ["WakeModel"]),
-        room("WakeWire", on: "Core", exclude: ["WIRE.md"]),
+        room("WakeWire", on: "Core", uses: ["WakeModel"], exclude: ["WIRE.md"]),
         room("WakeDevices", on: "Core", uses: ["CYAML", "WakeModel"]),
 
         // System

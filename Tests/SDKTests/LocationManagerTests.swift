@@ -74,7 +74,13 @@ struct LocationManagerTests {
         WireFailure(domain: "kCLErrorDomain", code: code, message: "So it is.")
     }
 
-    private static let visit = WireVisit(latitude: 52.5, longitude: 4.5, horizontalAccuracy: 30, arrival: 100)
+    private static let visit = WireVisit(
+        latitude: 52.5,
+        longitude: 4.5,
+        horizontalAccuracy: 30,
+        arrival: 100,
+        departure: nil
+    )
     private static let beacon = WireBeacon(
         uuid: LocationAppEnd.uuid,
         major: 1,
@@ -180,7 +186,7 @@ struct LocationManagerTests {
     @Test("A visit that nobody saw begin, or that goes on, has Apple's far dates")
     func visits() throws {
         let end = try LocationAppEnd(["visits"])
-        let ended = WireVisit(latitude: 52.5, longitude: 4.5, horizontalAccuracy: 30, departure: 200)
+        let ended = WireVisit(latitude: 52.5, longitude: 4.5, horizontalAccuracy: 30, arrival: nil, departure: 200)
         try end.tell(.visited(Self.visit), .visited(ended))
         #expect(try end.lines() == ["visit 52.5 began=100.0 ended=not", "visit 52.5 began=unknown ended=200.0"])
     }

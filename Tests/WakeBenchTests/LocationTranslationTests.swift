@@ -61,7 +61,7 @@ struct LocationTranslationTests {
     @Test("BCN-4: a list of beacons keeps its order, and their distances have classes")
     func ranged() {
         let uuid = names.intern("U")
-        let distances: [(Float, WireProximity)] = [
+        let distances: [(Float, Proximity)] = [
             (0, .immediate), (0.49, .immediate), (0.5, .near), (3.9, .near), (4, .far), (50, .far), (-1, .unknown),
         ]
         let beacons = distances.enumerated().map { place, distance in
@@ -132,12 +132,12 @@ struct LocationTranslationTests {
             ),
             (
                 .positionFixed, .position(Position(latitude: 1, longitude: 2, timestamp: 3)),
-                .updated([WirePosition(latitude: 1, longitude: 2, horizontalAccuracy: 5, timestamp: 3)])
+                .updated([Position(latitude: 1, longitude: 2, horizontalAccuracy: 5, timestamp: 3)])
             ),
             (
                 .visitEnded,
                 .visit(Visit(latitude: 1, longitude: 2, horizontalAccuracy: 3, arrival: nil, departure: 4)),
-                .visited(WireVisit(latitude: 1, longitude: 2, horizontalAccuracy: 3, departure: 4))
+                .visited(Visit(latitude: 1, longitude: 2, horizontalAccuracy: 3, arrival: nil, departure: 4))
             ),
         ]
     )

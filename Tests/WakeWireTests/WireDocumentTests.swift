@@ -88,7 +88,8 @@ struct WireDocumentTests {
         let written = try Self.words(#"case \.[a-zA-Z0-9]+: "([a-zA-Z0-9.]+)""#, in: files)
         let read = Set(AppMessage.byWord.keys).union(BenchMessage.byWord.keys).union(WireDeliveryBody.byWord.keys)
             .union(WireCallback.byWord.keys)
-        #expect(written == read)
+        let values = WireRegionState.allCases.map(\.word) + WireProximity.allCases.map(\.word)
+        #expect(written.subtracting(values) == read)
     }
 
     @Test("The document names every state, every property and the bounds")
@@ -98,9 +99,9 @@ struct WireDocumentTests {
             WireAppState.allCases.map(\.rawValue) + WireRadioState.allCases.map(\.rawValue)
             + WireLinkState.allCases.map(\.rawValue) + WireProperties.words.map(\.word)
             + WirePermissions.words.map(\.word)
-            + WireAuthorization.allCases.map(\.rawValue) + WireRegionState.allCases.map(\.rawValue)
-            + WireProximity.allCases.map(\.rawValue) + WireAudioCategory.allCases.map(\.rawValue)
-            + WireMicrophone.allCases.map(\.rawValue) + WireAudioPortKind.allCases.map(\.rawValue)
+            + WireAuthorization.allCases.map(\.rawValue) + WireRegionState.allCases.map(\.word)
+            + WireProximity.allCases.map(\.word) + WireAudioCategory.allCases.map(\.word)
+            + WireMicrophone.allCases.map(\.word) + WireAudioPortKind.allCases.map(\.word)
         for word in words + [
             WireLimits.socketVariable, "Version \(WireLimits.version)", "\(WireLimits.valueBytes)",
             "array of 1 to \(WireLimits.messages) such objects",

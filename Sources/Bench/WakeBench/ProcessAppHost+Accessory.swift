@@ -15,7 +15,7 @@ extension ProcessAppHost {
         case .close(let session): asked = .close(session)
         case .list(let id):
             let visible = surroundings?.accessories(of: app).prefix(WireLimits.accessories) ?? []
-            reply(id, WireReply(accessories: visible.map { WireAccessory($0) }), to: app)
+            reply(id, WireReply(accessories: Array(visible)), to: app)
             return
         }
         say(app, .request(.accessory(manager, asked)))
@@ -36,7 +36,7 @@ extension WireTranslation {
         switch delivery.event.kind {
         case .accessoryConnected:
             guard case .accessory(let accessory) = delivery.payload else { return nil }
-            return .connected(WireAccessory(accessory))
+            return .connected(accessory)
         case .accessoryDisconnected: return .disconnected(delivery.event.local)
         case .accessorySessionOpened:
             let lost = WireFailure(
@@ -54,20 +54,5 @@ extension WireTranslation {
     private func posixFailure(_ delivery: AppDelivery) -> WireFailure? {
         guard case .accessoryFailure(let failure) = delivery.payload else { return nil }
         return WireFailure(domain: "NSPOSIXErrorDomain", code: Int(failure.code), message: failure.message)
-    }
-}
-
-extension WireAccessory {
-    init(_ accessory: Accessory) {
-        self.init(
-            connection: accessory.connection,
-            name: accessory.name,
-            manufacturer: accessory.manufacturer,
-            model: accessory.model,
-            serialNumber: accessory.serialNumber,
-            firmwareRevision: accessory.firmwareRevision,
-            hardwareRevision: accessory.hardwareRevision,
-            protocols: accessory.protocols
-        )
     }
 }

@@ -50,7 +50,7 @@ extension ProcessAppHost {
             guard let number = sound.number(for: id, starts: true) else { return tooMany(id, app) }
             ask(.start(request: number, plays: plays, records: records), app)
         case .category(let category, let options):
-            ask(.setCategory(WireTranslation.category(category), AudioOptions(known: options)), app)
+            ask(.setCategory(category, AudioOptions(known: options)), app)
         case .deactivate(let notifiesOthers): ask(.deactivate(notifiesOthers: notifiesOthers), app)
         case .stop: ask(.stop, app)
         case .buffer(let seconds): ask(.preferBuffer(.init(nanoseconds: Int64(seconds * 1e9))), app)
@@ -97,13 +97,13 @@ extension ProcessAppHost {
     private func status(of app: AppID, _ sound: AppSound, capacity: UInt32 = 0) -> WireAudioStatus {
         let facts = surroundings?.audioFacts(of: app)
         return WireAudioStatus(
-            microphone: WireTranslation.microphone(facts?.permission ?? .undetermined),
+            microphone: facts?.permission ?? .undetermined,
             rate: AudioFormat.rate,
             frames: sound.frames,
             capacity: capacity,
             otherPlaying: facts?.otherPlaying ?? false,
             silenceSecondary: facts?.silenceSecondary ?? false,
-            route: WireTranslation.route(facts?.route ?? .builtIn)
+            route: facts?.route ?? .builtIn
         )
     }
 }

@@ -4,42 +4,6 @@ import WakeWire
 
 /// Sound on the wire and on the desk.
 extension WireTranslation {
-    static func category(_ category: WireAudioCategory) -> AudioCategory {
-        switch category {
-        case .ambient: .ambient
-        case .soloAmbient: .soloAmbient
-        case .playback: .playback
-        case .record: .record
-        case .playAndRecord: .playAndRecord
-        case .multiRoute: .multiRoute
-        }
-    }
-
-    static func microphone(_ permission: MicrophonePermission) -> WireMicrophone {
-        switch permission {
-        case .undetermined: .undetermined
-        case .denied: .denied
-        case .granted: .granted
-        }
-    }
-
-    static func route(_ route: AudioRoute) -> WireAudioRoute {
-        WireAudioRoute(output: route.output.map(port), input: route.input.map(port))
-    }
-
-    private static func port(_ end: AudioRoute.End) -> WireAudioPort {
-        let kind: WireAudioPortKind =
-            switch end.kind {
-            case .speaker: .speaker
-            case .receiver: .receiver
-            case .headphones: .headphones
-            case .headsetMicrophone: .headsetMicrophone
-            case .builtInMicrophone: .builtInMicrophone
-            case .usb: .usb
-            }
-        return WireAudioPort(kind: kind, name: end.name)
-    }
-
     /// A refusal in the codes of ``AudioErrorCode``.
     static func audioFailure(_ code: Int32) -> WireFailure {
         let message =
@@ -62,11 +26,7 @@ extension WireTranslation {
         case .audioInterruptionEnded: return .interruptionEnded(shouldResume: !event.failed)
         case .audioRouteChanged:
             guard case .audioRoute(let route, let previous) = delivery.payload else { return nil }
-            return .routeChanged(
-                reason: UInt8(clamping: event.local),
-                Self.route(route),
-                previous: Self.route(previous)
-            )
+            return .routeChanged(reason: UInt8(clamping: event.local), route, previous: previous)
         case .microphoneAnswered: return .permission(granted: !event.failed)
         case .audioStopped where event.failed: return .lost
         case .audioRanDry: return .noted(event.kind.word, count: event.local)

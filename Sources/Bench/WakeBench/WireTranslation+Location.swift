@@ -124,13 +124,13 @@ extension WireTranslation {
         let region = names.text(delivery.event.region)
         switch (delivery.event.kind, delivery.payload) {
         case (.positionFixed, .position(let position)), (.significantChange, .position(let position)):
-            return .updated([Self.position(position)])
+            return .updated([position])
         case (.positionFixed, .positions(let positions)), (.significantChange, .positions(let positions)):
-            return .updated(positions.suffix(WireLimits.listed).map(Self.position))
-        case (.visitBegan, .visit(let visit)), (.visitEnded, .visit(let visit)): return .visited(Self.visit(visit))
+            return .updated(positions.suffix(WireLimits.listed))
+        case (.visitBegan, .visit(let visit)), (.visitEnded, .visit(let visit)): return .visited(visit)
         case (.regionEntered, _): return .regionEntered(region)
         case (.regionExited, _): return .regionExited(region)
-        case (.regionStateDetermined, .regionState(let state)): return .regionState(region, Self.state(state))
+        case (.regionStateDetermined, .regionState(let state)): return .regionState(region, state)
         case (.regionStateDetermined, _): return .regionState(region, .unknown)
         case (.monitoringStarted, _): return .monitoringStarted(region)
         case (.monitoringFailed, let payload): return .monitoringFailed(region, Self.locationFailure(payload))
@@ -154,50 +154,12 @@ extension WireTranslation {
         }
     }
 
-    private static func state(_ state: RegionState) -> WireRegionState {
-        switch state {
-        case .unknown: .unknown
-        case .inside: .inside
-        case .outside: .outside
-        }
-    }
-
-    private static func position(_ position: Position) -> WirePosition {
-        WirePosition(
-            latitude: position.latitude,
-            longitude: position.longitude,
-            altitude: position.altitude,
-            horizontalAccuracy: position.horizontalAccuracy,
-            verticalAccuracy: position.verticalAccuracy,
-            course: position.course,
-            speed: position.speed,
-            timestamp: position.timestamp
-        )
-    }
-
-    private static func visit(_ visit: Visit) -> WireVisit {
-        WireVisit(
-            latitude: visit.latitude,
-            longitude: visit.longitude,
-            horizontalAccuracy: visit.horizontalAccuracy,
-            arrival: visit.arrival,
-            departure: visit.departure
-        )
-    }
-
     private func beacon(_ beacon: BeaconSighting, at wallSeconds: Double) -> WireBeacon {
-        let proximity: WireProximity =
-            switch beacon.proximity {
-            case .unknown: .unknown
-            case .immediate: .immediate
-            case .near: .near
-            case .far: .far
-            }
-        return WireBeacon(
+        WireBeacon(
             uuid: names.text(beacon.uuid),
             major: beacon.major,
             minor: beacon.minor,
-            proximity: proximity,
+            proximity: beacon.proximity,
             accuracy: max(-1, Double(beacon.distance)),
             rssi: Int(beacon.signalStrength),
             timestamp: wallSeconds

@@ -116,6 +116,27 @@ extension FieldShape where Value: RawRepresentable & CaseIterable, Value.RawValu
     }
 }
 
+/// The words of a closed list, of the model's or of the wire's.
+protocol WireWord: CaseIterable {
+    /// What it is on the wire.
+    var word: String { get }
+}
+
+extension FieldShape where Value: WireWord {
+    /// A word of a closed list.
+    static var word: FieldShape {
+        FieldShape { (found) throws(WireError) in
+            let text = try found.text()
+            guard let word = Value.allCases.first(where: { $0.word == text }) else {
+                throw found.bad("one of \(Value.allCases.map(\.word).joined(separator: ", "))")
+            }
+            return word
+        } write: {
+            $0.writer.string($1.word)
+        }
+    }
+}
+
 extension FieldShape where Value: OptionSet, Value.Element == Value {
     /// Words that stand for bits, each of a closed list.
     static func bits(_ words: [(word: String, bit: Value)], example: String) -> FieldShape {

@@ -1,3 +1,5 @@
+import WakeModel
+
 /// What an app asks of External Accessory. A session has a number of the app's own, from the same counter as its managers.
 package enum WireAccessoryRequest: Equatable, Sendable {
     /// Hear when accessories connect and disconnect (EA-4).
@@ -27,45 +29,7 @@ package enum WireAccessoryEvent: Equatable, Sendable {
 }
 
 /// An accessory as `EAAccessory` shows it.
-package struct WireAccessory: Equatable, Sendable {
-    /// The number of its connection, from 1.
-    package var connection: UInt32
-    /// What it calls itself.
-    package var name: String
-    /// Who made it.
-    package var manufacturer: String
-    /// Its model.
-    package var model: String
-    /// Its serial number.
-    package var serialNumber: String
-    /// Of its firmware.
-    package var firmwareRevision: String
-    /// Of its hardware.
-    package var hardwareRevision: String
-    /// The protocols it offers.
-    package var protocols: [String]
-
-    /// An accessory as `EAAccessory` shows it.
-    package init(
-        connection: UInt32,
-        name: String,
-        manufacturer: String = "",
-        model: String = "",
-        serialNumber: String = "",
-        firmwareRevision: String = "",
-        hardwareRevision: String = "",
-        protocols: [String]
-    ) {
-        self.connection = connection
-        self.name = name
-        self.manufacturer = manufacturer
-        self.model = model
-        self.serialNumber = serialNumber
-        self.firmwareRevision = firmwareRevision
-        self.hardwareRevision = hardwareRevision
-        self.protocols = protocols
-    }
-}
+package typealias WireAccessory = Accessory
 
 extension WireLimits {
     /// The most accessories that a reply lists.
@@ -134,8 +98,8 @@ extension WireAccessoryEvent: CodedByWord {
     }
 }
 
-extension WireAccessory: Coded {
-    static let blank = WireAccessory(connection: 0, name: "", protocols: [])
+extension Accessory: Coded {
+    static let blank = Accessory(connection: 0, name: "", protocols: [])
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         try coder.field("connection", of: &connection, .whole)

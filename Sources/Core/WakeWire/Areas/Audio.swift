@@ -1,3 +1,5 @@
+import WakeModel
+
 /// What an app asks of its audio session and engine.
 package enum WireAudioRequest: Equatable, Sendable {
     /// How things stand; answered by a reply with `audio`.
@@ -19,57 +21,19 @@ package enum WireAudioRequest: Equatable, Sendable {
 }
 
 /// The categories of a session.
-package enum WireAudioCategory: String, CaseIterable, Sendable {
-    case ambient
-    case soloAmbient = "solo-ambient"
-    case playback
-    case record
-    case playAndRecord = "play-and-record"
-    case multiRoute = "multi-route"
-}
+package typealias WireAudioCategory = AudioCategory
 
 /// Whether the app may hear the microphone.
-package enum WireMicrophone: String, CaseIterable, Sendable {
-    case undetermined
-    case denied
-    case granted
-}
-
-/// One end of the way of sound.
-package struct WireAudioPort: Equatable, Sendable {
-    /// What it is.
-    package var kind: WireAudioPortKind
-    /// For people.
-    package var name: String
-
-    /// One end of the way of sound.
-    package init(kind: WireAudioPortKind, name: String) {
-        self.kind = kind
-        self.name = name
-    }
-}
+package typealias WireMicrophone = MicrophonePermission
 
 /// What an end of the way of sound is.
-package enum WireAudioPortKind: String, CaseIterable, Sendable {
-    case speaker
-    case receiver
-    case headphones
-    case headsetMicrophone = "headset-microphone"
-    case builtInMicrophone = "built-in-microphone"
-    case usb
-}
+package typealias WireAudioPortKind = AudioPortKind
+
+/// One end of the way of sound.
+package typealias WireAudioPort = AudioRoute.End
 
 /// The way of sound; an end that is not there is nil.
-package struct WireAudioRoute: Equatable, Sendable {
-    package var output: WireAudioPort?
-    package var input: WireAudioPort?
-
-    /// The way of sound.
-    package init(output: WireAudioPort?, input: WireAudioPort?) {
-        self.output = output
-        self.input = input
-    }
-}
+package typealias WireAudioRoute = AudioRoute
 
 /// How sound stands for an app.
 package struct WireAudioStatus: Equatable, Sendable {
@@ -219,8 +183,8 @@ extension WireAudioStatus: Coded {
     }
 }
 
-extension WireAudioRoute: Coded {
-    static let blank = WireAudioRoute(output: nil, input: nil)
+extension AudioRoute: Coded {
+    static let blank = AudioRoute(output: nil, input: nil)
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         try coder.field("output", of: &output, .object)
@@ -228,8 +192,14 @@ extension WireAudioRoute: Coded {
     }
 }
 
-extension WireAudioPort: Coded {
-    static let blank = WireAudioPort(kind: .speaker, name: "")
+extension AudioCategory: WireWord {}
+
+extension MicrophonePermission: WireWord {}
+
+extension AudioPortKind: WireWord {}
+
+extension AudioRoute.End: Coded {
+    static let blank = AudioRoute.End(.speaker, name: "")
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         try coder.field("kind", of: &kind, .word)

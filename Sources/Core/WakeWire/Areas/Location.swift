@@ -1,3 +1,5 @@
+import WakeModel
+
 /// What an app asks of a location manager.
 package enum WireLocationRequest: Equatable, Sendable {
     /// A manager was made; answered by a reply with the authorization and the regions the app monitors.
@@ -149,68 +151,14 @@ package enum WireAuthorization: String, CaseIterable, Sendable {
     case authorizedWhenInUse
 }
 
-/// Where the phone stands to a region, in the words of `CLRegionState`.
-package enum WireRegionState: String, CaseIterable, Sendable {
-    /// Not known.
-    case unknown
-    /// Inside.
-    case inside
-    /// Outside.
-    case outside
-}
+/// Where the phone stands to a region.
+package typealias WireRegionState = RegionState
 
-/// How far a beacon is, in the words of `CLProximity`.
-package enum WireProximity: String, CaseIterable, Sendable {
-    /// Not known.
-    case unknown
-    /// Some centimetres.
-    case immediate
-    /// A few metres.
-    case near
-    /// Farther.
-    case far
-}
+/// How far a beacon is.
+package typealias WireProximity = Proximity
 
 /// A position in time.
-package struct WirePosition: Equatable, Sendable {
-    /// Degrees, north above 0.
-    package var latitude: Double
-    /// Degrees, east above 0.
-    package var longitude: Double
-    /// Metres above the sea.
-    package var altitude: Double
-    /// Metres; below 0 means that latitude and longitude are not valid.
-    package var horizontalAccuracy: Double
-    /// Metres; below 0 means that the altitude is not valid.
-    package var verticalAccuracy: Double
-    /// Degrees from true north, clockwise; below 0 means not known.
-    package var course: Double
-    /// Metres a second; below 0 means not known.
-    package var speed: Double
-    /// Seconds since 1970.
-    package var timestamp: Double
-
-    /// A position in time; without arguments, nothing but the place is known.
-    package init(
-        latitude: Double,
-        longitude: Double,
-        altitude: Double = 0,
-        horizontalAccuracy: Double = 0,
-        verticalAccuracy: Double = -1,
-        course: Double = -1,
-        speed: Double = -1,
-        timestamp: Double
-    ) {
-        self.latitude = latitude
-        self.longitude = longitude
-        self.altitude = altitude
-        self.horizontalAccuracy = horizontalAccuracy
-        self.verticalAccuracy = verticalAccuracy
-        self.course = course
-        self.speed = speed
-        self.timestamp = timestamp
-    }
-}
+package typealias WirePosition = Position
 
 /// A beacon in sight.
 package struct WireBeacon: Equatable, Sendable {
@@ -250,33 +198,7 @@ package struct WireBeacon: Equatable, Sendable {
 }
 
 /// A stay at a place.
-package struct WireVisit: Equatable, Sendable {
-    /// Degrees, north above 0.
-    package var latitude: Double
-    /// Degrees, east above 0.
-    package var longitude: Double
-    /// Metres.
-    package var horizontalAccuracy: Double
-    /// Seconds since 1970; nil when it is not known.
-    package var arrival: Double?
-    /// Seconds since 1970; nil while the visit lasts.
-    package var departure: Double?
-
-    /// A stay at a place.
-    package init(
-        latitude: Double,
-        longitude: Double,
-        horizontalAccuracy: Double,
-        arrival: Double? = nil,
-        departure: Double? = nil
-    ) {
-        self.latitude = latitude
-        self.longitude = longitude
-        self.horizontalAccuracy = horizontalAccuracy
-        self.arrival = arrival
-        self.departure = departure
-    }
-}
+package typealias WireVisit = Visit
 
 /// What a fresh location manager is told.
 package struct WireLocationStatus: Equatable, Sendable {
@@ -516,8 +438,8 @@ extension WireLocationEvent: CodedByWord {
     }
 }
 
-extension WirePosition: Coded {
-    static let blank = WirePosition(latitude: 0, longitude: 0, timestamp: 0)
+extension Position: Coded {
+    static let blank = Position(latitude: 0, longitude: 0, timestamp: 0)
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         try coder.field("latitude", of: &latitude, .latitude)
@@ -528,6 +450,29 @@ extension WirePosition: Coded {
         try coder.field("course", of: &course, .measure(in: -360...360), absent: -1)
         try coder.field("speed", of: &speed, .offset, absent: -1)
         try coder.field("timestamp", of: &timestamp, .time)
+    }
+}
+
+/// In the words of `CLRegionState`.
+extension RegionState: WireWord {
+    package var word: String {
+        switch self {
+        case .unknown: "unknown"
+        case .inside: "inside"
+        case .outside: "outside"
+        }
+    }
+}
+
+/// In the words of `CLProximity`.
+extension Proximity: WireWord {
+    package var word: String {
+        switch self {
+        case .unknown: "unknown"
+        case .immediate: "immediate"
+        case .near: "near"
+        case .far: "far"
+        }
     }
 }
 
@@ -553,8 +498,8 @@ extension WireBeacon: Coded {
     }
 }
 
-extension WireVisit: Coded {
-    static let blank = WireVisit(latitude: 0, longitude: 0, horizontalAccuracy: 0)
+extension Visit: Coded {
+    static let blank = Visit(latitude: 0, longitude: 0, horizontalAccuracy: 0, arrival: nil, departure: nil)
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         try coder.field("latitude", of: &latitude, .latitude)
