@@ -112,9 +112,10 @@ let package = Package(
         // Its numbers and words are public where all else is package: other rooms inline equality of public types only,
         // and these are compared many times an event.
         room("WakeModel", on: "Core", tables: ["checks.tsv", "events.tsv", "reasons.tsv"]),
+        room("WakeJSON", on: "Core"),
         room("WakeRouter", on: "Core", uses: ["WakeModel"]),
         room("WakePorts", on: "Core", uses: ["WakeModel"]),
-        room("WakeWire", on: "Core", uses: ["WakeModel"], exclude: ["WIRE.md"]),
+        room("WakeWire", on: "Core", uses: ["WakeModel", "WakeJSON"], exclude: ["WIRE.md"]),
         room("WakeDevices", on: "Core", uses: ["CYAML", "WakeModel"]),
 
         // System
@@ -138,7 +139,7 @@ let package = Package(
         room(
             "WakeLocation",
             on: "EventSources",
-            uses: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev"]
+            uses: ["WakeModel", "WakeJSON", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev"]
         ),
 
         room(
@@ -165,7 +166,7 @@ let package = Package(
         room(
             "WakeReports",
             on: "Bench",
-            uses: ["WakeModel"],
+            uses: ["WakeModel", "WakeJSON"],
             tables: ["rules.tsv", "sources.tsv"]
         ),
         room(

@@ -14,9 +14,10 @@ enum FloorPlan {
 
     static let rooms: [Room] = [
         Room(name: "WakeModel", floor: "Core", imports: []),
+        Room(name: "WakeJSON", floor: "Core", imports: []),
         Room(name: "WakeRouter", floor: "Core", imports: ["WakeModel"]),
         Room(name: "WakePorts", floor: "Core", imports: ["WakeModel"]),
-        Room(name: "WakeWire", floor: "Core", imports: ["WakeModel"], foundation: true),
+        Room(name: "WakeWire", floor: "Core", imports: ["WakeModel", "WakeJSON"], foundation: true),
         Room(name: "WakeDevices", floor: "Core", imports: ["CYAML", "WakeModel"], foundation: true),
 
         Room(name: "WakeSystem", floor: "System", imports: ["CSystemd", "CWakeShims"]),
@@ -42,7 +43,7 @@ enum FloorPlan {
         Room(
             name: "WakeLocation",
             floor: "EventSources",
-            imports: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev"]
+            imports: ["WakeModel", "WakeJSON", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev"]
         ),
 
         Room(
@@ -65,7 +66,7 @@ enum FloorPlan {
             imports: ["CWakeShims", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]
         ),
 
-        Room(name: "WakeReports", floor: "Bench", imports: ["WakeModel"], foundation: true),
+        Room(name: "WakeReports", floor: "Bench", imports: ["WakeModel", "WakeJSON"], foundation: true),
         Room(
             name: "WakeBench",
             floor: "Bench",

@@ -1,3 +1,4 @@
+import WakeJSON
 import WakeModel
 
 /// Reads decisions from the lines of a log.

@@ -1,3 +1,4 @@
+import WakeJSON
 import WakeModel
 
 /// A decision as a log has it.

@@ -1,3 +1,4 @@
+import WakeJSON
 import WakeModel
 
 /// Writes what became of decisions as `wake.outcome/1` lines, with the moves of apps as `wake.state/1`, the ends of

@@ -1,3 +1,4 @@
+import WakeJSON
 import WakeModel
 
 /// What many records of a log have in common, read back: the text between their values.

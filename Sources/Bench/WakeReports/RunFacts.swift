@@ -1,3 +1,4 @@
+import WakeJSON
 import WakeModel
 
 /// An app of a run, whether anything happened to it or not: the first lines of outcomes.ndjson, as `wake.app/1`.

@@ -1,3 +1,4 @@
+import WakeJSON
 import WakeModel
 
 /// The logs of one run, read from its folder.

@@ -1,3 +1,4 @@
+import WakeJSON
 import WakeModel
 
 /// What a run came to beside its logs: `results.json` in its folder. Its reports are made from this and from the logs, at once or

@@ -1,3 +1,4 @@
+import WakeJSON
 import WakeModel
 
 /// A moment, or an end of a span, that a process marked by os_signpost: `wake.signpost/1`.

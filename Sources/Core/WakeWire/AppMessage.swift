@@ -60,6 +60,9 @@ extension AppMessage {
 
     /// Appends the packet to a buffer that the caller reuses.
     package func append(to buffer: inout [UInt8]) {
+        if case .acknowledge(let delivery, let through) = self {
+            return ValueWriter.append(to: &buffer, acknowledging: delivery, through: through)
+        }
         var message = self
         FieldCoder.append(to: &buffer) { (coder) throws(WireError) in try message.codeWhole(&coder) }
     }

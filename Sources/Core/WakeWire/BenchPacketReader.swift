@@ -1,3 +1,5 @@
+import WakeJSON
+
 /// Reads the bench's packets, each of one message or of several, in memory that it keeps from packet to packet.
 package struct BenchPacketReader {
     /// Deliveries to one manager whose numbers follow each other.

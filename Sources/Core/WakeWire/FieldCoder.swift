@@ -1,3 +1,5 @@
+import WakeJSON
+
 /// Reads or writes the fields of a message, so that each is named once, for both directions.
 ///
 /// While writing, a field's value is written and given back, in the order of the calls. While reading, the value given

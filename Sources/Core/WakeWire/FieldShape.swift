@@ -1,3 +1,5 @@
+import WakeJSON
+
 /// How a field's value stands in a packet, for both directions. Only a reader refuses values.
 struct FieldShape<Value> {
     let read: (FieldValue) throws(WireError) -> Value

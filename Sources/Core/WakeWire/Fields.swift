@@ -1,3 +1,5 @@
+import WakeJSON
+
 /// An object in a packet.
 struct Fields {
     private let packet: Packet

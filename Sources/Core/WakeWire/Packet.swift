@@ -1,3 +1,5 @@
+import WakeJSON
+
 /// A packet and the tokens of its JSON text.
 struct Packet {
     let bytes: [UInt8]
@@ -9,7 +11,15 @@ struct Packet {
             throw .tooLarge(bytes: count)
         }
         self.bytes = bytes
-        self.tokens = try JSONReader.read(bytes.span.extracting(0..<count), reusing: tokens)
+        do throws(JSONFault) {
+            self.tokens = try JSONReader.read(
+                bytes.span.extracting(0..<count),
+                deepest: WireLimits.depth,
+                reusing: tokens
+            )
+        } catch {
+            throw WireError(error)
+        }
     }
 
     /// The object that the packet is.

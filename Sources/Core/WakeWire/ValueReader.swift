@@ -1,4 +1,5 @@
 import Glibc
+import WakeJSON
 
 /// Reads deliveries of values, the commonest of the bench's messages by far, where they stand as the bench writes them.
 ///

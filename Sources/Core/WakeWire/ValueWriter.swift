@@ -1,4 +1,5 @@
 import Glibc
+import WakeJSON
 
 /// Writes the delivery of a value, the commonest of the bench's messages by far, as ``ValueReader`` knows it.
 @safe
@@ -42,6 +43,23 @@ struct ValueWriter {
             }
         }
         return isPlain
+    }
+
+    /// Appends an acknowledgement, the commonest of an app's messages by far.
+    static func append(to output: inout [UInt8], acknowledging delivery: UInt64, through: UInt64?) {
+        output.append(addingCapacity: 96) { span in
+            unsafe span.withUnsafeMutableBufferPointer { buffer, count in
+                var writer = unsafe ValueWriter(start: buffer)
+                writer.literal(#"{"type":"ack","delivery":"#)
+                writer.number(delivery)
+                if let through {
+                    writer.literal(#","through":"#)
+                    writer.number(through)
+                }
+                writer.literal("}")
+                count = writer.position
+            }
+        }
     }
 
     private init(start: UnsafeMutableBufferPointer<UInt8>) {

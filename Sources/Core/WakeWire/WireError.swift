@@ -1,3 +1,5 @@
+import WakeJSON
+
 /// Why a packet is not a message of the wire.
 ///
 /// Every case is the sender's mistake; nothing in a packet can stop the receiver.
@@ -22,6 +24,16 @@ package enum WireError: Error, Equatable, Sendable {
     case unknownType(String)
     /// The `kind` of a delivery is not known.
     case unknownKind(String)
+}
+
+extension WireError {
+    init(_ fault: JSONFault) {
+        self =
+            switch fault {
+            case .notJSON(let offset): .notJSON(offset: offset)
+            case .tooDeep(let offset): .tooDeep(offset: offset)
+            }
+    }
 }
 
 extension WireError: CustomStringConvertible {

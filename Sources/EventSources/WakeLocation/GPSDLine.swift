@@ -1,6 +1,10 @@
 import WakeDevices
+import WakeJSON
 
 /// What one line of gpsd says.
+///
+/// gpsd's own library is not used: its connection waits, its reader of lines never returns from some that are cut or
+/// garbled, and it cannot read the line that says that a receiver has gone. The protocol is documented in gpsd_json(5).
 package enum GPSDLine: Hashable, Sendable {
     /// The greeting, with gpsd's version.
     case greeting(release: String)
@@ -17,40 +21,40 @@ package enum GPSDLine: Hashable, Sendable {
 
     /// Reads a line without its end; nil when it is none of gpsd's.
     package init?(_ line: [UInt8]) {
-        guard let object = GPSDObject(line), let kind = object.text("class") else { return nil }
+        guard let object = JSONValue(parsing: line), let kind = object["class"]?.string else { return nil }
         switch kind {
         case "VERSION":
-            guard let release = object.text("release") else { return nil }
+            guard let release = object["release"]?.string else { return nil }
             self = .greeting(release: release)
-        case "WATCH": self = .watching(object.flag("enable") ?? false)
+        case "WATCH": self = .watching(object["enable"]?.bool ?? false)
         case "TPV": self = Self.position(object)
         // A receiver in use has the time since when, one that has gone a 0.
-        case "DEVICE" where object.number("activated") == 0: self = .receiver(isActive: false)
-        case "DEVICE" where object.text("activated") != nil: self = .receiver(isActive: true)
+        case "DEVICE" where object["activated"]?.double == 0: self = .receiver(isActive: false)
+        case "DEVICE" where object["activated"]?.string != nil: self = .receiver(isActive: true)
         default: self = .other
         }
     }
 
     /// A TPV: modes 0 and 1 are no fix, 2 has no altitude.
-    private static func position(_ object: GPSDObject) -> GPSDLine {
-        guard let mode = object.number("mode"), mode >= 2, let latitude = object.number("lat"),
-            let longitude = object.number("lon"), let place = Coordinate(checking: latitude, longitude)
+    private static func position(_ object: JSONValue) -> GPSDLine {
+        guard let mode = object["mode"]?.double, mode >= 2, let latitude = object["lat"]?.double,
+            let longitude = object["lon"]?.double, let place = Coordinate(checking: latitude, longitude)
         else { return .noFix }
         var point = TrackPoint(place)
         // gpsd before 3.20 has the height above the sea as `alt`.
-        if mode >= 3 { point.altitude = finite(object.number("altMSL") ?? object.number("alt")) }
+        if mode >= 3 { point.altitude = finite(object["altMSL"]?.double ?? object["alt"]?.double) }
         point.horizontalAccuracy = accuracy(object)
-        point.verticalAccuracy = finite(object.number("epv"))
-        point.course = finite(object.number("track"))
-        point.speed = finite(object.number("speed"))
-        point.timestamp = object.text("time").flatMap { UTCTime.seconds(dateTime: $0) }
+        point.verticalAccuracy = finite(object["epv"]?.double)
+        point.course = finite(object["track"]?.double)
+        point.speed = finite(object["speed"]?.double)
+        point.timestamp = object["time"]?.string.flatMap { UTCTime.seconds(dateTime: $0) }
         return .fix(point)
     }
 
     /// The horizontal error; gpsd before 3.20 says it for each axis only.
-    private static func accuracy(_ object: GPSDObject) -> Double? {
-        if let error = finite(object.number("eph")) { return error }
-        guard let east = finite(object.number("epx")), let north = finite(object.number("epy")) else { return nil }
+    private static func accuracy(_ object: JSONValue) -> Double? {
+        if let error = finite(object["eph"]?.double) { return error }
+        guard let east = finite(object["epx"]?.double), let north = finite(object["epy"]?.double) else { return nil }
         return (east * east + north * north).squareRoot()
     }
 

@@ -1,3 +1,5 @@
+import WakeJSON
+
 /// What an app asks of a central manager.
 package enum CentralRequest: Equatable, Sendable {
     /// A manager was made; answered by a reply, then by a `central.state` delivery.

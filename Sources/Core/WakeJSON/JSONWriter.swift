@@ -1,36 +1,36 @@
 /// Appends one JSON object to a byte buffer that its owner reuses.
-struct JSONWriter {
-    var bytes: [UInt8]
+package struct JSONWriter {
+    package private(set) var bytes: [UInt8]
     fileprivate var needsComma = false
 
-    init(reusing buffer: consuming [UInt8] = []) {
+    package init(reusing buffer: consuming [UInt8] = []) {
         bytes = buffer
     }
 
-    mutating func openObject() {
+    package mutating func openObject() {
         separate()
         bytes.append(UInt8(ascii: "{"))
         needsComma = false
     }
 
-    mutating func closeObject() {
+    package mutating func closeObject() {
         bytes.append(UInt8(ascii: "}"))
         needsComma = true
     }
 
-    mutating func openArray() {
+    package mutating func openArray() {
         separate()
         bytes.append(UInt8(ascii: "["))
         needsComma = false
     }
 
-    mutating func closeArray() {
+    package mutating func closeArray() {
         bytes.append(UInt8(ascii: "]"))
         needsComma = true
     }
 
     /// Writes a key; its value comes next.
-    mutating func key(_ name: StaticString) {
+    package mutating func key(_ name: StaticString) {
         let needsComma = needsComma
         let count = name.utf8CodeUnitCount
         bytes.append(addingCapacity: count + 4) { output in
@@ -47,7 +47,7 @@ struct JSONWriter {
         self.needsComma = false
     }
 
-    mutating func string(_ text: String) {
+    package mutating func string(_ text: String) {
         if !plain(text) {
             escaped(text)
         }
@@ -87,7 +87,7 @@ struct JSONWriter {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    mutating func integer(_ value: Int64) {
+    package mutating func integer(_ value: Int64) {
         separate()
         if value < 0 {
             bytes.append(UInt8(ascii: "-"))
@@ -96,20 +96,20 @@ struct JSONWriter {
         needsComma = true
     }
 
-    mutating func unsigned(_ value: UInt64) {
+    package mutating func unsigned(_ value: UInt64) {
         separate()
         appendDigits(value)
         needsComma = true
     }
 
-    mutating func bool(_ value: Bool) {
+    package mutating func bool(_ value: Bool) {
         separate()
         bytes.append(contentsOf: (value ? "true" : "false").utf8)
         needsComma = true
     }
 
     /// Writes a number with a fraction; what JSON cannot say (infinity, not a number) becomes null.
-    mutating func number(_ value: Double) {
+    package mutating func number(_ value: Double) {
         separate()
         if value.isFinite {
             bytes.append(contentsOf: value.description.utf8)
@@ -119,7 +119,7 @@ struct JSONWriter {
         needsComma = true
     }
 
-    mutating func base64(_ value: [UInt8]) {
+    package mutating func base64(_ value: [UInt8]) {
         separate()
         bytes.append(UInt8(ascii: "\""))
         Base64.append(value, to: &bytes)
@@ -172,7 +172,7 @@ struct JSONWriter {
 }
 
 extension JSONWriter {
-    mutating func whole(_ value: some FixedWidthInteger) {
+    package mutating func whole(_ value: some FixedWidthInteger) {
         if value < 0 {
             integer(Int64(value))
         } else {
@@ -180,7 +180,7 @@ extension JSONWriter {
         }
     }
 
-    mutating func strings(_ values: [String]) {
+    package mutating func strings(_ values: [String]) {
         openArray()
         for value in values {
             string(value)
@@ -189,7 +189,7 @@ extension JSONWriter {
     }
 
     /// Writes a key that is data, and its bytes.
-    mutating func pair(_ name: String, _ value: [UInt8]) {
+    package mutating func pair(_ name: String, _ value: [UInt8]) {
         string(name)
         bytes.append(UInt8(ascii: ":"))
         needsComma = false

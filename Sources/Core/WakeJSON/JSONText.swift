@@ -1,7 +1,7 @@
 /// The texts of a JSON text: the bytes between two quotes.
-enum JSONText {
+package enum JSONText {
     /// What a text token says.
-    static func text(_ token: JSONToken, _ bytes: Span<UInt8>) -> String {
+    package static func text(_ token: JSONToken, _ bytes: Span<UInt8>) -> String {
         let content = bytes.extracting(token.range)
         if token.kind == .escapedText {
             return escaped(content) ?? ""
@@ -18,14 +18,14 @@ enum JSONText {
         return sort(first: content[0], last: content[content.count - 1], count: content.count)
     }
 
-    @inline(__always)
-    private static func sort(first: UInt8, last: UInt8, count: Int) -> UInt8 {
+    @inlinable @inline(__always)
+    static func sort(first: UInt8, last: UInt8, count: Int) -> UInt8 {
         (first &* 5 &+ last &+ UInt8(truncatingIfNeeded: count) &* 11) & 63
     }
 
     /// A name's ``sort(_:)``.
-    @inline(__always)
-    static func sort(_ name: StaticString) -> UInt8 {
+    @inlinable @inline(__always)
+    package static func sort(_ name: StaticString) -> UInt8 {
         let count = name.utf8CodeUnitCount
         guard count > 0 else {
             return 0
@@ -34,7 +34,7 @@ enum JSONText {
     }
 
     /// Whether a text token says this name, which has no escapes.
-    static func says(_ name: StaticString, _ token: JSONToken, _ bytes: Span<UInt8>) -> Bool {
+    package static func says(_ name: StaticString, _ token: JSONToken, _ bytes: Span<UInt8>) -> Bool {
         guard token.kind == .text else {
             return token.kind == .escapedText && text(token, bytes) == name.description
         }
@@ -131,10 +131,10 @@ enum JSONText {
 }
 
 /// The numbers of a JSON text, whose bytes follow its grammar.
-enum JSONNumber {
+package enum JSONNumber {
     /// A number without fraction and exponent; nil where it does not fit.
     @inline(__always)
-    static func integer(_ digits: Span<UInt8>) -> Int64? {
+    package static func integer(_ digits: Span<UInt8>) -> Int64? {
         guard digits.count <= 18 else {
             return Int64(text(digits))
         }
@@ -147,8 +147,13 @@ enum JSONNumber {
     }
 
     /// A number with or without fraction and exponent.
-    static func fraction(_ digits: Span<UInt8>) -> Double? {
+    package static func fraction(_ digits: Span<UInt8>) -> Double? {
         Double(text(digits))
+    }
+
+    /// A whole number beyond ``integer(_:)``; nil where it is none, is negative, or does not fit.
+    package static func unsigned(_ digits: Span<UInt8>) -> UInt64? {
+        UInt64(text(digits))
     }
 
     private static func text(_ digits: Span<UInt8>) -> String {

@@ -1,6 +1,14 @@
+/// Why bytes are not one value of JSON.
+package enum JSONFault: Error, Equatable, Sendable {
+    /// They are not what RFC 8259 describes, at that offset.
+    case notJSON(offset: Int)
+    /// Arrays and objects nest too deep, at that offset.
+    case tooDeep(offset: Int)
+}
+
 /// A value in a JSON text, or the key of a member, which comes right before its value.
-struct JSONToken {
-    enum Kind: UInt8 {
+package struct JSONToken {
+    package enum Kind: UInt8 {
         case null
         case isTrue
         case isFalse
@@ -13,35 +21,44 @@ struct JSONToken {
         case object
     }
 
-    let kind: Kind
+    package let kind: Kind
     /// A text's ``JSONText/sort(_:)``; 0 for all else.
-    let sort: UInt8
+    package let sort: UInt8
     /// The first byte: of a text the one after its quote.
-    let start: UInt32
+    package let start: UInt32
     /// The byte after the last: of a text its closing quote.
-    let end: UInt32
+    package let end: UInt32
     /// The place of the token after this value and all that is in it.
-    var next: UInt32
+    package fileprivate(set) var next: UInt32
 
-    var range: Range<Int> {
+    package var range: Range<Int> {
         Int(start)..<Int(end)
     }
 }
 
-/// Reads one JSON text as RFC 8259 has it into tokens, and refuses repeated keys.
+/// Reads one JSON text as RFC 8259 has it into tokens.
 ///
 /// An object's token comes before those of its members, an array's before those of its elements.
-struct JSONReader {
-    private(set) var tokens: [JSONToken]
+package struct JSONReader {
+    private var tokens: [JSONToken]
     private var position = 0
     private var depth = 0
+    private let deepest: Int
+    private let repeats: Bool
 
     /// Reads the text; the tokens stand in the given array's memory.
     ///
-    /// The text is at most ``WireLimits/packetBytes`` long.
-    static func read(_ bytes: Span<UInt8>, reusing tokens: consuming [JSONToken] = []) throws(WireError) -> [JSONToken]
-    {
-        var reader = JSONReader(tokens: tokens)
+    /// - Parameters:
+    ///   - deepest: how deep arrays and objects may nest.
+    ///   - repeats: whether a key may stand in an object twice.
+    /// - Throws: ``JSONFault`` for anything else than one value of JSON.
+    package static func read(
+        _ bytes: Span<UInt8>,
+        deepest: Int,
+        repeats: Bool = false,
+        reusing tokens: consuming [JSONToken] = []
+    ) throws(JSONFault) -> [JSONToken] {
+        var reader = JSONReader(tokens: tokens, deepest: deepest, repeats: repeats)
         reader.tokens.removeAll(keepingCapacity: true)
         try reader.value(bytes)
         reader.skipSpace(bytes)
@@ -51,11 +68,13 @@ struct JSONReader {
         return reader.tokens
     }
 
-    private init(tokens: consuming [JSONToken]) {
+    private init(tokens: consuming [JSONToken], deepest: Int, repeats: Bool) {
         self.tokens = tokens
+        self.deepest = deepest
+        self.repeats = repeats
     }
 
-    private var fault: WireError {
+    private var fault: JSONFault {
         .notJSON(offset: position)
     }
 
@@ -94,7 +113,7 @@ struct JSONReader {
         )
     }
 
-    private mutating func value(_ bytes: Span<UInt8>) throws(WireError) {
+    private mutating func value(_ bytes: Span<UInt8>) throws(JSONFault) {
         skipSpace(bytes)
         switch next(bytes) {
         case UInt8(ascii: "\""): try string(bytes)
@@ -107,7 +126,7 @@ struct JSONReader {
         }
     }
 
-    private mutating func word(_ text: String, _ kind: JSONToken.Kind, _ bytes: Span<UInt8>) throws(WireError) {
+    private mutating func word(_ text: String, _ kind: JSONToken.Kind, _ bytes: Span<UInt8>) throws(JSONFault) {
         let start = position
         for byte in text.utf8 {
             guard take(byte, bytes) else {
@@ -118,9 +137,9 @@ struct JSONReader {
     }
 
     /// Goes into an array or an object; gives the place of its token.
-    private mutating func enter(_ kind: JSONToken.Kind, _ bytes: Span<UInt8>) throws(WireError) -> Int {
+    private mutating func enter(_ kind: JSONToken.Kind, _ bytes: Span<UInt8>) throws(JSONFault) -> Int {
         depth += 1
-        guard depth <= WireLimits.depth else {
+        guard depth <= deepest else {
             throw .tooDeep(offset: position)
         }
         add(kind, from: position)
@@ -134,7 +153,7 @@ struct JSONReader {
         tokens[place].next = UInt32(truncatingIfNeeded: tokens.count)
     }
 
-    private mutating func object(_ bytes: Span<UInt8>) throws(WireError) {
+    private mutating func object(_ bytes: Span<UInt8>) throws(JSONFault) {
         let place = try enter(.object, bytes)
         var keys = JSONKeys()
         guard !take(UInt8(ascii: "}"), bytes) else {
@@ -144,7 +163,7 @@ struct JSONReader {
             skipSpace(bytes)
             let key = tokens.count
             try string(bytes)
-            guard keys.insert(key, firstOf: place, tokens, bytes) else {
+            guard repeats || keys.insert(key, firstOf: place, tokens, bytes) else {
                 throw fault
             }
             skipSpace(bytes)
@@ -160,7 +179,7 @@ struct JSONReader {
         leave(place)
     }
 
-    private mutating func array(_ bytes: Span<UInt8>) throws(WireError) {
+    private mutating func array(_ bytes: Span<UInt8>) throws(JSONFault) {
         let place = try enter(.array, bytes)
         guard !take(UInt8(ascii: "]"), bytes) else {
             return leave(place)
@@ -175,7 +194,7 @@ struct JSONReader {
         leave(place)
     }
 
-    private mutating func string(_ bytes: Span<UInt8>) throws(WireError) {
+    private mutating func string(_ bytes: Span<UInt8>) throws(JSONFault) {
         guard take(UInt8(ascii: "\""), bytes) else {
             throw fault
         }
@@ -193,8 +212,8 @@ struct JSONReader {
     }
 
     /// Goes to the next quote, backslash or control character, or to the end; false where there was more than ASCII.
-    @inline(__always)
-    static func skipPlain(_ bytes: Span<UInt8>, at position: inout Int) -> Bool {
+    @inlinable @inline(__always)
+    package static func skipPlain(_ bytes: Span<UInt8>, at position: inout Int) -> Bool {
         var beyond: UInt64 = 0
         while position + 8 <= bytes.count {
             let word = UInt64(
@@ -220,11 +239,12 @@ struct JSONReader {
         return beyond & JSONReader.highBits == 0
     }
 
-    private static let highBits: UInt64 = 0x8080_8080_8080_8080
+    @usableFromInline
+    static let highBits: UInt64 = 0x8080_8080_8080_8080
 
     /// The lowest bit set is the highest of the first of eight bytes that is a quote, a backslash or a control character.
-    @inline(__always)
-    private static func stops(_ word: UInt64) -> UInt64 {
+    @inlinable @inline(__always)
+    static func stops(_ word: UInt64) -> UInt64 {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let quotes = word ^ (ones &* 0x22)
         let backslashes = word ^ (ones &* 0x5C)
@@ -232,7 +252,7 @@ struct JSONReader {
             & highBits
     }
 
-    private mutating func stringWithEscapes(from start: Int, _ bytes: Span<UInt8>) throws(WireError) {
+    private mutating func stringWithEscapes(from start: Int, _ bytes: Span<UInt8>) throws(JSONFault) {
         while let byte = next(bytes), byte != UInt8(ascii: "\"") {
             guard byte >= 0x20 else {
                 throw fault
@@ -246,7 +266,7 @@ struct JSONReader {
         position += 1
     }
 
-    private mutating func digits(_ bytes: Span<UInt8>) throws(WireError) {
+    private mutating func digits(_ bytes: Span<UInt8>) throws(JSONFault) {
         let start = position
         while let byte = next(bytes), byte >= 0x30, byte <= 0x39 {
             position += 1
@@ -256,7 +276,7 @@ struct JSONReader {
         }
     }
 
-    private mutating func number(_ bytes: Span<UInt8>) throws(WireError) {
+    private mutating func number(_ bytes: Span<UInt8>) throws(JSONFault) {
         let start = position
         var isWhole = true
         _ = take(UInt8(ascii: "-"), bytes)

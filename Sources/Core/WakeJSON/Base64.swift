@@ -1,19 +1,19 @@
 /// Base64 with padding, as RFC 4648 section 4 has it.
-enum Base64 {
+package enum Base64 {
     /// How many letters the bytes take.
-    static func count(of value: [UInt8]) -> Int {
+    package static func count(of value: [UInt8]) -> Int {
         (value.count + 2) / 3 * 4
     }
 
-    static func append(_ value: [UInt8], to output: inout [UInt8]) {
+    package static func append(_ value: [UInt8], to output: inout [UInt8]) {
         output.append(addingCapacity: count(of: value)) { output in
             letters(of: value) { output.append($0) }
         }
     }
 
     /// Gives the letters one after the other.
-    @inline(__always)
-    static func letters(of value: [UInt8], _ give: (UInt8) -> Void) {
+    @inlinable @inline(__always)
+    package static func letters(of value: [UInt8], _ give: (UInt8) -> Void) {
         var index = 0
         while index < value.count {
             let second = index + 1 < value.count ? value[index + 1] : 0
@@ -28,7 +28,8 @@ enum Base64 {
     }
 
     /// The letter for the lowest six bits.
-    private static func letter(_ bits: UInt32) -> UInt8 {
+    @inlinable @inline(__always)
+    static func letter(_ bits: UInt32) -> UInt8 {
         let value = UInt8(truncatingIfNeeded: bits & 63)
         switch value {
         case 0..<26: return value + 65
@@ -40,7 +41,7 @@ enum Base64 {
     }
 
     /// The bytes, or nil for text that is not padded base64 without spaces.
-    static func decode(_ text: Span<UInt8>) -> [UInt8]? {
+    package static func decode(_ text: Span<UInt8>) -> [UInt8]? {
         let count = text.count
         guard count.isMultiple(of: 4) else {
             return nil
