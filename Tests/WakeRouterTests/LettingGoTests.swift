@@ -88,11 +88,11 @@ struct LettingGoTests {
         phone.subscribe(app, manager: 2, slot: 1)
         phone.leave(app)
         phone.hear(.terminate(app, .memory))
-        #expect(phone.router.apps[0].managers.map(\.inUse) == [true, true])
+        #expect(phone.router.areas.bluetooth.apps[0].managers.map(\.inUse) == [true, true])
         phone.forget()
         phone.notify()
         #expect(phone.verdicts == [.relaunch])
-        #expect(phone.router.apps[0].managers.map(\.inUse) == [true, false])
+        #expect(phone.router.areas.bluetooth.apps[0].managers.map(\.inUse) == [true, false])
         #expect(phone.commands.contains(.release(BluetoothClient(app: app, slot: 1))))
     }
 

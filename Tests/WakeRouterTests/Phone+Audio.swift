@@ -15,7 +15,7 @@ extension Phone {
     }
 
     /// What the source was told of an app last; nil when it was told to stop, or nothing.
-    func stream(of app: AppID) -> AudioStream? { router.apps[Int(app.number)].audio.stream }
+    func stream(of app: AppID) -> AudioStream? { router.areas.audio.apps[Int(app.number)].stream }
 
     func isSounding(_ app: AppID) -> Bool { stream(of: app)?.runs == true }
 

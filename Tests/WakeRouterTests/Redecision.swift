@@ -95,22 +95,25 @@ struct Redecision {
         case .scanHasMode: router.apps[index].face.modes.insert(BackgroundModes([.bluetoothCentral]))
         case .bluetoothAuthorized: router.apps[index].face.bluetoothAllowed = true
         case .runsInBackground: router.apps[index].face.exitsOnSuspend = false
-        case .bluetoothOn: router.bluetoothOn = true
-        case .noCall: router.inCall = false
+        case .bluetoothOn: router.areas.bluetooth.isOn = true
+        case .noCall: router.areas.audio.inCall = false
         case .updatesInBackground, .beyondDistanceFilter, .notPaused:
             // One fix that was asked for has no such settings.
-            guard router.apps[index].location.managers.allSatisfy({ $0.updates != nil || $0.wantsFix == nil }) else {
+            guard router.areas.location.apps[index].managers.allSatisfy({ $0.updates != nil || $0.wantsFix == nil })
+            else {
                 return false
             }
             changeUpdates(check, of: index, in: &router)
         case .sideWanted: changeRegion(event, of: index, in: &router)
         case .notDuplicate:
-            for slot in router.apps[index].managers.indices { router.apps[index].managers[slot].scan?.seen.removeAll() }
+            for slot in router.areas.bluetooth.apps[index].managers.indices {
+                router.areas.bluetooth.apps[index].managers[slot].scan?.seen.removeAll()
+            }
         case .restoreIdentifier, .peripheralPreserved:
             guard router.profile.restoration else { return false }
-            for slot in router.apps[index].managers.indices
-            where router.apps[index].managers[slot].restoreIdentifier == .none {
-                router.apps[index].managers[slot].restoreIdentifier = NameID(999)
+            for slot in router.areas.bluetooth.apps[index].managers.indices
+            where router.areas.bluetooth.apps[index].managers[slot].restoreIdentifier == .none {
+                router.areas.bluetooth.apps[index].managers[slot].restoreIdentifier = NameID(999)
             }
         default: return false
         }
@@ -118,24 +121,25 @@ struct Redecision {
     }
 
     private static func changeUpdates(_ check: Check, of index: Int, in router: inout Router) {
-        for place in router.apps[index].location.managers.indices {
+        for place in router.areas.location.apps[index].managers.indices {
             switch check {
-            case .updatesInBackground: router.apps[index].location.managers[place].updates?.allowsBackground = true
-            case .beyondDistanceFilter: router.apps[index].location.managers[place].updates?.filterChord = 0
-            default: router.apps[index].location.managers[place].updates?.paused = false
+            case .updatesInBackground:
+                router.areas.location.apps[index].managers[place].updates?.allowsBackground = true
+            case .beyondDistanceFilter: router.areas.location.apps[index].managers[place].updates?.filterChord = 0
+            default: router.areas.location.apps[index].managers[place].updates?.paused = false
             }
         }
     }
 
     private static func changeRegion(_ event: WakeEvent, of index: Int, in router: inout Router) {
-        guard let slot = router.apps[index].location.region(named: event.region) else { return }
-        switch router.apps[index].location.regions[slot]!.shape {
+        guard let slot = router.areas.location.apps[index].region(named: event.region) else { return }
+        switch router.areas.location.apps[index].regions[slot]!.shape {
         case .circular(var region):
             (region.notifyOnEntry, region.notifyOnExit) = (true, true)
-            router.apps[index].location.regions[slot]!.shape = .circular(region)
+            router.areas.location.apps[index].regions[slot]!.shape = .circular(region)
         case .beacons(var region):
             (region.notifyOnEntry, region.notifyOnExit) = (true, true)
-            router.apps[index].location.regions[slot]!.shape = .beacons(region)
+            router.areas.location.apps[index].regions[slot]!.shape = .beacons(region)
         }
     }
 }

@@ -25,15 +25,30 @@ struct SnapshotTests {
     }
 
     private func isSame(_ left: Router, _ right: Router) -> Bool {
-        left.apps == right.apps && left.peripherals == right.peripherals && left.scanners == right.scanners
+        left.apps == right.apps && isSame(left.areas, right.areas)
             && left.foreground == right.foreground && left.nextDeadline == right.nextDeadline
             && left.passcode == right.passcode && left.unlockedSinceBoot == right.unlockedSinceBoot
-            && left.unlockedAt == right.unlockedAt && left.bluetoothOn == right.bluetoothOn && left.now == right.now
+            && left.unlockedAt == right.unlockedAt && left.now == right.now && left.isLocked == right.isLocked
             && left.lastDecision == right.lastDecision && left.lastExit == right.lastExit
-            && left.updaters == right.updaters && left.significantApps == right.significantApps
+    }
+
+    private func isSame(_ left: Areas, _ right: Areas) -> Bool {
+        isSame(left.bluetooth, right.bluetooth) && isSame(left.location, right.location)
+            && left.audio.apps == right.audio.apps && left.audio.users == right.audio.users
+            && left.audio.inCall == right.audio.inCall
+            && left.accessory.apps == right.accessory.apps && left.accessory.connected == right.accessory.connected
+            && left.accessory.lastSession == right.accessory.lastSession && left.voip.apps == right.voip.apps
+    }
+
+    private func isSame(_ left: BluetoothArea, _ right: BluetoothArea) -> Bool {
+        left.apps == right.apps && left.peripherals == right.peripherals && left.scanners == right.scanners
+            && left.isOn == right.isOn && left.powerSwitch == right.powerSwitch && left.returns == right.returns
+    }
+
+    private func isSame(_ left: LocationArea, _ right: LocationArea) -> Bool {
+        left.apps == right.apps && left.updaters == right.updaters && left.significantApps == right.significantApps
             && left.rangingApps == right.rangingApps && left.beaconRegions == right.beaconRegions
             && left.watchedBeacons == right.watchedBeacons && left.appsNeedingFixes == right.appsNeedingFixes
-            && left.audioApps == right.audioApps && left.inCall == right.inCall && left.isLocked == right.isLocked
             && left.lastFix == right.lastFix && left.regionIndex.count == right.regionIndex.count
     }
 

@@ -2,22 +2,20 @@ import WakeModel
 
 /// From an event and an app's interest to a verdict, and to what follows from it.
 extension Router {
-    /// Gives one app its verdict on an event and starts what follows from it.
-    ///
-    /// - Parameters:
-    ///   - supersedes: An earlier record of the same event for the same app.
-    ///   - restarted: The event was on its way to the app when the bench died: what is not delivered now is lost.
-    mutating func decide(
+    /// ``decide(_:for:supersedes:restarted:into:)`` for an area.
+    mutating func decide<A: Area>(
         _ event: WakeEvent,
         for interest: Interest,
-        supersedes: DecisionID = .none,
-        restarted: Bool = false,
+        by area: A.Type,
+        _ supersedes: DecisionID,
+        _ restarted: Bool,
         into output: inout RouterOutput
     ) {
-        let index = Int(interest.client.app.number)
+        let app = interest.app
+        let index = Int(app.number)
         reached = true
         if isOverflowing {
-            refuse(event, for: interest, failing: .roomInQueues, isNew: true, supersedes: supersedes, into: &output)
+            refuse(event, for: interest, by: area, .roomInQueues, isNew: true, supersedes: supersedes, into: &output)
             return
         }
         switch apps[index].phase {
@@ -29,120 +27,31 @@ extension Router {
             return
         case .resting, .launching, .running, .leaving: break
         }
-        if apps[index].face.locationAuthorization == .provisionalAlways {
-            askForAlways(event, interest, into: &output)
-        }
+        A.deciding(event, for: interest, in: &self, into: &output)
         var interest = interest
-        let (face, results, role) = judge(event, for: &interest, restarted: restarted)
-        let ruling = ruling(on: results, for: index, in: role)
+        let (face, results, question) = A.judge(event, for: &interest, restarted: restarted, isNew: false, in: &self)
+        let ruling = ruling(on: results, question, launching: apps[index].isLaunching)
         let verdict = ruling.verdict
         if restarted, !verdict.delivers {
-            recordLoss(event, of: interest.client.app, reason: .benchRestarted, supersedes, face, into: &output)
-            refuseRequest(of: event, AttributeError.unlikely, into: &output)
+            recordLoss(event, of: app, reason: .benchRestarted, supersedes, face, into: &output)
+            A.lost(event, forWantOfRoom: false, in: &self, into: &output)
             return
         }
         let decision = record(
             event,
-            app: interest.client.app,
+            app: app,
             ruling,
             checks: results,
             supersedes: supersedes,
             snapshot: face,
             into: &output
         )
-        if face.state == .suspended, interest.via.source == .bluetooth {
-            showAlert(of: event, to: interest, into: &output)
-        }
-        if event.kind == .peripheralDiscovered { noteSighting(of: event.peripheral, by: interest, verdict) }
-        if ruling.reason == .beforeFirstUnlock,
-            interest.via.source == .bluetooth || ruling.wouldHave?.delivers == true
-        {
+        A.recorded(event, for: interest, verdict, face, in: &self, into: &output)
+        if ruling.reason == .beforeFirstUnlock, A.waitsForUnlock(event, wouldHave: ruling.wouldHave) {
             keepForUnlock(event, for: interest, denied: decision, into: &output)
         }
-        carryOut(verdict, of: event, decision: decision, in: role, for: interest, into: &output)
-        if event.kind == .positionFixed, verdict.delivers { noteUpdate(event, for: interest, into: &output) }
-        if event.kind == .significantChange, verdict.delivers { noteChange(event, of: interest.client.app) }
-        if case .voip = role { noteCall(event, verdict, ruling.reason, of: interest.client.app, into: &output) }
-    }
-
-    /// The role in which an app hears of an event.
-    private enum Role {
-        case central(liftsForceQuit: Bool)
-        case peripheral(EventKind)
-        case location(LocationQuestion)
-        case audio(AudioQuestion)
-        case accessory(AccessoryQuestion)
-        case voip(VoIPQuestion)
-    }
-
-    /// Puts the questions of the source. Leaves in the interest the managers that the event counts for.
-    ///
-    /// - Parameter isNew: The request of a central, if it is one, has not been taken down: it waits for an answer all the same.
-    private func judge(
-        _ event: WakeEvent,
-        for interest: inout Interest,
-        restarted: Bool,
-        isNew: Bool = false
-    ) -> (AppSnapshot, CheckResults, Role) {
-        let index = Int(interest.client.app.number)
-        switch interest.via.source {
-        case .location:
-            let (face, question) = lookAtLocation(event, for: &interest)
-            return (face, LocationRules.evaluate(question, of: face, by: profile), .location(question))
-        case .audio:
-            let face = observe(interest)
-            let question = soundQuestion(of: interest.client.app, event)
-            return (face, AudioRules.evaluate(question, of: face, by: profile), .audio(question))
-        case .accessory:
-            let question = accessoryQuestion(of: interest, event)
-            let face = observe(interest)
-            return (face, AccessoryRules.evaluate(question, of: face, by: profile), .accessory(question))
-        case .voip:
-            let question = question(of: interest, event)
-            var face = observe(interest)
-            face.voipWakes = question.wakes
-            face.voipWakeLimitLifted = profile.voipWakeLimit == nil
-            return (face, VoIPRules.evaluate(question, of: face, by: profile), .voip(question))
-        default:
-            break
-        }
-        if apps[index].managers[Int(interest.client.slot)].local != nil {
-            let face = observe(interest)
-            let question = PeripheralQuestion(
-                kind: event.kind,
-                state: face.state,
-                wanted: interest.wanted && (isNew || isAwaited(event))
-            )
-            return (face, PeripheralRules.evaluate(question, of: face, by: profile), .peripheral(event.kind))
-        }
-        let sighting =
-            event.kind == .peripheralDiscovered ? sight(event.peripheral, by: &interest, again: restarted) : .none
-        var face = observe(interest)
-        face.scanServices = UInt16(clamping: sighting.services)
-        face.endedByReboot = event.kind == .peripheralDisconnected && event.parent != .none
-        if !apps[index].accessoriesSetUp.isEmpty { noteSetUp(event, for: interest.client, &face) }
-        let question = BluetoothQuestion(
-            kind: event.kind,
-            state: face.state,
-            scanNamesServices: sighting.services > 0,
-            firstSighting: sighting.first,
-            wanted: interest.wanted
-        )
-        let results = BluetoothRules.evaluate(question, of: face, by: profile)
-        return (face, results, .central(liftsForceQuit: face.forceQuitLifted))
-    }
-
-    /// What the rules of Core Location look at.
-    func lookAtLocation(_ event: WakeEvent, for interest: inout Interest) -> (AppSnapshot, LocationQuestion) {
-        var question = question(of: &interest, event)
-        var face = observe(interest)
-        face.beganInForeground = question.beganInForeground
-        face.filterChord = question.filterChord
-        face.movedSquare = question.movedSquare
-        question.liftsForceQuit = LocationRules.liftsForceQuit(question, of: face, by: profile)
-        face.forceQuitLifted = question.liftsForceQuit
-        question.couldBeGiven = LocationRules.couldBeGiven(question, of: face, by: profile)
-        return (face, question)
+        carryOut(verdict, of: event, decision: decision, question, for: interest, by: area, into: &output)
+        A.carriedOut(event, for: interest, verdict, ruling.reason, in: &self, into: &output)
     }
 
     /// What a decision says beside its checks.
@@ -161,71 +70,58 @@ extension Router {
         }
     }
 
-    private func ruling(on results: CheckResults, for index: Int, in role: Role) -> Ruling {
-        let (verdict, reason) = verdict(on: results, for: index, in: role)
+    private mutating func ruling(
+        on results: CheckResults,
+        _ question: some AreaQuestion,
+        launching: Bool
+    ) -> Ruling {
+        let (verdict, reason) = verdict(on: results, question, launching: launching)
         var ruling = Ruling(verdict, reason, wouldHave: verdict)
         if let decisive = results.decisive {
             ruling.rule = decisive.rule
             var passed = results
             passed[decisive] = .pass
-            ruling.wouldHave = self.verdict(on: passed, for: index, in: role).0
+            ruling.wouldHave = self.verdict(on: passed, question, launching: launching).0
         }
         return ruling
     }
 
-    private func verdict(on results: CheckResults, for index: Int, in role: Role) -> (Verdict, Reason) {
-        guard let decisive = results.decisive else { return acceptance(for: index, in: role) }
-        let (verdict, reason) = refusal(decisive, in: results, state: apps[index].state, role)
+    private mutating func verdict(
+        on results: CheckResults,
+        _ question: some AreaQuestion,
+        launching: Bool
+    ) -> (Verdict, Reason) {
+        guard let decisive = results.decisive else { return question.acceptance(launching: launching) }
+        let (verdict, reason) = refusal(decisive, in: results, question)
         // What is lost does not wait.
         let isLost =
             results[.roomInQueues] == .fail || results[.lastsUntilDecided] == .fail || results[.deliveryWanted] == .fail
         return (verdict == .defer && isLost ? .drop : verdict, reason)
     }
 
-    private func refusal(_ decisive: Check, in results: CheckResults, state: AppState, _ role: Role)
-        -> (Verdict, Reason)
-    {
+    private mutating func refusal(
+        _ decisive: Check,
+        in results: CheckResults,
+        _ question: some AreaQuestion
+    ) -> (Verdict, Reason) {
         switch decisive {
-        case .roomInQueues: return (.drop, .overflow)
-        case .lastsUntilDecided: return (.drop, .appEnded)
-        case .deliveryWanted: return (.drop, .registrationEnded)
-        default: break
-        }
-        return switch role {
-        case .central: BluetoothRules.refusal(decisive, in: results, state: state)
-        case .peripheral(let kind): PeripheralRules.refusal(decisive, in: results, of: kind, state: state)
-        case .location: LocationRules.refusal(decisive, in: results, state: state)
-        case .audio: AudioRules.refusal(decisive, state: state)
-        case .accessory: AccessoryRules.refusal(decisive, state: state)
-        case .voip: VoIPRules.refusal(decisive)
+        case .roomInQueues: (.drop, .overflow)
+        case .lastsUntilDecided: (.drop, .appEnded)
+        case .deliveryWanted: (.drop, .registrationEnded)
+        default: question.refusal(decisive, in: results)
         }
     }
 
-    private func acceptance(for index: Int, in role: Role) -> (Verdict, Reason) {
-        let state = apps[index].state
-        var launching = false
-        if case .launching = apps[index].phase { launching = true }
-        return switch role {
-        case .central(liftsForceQuit: true): (.relaunch, .relaunchedForAccessory)
-        case .central, .peripheral: BluetoothRules.acceptance(in: state, launching: launching)
-        case .location(let question): LocationRules.acceptance(of: question, launching: launching)
-        case .audio(let question): AudioRules.acceptance(of: question, launching: launching)
-        case .accessory(let question): AccessoryRules.acceptance(question, launching: launching)
-        case .voip(let question): VoIPRules.acceptance(of: question, in: state, launching: launching)
-        }
-    }
-
-    /// The observed values at the moment of the decision.
-    func observe(_ interest: Interest) -> AppSnapshot {
-        let index = Int(interest.client.app.number)
+    /// The observed values at the moment of the decision, but for what only the area of the interest observes.
+    ///
+    /// - Parameter limit: The window that the event would begin.
+    @inline(__always)
+    mutating func observe(_ interest: Interest, window limit: Instant.Span) -> AppSnapshot {
+        let index = Int(interest.app.number)
         var face = apps[index].face
         observePhone(&face)
         face.via = interest.via
         face.registeredAt = interest.since
-        if interest.via.source == .bluetooth {
-            face.restoreIdentifier = apps[index].managers[Int(interest.client.slot)].restoreIdentifier
-        }
-        let limit = wakeWindow(of: interest.via.source)
         switch face.state {
         case .active, .inactive: break
         case .background:
@@ -240,11 +136,12 @@ extension Router {
         return face
     }
 
-    func observePhone(_ face: inout AppSnapshot) {
+    @inline(__always)
+    mutating func observePhone(_ face: inout AppSnapshot) {
         face.unlockedSinceBoot = unlockedSinceBoot
         face.unlockedAt = unlockedAt
         face.passcode = passcode
-        face.bluetoothOn = bluetoothOn
+        areas.show(in: &face)
     }
 
     // MARK: Recording
@@ -288,6 +185,7 @@ extension Router {
         supersedes: DecisionID = .none,
         into output: inout RouterOutput
     ) {
+        reached = true
         var checks = CheckResults()
         checks[isOverflowing ? .roomInQueues : .anyoneRegistered] = .fail
         recordUnaddressed(
@@ -321,26 +219,23 @@ extension Router {
     }
 
     /// An event that is lost before its app can get it: all that the rules ask is asked, and one thing more, which fails.
-    mutating func refuse(
+    mutating func refuse<A: Area>(
         _ event: WakeEvent,
         for interest: Interest,
-        failing check: Check,
+        by area: A.Type,
+        _ check: Check,
         isNew: Bool = false,
         supersedes: DecisionID,
         into output: inout RouterOutput
     ) {
         var interest = interest
-        var (face, results, role) = judge(event, for: &interest, restarted: false, isNew: isNew)
+        var (face, results, question) = A.judge(event, for: &interest, restarted: false, isNew: isNew, in: &self)
         results[check] = .fail
-        refuseRequest(
-            of: event,
-            check == .roomInQueues ? AttributeError.insufficientResources : AttributeError.unlikely,
-            into: &output
-        )
+        A.lost(event, forWantOfRoom: check == .roomInQueues, in: &self, into: &output)
         _ = record(
             event,
-            app: interest.client.app,
-            ruling(on: results, for: Int(interest.client.app.number), in: role),
+            app: interest.app,
+            ruling(on: results, question, launching: apps[Int(interest.app.number)].isLaunching),
             checks: results,
             supersedes: supersedes,
             snapshot: face,
@@ -355,7 +250,7 @@ extension Router {
         supersedes: DecisionID,
         into output: inout RouterOutput
     ) {
-        refuseRequest(of: event, AttributeError.unlikely, into: &output)
+        area(of: event.kind.source).lost(event, forWantOfRoom: false, in: &self, into: &output)
         var checks = CheckResults()
         checks[.deliveryWanted] = .fail
         var snapshot = apps[Int(app.number)].face
@@ -392,117 +287,42 @@ extension Router {
         )
     }
 
-    // MARK: Sightings
-
-    /// What the scans of an app make of a sighting (BTC-3, BTC-4).
-    private struct Sighting {
-        /// How many services the scan names.
-        var services: Int
-        var first: Bool
-
-        static let none = Sighting(services: 0, first: true)
-    }
-
-    /// Looks which scans of the app count the sighting, and leaves those in the interest; when none does, the first
-    /// scan stands for all. A sighting that was lost with the bench counts as the first again.
-    private func sight(_ peripheral: NameID, by interest: inout Interest, again: Bool) -> Sighting {
-        let index = Int(interest.client.app.number)
-        let foreground = apps[index].state == .active || apps[index].state == .inactive
-        var counting = SlotSet()
-        var sighting = Sighting.none
-        for slot in interest.slots {
-            guard let scan = apps[index].managers[slot].scan else { continue }
-            let names = !scan.services.isEmpty
-            let first = again || !scan.seen.contains(peripheral) || scan.allowDuplicates && foreground
-            if first, names || foreground {
-                counting.insert(UInt16(slot))
-            } else if slot == Int(interest.client.slot) {
-                sighting = Sighting(services: scan.services.count, first: first)
-            }
-        }
-        guard !counting.isEmpty else { return sighting }
-        if !counting.contains(Int(interest.client.slot)) {
-            interest.client.slot = counting.lowest
-        }
-        interest.slots = counting
-        return Sighting(
-            services: apps[index].managers[Int(interest.client.slot)].scan?.services.count ?? 0,
-            first: true
-        )
-    }
-
-    /// A sighting that the app hears of counts for the scans it went to; one that was denied is to be made again.
-    private mutating func noteSighting(of peripheral: NameID, by interest: Interest, _ verdict: Verdict) {
-        let index = Int(interest.client.app.number)
-        for slot in interest.slots where apps[index].managers[slot].scan != nil {
-            if verdict.delivers || verdict == .defer {
-                apps[index].managers[slot].scan!.seen.insert(peripheral)
-            } else if verdict == .deny {
-                apps[index].managers[slot].scan!.missed = true
-            }
-        }
-    }
-
     // MARK: Carrying out
 
-    private mutating func carryOut(
+    private mutating func carryOut<A: Area>(
         _ verdict: Verdict,
         of event: WakeEvent,
         decision: DecisionID,
-        in role: Role,
+        _ question: A.Question,
         for interest: Interest,
+        by area: A.Type,
         into output: inout RouterOutput
     ) {
-        let app = interest.client.app
+        let app = interest.app
         let index = Int(app.number)
-        let window = wakeWindow(of: interest.via.source)
         switch verdict {
         case .coalesce, .drop, .deny:
-            refuseRequest(of: event, AttributeError.unlikely, into: &output)
+            A.lost(event, forWantOfRoom: false, in: &self, into: &output)
             return
         case .defer:
+            A.deferring(event, for: interest, in: &self, into: &output)
             enqueue(event, for: interest, decision: decision, deferred: true, into: &output)
             return
         case .foregroundDeliver: break
         case .backgroundDeliver:
             // A source whose mode is missing does not keep the app running (MODE-2).
-            if keepsRunning(event, in: role, for: index) { openAnotherWindow(app, window) }
+            if question.keepsRunning(apps[index].face, by: profile) { openAnotherWindow(app, A.window(profile)) }
         case .resume:
             move(app, to: .background, into: &output)
             apps[index].phase = .running
-            openWindow(app, window)
+            openWindow(app, A.window(profile))
             output.actions.append(.thaw(app))
             deliverDeferred(to: app, into: &output)
         case .relaunch:
-            releaseManagers(of: app, into: &output) { $0.restoreIdentifier == .none }
             launch(app, as: .background, cause: event.id, decision: decision, into: &output)
-            openWindow(app, window)
+            openWindow(app, A.window(profile))
         }
-        deliver(event, decision: decision, for: interest, into: &output)
-    }
-
-    /// Whether an event of a running app has its source's mode, and is one that would wake the app.
-    private func keepsRunning(_ event: WakeEvent, in role: Role, for index: Int) -> Bool {
-        let modes = apps[index].face.modes
-        return switch role {
-        case .central: modes.contains(.bluetoothCentral)
-        case .peripheral: modes.contains(.bluetoothPeripheral) && PeripheralRules.isRequest(event.kind)
-        case .location(let question): LocationRules.keepsRunning(question, modes: modes)
-        case .audio(let question): AudioRules.keepsRunning(question, modes: modes)
-        case .accessory(let question): modes.contains(.externalAccessory) && AccessoryRules.wakes(question.kind)
-        case .voip: watchesSockets(index) && modes.contains(.voip)
-        }
-    }
-
-    /// How long an event of a source lets an app run.
-    private func wakeWindow(of source: Source) -> Instant.Span {
-        switch source {
-        case .location: profile.locationWindow
-        case .audio: profile.audioWindow
-        case .accessory: profile.accessoryWindow
-        case .voip: profile.voipWindow
-        default: profile.bluetoothWindow
-        }
+        deliver(event, decision: decision, for: interest, by: area, into: &output)
     }
 
     private mutating func openWindow(_ app: AppID, _ window: Instant.Span) {
@@ -526,24 +346,24 @@ extension Router {
     }
 
     /// Hands the event to every manager of the app that it is for; one that is not there yet gets it when it is.
-    private mutating func deliver(
+    private mutating func deliver<A: Area>(
         _ event: WakeEvent,
         decision: DecisionID,
         for interest: Interest,
+        by area: A.Type,
         into output: inout RouterOutput
     ) {
-        let app = interest.client.app
+        let app = interest.app
         let index = Int(app.number)
         var absent = interest
         absent.slots = SlotSet()
         var delivered = false
         for slot in interest.slots {
-            if let number = managerNumber(slot, interest.via, of: index) {
+            if let number = A.managerNumber(slot, of: index, in: &self) {
                 delivered = true
-                noteDelivery(of: event)
                 output.actions.append(.deliver(app, manager: number, event.id, decision))
-                noteSessionDelivery(of: event, to: app)
-            } else if expectsManager(slot, interest.via, of: index) {
+                A.delivered(event, to: app, in: &self)
+            } else if A.expectsManager(slot, of: index, in: &self) {
                 absent.slots.insert(UInt16(slot))
             }
         }

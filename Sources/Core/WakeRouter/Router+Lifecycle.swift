@@ -15,8 +15,7 @@ extension Router {
         case .resumeActive:
             guard apps[Int(app.number)].state == .inactive, apps[Int(app.number)].phase == .running else { return }
             activate(app, into: &output)
-        case .allowAlways: apps[Int(app.number)].location.keepsWhenInUse = false
-        case .keepWhenInUse: apps[Int(app.number)].location.keepsWhenInUse = true
+        case .allowAlways, .keepWhenInUse: eachArea { $0.user(action, app, in: &$1) }
         }
     }
 
@@ -67,7 +66,6 @@ extension Router {
     /// A new process in the foreground. The bar of a force quit is lifted (LAUNCH-2).
     private mutating func userLaunch(_ app: AppID, id: EventID, into output: inout RouterOutput) {
         apps[Int(app.number)].face.forceQuit = false
-        releaseManagers(of: app, into: &output) { $0.restoreIdentifier == .none }
         launch(app, as: .inactive, cause: id, decision: .none, into: &output)
         decideKept(of: app, into: &output)
     }
@@ -97,7 +95,7 @@ extension Router {
         activate(app, into: &output)
         deliverDeferred(to: app, into: &output)
         decideHeld(of: app, into: &output)
-        repeatMissedScans(of: app, into: &output)
+        tell(.foregrounded, of: app, into: &output)
     }
 
     private mutating func activate(_ app: AppID, into output: inout RouterOutput) {
@@ -140,7 +138,7 @@ extension Router {
         apps[index].face.forceQuit = true
         apps[index].face.forceQuitAt = now
         apps[index].face.forceQuitBy = id
-        if !apps[index].hasProcess, isBarred(app) { letGo(of: app, into: &output) }
+        if !apps[index].hasProcess, isBarred(app) { tell(.barred, of: app, into: &output) }
         terminate(app, cause: .userForceQuit, code: 0, by: id, into: &output)
     }
 
@@ -155,14 +153,13 @@ extension Router {
         into output: inout RouterOutput
     ) {
         let index = Int(app.number)
-        forgetDetachedLocation(of: app)
-        forgetSound(of: app)
+        tell(.launching, of: app, into: &output)
         move(app, to: state, into: &output)
         apps[index].face.generation += 1
         apps[index].phase = .launching(deadline: now.advanced(by: profile.launchBudget))
         apps[index].launchTarget = state == .background ? .background : .active
         apps[index].face.rebootedSince = false
-        apps[index].face.bluetoothOffSince = false
+        tell(.launched, of: app, into: &output)
         output.actions.append(
             .launch(app, generation: apps[index].face.generation, state: state, cause: cause, decision: decision)
         )
@@ -244,7 +241,7 @@ extension Router {
         case (.inactive, .background): sendAway(app, into: &output)
         case (.inactive, _):
             activate(app, into: &output)
-            repeatMissedScans(of: app, into: &output)
+            tell(.foregrounded, of: app, into: &output)
         case (.background, _): settle(app, into: &output)
         case (.notRunning, _), (.active, _), (.suspended, _):
             preconditionFailure("launched() while \(apps[index].state)")
@@ -277,16 +274,16 @@ extension Router {
         apps[index].taskBudgetEnds = nil
         dropForAbsentManagers(of: app, into: &output)
         decideHeld(of: app, into: &output)
-        if apps[index].audio.attached { soundSuspended(app, into: &output) }
+        tell(.suspended, of: app, into: &output)
     }
 
     /// Suspends an app in the background that nothing holds any more (LIFE-3).
     mutating func settle(_ app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
         apps[index].window = apps[index].window(at: now)
-        if let until = apps[index].audio.lingersUntil, until <= now { apps[index].audio.lingersUntil = nil }
+        tell(.settling, of: app, into: &output)
         guard apps[index].state == .background, apps[index].phase == .running, apps[index].window == nil,
-            apps[index].tasks.isEmpty, !runsOn(index), apps[index].audio.lingersUntil == nil
+            apps[index].tasks.isEmpty, !runsOn(index), areas.lingers(index) == nil
         else { return }
         apps[index].phase = .freezing
         output.actions.append(.freeze(app))
@@ -295,14 +292,10 @@ extension Router {
     // MARK: Time
 
     mutating func deadlineReached(_ app: AppID, into output: inout RouterOutput) {
-        let index = Int(app.number)
-        if apps[index].location.due <= now { regionsDue(of: app, into: &output) }
-        expireRequests(of: app, into: &output)
-        keepAliveDue(of: app, into: &output)
-        tearDownDue(of: app, into: &output)
+        tell(.due, of: app, into: &output)
         phaseDue(of: app, into: &output)
         // What is to be suspended now is told no more: its report would come after it was frozen (BCN-4).
-        if apps[index].location.rangingDue <= now { reportRanged(to: app, into: &output) }
+        tell(.reportDue, of: app, into: &output)
     }
 
     private mutating func phaseDue(of app: AppID, into output: inout RouterOutput) {
@@ -318,5 +311,32 @@ extension Router {
             expireTasks(of: app, into: &output)
             settle(app, into: &output)
         }
+    }
+
+    // MARK: What areas ask for
+
+    /// Whether the user force-quit the app, and the system does not launch it until the user does (LAUNCH-2).
+    func isBarred(_ app: AppID) -> Bool { profile.forceQuitBars && apps[Int(app.number)].face.forceQuit }
+
+    /// Whether an app in the background runs for as long as it goes on with what it does.
+    func runsOn(_ index: Int) -> Bool {
+        var runs = false
+        askAreas { if $0.runsOn(index, self) { runs = true } }
+        return runs
+    }
+
+    /// What an app asked for was on its way when the freeze began: it is decided first.
+    mutating func keepFromFreezing(_ app: AppID, into output: inout RouterOutput) {
+        guard apps[Int(app.number)].phase == .freezing else { return }
+        apps[Int(app.number)].phase = .running
+        output.actions.append(.thaw(app))
+        decideHeld(of: app, into: &output)
+    }
+
+    /// Background tasks have their whole time from where nothing else lets the app run on, a wake included (TASK-8).
+    mutating func beginTaskBudget(of app: AppID) {
+        let index = Int(app.number)
+        guard !runsOn(index) else { return }
+        apps[index].taskBudgetEnds = (apps[index].window(at: now)?.ends ?? now).advanced(by: profile.taskBudget)
     }
 }

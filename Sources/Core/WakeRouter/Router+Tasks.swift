@@ -1,6 +1,27 @@
 import WakeModel
 
+/// What apps ask: of the phone their background tasks, of areas the rest.
 extension Router {
+    mutating func request(_ request: AppRequest, from app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        guard apps[index].hasProcess, apps[index].state != .suspended else {
+            output.actions.append(.refused(app, .notRunning))
+            if apps[index].hasProcess { askAreas { $0.refuse(request, of: app, into: &output) } }
+            return
+        }
+        switch request {
+        case .beginTask(let token): beginTask(token, from: app, into: &output)
+        case .endTask(let token): endTask(token, from: app, into: &output)
+        case .done: wakeDone(app, into: &output)
+        default:
+            var isPerformed = false
+            eachArea { area, router in
+                isPerformed = isPerformed || area.perform(request, from: app, in: &router, into: &output)
+            }
+            precondition(isPerformed, "no area knows the request \(request)")
+        }
+    }
+
     mutating func beginTask(_ token: UInt64, from app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
         guard !apps[index].tasks.contains(where: { $0.token == token }) else {

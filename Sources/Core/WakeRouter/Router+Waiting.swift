@@ -12,9 +12,8 @@ extension Router {
         undelivered: Bool = true,
         into output: inout RouterOutput
     ) {
-        let app = interest.client.app
+        let app = interest.app
         let index = Int(app.number)
-        if deferred, event.kind == .positionFixed { replaceKept(of: app, by: interest.slots, into: &output) }
         if apps[index].waiting.count >= Self.waitingLimit {
             let oldest = apps[index].waiting.removeFirst()
             dismiss(oldest, of: app, reason: .overflow, into: &output)
@@ -50,7 +49,7 @@ extension Router {
                 into: &output
             )
         }
-        refuseRequest(of: waiting.event, AttributeError.unlikely, into: &output)
+        lose(waiting.event, into: &output)
         output.actions.append(.discard(app, waiting.event.id))
     }
 
@@ -120,19 +119,24 @@ extension Router {
                 into: &output
             )
             apps[index].waiting[position].deferred = false
-            if item.event.kind == .positionFixed { noteUpdate(item.event, for: item.interest, into: &output) }
+            area(of: item.interest.via.source)
+                .deferredDelivered(item.event, for: item.interest, in: &self, into: &output)
         }
         deliverWaiting(to: app, into: &output)
     }
 
     /// The rule by which a suspended app gets an event when it runs.
-    private func ruleOfWaiting(_ event: WakeEvent, _ interest: Interest) -> RuleID {
-        switch interest.via.source {
-        case .bluetooth: local(interest.client) == nil ? .btc2 : .btp1
-        case .location: interest.via == .standardUpdates ? .loc2 : .launch6
-        case .audio: event.kind == .audioInterruptionEnded ? .aud6 : .launch6
-        default: .launch6
-        }
+    private mutating func ruleOfWaiting(_ event: WakeEvent, _ interest: Interest) -> RuleID {
+        area(of: interest.via.source).ruleOfWaiting(event, interest, in: &self)
+    }
+
+    private mutating func observe(_ interest: Interest) -> AppSnapshot {
+        area(of: interest.via.source).observe(interest, in: &self)
+    }
+
+    /// The event will not reach an app.
+    private mutating func lose(_ event: WakeEvent, into output: inout RouterOutput) {
+        area(of: event.kind.source).lost(event, forWantOfRoom: false, in: &self, into: &output)
     }
 
     /// Hands over what waits for managers that are there, in the order in which it came.
@@ -153,13 +157,13 @@ extension Router {
     private mutating func handOver(_ position: Int, of app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
         let item = apps[index].waiting[position]
+        let area = area(of: item.interest.via.source)
         for slot in item.interest.slots {
-            guard let number = managerNumber(slot, item.interest.via, of: index) else { continue }
+            guard let number = area.managerNumber(slot, of: index, in: &self) else { continue }
             output.actions.append(.deliver(app, manager: number, item.event.id, item.decision))
-            noteSessionDelivery(of: item.event, to: app)
             apps[index].waiting[position].interest.slots.remove(slot)
             apps[index].waiting[position].undelivered = false
-            noteDelivery(of: item.event)
+            area.delivered(item.event, to: app, in: &self)
         }
     }
 
@@ -167,7 +171,7 @@ extension Router {
 
     /// Keeps an event undecided until the process is frozen, or gone, or runs on.
     mutating func hold(_ item: AppRecord.Held, into output: inout RouterOutput) {
-        let app = item.interest.client.app
+        let app = item.interest.app
         let index = Int(app.number)
         if apps[index].held.count >= Self.waitingLimit {
             let oldest = apps[index].held.removeFirst()
@@ -177,16 +181,21 @@ extension Router {
         apps[index].held.append(item)
     }
 
-    /// What was held is lost. The app may want it no more: only Bluetooth keeps its interest up to date meanwhile.
+    /// What was held is lost. The app may want it no more: not every area keeps its interest up to date meanwhile.
     private mutating func dropHeld(
         _ item: AppRecord.Held,
         of app: AppID,
         failing check: Check,
         into output: inout RouterOutput
     ) {
-        let isBluetooth = item.interest.via.source == .bluetooth
-        if let interest = isBluetooth ? item.interest : presentInterest(of: app, in: item.event) {
-            refuse(item.event, for: interest, failing: check, supersedes: item.supersedes, into: &output)
+        if let interest = area(of: item.interest.via.source).interest(
+            of: app,
+            in: item.event,
+            held: item.interest,
+            in: &self
+        ) {
+            let area = area(of: interest.via.source)
+            refuse(item.event, for: interest, by: area, check, supersedes: item.supersedes, into: &output)
         } else {
             refuseUnregistered(item.event, of: app, supersedes: item.supersedes, into: &output)
         }
@@ -204,6 +213,7 @@ extension Router {
     mutating func dropHeld(
         of app: AppID,
         slot: Int,
+        source: Source,
         into output: inout RouterOutput,
         where matches: (WakeEvent) -> Bool
     ) {
@@ -211,7 +221,7 @@ extension Router {
         var position = 0
         while position < apps[index].held.count {
             let item = apps[index].held[position]
-            guard item.interest.via.source == .bluetooth, matches(item.event) else {
+            guard item.interest.via.source == source, matches(item.event) else {
                 position += 1
                 continue
             }
@@ -240,46 +250,32 @@ extension Router {
 
     /// Decides what was kept back for an app; its payload is needed no longer than that.
     private mutating func decide(_ kept: AppRecord.Held, of app: AppID, into output: inout RouterOutput) {
-        var interest = kept.interest
-        if interest.via.source != .bluetooth {
-            decideAnew(
-                kept.event,
-                of: app,
-                supersedes: kept.supersedes,
-                restarted: kept.restarted,
-                into: &output
-            )
-        } else {
-            if !interest.slots.contains(Int(interest.client.slot)) { interest.client.slot = interest.slots.lowest }
-            decide(
-                kept.event,
-                for: interest,
-                supersedes: kept.supersedes,
-                restarted: kept.restarted,
-                into: &output
-            )
-        }
+        var held = kept.interest
+        if !held.slots.contains(Int(held.slot)) { held.slot = held.slots.lowest }
+        decideAnew(
+            kept.event,
+            of: app,
+            held: held,
+            supersedes: kept.supersedes,
+            restarted: kept.restarted,
+            into: &output
+        )
         output.actions.append(.discard(app, kept.event.id))
     }
 
     // MARK: Before the first unlock
 
-    /// Keeps an event that was denied before the first unlock. What would not have woken the app is not kept, but of
-    /// Bluetooth, whose links the unlock may change. A sighting is not kept: the radio looks afresh then, and what is there
-    /// is seen again. A central that asked for something has its answer. Of significant changes the newest is kept: the app
-    /// is told where the phone is.
+    /// Keeps an event that was denied before the first unlock.
     mutating func keepForUnlock(
         _ event: WakeEvent,
         for interest: Interest,
         denied decision: DecisionID,
         into output: inout RouterOutput
     ) {
-        let app = interest.client.app
+        let app = interest.app
         let index = Int(app.number)
-        if event.kind == .peripheralDiscovered || event.request != 0 { return }
-        if event.kind == .significantChange,
-            let older = apps[index].awaitingUnlock.firstIndex(where: { $0.event.kind == .significantChange })
-        {
+        let area = area(of: interest.via.source)
+        if let older = apps[index].awaitingUnlock.firstIndex(where: { area.replaces(event, $0.event) }) {
             output.actions.append(.discard(app, apps[index].awaitingUnlock.remove(at: older).event.id))
         }
         if apps[index].awaitingUnlock.count >= Self.waitingLimit {
@@ -315,12 +311,13 @@ extension Router {
     mutating func dropKept(
         of app: AppID,
         slot: Int,
+        source: Source,
         into output: inout RouterOutput,
-        where matches: (WakeEvent) -> Bool = { _ in true }
+        where matches: (WakeEvent) -> Bool
     ) {
         let index = Int(app.number)
         for place in apps[index].awaitingUnlock.indices.reversed()
-        where apps[index].awaitingUnlock[place].interest.via.source == .bluetooth
+        where apps[index].awaitingUnlock[place].interest.via.source == source
             && matches(apps[index].awaitingUnlock[place].event)
         {
             apps[index].awaitingUnlock[place].interest.slots.remove(slot)
@@ -335,17 +332,15 @@ extension Router {
     /// has reached one of its managers, is not: the bench knows of the deliveries and brings them itself.
     mutating func decideWaitingAgain(_ waiting: [AppRecord.Waiting], of app: AppID, into output: inout RouterOutput) {
         for item in waiting {
-            if !item.deferred, item.undelivered, item.interest.via.source != .bluetooth {
+            if !item.deferred, item.undelivered {
                 decideAnew(
                     item.event,
                     of: app,
+                    held: item.interest,
                     supersedes: item.decision,
                     restarted: true,
                     into: &output
                 )
-                output.actions.append(.discard(app, item.event.id))
-            } else if !item.deferred, item.undelivered {
-                decide(item.event, for: item.interest, supersedes: item.decision, restarted: true, into: &output)
                 output.actions.append(.discard(app, item.event.id))
             } else {
                 dismiss(item, of: app, reason: .benchRestarted, into: &output)
@@ -353,15 +348,16 @@ extension Router {
         }
     }
 
-    /// Decides an event of another source than Bluetooth by what the app wants of it now.
+    /// Decides an event by what the app wants of it now.
     private mutating func decideAnew(
         _ event: WakeEvent,
         of app: AppID,
+        held: Interest?,
         supersedes: DecisionID,
         restarted: Bool,
         into output: inout RouterOutput
     ) {
-        guard let interest = presentInterest(of: app, in: event) else {
+        guard let interest = area(of: event.kind.source).interest(of: app, in: event, held: held, in: &self) else {
             if restarted {
                 loseInRestart(event, of: app, supersedes, into: &output)
             } else {
@@ -379,19 +375,10 @@ extension Router {
         _ supersedes: DecisionID,
         into output: inout RouterOutput
     ) {
-        refuseRequest(of: event, AttributeError.unlikely, into: &output)
+        lose(event, into: &output)
         var snapshot = apps[Int(app.number)].face
         observePhone(&snapshot)
         recordLoss(event, of: app, reason: .benchRestarted, supersedes, snapshot, into: &output)
-    }
-
-    private func presentInterest(of app: AppID, in event: WakeEvent) -> Interest? {
-        switch event.kind.source {
-        case .accessory: accessoryInterest(of: app, in: event)
-        case .voip: voipInterest(of: app, in: event)
-        case .audio: soundInterest(of: app)
-        default: locationInterest(of: app, in: event)
-        }
     }
 
     /// Decides an unacknowledged delivery again; what the rules do not allow now is dropped as lost in the restart.
@@ -401,40 +388,6 @@ extension Router {
         supersedes: DecisionID,
         into output: inout RouterOutput
     ) {
-        if event.kind.source != .bluetooth {
-            decideAnew(event, of: app, supersedes: supersedes, restarted: true, into: &output)
-            return
-        }
-        guard let interest = preservedInterest(of: app, in: event) else {
-            loseInRestart(event, of: app, supersedes, into: &output)
-            return
-        }
-        decide(event, for: interest, supersedes: supersedes, restarted: true, into: &output)
-    }
-
-    /// How a dead app was interested in an event that it was to get: the event itself may have ended the registration.
-    private func preservedInterest(of app: AppID, in event: WakeEvent) -> Interest? {
-        let index = Int(app.number)
-        // The state of the adapter brings nothing back (BTC-8).
-        if event.kind == .bluetoothPoweredOn || event.kind == .bluetoothPoweredOff { return nil }
-        guard
-            let slot = event.client.map({ Int($0.slot) })
-                ?? apps[index].managers.firstIndex(where: { $0.inUse && $0.peripherals.contains(event.peripheral) })
-                ?? apps[index].managers.firstIndex(where: \.inUse),
-            slot < apps[index].managers.count, apps[index].managers[slot].inUse
-        else { return nil }
-        let client = BluetoothClient(app: app, slot: UInt16(slot))
-        if local(client) != nil { return interest(of: client, in: event) }
-        // A force quit leaves an app only what it has of accessories that were set up (BTC-8).
-        if isBarred(app), !isSetUp(event.peripheral, for: app) { return nil }
-        guard var found = interest(of: client, in: event) else {
-            return Interest(client, via: .connection, since: apps[index].managers[slot].createdAt)
-        }
-        if found.via == .operation, event.client == nil {
-            // An event for everyone came to a subscription; only an answer is for the process that asked.
-            found.via = .subscription
-            found.wanted = true
-        }
-        return found
+        decideAnew(event, of: app, held: nil, supersedes: supersedes, restarted: true, into: &output)
     }
 }

@@ -47,32 +47,9 @@ package struct Router {
     package var profile: Profile { constants.profile }
 
     var apps: [AppRecord] = []
-    /// What apps hold on each peripheral, by the number of the peripheral's name.
-    var peripherals: [PeripheralRecord] = []
-    /// The clients that scan, ascending.
-    var scanners: [BluetoothClient] = []
-    /// The managers with standard updates, ascending: an app and a slot of its location managers.
-    var updaters: [BluetoothClient] = []
-    /// The apps with the significant-change service, and those that range beacons, ascending.
-    var significantApps: [AppID] = []
-    var rangingApps: [AppID] = []
-    var regionIndex = RegionIndex()
-    /// The beacon regions that name a UUID, ascending.
-    var beaconRegions: [NameID: [RegionKey]] = [:]
-    /// What is looked for, and how many regions ask for it.
-    var watchedBeacons: [BeaconIdentity: Int] = [:]
-    var appsNeedingFixes = 0
-    /// The apps that use sound, or did until their process ended, ascending.
-    var audioApps: [AppID] = []
-    /// The user is in a telephone call (AUD-5).
-    var inCall = false
+    var areas = Areas()
     /// The screen is locked (AUD-9).
     package internal(set) var isLocked = false
-    /// Nil before the first fix.
-    var lastFix: LastFix?
-    /// In order of connection.
-    var accessories: [ConnectedAccessory] = []
-    var lastSession: AccessorySession = 0
     var deadlines = Deadlines()
     /// The app in the foreground, active or on its way (LIFE-9).
     var foreground: AppID?
@@ -80,10 +57,6 @@ package struct Router {
     var passcode: Bool
     var unlockedSinceBoot = true
     var unlockedAt = Instant.zero
-    var bluetoothOn: Bool
-    var bluetoothSwitch: BluetoothSwitch
-    /// When Bluetooth that is off in Control Centre is turned on by the phone (BT-2).
-    var bluetoothReturns: Instant?
 
     var now = Instant.zero
     var lastDecision: UInt64 = 0
@@ -95,22 +68,21 @@ package struct Router {
 
     /// The bound of what waits for one app, decided or not.
     static let waitingLimit = 1_024
-    /// The bound of one app's background tasks and managers.
+    /// The bound of one app's background tasks.
     static let tasksLimit = 1_024
-    static let managersLimit = 64
 
     /// A phone that is on and unlocked, without apps.
     package init(profile: Profile, passcode: Bool = true, bluetoothOn: Bool = true) {
         constants = Constants(profile)
         self.passcode = passcode
-        self.bluetoothOn = bluetoothOn
-        bluetoothSwitch = bluetoothOn ? .on : .offInSettings
+        areas.bluetooth.isOn = bluetoothOn
+        areas.bluetooth.powerSwitch = bluetoothOn ? .on : .offInSettings
     }
 
     /// The earliest instant at which ``handle(_:id:at:into:)`` has something to do without being asked.
     package var nextDeadline: Instant? {
-        guard let returns = bluetoothReturns else { return deadlines.first?.at }
-        return min(returns, deadlines.first?.at ?? .distantFuture)
+        guard areas.due < .distantFuture else { return deadlines.first?.at }
+        return min(areas.due, deadlines.first?.at ?? .distantFuture)
     }
 
     /// The state of an app; `notRunning` when it was never installed.
@@ -197,7 +169,7 @@ package struct Router {
     }
 
     private mutating func fireDeadlines(into output: inout RouterOutput) {
-        if let returns = bluetoothReturns, returns <= now { turnBluetoothOn(into: &output) }
+        tell(.due, into: &output)
         while let (at, app) = deadlines.first, at <= now {
             deadlineReached(app, into: &output)
             reschedule(app)
@@ -205,6 +177,13 @@ package struct Router {
                 preconditionFailure("the deadline of app \(app.number) does not move on from \(at.nanoseconds)")
             }
         }
+    }
+
+    /// Finds the apps that registered for the event, and decides for each.
+    private mutating func route(_ event: WakeEvent, into output: inout RouterOutput) {
+        reached = false
+        routeToArea(event, into: &output)
+        if !reached { nobody(event, into: &output) }
     }
 
     func isInstalled(_ app: AppID) -> Bool {
@@ -216,27 +195,22 @@ package struct Router {
     }
 
     /// The next instant at which something about an app is due.
-    private func nextDeadline(of index: Int) -> Instant? {
-        let due = min(
-            apps[index].location.due,
-            apps[index].location.rangingDue,
-            apps[index].requestDeadline ?? .distantFuture,
-            apps[index].voip.due
-        )
+    private mutating func nextDeadline(of index: Int) -> Instant? {
+        let due = areas.due(of: index)
         let ofProcess = nextProcessDeadline(of: index)
         return due == .distantFuture ? ofProcess : ofProcess.map { min($0, due) } ?? due
     }
 
     /// The next instant at which something about an app's process is due. Reads field by field: a copy of the whole
     /// record would cost more than all the rest.
-    private func nextProcessDeadline(of index: Int) -> Instant? {
+    private mutating func nextProcessDeadline(of index: Int) -> Instant? {
         switch apps[index].phase {
         case .resting, .freezing: return nil
         case .launching(let deadline), .leaving(let deadline), .ending(let deadline, _, _, _): return deadline
         case .running: break
         }
         guard apps[index].face.state == .background else { return nil }
-        let lingering = apps[index].audio.lingersUntil
+        let lingering = areas.lingers(index)
         let held = apps[index].window.map { min($0.ends, lingering ?? .distantFuture) } ?? lingering
         guard let budgetEnds = apps[index].taskBudgetEnds, !apps[index].tasks.isEmpty, !runsOn(index)
         else {
@@ -256,6 +230,7 @@ package struct Router {
         precondition(index <= apps.count, "app numbers are given in order: \(index) after \(apps.count)")
         if index == apps.count {
             apps.append(AppRecord())
+            areas.addApp()
             apps[index].face.stateSince = now
             apps[index].installedAt = now
         }
@@ -263,6 +238,7 @@ package struct Router {
             // Installed anew: only the counts of its processes and ends go on.
             let before = apps[index].face
             apps[index] = AppRecord()
+            areas.resetApp(index)
             apps[index].face.generation = before.generation
             apps[index].face.lastExit = before.lastExit
             apps[index].face.lastExitCause = before.lastExitCause
@@ -275,24 +251,17 @@ package struct Router {
         apps[index].face.modes = manifest.modes
         apps[index].face.sdk = manifest.sdk
         apps[index].face.exitsOnSuspend = manifest.exitsOnSuspend
-        apps[index].accessory.protocols = manifest.accessoryProtocols
-        apps[index].mayBeSetUp = manifest.accessorySetup
-        let isAllowed = manifest.bluetoothAuthorization == .allowed
-        if apps[index].face.bluetoothAllowed != isAllowed {
-            apps[index].face.bluetoothAllowed = isAllowed
-            // The user changed the app's access in Settings, which ends it (BTP-5).
-            if apps[index].hasProcess { end(app, cause: .policy, code: 0, by: .none, into: &output) }
-        }
-        updateAir(of: app, into: &output)
+        var ends = false
+        eachArea { if $0.installed(app, manifest, in: &$1) { ends = true } }
+        if ends, apps[index].hasProcess { end(app, cause: .policy, code: 0, by: .none, into: &output) }
+        tell(.changed, of: app, into: &output)
         reschedule(app)
     }
 
     private mutating func uninstall(_ app: AppID, id: EventID, into output: inout RouterOutput) {
         guard isInstalled(app) else { return }
         endForGood(app, by: id, into: &output)
-        releaseManagers(of: app, into: &output) { _ in true }
-        forgetLocation(of: app, into: &output)
-        forgetSound(of: app)
+        tell(.uninstalled, of: app, into: &output)
         apps[Int(app.number)].installed = false
         reschedule(app)
     }
@@ -302,9 +271,6 @@ package struct Router {
     private mutating func phone(_ change: PhoneChange, id: EventID, into output: inout RouterOutput) {
         switch change {
         case .lock: setLocked(true, into: &output)
-        case .callBegan: callBegan(by: id, into: &output)
-        case .callEnded: callEnded(by: id, into: &output)
-        case .displayOn: displayOn(by: id, into: &output)
         case .unlock:
             setLocked(false, into: &output)
             if !unlockedSinceBoot { firstUnlock(into: &output) }
@@ -315,18 +281,22 @@ package struct Router {
             if !unlockedSinceBoot { firstUnlock(into: &output) }
             setLocked(false, into: &output)
         case .reboot: reboot(id: id, into: &output)
-        case .bluetoothOn, .bluetoothOff, .bluetoothOffInControlCentre, .airplaneModeOn,
-            .airplaneModeOnKeepingBluetooth, .airplaneModeOff:
-            turnBluetooth(change, into: &output)
+        default:
+            // What else happens to the phone is for areas to hear.
+            tell(.changed(change, id), into: &output)
         }
+    }
+
+    private mutating func setLocked(_ locked: Bool, into output: inout RouterOutput) {
+        isLocked = locked
+        tell(.lockChanged, into: &output)
     }
 
     private mutating func firstUnlock(into output: inout RouterOutput) {
         unlockedAt = now
         unlockedSinceBoot = true
-        if profile.firstUnlockGates { launchVoIPAfterBoot(into: &output) }
-        for client in scanners { repeatMissedScan(client, into: &output) }
-        updateAir(into: &output)
+        if profile.firstUnlockGates { tell(.booted, into: &output) }
+        tell(.unlocked, into: &output)
         for index in apps.indices { decideKept(of: AppID(UInt32(index)), into: &output) }
     }
 
@@ -334,7 +304,7 @@ package struct Router {
     private mutating func reboot(id: EventID, into output: inout RouterOutput) {
         unlockedSinceBoot = !passcode
         if unlockedSinceBoot { unlockedAt = now }
-        let lost = keptLinks()
+        tell(.rebooting, into: &output)
         for index in apps.indices where apps[index].installed {
             let app = AppID(UInt32(index))
             endForGood(app, by: id, into: &output)
@@ -343,13 +313,10 @@ package struct Router {
             reschedule(app)
         }
         setLocked(!unlockedSinceBoot, into: &output)
-        inCall = false
-        loseConnections(lost, by: id, into: &output)
-        takeOffAir(into: &output)
-        takeUpRadio(into: &output)
-        takeUpLocation(into: &output)
-        bluetoothAfterReboot(into: &output)
-        if unlockedSinceBoot || !profile.firstUnlockGates { launchVoIPAfterBoot(into: &output) }
+        tell(.rebooted(by: id), into: &output)
+        tell(.takeUp, into: &output)
+        tell(.restarted, into: &output)
+        if unlockedSinceBoot || !profile.firstUnlockGates { tell(.booted, into: &output) }
     }
 
     /// Ends an app with all that it waits for, so that nothing brings it back at once.
@@ -363,8 +330,7 @@ package struct Router {
     /// Every process died with the bench. What was waited for is asked of the radio again (SYS-2); connections that were
     /// up end by events of their own.
     private mutating func benchRestarted(id: EventID, into output: inout RouterOutput) {
-        takeOffAir(into: &output)
-        forgetAccessories(into: &output)
+        tell(.benchRestarted, into: &output)
         for index in apps.indices where apps[index].installed && apps[index].hasProcess {
             let app = AppID(UInt32(index))
             let waiting = apps[index].waiting
@@ -373,8 +339,7 @@ package struct Router {
             decideWaitingAgain(waiting, of: app, into: &output)
             reschedule(app)
         }
-        takeUpRadio(into: &output)
-        takeUpLocation(into: &output)
+        tell(.takeUp, into: &output)
     }
 
     // MARK: States
@@ -389,13 +354,9 @@ package struct Router {
         apps[index].face.stateSince = now
         if from == .active || from == .inactive { apps[index].leftForeground = now }
         output.actions.append(.moved(app, from: from, to: state))
-        if !apps[index].location.managers.isEmpty { accountReceiver(of: app) }
-        if !apps[index].location.ranged.isEmpty { followRanging(of: app) }
-        if apps[index].audio.attached { soundMoved(app, from: from, to: state, into: &output) }
-        followState(of: app, from: from, to: state, into: &output)
-        if !apps[index].voip.sockets.isEmpty { watchSockets(of: app, from: from, into: &output) }
-        // The end of a process lets go of its managers first.
-        if state != .notRunning { updateAir(of: app, into: &output) }
+        tell(.moved(from: from, to: state), of: app, into: &output)
+        // The end of a process lets go of what it held first.
+        if state != .notRunning { tell(.changed, of: app, into: &output) }
     }
 
     /// The process is gone: its exit record is written, and what it held for itself goes with it (LIFE-10).
@@ -434,19 +395,14 @@ package struct Router {
                 )
             )
         )
-        refuseDeliveredRequests(of: app, into: &output)
-        detachManagers(of: app, into: &output)
-        detachLocation(of: app, into: &output)
-        detachSound(of: app, into: &output)
-        detachAccessories(of: app, into: &output)
-        closeSockets(of: app, into: &output)
+        tell(.ended, of: app, into: &output)
         let isBarred = isBarred(app)
-        if !isBarred { updateAir(of: app, into: &output) }
+        if !isBarred { tell(.changed, of: app, into: &output) }
         dropWaiting(of: app, reason: .appEnded, into: &output)
         // What came while the process was ending is still decided for what the app held.
         decideHeld(of: app, into: &output)
-        if isBarred { letGo(of: app, into: &output) }
+        if isBarred { tell(.barred, of: app, into: &output) }
         launchAfterEnd(app, into: &output)
-        launchVoIPAfterExit(app, cause, code, into: &output)
+        tell(.gone(cause, code: code), of: app, into: &output)
     }
 }

@@ -1,0 +1,264 @@
+import WakeModel
+
+/// A source of wakes with its rules: what apps registered for, who hears of an event, and what the rules say to it.
+///
+/// The phone knows areas by this protocol alone and finds them in ``Areas``. What an area keeps is its value there; what it
+/// does, it does to the phone, whose apps it asks to wake, to keep running and to end.
+protocol Area {
+    /// What its rules look at.
+    associatedtype Question: AreaQuestion
+
+    // MARK: Events and registrations
+
+    /// Performs what an app asks; says whether it is one of the area's requests.
+    static func perform(
+        _ request: AppRequest,
+        from app: AppID,
+        in router: inout Router,
+        into output: inout RouterOutput
+    ) -> Bool
+    /// An app without a running process asked: who waits for an answer gets one.
+    static func refuse(_ request: AppRequest, of app: AppID, into output: inout RouterOutput)
+    /// Finds the apps that registered for the event, and decides for each.
+    static func route(_ event: WakeEvent, in router: inout Router, into output: inout RouterOutput)
+    /// How an app is interested now in an event that was kept back for it, or is to be delivered again.
+    ///
+    /// - Parameter held: How it was when the event was kept back; nil for one that is to be delivered again.
+    static func interest(of app: AppID, in event: WakeEvent, held: Interest?, in router: inout Router) -> Interest?
+    /// Whether the numbers in an interest of a snapshot stand for something.
+    static func isConsistent(_ interest: Interest, _ router: Router) -> Bool
+    /// All that an app is registered for.
+    static func registrations(of app: AppID, _ router: Router) -> [KeptRegistration]
+
+    // MARK: Deciding
+
+    /// How long an event lets an app run.
+    static func window(_ profile: borrowing Profile) -> Instant.Span
+    /// The rule by which a suspended app gets an event when it runs.
+    static func ruleOfWaiting(_ event: WakeEvent, _ interest: Interest, in router: inout Router) -> RuleID
+    /// The observed values at the moment of the decision.
+    static func observe(_ interest: Interest, in router: inout Router) -> AppSnapshot
+    /// Puts the questions of the area. Leaves in the interest the managers that the event counts for.
+    ///
+    /// - Parameters:
+    ///   - restarted: The event was on its way to the app when the bench died.
+    ///   - isNew: The event has not been taken down: it waits for an answer all the same.
+    static func judge(
+        _ event: WakeEvent,
+        for interest: inout Interest,
+        restarted: Bool,
+        isNew: Bool,
+        in router: inout Router
+    ) -> (AppSnapshot, CheckResults, Question)
+    /// An app is about to get its verdict.
+    static func deciding(
+        _ event: WakeEvent,
+        for interest: Interest,
+        in router: inout Router,
+        into output: inout RouterOutput
+    )
+    /// The verdict is recorded, and nothing of it is done yet.
+    static func recorded(
+        _ event: WakeEvent,
+        for interest: Interest,
+        _ verdict: Verdict,
+        _ face: AppSnapshot,
+        in router: inout Router,
+        into output: inout RouterOutput
+    )
+    /// The verdict is carried out.
+    static func carriedOut(
+        _ event: WakeEvent,
+        for interest: Interest,
+        _ verdict: Verdict,
+        _ reason: Reason,
+        in router: inout Router,
+        into output: inout RouterOutput
+    )
+    /// Whether an event that was denied before the first unlock is decided anew after it (LAUNCH-5).
+    static func waitsForUnlock(_ event: WakeEvent, wouldHave verdict: Verdict?) -> Bool
+    /// Whether of two events that wait for the unlock only the newer is kept.
+    static func replaces(_ newer: WakeEvent, _ older: WakeEvent) -> Bool
+
+    // MARK: Delivering
+
+    /// The number by which an app's process knows the manager behind a slot; nil when it has not made it.
+    static func managerNumber(_ slot: Int, of index: Int, in router: inout Router) -> ManagerNumber?
+    /// Whether an app's process may still make the manager behind a slot.
+    static func expectsManager(_ slot: Int, of index: Int, in router: inout Router) -> Bool
+    /// An event is about to wait for a suspended app.
+    static func deferring(
+        _ event: WakeEvent,
+        for interest: Interest,
+        in router: inout Router,
+        into output: inout RouterOutput
+    )
+    /// An event that waited for a suspended app goes to it now.
+    static func deferredDelivered(
+        _ event: WakeEvent,
+        for interest: Interest,
+        in router: inout Router,
+        into output: inout RouterOutput
+    )
+    /// The process has the event.
+    static func delivered(_ event: WakeEvent, to app: AppID, in router: inout Router)
+    /// The event will not reach an app: who waits for an answer gets an error.
+    static func lost(
+        _ event: WakeEvent,
+        forWantOfRoom: Bool,
+        in router: inout Router,
+        into output: inout RouterOutput
+    )
+
+    // MARK: Apps
+
+    /// The app is installed, or installed over. Says whether the user changed what it may do, which ends it.
+    static func installed(_ app: AppID, _ manifest: AppManifest, in router: inout Router) -> Bool
+    /// The user's word about an app that is the area's to hear.
+    static func user(_ action: UserAction, _ app: AppID, in router: inout Router)
+    /// A step in the life of an app.
+    static func hear(_ step: AppStep, of app: AppID, in router: inout Router, into output: inout RouterOutput)
+
+    // MARK: Running in the background
+
+    /// Whether an app in the background runs for as long as it goes on with what it does.
+    static func runsOn(_ index: Int, _ router: Router) -> Bool
+    /// Until when an app may run in the background beside its windows and tasks; zero when it may not.
+    func lingers(_ index: Int) -> Instant
+
+    // MARK: The phone
+
+    /// A step in the life of the phone.
+    static func hear(_ step: PhoneStep, in router: inout Router, into output: inout RouterOutput)
+    /// Shows the phone in the observed values.
+    func show(in face: inout AppSnapshot)
+
+    // MARK: Time
+
+    /// The next instant at which something about an app is due; the distant future when nothing is.
+    func due(of index: Int) -> Instant
+    /// The next instant at which something about no app is due; the distant future when nothing is.
+    var due: Instant { get }
+}
+
+/// What areas hear of an app.
+enum AppStep {
+    case uninstalled
+    /// A process is about to start.
+    case launching
+    /// A process starts.
+    case launched
+    case moved(from: AppState, to: AppState)
+    /// The app runs in the foreground.
+    case foregrounded
+    case suspended
+    /// It is looked whether something still keeps the app running.
+    case settling
+    /// The process is gone, and what it held for itself goes with it.
+    case ended
+    /// The end is over with all that came of it.
+    case gone(ExitCause, code: Int64)
+    /// The app may not be launched again: the system keeps nothing for it (LAUNCH-2).
+    case barred
+    /// What an area does for an app is to follow the state of the app and of the phone.
+    case changed
+    /// Something may be due.
+    case due
+    /// The same, after what was due of the process: a report is for an app that still runs.
+    case reportDue
+}
+
+/// What areas hear of the phone.
+enum PhoneStep {
+    /// Its switches, its display, its calls.
+    case changed(PhoneChange, EventID)
+    case lockChanged
+    /// Every process is about to end with the phone.
+    case rebooting
+    case rebooted(by: EventID)
+    /// The sources know nothing of before: they are asked again for all that is wanted.
+    case takeUp
+    /// The sources were asked after a restart of the phone.
+    case restarted
+    /// Apps can be launched for the first time since the phone started.
+    case booted
+    /// The phone is unlocked for the first time since it started.
+    case unlocked
+    /// The bench is back after its death, and processes are about to end.
+    case benchRestarted
+    /// Something about no app may be due.
+    case due
+}
+
+/// What the rules of an area look at beside the app and the phone, and what they make of it.
+protocol AreaQuestion {
+    /// The verdict and reason of the decisive check.
+    func refusal(_ decisive: Check, in results: CheckResults) -> (Verdict, Reason)
+    /// The verdict when nothing stands in the way, with the rule that gives it.
+    func acceptance(launching: Bool) -> (Verdict, Reason)
+    /// Whether an event gives a running app time of its own in the background (LIFE-11, MODE-2).
+    func keepsRunning(_ face: AppSnapshot, by profile: borrowing Profile) -> Bool
+}
+
+/// Most of what happens to apps and to the phone concerns few areas.
+extension Area {
+    static func refuse(_ request: AppRequest, of app: AppID, into output: inout RouterOutput) {}
+    static func isConsistent(_ interest: Interest, _ router: Router) -> Bool { true }
+    static func ruleOfWaiting(_ event: WakeEvent, _ interest: Interest, in router: inout Router) -> RuleID { .launch6 }
+    @inline(__always)
+    static func observe(_ interest: Interest, in router: inout Router) -> AppSnapshot {
+        router.observe(interest, window: window(router.constants.profile))
+    }
+    static func deciding(
+        _ event: WakeEvent,
+        for interest: Interest,
+        in router: inout Router,
+        into output: inout RouterOutput
+    ) {}
+    static func recorded(
+        _ event: WakeEvent,
+        for interest: Interest,
+        _ verdict: Verdict,
+        _ face: AppSnapshot,
+        in router: inout Router,
+        into output: inout RouterOutput
+    ) {}
+    static func carriedOut(
+        _ event: WakeEvent,
+        for interest: Interest,
+        _ verdict: Verdict,
+        _ reason: Reason,
+        in router: inout Router,
+        into output: inout RouterOutput
+    ) {}
+    static func waitsForUnlock(_ event: WakeEvent, wouldHave verdict: Verdict?) -> Bool { verdict?.delivers == true }
+    static func replaces(_ newer: WakeEvent, _ older: WakeEvent) -> Bool { false }
+    static func expectsManager(_ slot: Int, of index: Int, in router: inout Router) -> Bool { false }
+    static func deferring(
+        _ event: WakeEvent,
+        for interest: Interest,
+        in router: inout Router,
+        into output: inout RouterOutput
+    ) {}
+    static func deferredDelivered(
+        _ event: WakeEvent,
+        for interest: Interest,
+        in router: inout Router,
+        into output: inout RouterOutput
+    ) {}
+    static func delivered(_ event: WakeEvent, to app: AppID, in router: inout Router) {}
+    static func lost(
+        _ event: WakeEvent,
+        forWantOfRoom: Bool,
+        in router: inout Router,
+        into output: inout RouterOutput
+    ) {}
+    static func installed(_ app: AppID, _ manifest: AppManifest, in router: inout Router) -> Bool { false }
+    static func user(_ action: UserAction, _ app: AppID, in router: inout Router) {}
+    static func runsOn(_ index: Int, _ router: Router) -> Bool { false }
+    func lingers(_ index: Int) -> Instant { .zero }
+    static func hear(_ step: PhoneStep, in router: inout Router, into output: inout RouterOutput) {}
+    func show(in face: inout AppSnapshot) {}
+    func due(of index: Int) -> Instant { .distantFuture }
+    var due: Instant { .distantFuture }
+}

@@ -1,0 +1,113 @@
+import WakeModel
+
+/// External accessories: which are connected, who may see them, and the sessions of apps with them.
+///
+/// The slot 0 of an interest stands for the app's accessory manager, and slot 1 for its first session.
+struct AccessoryArea {
+    /// By app number.
+    var apps: [AccessoryRecord] = []
+    /// In order of connection.
+    var connected: [ConnectedAccessory] = []
+    var lastSession: AccessorySession = 0
+}
+
+extension AccessoryArea: ByteCoded {
+    func encode(into writer: inout ByteWriter) {
+        writer.write(apps)
+        writer.write(connected)
+        writer.write(lastSession)
+    }
+
+    init(from reader: inout ByteReader) throws(EncodingFault) {
+        self.init(
+            apps: try reader.readArray(),
+            connected: try reader.readArray(),
+            lastSession: try reader.readUInt32()
+        )
+    }
+}
+
+extension AccessoryArea: Area {
+    static func perform(
+        _ request: AppRequest,
+        from app: AppID,
+        in router: inout Router,
+        into output: inout RouterOutput
+    ) -> Bool {
+        guard case .accessory(let number, let request) = request else { return false }
+        router.accessory(request, manager: number, from: app, into: &output)
+        return true
+    }
+
+    static func route(_ event: WakeEvent, in router: inout Router, into output: inout RouterOutput) {
+        router.routeAccessory(event, into: &output)
+    }
+
+    static func interest(of app: AppID, in event: WakeEvent, held: Interest?, in router: inout Router) -> Interest? {
+        router.accessoryInterest(of: app, in: event)
+    }
+
+    static func registrations(of app: AppID, _ router: Router) -> [KeptRegistration] {
+        let record = router.areas.accessory.apps[Int(app.number)]
+        let notifications = record.registeredAt.map {
+            [KeptRegistration(via: .accessoryNotifications, subject: .none, since: $0)]
+        }
+        let used = record.sessions.compactMap { $0 }.filter(\.isUsed)
+        return (notifications ?? [])
+            + used.map { KeptRegistration(via: .accessorySession, subject: $0.name, since: $0.since) }
+    }
+
+    static func window(_ profile: borrowing Profile) -> Instant.Span { profile.accessoryWindow }
+
+    static func judge(
+        _ event: WakeEvent,
+        for interest: inout Interest,
+        restarted: Bool,
+        isNew: Bool,
+        in router: inout Router
+    ) -> (AppSnapshot, CheckResults, AccessoryQuestion) {
+        let question = router.accessoryQuestion(of: interest, event)
+        let face = observe(interest, in: &router)
+        return (face, AccessoryRules.evaluate(question, of: face, by: router.constants.profile), question)
+    }
+
+    static func managerNumber(_ slot: Int, of index: Int, in router: inout Router) -> ManagerNumber? {
+        let manager = router.areas.accessory.apps[index].manager
+        if slot == 0 { return manager == 0 ? nil : manager }
+        guard slot <= router.areas.accessory.apps[index].sessions.count else { return nil }
+        return router.areas.accessory.apps[index].sessions[slot - 1]?.manager
+    }
+
+    static func delivered(_ event: WakeEvent, to app: AppID, in router: inout Router) {
+        router.noteSessionDelivery(of: event, to: app)
+    }
+
+    static func installed(_ app: AppID, _ manifest: AppManifest, in router: inout Router) -> Bool {
+        router.areas.accessory.apps[Int(app.number)].protocols = manifest.accessoryProtocols
+        return false
+    }
+
+    static func hear(_ step: AppStep, of app: AppID, in router: inout Router, into output: inout RouterOutput) {
+        switch step {
+        case .moved(let from, let to): router.followState(of: app, from: from, to: to, into: &output)
+        case .ended: router.detachAccessories(of: app, into: &output)
+        default: break
+        }
+    }
+
+    static func hear(_ step: PhoneStep, in router: inout Router, into output: inout RouterOutput) {
+        if case .benchRestarted = step { router.forgetAccessories(into: &output) }
+    }
+}
+
+extension AccessoryQuestion: AreaQuestion {
+    func refusal(_ decisive: Check, in results: CheckResults) -> (Verdict, Reason) {
+        AccessoryRules.refusal(decisive, state: state)
+    }
+
+    func acceptance(launching: Bool) -> (Verdict, Reason) { AccessoryRules.acceptance(self, launching: launching) }
+
+    func keepsRunning(_ face: AppSnapshot, by profile: borrowing Profile) -> Bool {
+        face.modes.contains(.externalAccessory) && AccessoryRules.wakes(kind)
+    }
+}

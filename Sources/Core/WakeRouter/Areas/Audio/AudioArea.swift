@@ -1,0 +1,118 @@
+import WakeModel
+
+/// The sound of apps: their sessions and engines, and who plays when.
+///
+/// The slot 0 of an interest stands for the session, of which a process has one.
+struct AudioArea {
+    /// By app number.
+    var apps: [AudioRecord] = []
+    /// The apps that use sound, or did until their process ended, ascending.
+    var users: [AppID] = []
+    /// The user is in a telephone call (AUD-5).
+    var inCall = false
+}
+
+extension AudioArea: ByteCoded {
+    func encode(into writer: inout ByteWriter) {
+        writer.write(apps)
+        writer.write(inCall)
+    }
+
+    init(from reader: inout ByteReader) throws(EncodingFault) {
+        self.init(apps: try reader.readArray(), inCall: try reader.readBool())
+        users = apps.indices.filter { apps[$0].since != nil }.map { AppID(UInt32($0)) }
+    }
+}
+
+extension AudioArea: Area {
+    static func perform(
+        _ request: AppRequest,
+        from app: AppID,
+        in router: inout Router,
+        into output: inout RouterOutput
+    ) -> Bool {
+        guard case .audio(let request) = request else { return false }
+        router.audio(request, from: app, into: &output)
+        return true
+    }
+
+    static func refuse(_ request: AppRequest, of app: AppID, into output: inout RouterOutput) {
+        guard case .audio(let request) = request else { return }
+        refuse(request, of: app, into: &output)
+    }
+
+    static func route(_ event: WakeEvent, in router: inout Router, into output: inout RouterOutput) {
+        router.routeSound(event, into: &output)
+    }
+
+    static func interest(of app: AppID, in event: WakeEvent, held: Interest?, in router: inout Router) -> Interest? {
+        router.soundInterest(of: app)
+    }
+
+    static func registrations(of app: AppID, _ router: Router) -> [KeptRegistration] {
+        let record = router.areas.audio.apps[Int(app.number)]
+        guard record.attached, let since = record.since else { return [] }
+        return [KeptRegistration(via: .audioSession, subject: .none, since: since)]
+    }
+
+    static func window(_ profile: borrowing Profile) -> Instant.Span { profile.audioWindow }
+
+    static func ruleOfWaiting(_ event: WakeEvent, _ interest: Interest, in router: inout Router) -> RuleID {
+        event.kind == .audioInterruptionEnded ? .aud6 : .launch6
+    }
+
+    static func judge(
+        _ event: WakeEvent,
+        for interest: inout Interest,
+        restarted: Bool,
+        isNew: Bool,
+        in router: inout Router
+    ) -> (AppSnapshot, CheckResults, AudioQuestion) {
+        let face = observe(interest, in: &router)
+        let question = router.soundQuestion(of: interest.app, event)
+        return (face, AudioRules.evaluate(question, of: face, by: router.constants.profile), question)
+    }
+
+    static func managerNumber(_ slot: Int, of index: Int, in router: inout Router) -> ManagerNumber? {
+        router.areas.audio.apps[index].attached ? 0 : nil
+    }
+
+    static func expectsManager(_ slot: Int, of index: Int, in router: inout Router) -> Bool { slot == 0 }
+
+    static func hear(_ step: AppStep, of app: AppID, in router: inout Router, into output: inout RouterOutput) {
+        switch step {
+        case .uninstalled, .launching: router.forgetSound(of: app)
+        case .moved(let from, let to): router.soundMoved(app, from: from, to: to, into: &output)
+        case .suspended: router.soundSuspended(app, into: &output)
+        case .settling: router.areas.audio.apps[Int(app.number)].lapse(at: router.now)
+        case .ended: router.detachSound(of: app, into: &output)
+        default: break
+        }
+    }
+
+    static func hear(_ step: PhoneStep, in router: inout Router, into output: inout RouterOutput) {
+        switch step {
+        case .changed(.callBegan, let id): router.callBegan(by: id, into: &output)
+        case .changed(.callEnded, let id): router.callEnded(by: id, into: &output)
+        case .lockChanged: router.settleSounds(into: &output)
+        case .rebooted: router.areas.audio.inCall = false
+        default: break
+        }
+    }
+
+    static func runsOn(_ index: Int, _ router: Router) -> Bool { router.areas.audio.apps[index].isSounding }
+
+    func lingers(_ index: Int) -> Instant { apps[index].lingersUntil ?? .zero }
+}
+
+extension AudioQuestion: AreaQuestion {
+    func refusal(_ decisive: Check, in results: CheckResults) -> (Verdict, Reason) {
+        AudioRules.refusal(decisive, state: state)
+    }
+
+    func acceptance(launching: Bool) -> (Verdict, Reason) { AudioRules.acceptance(of: self, launching: launching) }
+
+    func keepsRunning(_ face: AppSnapshot, by profile: borrowing Profile) -> Bool {
+        AudioRules.keepsRunning(self, modes: face.modes)
+    }
+}

@@ -1,0 +1,29 @@
+import WakeModel
+
+/// Accessories that the user set up with AccessorySetupKit, which outlive a force quit of their app and Bluetooth being off
+/// in Control Centre (BTC-8).
+extension Router {
+    /// The user sets up a peripheral in the picker of an app; it stays so until the app is uninstalled.
+    mutating func setUp(_ peripheral: NameID, for app: AppID) {
+        let index = Int(app.number)
+        guard areas.bluetooth.apps[index].mayBeSetUp else { return }
+        let names = areas.bluetooth.apps[index].accessoriesSetUp
+        let place = names.firstIndex { $0 >= peripheral } ?? names.count
+        if place < names.count, names[place] == peripheral { return }
+        areas.bluetooth.apps[index].accessoriesSetUp.insert(peripheral, at: place)
+    }
+
+    /// Whether a peripheral was set up for an app, on a phone where that counts.
+    func isSetUp(_ peripheral: NameID, for app: AppID) -> Bool {
+        profile.accessorySetupRelaunches && areas.bluetooth.apps[Int(app.number)].accessoriesSetUp.contains(peripheral)
+    }
+
+    /// Shows in the observed values that an event is of an accessory that was set up, and what that lifts.
+    func noteSetUp(_ event: WakeEvent, for client: BluetoothClient, _ face: inout AppSnapshot) {
+        guard isSetUp(event.peripheral, for: client.app) else { return }
+        face.accessorySetUp = true
+        face.forceQuitLifted = face.state == .notRunning && isBarred(client.app)
+        // What waits for it has outlived Bluetooth being off as long as it is there.
+        face.bluetoothOffLifted = face.bluetoothOffSince && link(of: client, to: event.peripheral) != nil
+    }
+}

@@ -1,0 +1,81 @@
+import WakeModel
+
+/// What an app asked for with a connection: to be connected again, and alerts while it is suspended.
+extension Router {
+    mutating func setOptions(_ options: ConnectOptions, of client: BluetoothClient, to peripheral: NameID) {
+        let row = Int(peripheral.number)
+        guard let position = areas.bluetooth.peripherals[row].position(of: client) else { return }
+        areas.bluetooth.peripherals[row].links[position].options = options
+    }
+
+    // MARK: Connecting again
+
+    /// Links are gone: the radio's for everyone connected, or one client's own. Who asked for it is connected again by
+    /// the system after a loss, and waits until then (BTC-11).
+    mutating func loseLinks(_ event: WakeEvent, into output: inout RouterOutput) {
+        if let client = event.client {
+            removeLink(of: client, to: event.peripheral)
+            return
+        }
+        let row = Int(event.peripheral.number)
+        guard row < areas.bluetooth.peripherals.count else { return }
+        for link in areas.bluetooth.peripherals[row].links where link.connected {
+            guard reconnects(link) else {
+                removeLink(of: link.client, to: event.peripheral)
+                continue
+            }
+            areas.bluetooth.peripherals[row].subscriptions.removeAll { $0.client == link.client }
+            if let position = areas.bluetooth.peripherals[row].position(of: link.client) {
+                areas.bluetooth.peripherals[row].links[position].connected = false
+                areas.bluetooth.peripherals[row].links[position].since = now
+            }
+            output.actions.append(.bluetooth(.connect(link.client, peripheral: event.peripheral)))
+        }
+    }
+
+    private func reconnects(_ link: Link) -> Bool {
+        profile.reconnects && link.options.contains(.reconnects) && isKept(link.client)
+    }
+
+    /// Whether the system connects an app's manager to a peripheral again when the link is lost.
+    package func reconnects(_ app: AppID, _ manager: ManagerNumber, to peripheral: NameID) -> Bool {
+        guard isInstalled(app), let slot = areas.bluetooth.apps[Int(app.number)].slot(of: manager) else { return false }
+        return link(of: BluetoothClient(app: app, slot: UInt16(slot)), to: peripheral).map(reconnects) ?? false
+    }
+
+    // MARK: Alerts
+
+    /// Shows the user an alert when a suspended app asked for one (BTC-9). Of several such apps the one that the user saw
+    /// last shows it.
+    mutating func showAlert(of event: WakeEvent, to interest: Interest, into output: inout RouterOutput) {
+        guard let wanted = Self.alert(on: event.kind), event.client == nil || !event.failed,
+            asks(for: wanted, interest.app, of: event.peripheral)
+        else { return }
+        let row = Int(event.peripheral.number)
+        let mine = apps[Int(interest.app.number)].leftForeground
+        let isLast = !areas.bluetooth.peripherals[row].links.contains { link in
+            let other = apps[Int(link.client.app.number)]
+            return link.client.app != interest.app && other.state == .suspended
+                && link.options.contains(wanted)
+                && (other.leftForeground, link.client.app) > (mine, interest.app)
+        }
+        if isLast {
+            output.actions.append(.alert(interest.app, event.kind, subject: event.peripheral, event.id))
+        }
+    }
+
+    private static func alert(on kind: EventKind) -> ConnectOptions? {
+        switch kind {
+        case .peripheralConnected: .alertsOnConnection
+        case .peripheralDisconnected: .alertsOnDisconnection
+        case .characteristicNotified: .alertsOnNotification
+        default: nil
+        }
+    }
+
+    private func asks(for alert: ConnectOptions, _ app: AppID, of peripheral: NameID) -> Bool {
+        let row = Int(peripheral.number)
+        guard row < areas.bluetooth.peripherals.count else { return false }
+        return areas.bluetooth.peripherals[row].links.contains { $0.client.app == app && $0.options.contains(alert) }
+    }
+}

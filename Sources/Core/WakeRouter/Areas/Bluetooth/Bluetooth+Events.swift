@@ -1,0 +1,297 @@
+import WakeModel
+
+/// From an event of Bluetooth to the managers that registered for it.
+extension Router {
+    /// Finds the managers that registered for the event, and decides for their apps.
+    mutating func routeBluetooth(_ event: WakeEvent, into output: inout RouterOutput) {
+        let wasOn = areas.bluetooth.isOn
+        if let client = event.client {
+            if let interest = interest(of: client, in: event) {
+                if openRequest(event, for: client) {
+                    decide(event, for: interest, into: &output)
+                } else {
+                    reached = true
+                    respond(AttributeError.insufficientResources, to: event.request, of: client, into: &output)
+                    refuse(
+                        event,
+                        for: interest,
+                        by: BluetoothArea.self,
+                        .roomInQueues,
+                        isNew: true,
+                        supersedes: .none,
+                        into: &output
+                    )
+                }
+                reschedule(client.app)
+            } else if event.request != 0 {
+                respond(AttributeError.invalidHandle, to: event.request, of: client, into: &output)
+            }
+        } else {
+            fanOut(event, into: &output)
+        }
+        if !reached { nobody(event, into: &output) }
+        settleLinks(after: event, into: &output)
+        settleLocal(after: event)
+        if event.kind == .bluetoothPoweredOn || event.kind == .bluetoothPoweredOff {
+            bluetoothTurned(event.kind == .bluetoothPoweredOn, wasOn: wasOn, into: &output)
+        }
+    }
+
+    // MARK: Interest
+
+    private mutating func fanOut(_ event: WakeEvent, into output: inout RouterOutput) {
+        switch event.kind {
+        case .bluetoothPoweredOn, .bluetoothPoweredOff:
+            areas.bluetooth.isOn = event.kind == .bluetoothPoweredOn
+            for index in apps.indices { fanOutPower(event, to: index, into: &output) }
+        case .peripheralDiscovered: fanOutDiscovery(event, into: &output)
+        case .characteristicNotified: fanOutNotification(event, into: &output)
+        case .peripheralConnected, .peripheralConnectionFailed:
+            fanOutToLinks(event, connected: false, via: .pendingConnect, into: &output)
+        case .peripheralDisconnected, .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered,
+            .descriptorsDiscovered, .valueRead, .valueWritten, .notificationStateChanged, .descriptorRead,
+            .descriptorWritten, .signalStrengthRead, .nameChanged, .servicesModified, .readyToWrite:
+            fanOutToLinks(event, connected: true, via: .connection, into: &output)
+        default:
+            // Each is addressed to one client, or is no event of Bluetooth's.
+            break
+        }
+    }
+
+    /// The state of the adapter interests every manager of a process, and wakes no terminated app (BTC-8).
+    private mutating func fanOutPower(_ event: WakeEvent, to index: Int, into output: inout RouterOutput) {
+        // To whom Bluetooth is forbidden it makes no difference (BTP-5).
+        guard apps[index].face.bluetoothAllowed else { return }
+        var found: Interest?
+        for slot in areas.bluetooth.apps[index].managers.indices
+        where areas.bluetooth.apps[index].managers[slot].attached {
+            let client = BluetoothClient(app: AppID(UInt32(index)), slot: UInt16(slot))
+            let interest = Interest(client, via: .manager, since: areas.bluetooth.apps[index].managers[slot].createdAt)
+            guard var merged = found else {
+                found = interest
+                continue
+            }
+            merged.slots.insert(client.slot)
+            // A central manager is woken for it, a peripheral manager is not (BTP-1).
+            if local(merged.client) != nil, areas.bluetooth.apps[index].managers[slot].local == nil {
+                merged.slot = client.slot
+                merged.since = interest.since
+            }
+            found = merged
+        }
+        guard let found else { return }
+        decide(event, for: found, into: &output)
+        reschedule(found.client.app)
+    }
+
+    private mutating func fanOutDiscovery(_ event: WakeEvent, into output: inout RouterOutput) {
+        var position = 0
+        while position < areas.bluetooth.scanners.count {
+            let app = areas.bluetooth.scanners[position].app
+            var found: Interest?
+            while position < areas.bluetooth.scanners.count, areas.bluetooth.scanners[position].app == app {
+                let client = areas.bluetooth.scanners[position]
+                position += 1
+                guard let next = interest(of: client, in: event) else { continue }
+                merge(next, into: &found)
+            }
+            guard let found else { continue }
+            let count = areas.bluetooth.scanners.count
+            decide(event, for: found, into: &output)
+            reschedule(app)
+            // A launch lets go of what the dead process's managers without restore identifier held.
+            position -= count - areas.bluetooth.scanners.count
+        }
+    }
+
+    private mutating func fanOutNotification(_ event: WakeEvent, into output: inout RouterOutput) {
+        let row = Int(event.peripheral.number)
+        guard row < areas.bluetooth.peripherals.count else { return }
+        var position = areas.bluetooth.peripherals[row].firstSubscription(to: event.attribute, from: 0)
+        while position < areas.bluetooth.peripherals[row].subscriptions.count,
+            areas.bluetooth.peripherals[row].subscriptions[position].attribute == event.attribute
+        {
+            let app = areas.bluetooth.peripherals[row].subscriptions[position].client.app
+            var found: Interest?
+            while position < areas.bluetooth.peripherals[row].subscriptions.count,
+                areas.bluetooth.peripherals[row].subscriptions[position].attribute == event.attribute,
+                areas.bluetooth.peripherals[row].subscriptions[position].client.app == app
+            {
+                let subscription = areas.bluetooth.peripherals[row].subscriptions[position]
+                position += 1
+                merge(Interest(subscription.client, via: .subscription, since: subscription.since), into: &found)
+            }
+            let count = areas.bluetooth.peripherals[row].subscriptions.count
+            decide(event, for: found!, into: &output)
+            reschedule(app)
+            if areas.bluetooth.peripherals[row].subscriptions.count != count {
+                position = areas.bluetooth.peripherals[row].firstSubscription(to: event.attribute, from: app.number + 1)
+            }
+        }
+    }
+
+    private mutating func fanOutToLinks(
+        _ event: WakeEvent,
+        connected: Bool,
+        via: Registration,
+        into output: inout RouterOutput
+    ) {
+        let row = Int(event.peripheral.number)
+        guard row < areas.bluetooth.peripherals.count else { return }
+        var position = 0
+        while position < areas.bluetooth.peripherals[row].links.count {
+            let app = areas.bluetooth.peripherals[row].links[position].client.app
+            var found: Interest?
+            while position < areas.bluetooth.peripherals[row].links.count,
+                areas.bluetooth.peripherals[row].links[position].client.app == app
+            {
+                let link = areas.bluetooth.peripherals[row].links[position]
+                position += 1
+                if link.connected == connected {
+                    merge(Interest(link.client, via: via, since: link.since), into: &found)
+                }
+            }
+            guard let found else { continue }
+            decide(event, for: found, into: &output)
+            reschedule(app)
+            position = areas.bluetooth.peripherals[row].firstLink(from: app.number + 1)
+        }
+    }
+
+    /// Adds one manager's interest to what its app is known to want. The decision looks at the first manager, but of a
+    /// terminated app at the first that can bring it back.
+    private mutating func merge(_ next: Interest, into found: inout Interest?) {
+        guard var merged = found else {
+            found = next
+            return
+        }
+        merged.slots.insert(next.client.slot)
+        let managers = areas.bluetooth.apps[Int(next.client.app.number)].managers
+        if managers[Int(merged.client.slot)].restoreIdentifier == .none,
+            managers[Int(next.client.slot)].restoreIdentifier != .none,
+            !apps[Int(next.client.app.number)].hasProcess
+        {
+            merged.slot = next.slot
+            merged.via = next.via
+            merged.since = next.since
+        }
+        found = merged
+    }
+
+    /// The interest of one client: of a scanner in a discovery, of the addressed client in its answer.
+    mutating func interest(of client: BluetoothClient, in event: WakeEvent) -> Interest? {
+        guard let manager = manager(of: client) else { return nil }
+        if manager.local != nil { return interest(of: client, manager, in: event) }
+        switch event.kind {
+        case .peripheralDiscovered:
+            guard let scan = manager.scan else { return nil }
+            let matches = scan.services.isEmpty || scan.services.contains { event.services.contains($0) }
+            return matches ? Interest(client, via: .scan, since: scan.since) : nil
+        case .peripheralConnected, .peripheralConnectionFailed:
+            return link(of: client, to: event.peripheral).map {
+                Interest(client, via: .pendingConnect, since: $0.since)
+            }
+        case .peripheralDisconnected:
+            return link(of: client, to: event.peripheral).map { Interest(client, via: .connection, since: $0.since) }
+        case .bluetoothPoweredOn, .bluetoothPoweredOff, .characteristicNotified, .servicesDiscovered,
+            .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered, .valueRead,
+            .valueWritten, .notificationStateChanged, .descriptorRead, .descriptorWritten, .signalStrengthRead,
+            .nameChanged, .servicesModified, .readyToWrite:
+            return Interest(
+                client,
+                via: .operation,
+                since: link(of: client, to: event.peripheral)?.since ?? manager.createdAt,
+                wanted: manager.attached
+            )
+        case .channelOpened:
+            return link(of: client, to: event.peripheral).map {
+                Interest(client, via: .operation, since: $0.since, wanted: manager.attached)
+            }
+        case .channelDataAvailable:
+            return link(of: client, to: event.peripheral).map { Interest(client, via: .connection, since: $0.since) }
+        case .connectionEvent:
+            return manager.watch.map { Interest(client, via: .watchedConnection, since: $0.since) }
+        default:
+            return nil
+        }
+    }
+
+    /// How a dead app was interested in an event that it was to get: the event itself may have ended the registration.
+    mutating func preservedInterest(of app: AppID, in event: WakeEvent) -> Interest? {
+        let index = Int(app.number)
+        // The state of the adapter brings nothing back (BTC-8).
+        if event.kind == .bluetoothPoweredOn || event.kind == .bluetoothPoweredOff { return nil }
+        guard
+            let slot = event.client.map({ Int($0.slot) })
+                ?? areas.bluetooth.apps[index].managers.firstIndex(where: {
+                    $0.inUse && $0.peripherals.contains(event.peripheral)
+                })
+                ?? areas.bluetooth.apps[index].managers.firstIndex(where: \.inUse),
+            slot < areas.bluetooth.apps[index].managers.count, areas.bluetooth.apps[index].managers[slot].inUse
+        else { return nil }
+        let client = BluetoothClient(app: app, slot: UInt16(slot))
+        if local(client) != nil { return interest(of: client, in: event) }
+        // A force quit leaves an app only what it has of accessories that were set up (BTC-8).
+        if isBarred(app), !isSetUp(event.peripheral, for: app) { return nil }
+        guard var found = interest(of: client, in: event) else {
+            return Interest(client, via: .connection, since: areas.bluetooth.apps[index].managers[slot].createdAt)
+        }
+        if found.via == .operation, event.client == nil {
+            // An event for everyone came to a subscription; only an answer is for the process that asked.
+            found.via = .subscription
+            found.wanted = true
+        }
+        return found
+    }
+
+    /// The manager of a client; nil when it was released, or never was.
+    private mutating func manager(of client: BluetoothClient) -> BluetoothRecord.Manager? {
+        guard isInstalled(client.app), Int(client.slot) < areas.bluetooth.apps[Int(client.app.number)].managers.count
+        else {
+            return nil
+        }
+        let manager = areas.bluetooth.apps[Int(client.app.number)].managers[Int(client.slot)]
+        return manager.inUse ? manager : nil
+    }
+
+    // MARK: Consequences
+
+    /// What the event changes for everyone, whoever heard of it.
+    private mutating func settleLinks(after event: WakeEvent, into output: inout RouterOutput) {
+        switch event.kind {
+        case .peripheralConnected: linksConnected(event)
+        case .peripheralConnectionFailed: removeLinks(of: event, connected: false)
+        case .peripheralDisconnected: loseLinks(event, into: &output)
+        case .notificationStateChanged:
+            if event.failed, let client = event.client, Int(event.peripheral.number) < areas.bluetooth.peripherals.count
+            {
+                areas.bluetooth.peripherals[Int(event.peripheral.number)].removeSubscription(
+                    of: client,
+                    to: event.attribute
+                )
+            }
+        default: break
+        }
+    }
+
+    private mutating func linksConnected(_ event: WakeEvent) {
+        let row = Int(event.peripheral.number)
+        guard row < areas.bluetooth.peripherals.count else { return }
+        for position in areas.bluetooth.peripherals[row].links.indices {
+            if event.client == nil || event.client == areas.bluetooth.peripherals[row].links[position].client {
+                areas.bluetooth.peripherals[row].links[position].connected = true
+            }
+        }
+    }
+
+    private mutating func removeLinks(of event: WakeEvent, connected: Bool) {
+        if let client = event.client {
+            removeLink(of: client, to: event.peripheral)
+        } else if Int(event.peripheral.number) < areas.bluetooth.peripherals.count {
+            for link in areas.bluetooth.peripherals[Int(event.peripheral.number)].links
+            where link.connected == connected {
+                removeLink(of: link.client, to: event.peripheral)
+            }
+        }
+    }
+}

@@ -1,0 +1,522 @@
+import WakeModel
+
+/// What an app asks of Core Bluetooth, and what becomes of its managers.
+extension Router {
+    /// The bound of one app's managers.
+    static let managersLimit = 64
+
+    /// Performs what an app asks of Core Bluetooth; says whether it is of Core Bluetooth.
+    mutating func bluetooth(_ request: AppRequest, from app: AppID, into output: inout RouterOutput) -> Bool {
+        switch request {
+        case .createManager(let number, let identifier):
+            createManager(number, restoreIdentifier: identifier, peripheralRole: false, for: app, into: &output)
+        case .releaseManager(let number):
+            withManager(number, of: app, into: &output) { router, slot, output in
+                router.releaseManager(slot, of: app, into: &output)
+            }
+        case .scan(let number, let services, let allowDuplicates):
+            withManager(number, of: app, into: &output) { router, slot, output in
+                router.scan(slot, of: app, services: services, allowDuplicates: allowDuplicates, into: &output)
+            }
+        case .stopScan(let number):
+            withManager(number, of: app, into: &output) { router, slot, output in
+                router.stopScan(slot, of: app, into: &output)
+            }
+        case .connect(let number, let peripheral, let options):
+            withManager(number, of: app, into: &output) { router, slot, output in
+                router.connect(slot, of: app, peripheral: peripheral, options: options, into: &output)
+            }
+        case .watchConnections(let number, let peripherals, let services):
+            withManager(number, of: app, into: &output) { router, slot, output in
+                router.watchConnections(slot, of: app, of: peripherals, to: services, into: &output)
+            }
+        case .cancelConnection(let number, let peripheral):
+            withManager(number, of: app, into: &output) { router, slot, output in
+                router.cancelConnection(slot, of: app, peripheral: peripheral, into: &output)
+            }
+        case .operate(let number, let peripheral, let operation):
+            withManager(number, of: app, into: &output) { router, slot, output in
+                router.operate(operation, slot, of: app, peripheral: peripheral, into: &output)
+            }
+        case .peripheralManager(let number, let request):
+            peripheralManager(request, number, from: app, into: &output)
+        default: return false
+        }
+        return true
+    }
+
+    mutating func withManager(
+        _ number: ManagerNumber,
+        of app: AppID,
+        peripheralRole: Bool = false,
+        into output: inout RouterOutput,
+        _ body: (inout Router, Int, inout RouterOutput) -> Void
+    ) {
+        guard let slot = areas.bluetooth.apps[Int(app.number)].slot(of: number),
+            (areas.bluetooth.apps[Int(app.number)].managers[slot].local != nil) == peripheralRole
+        else {
+            output.actions.append(.refused(app, .unknownManager))
+            return
+        }
+        body(&self, slot, &output)
+    }
+
+    // MARK: Managers
+
+    mutating func createManager(
+        _ number: ManagerNumber,
+        restoreIdentifier: NameID,
+        peripheralRole: Bool,
+        for app: AppID,
+        into output: inout RouterOutput
+    ) {
+        let index = Int(app.number)
+        guard areas.bluetooth.apps[index].slot(of: number) == nil else {
+            output.actions.append(.refused(app, .duplicateManager))
+            return
+        }
+        if restoreIdentifier != .none,
+            let slot = areas.bluetooth.apps[index].managers.firstIndex(where: {
+                $0.inUse && $0.restoreIdentifier == restoreIdentifier && ($0.local != nil) == peripheralRole
+            })
+        {
+            guard !areas.bluetooth.apps[index].managers[slot].attached else {
+                output.actions.append(.refused(app, .duplicateManager))
+                return
+            }
+            restoreManager(slot, as: number, of: app, into: &output)
+            return
+        }
+        let free = areas.bluetooth.apps[index].managers.firstIndex { !$0.inUse }
+        guard free != nil || areas.bluetooth.apps[index].managers.count < Self.managersLimit else {
+            output.actions.append(.refused(app, .tooMany))
+            return
+        }
+        let slot = free ?? areas.bluetooth.apps[index].managers.count
+        if free == nil { areas.bluetooth.apps[index].managers.append(.init()) }
+        areas.bluetooth.apps[index].managers[slot] = .init(
+            inUse: true,
+            attached: true,
+            number: number,
+            restoreIdentifier: restoreIdentifier,
+            createdAt: now,
+            local: peripheralRole ? LocalPeripheral() : nil
+        )
+        updateAir(of: app, into: &output)
+        output.actions.append(.managerState(app, number, bluetoothState(for: app)))
+    }
+
+    /// The relaunched process made its manager again: willRestoreState, the state, then what waited (BTC-6).
+    private mutating func restoreManager(
+        _ slot: Int,
+        as number: ManagerNumber,
+        of app: AppID,
+        into output: inout RouterOutput
+    ) {
+        let index = Int(app.number)
+        areas.bluetooth.apps[index].managers[slot].attached = true
+        areas.bluetooth.apps[index].managers[slot].number = number
+        let client = BluetoothClient(app: app, slot: UInt16(slot))
+        let manager = areas.bluetooth.apps[index].managers[slot]
+        if let local = manager.local {
+            output.actions.append(.restorePeripheral(app, number, local.restored))
+            output.actions.append(.managerState(app, number, bluetoothState(for: app)))
+            updateAir(of: app, into: &output)
+            deliverWaiting(to: app, into: &output)
+            return
+        }
+        let preserved = manager.peripherals.compactMap { name in
+            link(of: client, to: name).map {
+                RestoredState.Peripheral(
+                    name: name,
+                    connected: $0.connected,
+                    subscriptions: areas.bluetooth.peripherals[Int(name.number)].subscriptions(of: client)
+                )
+            }
+        }
+        output.actions.append(
+            .restore(
+                app,
+                number,
+                RestoredState(
+                    peripherals: preserved,
+                    scanServices: manager.scan?.services,
+                    scanAllowsDuplicates: manager.scan?.allowDuplicates ?? false
+                )
+            )
+        )
+        output.actions.append(.managerState(app, number, bluetoothState(for: app)))
+        deliverWaiting(to: app, into: &output)
+    }
+
+    /// The process is gone. Managers with a restore identifier are preserved with all they hold; the others let go of
+    /// the radio, and stay known only so that records can say why nothing woke the app (BTC-7).
+    mutating func detachManagers(of app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        for slot in areas.bluetooth.apps[index].managers.indices
+        where areas.bluetooth.apps[index].managers[slot].attached {
+            areas.bluetooth.apps[index].managers[slot].attached = false
+            let client = BluetoothClient(app: app, slot: UInt16(slot))
+            let preserved = profile.restoration && areas.bluetooth.apps[index].managers[slot].restoreIdentifier != .none
+            if let local = areas.bluetooth.apps[index].managers[slot].local {
+                detach(local, of: client, preserved: preserved, into: &output)
+            } else if !preserved {
+                output.actions.append(.bluetooth(.release(client)))
+            }
+        }
+    }
+
+    /// The app will not be launched again, so that the system keeps nothing of its managers: links, requests, scans,
+    /// subscriptions and adverts end, and nothing is restored later (LAUNCH-2), but for accessories that bring the app back
+    /// all the same (BTC-8).
+    mutating func letGo(of app: AppID, into output: inout RouterOutput) {
+        for slot in areas.bluetooth.apps[Int(app.number)].managers.indices {
+            let manager = areas.bluetooth.apps[Int(app.number)].managers[slot]
+            guard manager.inUse, !manager.attached else { continue }
+            let kept = manager.isKept(profile) ? manager.peripherals.filter { isSetUp($0, for: app) } : []
+            releaseManager(slot, of: app, keeping: kept, into: &output)
+        }
+    }
+
+    /// Drops the managers of an app that no process is attached to and that match.
+    mutating func releaseManagers(
+        of app: AppID,
+        into output: inout RouterOutput,
+        where matches: (BluetoothRecord.Manager) -> Bool
+    ) {
+        let index = Int(app.number)
+        for slot in areas.bluetooth.apps[index].managers.indices {
+            let manager = areas.bluetooth.apps[index].managers[slot]
+            if manager.inUse, !manager.attached, matches(manager) { releaseManager(slot, of: app, into: &output) }
+        }
+    }
+
+    /// Ends what a manager holds: its links, requests, scan, watch and advert, with what waits for it. What is of the kept
+    /// peripherals, if there are any, stays, and the manager with it.
+    mutating func releaseManager(
+        _ slot: Int,
+        of app: AppID,
+        keeping kept: [NameID] = [],
+        into output: inout RouterOutput
+    ) {
+        let index = Int(app.number)
+        let client = BluetoothClient(app: app, slot: UInt16(slot))
+        for peripheral in areas.bluetooth.apps[index].managers[slot].peripherals where !kept.contains(peripheral) {
+            removeLink(of: client, to: peripheral)
+        }
+        areas.bluetooth.scanners.removeAll { $0 == client }
+        dropHeld(of: app, slot: slot, source: .bluetooth, into: &output) { !kept.contains($0.peripheral) }
+        dropKept(of: app, slot: slot, source: .bluetooth, into: &output) { !kept.contains($0.peripheral) }
+        dropWaiting(of: app, slot: slot, source: .bluetooth, into: &output) { !kept.contains($0.peripheral) }
+        if areas.bluetooth.apps[index].managers[slot].local == nil {
+            output.actions.append(.bluetooth(.release(client, keeping: kept)))
+        } else {
+            takeOffAir(client, into: &output)
+        }
+        if kept.isEmpty {
+            areas.bluetooth.apps[index].managers[slot] = .init()
+        } else {
+            areas.bluetooth.apps[index].managers[slot].scan = nil
+            areas.bluetooth.apps[index].managers[slot].watch = nil
+        }
+    }
+
+    // MARK: Requests
+
+    private mutating func scan(
+        _ slot: Int,
+        of app: AppID,
+        services: [NameID],
+        allowDuplicates: Bool,
+        into output: inout RouterOutput
+    ) {
+        guard mayUseRadio(app, into: &output) else { return }
+        let client = BluetoothClient(app: app, slot: UInt16(slot))
+        areas.bluetooth.apps[Int(app.number)].managers[slot].scan = .init(
+            services: services,
+            allowDuplicates: allowDuplicates,
+            since: now
+        )
+        if let place = areas.bluetooth.scanners.firstIndex(where: { $0 >= client }) {
+            if areas.bluetooth.scanners[place] != client { areas.bluetooth.scanners.insert(client, at: place) }
+        } else {
+            areas.bluetooth.scanners.append(client)
+        }
+        resumeScan(client, into: &output)
+    }
+
+    mutating func resumeScan(_ client: BluetoothClient, into output: inout RouterOutput) {
+        guard let scan = areas.bluetooth.apps[Int(client.app.number)].managers[Int(client.slot)].scan else { return }
+        areas.bluetooth.apps[Int(client.app.number)].managers[Int(client.slot)].scan!.missed = false
+        output.actions.append(
+            .bluetooth(.scan(client, services: scan.services, allowDuplicates: scan.allowDuplicates))
+        )
+    }
+
+    /// Lets the radio report again what it reported in vain: the app may hear of it now.
+    mutating func repeatMissedScan(_ client: BluetoothClient, into output: inout RouterOutput) {
+        guard isKept(client),
+            areas.bluetooth.apps[Int(client.app.number)].managers[Int(client.slot)].scan?.missed == true
+        else {
+            return
+        }
+        resumeScan(client, into: &output)
+    }
+
+    mutating func repeatMissedScans(of app: AppID, into output: inout RouterOutput) {
+        for slot in areas.bluetooth.apps[Int(app.number)].managers.indices {
+            repeatMissedScan(BluetoothClient(app: app, slot: UInt16(slot)), into: &output)
+        }
+    }
+
+    private mutating func stopScan(_ slot: Int, of app: AppID, into output: inout RouterOutput) {
+        let client = BluetoothClient(app: app, slot: UInt16(slot))
+        guard areas.bluetooth.apps[Int(app.number)].managers[slot].scan != nil else { return }
+        // What was held is judged by the scan that it was for.
+        dropHeld(of: app, slot: slot, source: .bluetooth, into: &output) { $0.kind == .peripheralDiscovered }
+        areas.bluetooth.apps[Int(app.number)].managers[slot].scan = nil
+        areas.bluetooth.scanners.removeAll { $0 == client }
+        output.actions.append(.bluetooth(.stopScan(client)))
+    }
+
+    private mutating func connect(
+        _ slot: Int,
+        of app: AppID,
+        peripheral: NameID,
+        options: ConnectOptions,
+        into output: inout RouterOutput
+    ) {
+        guard mayUseRadio(app, into: &output) else { return }
+        let client = BluetoothClient(app: app, slot: UInt16(slot))
+        if link(of: client, to: peripheral) == nil {
+            addLink(Link(client: client, connected: false, since: now), to: peripheral)
+        }
+        setOptions(options, of: client, to: peripheral)
+        output.actions.append(.bluetooth(.connect(client, peripheral: peripheral)))
+    }
+
+    private mutating func cancelConnection(
+        _ slot: Int,
+        of app: AppID,
+        peripheral: NameID,
+        into output: inout RouterOutput
+    ) {
+        let client = BluetoothClient(app: app, slot: UInt16(slot))
+        guard link(of: client, to: peripheral) != nil else {
+            output.actions.append(.refused(app, .notConnected))
+            return
+        }
+        // Nothing but the answer is wanted of it from here on (BT-1).
+        areas.bluetooth.peripherals[Int(peripheral.number)].subscriptions.removeAll { $0.client == client }
+        dropHeld(of: app, slot: slot, source: .bluetooth, into: &output) {
+            $0.kind == .characteristicNotified && $0.peripheral == peripheral
+        }
+        output.actions.append(.bluetooth(.disconnect(client, peripheral: peripheral)))
+    }
+
+    private mutating func operate(
+        _ operation: BluetoothOperation,
+        _ slot: Int,
+        of app: AppID,
+        peripheral: NameID,
+        into output: inout RouterOutput
+    ) {
+        let client = BluetoothClient(app: app, slot: UInt16(slot))
+        guard link(of: client, to: peripheral)?.connected == true else {
+            output.actions.append(.refused(app, .notConnected))
+            return
+        }
+        switch operation {
+        case .setNotify(let handle, true):
+            areas.bluetooth.peripherals[Int(peripheral.number)].insert(
+                Subscription(attribute: handle, client: client, since: now)
+            )
+        case .setNotify(let handle, false):
+            areas.bluetooth.peripherals[Int(peripheral.number)].removeSubscription(of: client, to: handle)
+            dropHeld(of: app, slot: slot, source: .bluetooth, into: &output) {
+                $0.kind == .characteristicNotified && $0.peripheral == peripheral && $0.attribute == handle
+            }
+        case .discoverServices, .discoverIncludedServices, .discoverCharacteristics, .discoverDescriptors, .read,
+            .write, .readDescriptor, .writeDescriptor, .readSignalStrength, .openChannel:
+            break
+        }
+        output.actions.append(.bluetooth(.operate(client, peripheral: peripheral, operation)))
+    }
+
+    private mutating func watchConnections(
+        _ slot: Int,
+        of app: AppID,
+        of peripherals: [NameID],
+        to services: [NameID],
+        into output: inout RouterOutput
+    ) {
+        let index = Int(app.number)
+        let ends = peripherals.isEmpty && services.isEmpty
+        if ends, areas.bluetooth.apps[index].managers[slot].watch == nil { return }
+        areas.bluetooth.apps[index].managers[slot].watch =
+            ends ? nil : .init(peripherals: peripherals, services: services, since: now)
+        if ends { dropHeld(of: app, slot: slot, source: .bluetooth, into: &output) { $0.kind == .connectionEvent } }
+        let client = BluetoothClient(app: app, slot: UInt16(slot))
+        output.actions.append(
+            .bluetooth(.watchConnections(client, peripherals: peripherals, services: services))
+        )
+    }
+
+    // MARK: Links
+
+    func link(of client: BluetoothClient, to peripheral: NameID) -> Link? {
+        let row = Int(peripheral.number)
+        guard row < areas.bluetooth.peripherals.count,
+            let position = areas.bluetooth.peripherals[row].position(of: client)
+        else { return nil }
+        return areas.bluetooth.peripherals[row].links[position]
+    }
+
+    private mutating func addLink(_ link: Link, to peripheral: NameID) {
+        let row = Int(peripheral.number)
+        while areas.bluetooth.peripherals.count <= row { areas.bluetooth.peripherals.append(PeripheralRecord()) }
+        areas.bluetooth.peripherals[row].insert(link)
+        areas.bluetooth.apps[Int(link.client.app.number)].managers[Int(link.client.slot)].peripherals.append(peripheral)
+    }
+
+    mutating func removeLink(of client: BluetoothClient, to peripheral: NameID) {
+        let row = Int(peripheral.number)
+        guard row < areas.bluetooth.peripherals.count else { return }
+        areas.bluetooth.peripherals[row].remove(client)
+        guard Int(client.app.number) < apps.count,
+            Int(client.slot) < areas.bluetooth.apps[Int(client.app.number)].managers.count
+        else { return }
+        areas.bluetooth.apps[Int(client.app.number)].managers[Int(client.slot)].peripherals.removeAll {
+            $0 == peripheral
+        }
+    }
+
+    /// The connections that are up, of processes that live and of preserved managers.
+    func keptLinks() -> [(client: BluetoothClient, peripheral: NameID)] {
+        areas.bluetooth.peripherals.indices.flatMap { row in
+            areas.bluetooth.peripherals[row].links
+                .filter { $0.connected && isKept($0.client) }
+                .map { ($0.client, NameID(UInt32(row))) }
+        }
+    }
+
+    /// The phone restarted: connections are gone, each with an event of its own, and the radio forgets all that it held.
+    mutating func loseConnections(
+        _ kept: [(client: BluetoothClient, peripheral: NameID)],
+        by reboot: EventID,
+        into output: inout RouterOutput
+    ) {
+        for row in areas.bluetooth.peripherals.indices {
+            for link in areas.bluetooth.peripherals[row].links where link.connected {
+                let peripheral = NameID(UInt32(row))
+                guard kept.contains(where: { $0 == (link.client, peripheral) }) else {
+                    removeLink(of: link.client, to: peripheral)
+                    continue
+                }
+                output.actions.append(
+                    .raise(
+                        WakeEvent(
+                            kind: .peripheralDisconnected,
+                            peripheral: peripheral,
+                            subject: peripheral,
+                            client: link.client,
+                            failed: true,
+                            parent: reboot
+                        ),
+                        .none
+                    )
+                )
+            }
+        }
+        for index in apps.indices {
+            for slot in areas.bluetooth.apps[index].managers.indices
+            where areas.bluetooth.apps[index].managers[slot].isKept(profile)
+                && areas.bluetooth.apps[index].managers[slot].local == nil
+            {
+                output.actions.append(
+                    .bluetooth(.release(BluetoothClient(app: AppID(UInt32(index)), slot: UInt16(slot))))
+                )
+            }
+        }
+    }
+
+    /// Asks the radio again for every scan, connection and published service that is kept.
+    mutating func takeUpRadio(into output: inout RouterOutput) {
+        guard areas.bluetooth.isOn else { return }
+        updateAir(into: &output)
+        for client in areas.bluetooth.scanners where isKept(client) { resumeScan(client, into: &output) }
+        for row in areas.bluetooth.peripherals.indices {
+            for link in areas.bluetooth.peripherals[row].links where !link.connected && isKept(link.client) {
+                output.actions.append(.bluetooth(.connect(link.client, peripheral: NameID(UInt32(row)))))
+            }
+        }
+        for index in apps.indices {
+            for slot in areas.bluetooth.apps[index].managers.indices {
+                let client = BluetoothClient(app: AppID(UInt32(index)), slot: UInt16(slot))
+                guard let watch = areas.bluetooth.apps[index].managers[slot].watch, isKept(client) else { continue }
+                output.actions.append(
+                    .bluetooth(.watchConnections(client, peripherals: watch.peripherals, services: watch.services))
+                )
+            }
+        }
+    }
+
+    func isKept(_ client: BluetoothClient) -> Bool {
+        areas.bluetooth.apps[Int(client.app.number)].managers[Int(client.slot)].isKept(profile)
+    }
+}
+
+/// Questions that change nothing.
+extension Router {
+    /// The restore identifiers that a fresh process of the app finds in its launch options, of its central or of its
+    /// peripheral managers, in order of creation.
+    package func preservedRestoreIdentifiers(of app: AppID, peripheralRole: Bool = false) -> [NameID] {
+        guard isInstalled(app), profile.restoration else { return [] }
+        return areas.bluetooth.apps[Int(app.number)].managers.compactMap { manager in
+            manager.inUse && !manager.attached && manager.restoreIdentifier != .none
+                && (manager.local != nil) == peripheralRole ? manager.restoreIdentifier : nil
+        }
+    }
+
+    /// Whether a manager's connection to a peripheral is up; nil when it neither has nor waits for one.
+    package func connection(of app: AppID, manager: ManagerNumber, to peripheral: NameID) -> Bool? {
+        guard isInstalled(app), let slot = areas.bluetooth.apps[Int(app.number)].slot(of: manager) else { return nil }
+        return link(of: BluetoothClient(app: app, slot: UInt16(slot)), to: peripheral)?.connected
+    }
+
+    /// The client that a live manager of an app is to the sources.
+    package func client(of app: AppID, manager: ManagerNumber) -> BluetoothClient? {
+        guard isInstalled(app), let slot = areas.bluetooth.apps[Int(app.number)].slot(of: manager) else { return nil }
+        return BluetoothClient(app: app, slot: UInt16(slot))
+    }
+
+    /// The peripherals that some app is connected to, ascending.
+    package var connectedPeripherals: [NameID] {
+        areas.bluetooth.peripherals.indices.filter { row in
+            areas.bluetooth.peripherals[row].links.contains { $0.connected }
+        }.map {
+            NameID(UInt32($0))
+        }
+    }
+
+    func registrations(of manager: BluetoothRecord.Manager, _ client: BluetoothClient) -> [KeptRegistration] {
+        var kept: [KeptRegistration] = []
+        if let scan = manager.scan {
+            kept.append(KeptRegistration(via: .scan, subject: scan.services.first ?? .none, since: scan.since))
+        }
+        for name in manager.peripherals {
+            guard Int(name.number) < areas.bluetooth.peripherals.count else { continue }
+            let peripheral = areas.bluetooth.peripherals[Int(name.number)]
+            guard let link = peripheral.position(of: client).map({ peripheral.links[$0] }) else { continue }
+            let via: Registration = link.connected ? .connection : .pendingConnect
+            kept.append(KeptRegistration(via: via, subject: name, since: link.since))
+        }
+        if let watch = manager.watch {
+            kept.append(KeptRegistration(via: .watchedConnection, subject: .none, since: watch.since))
+        }
+        if let first = manager.local?.services.first {
+            kept.append(KeptRegistration(via: .publishedService, subject: .none, since: first.since))
+        }
+        return kept
+    }
+}

@@ -1,0 +1,86 @@
+import WakeModel
+
+/// What the rules of Core Bluetooth's central role look at: the app, the phone and one registration.
+struct CentralQuestion {
+    var kind: EventKind
+    var state: AppState
+    var scanNamesServices: Bool
+    var firstSighting: Bool
+    /// The process that asked for this answer is still the one that runs.
+    var wanted: Bool
+    /// The app was force-quit, and is relaunched for it all the same (BTC-8).
+    var liftsForceQuit: Bool
+}
+
+/// The checks of BLE central events, in the order of the rulebook.
+enum BluetoothRules {
+    /// Evaluates every check; none is left out because an earlier one failed.
+    ///
+    /// What holds passes. What does not hold fails where it stands in the way of the app in its state, and is not
+    /// applicable elsewhere.
+    static func evaluate(_ question: CentralQuestion, of app: AppSnapshot, by profile: borrowing Profile)
+        -> CheckResults
+    {
+        let dead = question.state == .notRunning
+        let asleep = dead || question.state == .suspended
+        let foreground = question.state == .active || question.state == .inactive
+        let discovery = question.kind == .peripheralDiscovered
+        let restorable = profile.restoration && app.restoreIdentifier != .none
+        var results = common(state: question.state, of: app, by: profile)
+        let hasMode = app.modes.contains(.bluetoothCentral)
+        results[.modePresent] = discovery ? .notApplicable : passes(hasMode, where: asleep)
+        results[.scanHasMode] = !discovery ? .notApplicable : passes(hasMode, where: !foreground)
+        results[.scanNamesServices] =
+            !discovery ? .notApplicable : passes(question.scanNamesServices, where: !foreground)
+        results[.notDuplicate] = !discovery ? .notApplicable : passes(question.firstSighting, where: true)
+        results[.restoreIdentifier] = passes(restorable, where: dead)
+        results[.bluetoothOn] = passes(app.bluetoothOn || question.kind == .bluetoothPoweredOff, where: true)
+        results[.deliveryWanted] = passes(question.wanted, where: true)
+        return results
+    }
+
+    /// The checks that Bluetooth's two roles share.
+    @inline(__always)
+    static func common(state: AppState, of app: AppSnapshot, by profile: borrowing Profile) -> CheckResults {
+        let dead = state == .notRunning
+        let asleep = dead || state == .suspended
+        let unlocked = app.unlockedSinceBoot || !app.passcode
+        let outlives =
+            (!app.rebootedSince || profile.bluetoothRelaunchesAfterReboot)
+            && (!app.bluetoothOffSince || app.bluetoothOffLifted) && !app.endedByReboot
+        var results = CheckResults()
+        results[.notForceQuit] =
+            !profile.forceQuitBars || app.forceQuitLifted ? .notApplicable : passes(!app.forceQuit, where: dead)
+        results[.unlockedSinceBoot] = !profile.firstUnlockGates ? .notApplicable : passes(unlocked, where: dead)
+        results[.exitAllowsRelaunch] =
+            !dead ? .notApplicable : passes(outlives, where: true)
+        results[.bluetoothAuthorized] = passes(app.bluetoothAllowed, where: true)
+        results[.runsInBackground] = passes(!app.exitsOnSuspend, where: asleep)
+        return results
+    }
+
+    /// The verdict and reason of the decisive check.
+    static func refusal(_ decisive: Check, in results: CheckResults, state: AppState) -> (Verdict, Reason) {
+        switch decisive {
+        case .notForceQuit: (.deny, .forceQuit)
+        case .unlockedSinceBoot: (.deny, .beforeFirstUnlock)
+        case .modePresent: (waitsForMode(results, state: state) ? .defer : .deny, .modeMissing)
+        case .scanHasMode: (.deny, .scanNeedsMode)
+        case .scanNamesServices: (.deny, .scanWithoutServices)
+        case .notDuplicate: (.coalesce, .duplicateDiscovery)
+        case .restoreIdentifier: (.deny, .noRestoreIdentifier)
+        case .exitAllowsRelaunch: (.deny, .notRelaunchedAfterExit)
+        case .bluetoothOn: (.drop, .bluetoothOff)
+        case .bluetoothAuthorized: (.deny, .bluetoothNotAuthorized)
+        case .runsInBackground: (.deny, .exitsOnSuspend)
+        default: preconditionFailure("\(decisive) never fails for one app's Bluetooth")
+        }
+    }
+
+    /// An event waits for a suspended app when nothing but the missing mode stands in its way (BTC-2).
+    private static func waitsForMode(_ results: CheckResults, state: AppState) -> Bool {
+        var others = results
+        others[.modePresent] = .pass
+        return state == .suspended && others.decisive == nil
+    }
+}

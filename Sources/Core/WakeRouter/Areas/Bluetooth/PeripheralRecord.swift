@@ -1,0 +1,87 @@
+import WakeModel
+
+/// All that apps hold on one peripheral.
+struct PeripheralRecord: Equatable {
+    /// Ascending by client.
+    var links: [Link] = []
+    /// Ascending by characteristic, then by client.
+    var subscriptions: [Subscription] = []
+
+    /// The position of a client's link; nil when it has none.
+    func position(of client: BluetoothClient) -> Int? {
+        links.firstIndex { $0.client == client }
+    }
+
+    /// The position of the first link of an app with this or a higher number.
+    func firstLink(from app: UInt32) -> Int {
+        partition(links.count) { links[$0].client.app.number >= app }
+    }
+
+    /// The position of the first subscription to a characteristic by an app with this or a higher number.
+    func firstSubscription(to attribute: AttributeHandle, from app: UInt32) -> Int {
+        partition(subscriptions.count) {
+            let other = subscriptions[$0]
+            return other.attribute != attribute ? other.attribute > attribute : other.client.app.number >= app
+        }
+    }
+
+    mutating func insert(_ link: Link) {
+        links.insert(link, at: partition(links.count) { links[$0].client > link.client })
+    }
+
+    /// Adds a subscription unless it is there.
+    mutating func insert(_ subscription: Subscription) {
+        let place = partition(subscriptions.count) {
+            let other = subscriptions[$0]
+            return (other.attribute, other.client) >= (subscription.attribute, subscription.client)
+        }
+        if place < subscriptions.count, subscriptions[place].attribute == subscription.attribute,
+            subscriptions[place].client == subscription.client
+        {
+            return
+        }
+        subscriptions.insert(subscription, at: place)
+    }
+
+    /// Removes a client's link and its subscriptions.
+    mutating func remove(_ client: BluetoothClient) {
+        links.removeAll { $0.client == client }
+        subscriptions.removeAll { $0.client == client }
+    }
+
+    mutating func removeSubscription(of client: BluetoothClient, to attribute: AttributeHandle) {
+        subscriptions.removeAll { $0.client == client && $0.attribute == attribute }
+    }
+
+    /// The characteristics that a client is subscribed to, ascending.
+    func subscriptions(of client: BluetoothClient) -> [AttributeHandle] {
+        subscriptions.compactMap { $0.client == client ? $0.attribute : nil }
+    }
+
+    /// The first position at which a condition holds that goes on holding.
+    @inline(__always)
+    private func partition(_ count: Int, _ holds: (Int) -> Bool) -> Int {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if holds(middle) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}
+
+/// One client's connection to one peripheral, or its wish for one.
+struct Link: Equatable {
+    var client: BluetoothClient
+    var connected: Bool
+    var since: Instant
+    var options: ConnectOptions = []
+}
+
+/// One client's subscription to one characteristic.
+struct Subscription: Equatable {
+    var attribute: AttributeHandle
+    var client: BluetoothClient
+    var since: Instant
+}

@@ -1,0 +1,375 @@
+import WakeModel
+
+/// From an event of location to the apps that registered for it.
+extension Router {
+    mutating func routeLocation(_ event: WakeEvent, into output: inout RouterOutput) {
+        switch event.kind {
+        case .positionFixed: position(event, into: &output)
+        case .beaconSighted: sighted(event, into: &output)
+        case .authorizationChanged: authorizationChanged(event, into: &output)
+        default:
+            guard let app = event.app else {
+                for index in apps.indices { tell(AppID(UInt32(index)), event, into: &output) }
+                return
+            }
+            tell(app, event, into: &output)
+            // Paused updates hold the app no more, once it was told.
+            if event.kind == .locationUpdatesPaused, isInstalled(app) {
+                settle(app, into: &output)
+                reschedule(app)
+            }
+        }
+    }
+
+    /// Decides for one app, when it is interested. What a source says of a crossing is so at once.
+    private mutating func tell(_ app: AppID, _ event: WakeEvent, into output: inout RouterOutput) {
+        if event.app == nil, !isOverflowing { noteDirect(event, app) }
+        guard let interest = locationInterest(of: app, in: event) else { return }
+        decide(event, for: interest, into: &output)
+        reschedule(app)
+    }
+
+    private mutating func noteDirect(_ event: WakeEvent, _ app: AppID) {
+        let index = Int(app.number)
+        switch event.kind {
+        case .regionEntered, .regionExited:
+            guard let slot = areas.location.apps[index].region(named: event.region) else { return }
+            areas.location.apps[index].regions[slot]!.state = event.kind == .regionEntered ? .inside : .outside
+            areas.location.apps[index].regions[slot]!.pending = nil
+            areas.location.apps[index].regions[slot]!.lastSeen = nil
+        case .significantChange:
+            if areas.location.apps[index].significant != nil { areas.location.apps[index].significant!.last = now }
+        default: break
+        }
+    }
+
+    /// The user changed what an app may know, or the app asked.
+    private mutating func authorizationChanged(_ event: WakeEvent, into output: inout RouterOutput) {
+        guard let app = event.app, let authorization = event.authorization, isInstalled(app) else { return }
+        let held = updatesHold(Int(app.number))
+        if !isOverflowing {
+            apps[Int(app.number)].face.locationAuthorization = authorization
+            // Who was given no change yet has not to wait for the interval.
+            if areas.location.apps[Int(app.number)].significant?.reference == nil {
+                areas.location.apps[Int(app.number)].significant?.last = nil
+            }
+            if authorization == .denied || authorization == .restricted || authorization == .notDetermined {
+                denyKept(of: app, into: &output)
+            }
+        }
+        tell(app, event, into: &output)
+        followUpdates(of: app, held: held, into: &output)
+        settle(app, into: &output)
+        reschedule(app)
+    }
+
+    // MARK: Fixes
+
+    private mutating func position(_ event: WakeEvent, into output: inout RouterOutput) {
+        guard let position = event.position else { return }
+        if isOverflowing {
+            update(event, into: &output)
+            return
+        }
+        areas.location.lastFix = LastFix(direction: position, event: event.id, subject: event.subject)
+        areas.location.regionIndex.move(to: position)
+        let changes = areas.location.regionIndex.changes
+        var began = false
+        for change in changes where placeChanged(change, by: event) { began = true }
+        let moved = significantlyMoved(to: position, event, into: &output)
+        update(event, into: &output)
+        guard !reached, areas.location.appsNeedingFixes > 0 else { return }
+        var checks = CheckResults()
+        checks[.crossesBoundary] = moved || began ? .pass : .fail
+        // A dwell begins with the fix that crosses, and only of a region.
+        checks[.dwellOver] = moved || areas.location.regionIndex.count == 0 ? .notApplicable : .fail
+        unaddressed(event, checks, into: &output)
+    }
+
+    /// Gives apps their significant changes (LOC-1). Says whether there was one.
+    private mutating func significantlyMoved(
+        to position: Direction,
+        _ event: WakeEvent,
+        into output: inout RouterOutput
+    ) -> Bool {
+        var moved = false
+        for app in areas.location.significantApps {
+            let index = Int(app.number)
+            guard let service = areas.location.apps[index].significant else { continue }
+            if let last = service.last, now.since(last) < profile.significantInterval { continue }
+            if let reference = service.reference, position.chordSquared(to: reference) < constants.significantSquare {
+                continue
+            }
+            moved = true
+            raiseSignificant(app, origin: event.origin, into: &output)
+        }
+        return moved
+    }
+
+    /// A change to where the phone was last seen; the first of a service may be from before it began (LOC-1).
+    mutating func raiseSignificant(_ app: AppID, origin: NameID = .none, into output: inout RouterOutput) {
+        guard let lastFix = areas.location.lastFix else { return }
+        areas.location.apps[Int(app.number)].significant!.last = now
+        output.actions.append(
+            .raise(
+                WakeEvent(
+                    kind: .significantChange,
+                    subject: lastFix.subject,
+                    fix: Fix(direction: lastFix.direction),
+                    app: app,
+                    origin: origin,
+                    parent: lastFix.event
+                ),
+                .none
+            )
+        )
+    }
+
+    /// The next change is measured from the one that the app was given (LOC-1), which may be of a while ago. What a source
+    /// says of a change has no position: it is so where the phone was last seen.
+    mutating func noteChange(_ event: WakeEvent, of app: AppID) {
+        areas.location.apps[Int(app.number)].significant?.reference =
+            event.position ?? areas.location.lastFix?.direction
+    }
+
+    /// Gives standard updates to the apps that started them.
+    private mutating func update(_ event: WakeEvent, into output: inout RouterOutput) {
+        var place = 0
+        while place < areas.location.updaters.count {
+            let app = areas.location.updaters[place].app
+            if let interest = locationInterest(of: app, in: event) {
+                decide(event, for: interest, into: &output)
+                if !isOverflowing { rest(app, event, into: &output) }
+                reschedule(app)
+            }
+            place = areas.location.updaters.firstIndex { $0.app > app } ?? areas.location.updaters.count
+        }
+    }
+
+    /// Pauses the updates of a phone that stands still (LOC-7).
+    private mutating func rest(_ app: AppID, _ event: WakeEvent, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        guard let position = event.position else { return }
+        let held = updatesHold(index)
+        for place in areas.location.apps[index].managers.indices {
+            let manager = areas.location.apps[index].managers[place]
+            guard manager.attached, let updates = manager.updates, updates.pausesAutomatically, !updates.paused else {
+                continue
+            }
+            if let anchor = updates.anchor, position.chordSquared(to: anchor) <= constants.pauseSquare {
+                guard now.since(updates.stillSince) >= profile.pauseDelay else { continue }
+                areas.location.apps[index].managers[place].updates!.paused = true
+                raise(
+                    .locationUpdatesPaused,
+                    for: Asker(app: app, slot: place + 1, number: manager.number),
+                    into: &output
+                )
+                settleNeeds(of: app, into: &output)
+            } else {
+                areas.location.apps[index].managers[place].updates!.anchor = position
+                areas.location.apps[index].managers[place].updates!.stillSince = now
+            }
+        }
+        if held, !updatesHold(index) { beginTaskBudget(of: app) }
+    }
+
+    /// What the rules of Core Location look at.
+    mutating func lookAtLocation(_ event: WakeEvent, for interest: inout Interest) -> (AppSnapshot, LocationQuestion) {
+        var question = question(of: &interest, event)
+        var face = LocationArea.observe(interest, in: &self)
+        face.beganInForeground = question.beganInForeground
+        face.filterChord = question.filterChord
+        face.movedSquare = question.movedSquare
+        question.liftsForceQuit = LocationRules.liftsForceQuit(question, of: face, by: profile)
+        face.forceQuitLifted = question.liftsForceQuit
+        question.couldBeGiven = LocationRules.couldBeGiven(question, of: face, by: profile)
+        return (face, question)
+    }
+
+    /// Which managers a fix counts for: those stay in the interest; when there is none, one of them stands for all.
+    mutating func question(of interest: inout Interest, _ event: WakeEvent) -> LocationQuestion {
+        let index = Int(interest.app.number)
+        var question = LocationQuestion(via: interest.via, state: apps[index].state)
+        switch interest.via {
+        case .standardUpdates: answerUpdates(&question, &interest, event)
+        case .region, .beaconRegion:
+            if let slot = areas.location.apps[index].region(named: event.region) {
+                question.hasDwelt = interest.via == .region && event.app != nil && event.kind != .regionStateDetermined
+                question.sideWanted = areas.location.apps[index].regions[slot]!.notifies(of: event.kind)
+            }
+        case .answer:
+            question.endsUpdates =
+                profile.locationBackgroundFlag
+                && (event.kind == .locationUpdatesPaused || event.kind == .authorizationChanged)
+        default: break
+        }
+        return question
+    }
+
+    private mutating func answerUpdates(
+        _ question: inout LocationQuestion,
+        _ interest: inout Interest,
+        _ event: WakeEvent
+    ) {
+        let index = Int(interest.app.number)
+        var counting = SlotSet()
+        var best = -1
+        for slot in interest.slots {
+            let manager = areas.location.apps[index].managers[slot - 1]
+            var next = LocationQuestion(via: .standardUpdates, state: question.state)
+            if let updates = manager.updates {
+                next.goesOnInBackground = goesOnInBackground(updates)
+                next.updatesWake = !profile.locationBackgroundFlag
+                next.beganInForeground = updates.beganInForeground
+                next.paused = updates.paused && manager.wantsFix == nil
+                next.filterChord = max(0, updates.filterChord)
+                if manager.wantsFix == nil, let last = updates.last, let position = event.position {
+                    next.movedSquare = position.chordSquared(to: last)
+                }
+                next.beyondFilter = next.movedSquare >= next.filterChord * next.filterChord
+            }
+            let isAuthorized = LocationRules.isAuthorized(next, apps[index].face, profile)
+            let runs = next.state != .suspended && next.state != .notRunning || next.goesOnInBackground
+            if isAuthorized, !next.paused, next.beyondFilter, runs { counting.insert(UInt16(slot)) }
+            // The one with the fewest obstacles speaks for the app.
+            let rank =
+                (isAuthorized ? 8 : 0) + (next.paused ? 0 : 4) + (next.beyondFilter ? 2 : 0) + (runs ? 1 : 0)
+            guard rank > best else { continue }
+            best = rank
+            question = next
+            interest.slot = UInt16(slot)
+            interest.since = manager.updates?.since ?? manager.wantsFix ?? manager.createdAt
+        }
+        if !counting.isEmpty { interest.slots = counting }
+    }
+
+    /// An update that the app hears of counts for the managers that it went to.
+    mutating func noteUpdate(_ event: WakeEvent, for interest: Interest, into output: inout RouterOutput) {
+        let index = Int(interest.app.number)
+        for slot in interest.slots where slot > 0 {
+            areas.location.apps[index].managers[slot - 1].updates?.last = event.position
+            guard areas.location.apps[index].managers[slot - 1].wantsFix != nil else { continue }
+            areas.location.apps[index].managers[slot - 1].wantsFix = nil
+            if areas.location.apps[index].managers[slot - 1].updates == nil { removeUpdater(interest.app, slot) }
+        }
+        settleNeeds(of: interest.app, into: &output)
+    }
+
+    // MARK: Beacons
+
+    /// A beacon was heard: the first time it is an entry (BCN-1); apps that range it are told with their next report (BCN-4).
+    private mutating func sighted(_ event: WakeEvent, into output: inout RouterOutput) {
+        guard let beacon = event.beacon, !isOverflowing else { return }
+        var known = false
+        var led = false
+        for key in areas.location.beaconRegions[beacon.uuid] ?? [] {
+            let index = Int(key.app.number)
+            let slot = Int(key.slot)
+            guard let region = areas.location.apps[index].regions[slot], case .beacons(let beacons) = region.shape,
+                beacons.beacons.matches(beacon)
+            else { continue }
+            known = true
+            areas.location.apps[index].regions[slot]!.lastSeen = now
+            expect(now.advanced(by: profile.beaconExitDelay), of: key.app)
+            if region.state == .inside { continue }
+            led = true
+            cross(key.app, slot, to: .inside, parent: event.id, origin: event.origin, into: &output)
+        }
+        for app in areas.location.rangingApps where hearsRanged(app, beacon, &known) { led = true }
+        guard known else { return }
+        var checks = CheckResults()
+        checks[.beaconIsNew] = led ? .pass : .fail
+        unaddressed(event, checks, into: &output)
+    }
+
+    // MARK: Interest
+
+    /// How an app is interested in an event of location; nil when it is not.
+    mutating func locationInterest(of app: AppID, in event: WakeEvent) -> Interest? {
+        guard isInstalled(app) else { return nil }
+        let index = Int(app.number)
+        switch event.kind {
+        case .positionFixed: return updatesInterest(of: app)
+        case .significantChange:
+            return areas.location.apps[index].significant.map {
+                Interest(app, via: .significantChange, since: $0.since)
+            }
+        case .visitBegan, .visitEnded:
+            return areas.location.apps[index].visits.map { Interest(app, via: .visits, since: $0) }
+        case .regionStateDetermined where event.manager != 0: return answerInterest(of: app, in: event)
+        case .regionEntered, .regionExited, .regionStateDetermined:
+            guard let slot = areas.location.apps[index].region(named: event.region),
+                let region = areas.location.apps[index].regions[slot]
+            else { return nil }
+            return Interest(app, via: region.via, since: region.since)
+        case .beaconsRanged:
+            let ranged = areas.location.apps[index].ranged.first { $0.region.identifier == event.region }
+            return ranged.map { Interest(app, via: .ranging, since: $0.since) }
+        default: return event.kind.source == .location ? answerInterest(of: app, in: event) : nil
+        }
+    }
+
+    private mutating func updatesInterest(of app: AppID) -> Interest? {
+        var found: Interest?
+        for (place, manager) in areas.location.apps[Int(app.number)].managers.enumerated() {
+            guard let since = manager.updates?.since ?? manager.wantsFix else { continue }
+            let slot = UInt16(place + 1)
+            if found == nil { found = Interest(app, slot: slot, via: .standardUpdates, since: since) }
+            found!.slots.insert(slot)
+        }
+        return found
+    }
+
+    /// An answer is for the manager that asked, or for all; a process that is gone is told nothing, and a record says so.
+    private mutating func answerInterest(of app: AppID, in event: WakeEvent) -> Interest? {
+        let index = Int(app.number)
+        // Without an app it is no answer, but for all that have updates running.
+        if event.app == nil, updatesInterest(of: app) == nil { return nil }
+        var slot = 0
+        if apps[index].hasProcess {
+            guard areas.location.apps[index].hasManager else { return nil }
+            if event.manager != 0 {
+                guard let known = areas.location.apps[index].slot(of: event.manager) else { return nil }
+                slot = known
+            }
+        }
+        return Interest(
+            app,
+            slot: UInt16(slot),
+            via: .answer,
+            since: asked(from: slot, of: index)
+        )
+    }
+
+    /// Since when an app may be answered: since there is the manager, for all the first; without one since it was installed.
+    private func asked(from slot: Int, of index: Int) -> Instant {
+        let managers = areas.location.apps[index].managers
+        if slot > 0 { return managers[slot - 1].createdAt }
+        return managers.lazy.filter(\.attached).map(\.createdAt).min() ?? apps[index].installedAt
+    }
+
+    /// An event that concerns apps, and is for none of them by itself: when nothing fails, events of their own follow.
+    private mutating func unaddressed(_ event: WakeEvent, _ checks: CheckResults, into output: inout RouterOutput) {
+        reached = true
+        var checks = checks
+        checks[.anyoneRegistered] = .pass
+        let (verdict, reason) = Self.consequence(of: checks)
+        var ruling = Ruling(verdict, reason, wouldHave: verdict)
+        if let decisive = checks.decisive {
+            var passed = checks
+            passed[decisive] = .pass
+            ruling.wouldHave = Self.consequence(of: passed).0
+        }
+        recordUnaddressed(event, ruling, checks: checks, into: &output)
+    }
+
+    private static func consequence(of checks: CheckResults) -> (Verdict, Reason) {
+        switch checks.decisive {
+        case .crossesBoundary: (.drop, .nothingCrossed)
+        case .dwellOver: (.drop, .crossingBegan)
+        case .beaconIsNew: (.drop, .beaconKnown)
+        case nil: (.coalesce, .ledToEvents)
+        case let check?: preconditionFailure("\(check) is not asked of what is for no app")
+        }
+    }
+}

@@ -1,0 +1,147 @@
+import WakeModel
+
+/// The beacons that apps range: reports a second apart, one for each constraint (BCN-4).
+extension Router {
+    /// From one report to the next (BCN-4).
+    static let rangingInterval = Instant.Span.seconds(1)
+    /// For how long after a sighting a beacon's strength is taken as what it is now; radios report about once a second.
+    static let sightingLasts = Instant.Span.seconds(2)
+    /// For how long a beacon that is heard no more is listed, at an unknown distance; assumed.
+    static let beaconLingers = Instant.Span.seconds(10)
+    /// The most beacons of one report.
+    static let rangedBeaconsLimit = 256
+
+    mutating func range(_ region: BeaconRegion, _ app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        guard profile.beaconRegions else {
+            output.actions.append(.refused(app, .unavailable))
+            return
+        }
+        let ranged = LocationRecord.Ranged(region: region, since: now)
+        if let old = place(of: region.identifier, index) {
+            stopWatching(for: areas.location.apps[index].ranged[old].region.beacons, into: &output)
+            areas.location.apps[index].ranged[old] = ranged
+        } else {
+            guard areas.location.apps[index].ranged.count < Self.rangedLimit else {
+                output.actions.append(.refused(app, .tooMany))
+                return
+            }
+            areas.location.apps[index].ranged.append(ranged)
+            Self.insert(app, into: &areas.location.rangingApps)
+        }
+        watch(for: region.beacons, into: &output)
+        followRanging(of: app)
+    }
+
+    mutating func stopRanging(_ identifier: NameID, _ app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        guard let place = place(of: identifier, index) else {
+            output.actions.append(.refused(app, .unknownRegion))
+            return
+        }
+        let ranged = areas.location.apps[index].ranged.remove(at: place)
+        if areas.location.apps[index].ranged.isEmpty { areas.location.rangingApps.removeAll { $0 == app } }
+        followRanging(of: app)
+        stopWatching(for: ranged.region.beacons, into: &output)
+    }
+
+    mutating func stopAllRanging(of app: AppID, into output: inout RouterOutput) {
+        let all = areas.location.apps[Int(app.number)].ranged
+        guard !all.isEmpty else { return }
+        areas.location.apps[Int(app.number)].ranged.removeAll()
+        areas.location.rangingApps.removeAll { $0 == app }
+        followRanging(of: app)
+        for ranged in all { stopWatching(for: ranged.region.beacons, into: &output) }
+    }
+
+    private func place(of identifier: NameID, _ index: Int) -> Int? {
+        areas.location.apps[index].ranged.firstIndex { $0.region.identifier == identifier }
+    }
+
+    /// Reports come while the app runs: the first an interval after it began, or runs again, and knows nothing of before.
+    mutating func followRanging(of app: AppID) {
+        let index = Int(app.number)
+        let runs = apps[index].state != .suspended && apps[index].state != .notRunning
+        if !runs || areas.location.apps[index].ranged.isEmpty {
+            areas.location.apps[index].rangingDue = .distantFuture
+            for place in areas.location.apps[index].ranged.indices {
+                areas.location.apps[index].ranged[place].heard.removeAll()
+            }
+        } else if areas.location.apps[index].rangingDue == .distantFuture {
+            areas.location.apps[index].rangingDue = now.advanced(by: Self.rangingInterval)
+        }
+    }
+
+    /// Notes a beacon for the next reports of an app that ranges it. Says whether the app runs to get one.
+    mutating func hearsRanged(_ app: AppID, _ beacon: BeaconSighting, _ known: inout Bool) -> Bool {
+        let index = Int(app.number)
+        var counts = false
+        for place in areas.location.apps[index].ranged.indices
+        where areas.location.apps[index].ranged[place].region.beacons.matches(beacon) {
+            known = true
+            if apps[index].state == .suspended { continue }
+            counts = true
+            areas.location.apps[index].ranged[place].hear(beacon, at: now)
+        }
+        return counts
+    }
+
+    /// Tells an app of the beacons of each of its constraints.
+    mutating func reportRanged(to app: AppID, into output: inout RouterOutput) {
+        let index = Int(app.number)
+        let next = areas.location.apps[index].rangingDue.advanced(by: Self.rangingInterval)
+        areas.location.apps[index].rangingDue = next > now ? next : now.advanced(by: Self.rangingInterval)
+        switch apps[index].phase {
+        case .resting, .freezing, .ending: return
+        case .launching, .running, .leaving: break
+        }
+        for place in areas.location.apps[index].ranged.indices {
+            let identifier = areas.location.apps[index].ranged[place].region.identifier
+            let beacons = areas.location.apps[index].ranged[place].report(at: now)
+            output.actions.append(
+                .raise(
+                    WakeEvent(kind: .beaconsRanged, subject: identifier, region: identifier, app: app),
+                    .beacons(beacons)
+                )
+            )
+        }
+    }
+}
+
+extension LocationRecord {
+    /// A constraint that a process ranges.
+    struct Ranged: Equatable {
+        var region: BeaconRegion
+        var since: Instant
+        /// The beacons of it that were heard lately, in order of the first time.
+        var heard: [Heard] = []
+
+        struct Heard: Equatable {
+            var beacon: BeaconSighting
+            var at: Instant
+        }
+
+        mutating func hear(_ beacon: BeaconSighting, at now: Instant) {
+            if let known = heard.firstIndex(where: { $0.beacon.isSameBeacon(as: beacon) }) {
+                heard[known] = Heard(beacon: beacon, at: now)
+            } else if heard.count < Router.rangedBeaconsLimit {
+                heard.append(Heard(beacon: beacon, at: now))
+            }
+        }
+
+        /// The beacons that are there, nearest first, then those at an unknown distance.
+        mutating func report(at now: Instant) -> [BeaconSighting] {
+            heard.removeAll { now.since($0.at) >= Router.beaconLingers }
+            let beacons = heard.map { heard in
+                var beacon = heard.beacon
+                if now.since(heard.at) >= Router.sightingLasts { (beacon.distance, beacon.signalStrength) = (-1, 0) }
+                return beacon
+            }
+            return beacons.sorted { $0.rank < $1.rank }
+        }
+    }
+}
+
+extension BeaconSighting {
+    fileprivate var rank: (Float, UInt16, UInt16) { (distance < 0 ? .infinity : distance, major, minor) }
+}

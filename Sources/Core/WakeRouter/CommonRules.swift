@@ -1,0 +1,23 @@
+import WakeModel
+
+/// What a check comes to that matters in some states of an app only.
+///
+/// What holds passes. What does not hold fails where it stands in the way of the app in its state, and is not applicable
+/// elsewhere.
+@inline(__always)
+func passes(_ holds: Bool, where matters: Bool) -> CheckResult {
+    holds ? .pass : matters ? .fail : .notApplicable
+}
+
+/// The verdict when nothing stands in the way.
+enum Acceptance {
+    /// The one that follows from the state of the app alone, with the rule that gives it.
+    static func usual(in state: AppState, launching: Bool) -> (Verdict, Reason) {
+        switch state {
+        case .active, .inactive: (.foregroundDeliver, launching ? .launching : .inForeground)
+        case .background: (.backgroundDeliver, launching ? .launching : .alreadyRunning)
+        case .suspended: (.resume, .resumed)
+        case .notRunning: (.relaunch, .relaunched)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import WakeModel
+
+/// One of what an app may have several of with an area, such as its managers, by the area's own number of it.
+struct AppSlot: Hashable, Comparable {
+    var app: AppID
+    var slot: UInt16
+
+    static func < (left: AppSlot, right: AppSlot) -> Bool { (left.app, left.slot) < (right.app, right.slot) }
+}
+
+/// One app's interest in an event.
+struct Interest: Equatable {
+    var app: AppID
+    /// The manager that the decision looks at. What a slot stands for is its area's to say.
+    var slot: UInt16
+    /// All managers of the app that are interested.
+    var slots: SlotSet
+    var via: Registration
+    var since: Instant
+    /// False for the answer to a process that is gone.
+    var wanted = true
+
+    init(_ app: AppID, slot: UInt16 = 0, via: Registration, since: Instant, wanted: Bool = true) {
+        self.app = app
+        self.slot = slot
+        self.slots = SlotSet(slot)
+        self.via = via
+        self.since = since
+        self.wanted = wanted
+    }
+}
+
+/// A set of an app's managers by their slots, of which there are at most 64; iterates in ascending order.
+struct SlotSet: Equatable, Sequence, IteratorProtocol {
+    var bits: UInt64 = 0
+
+    init() {}
+
+    init(_ slot: UInt16) { bits = 1 << UInt64(slot) }
+
+    var isEmpty: Bool { bits == 0 }
+
+    /// The lowest slot; a precondition failure when there is none.
+    var lowest: UInt16 {
+        precondition(bits != 0, "a set of no managers has no lowest")
+        return UInt16(bits.trailingZeroBitCount)
+    }
+
+    func contains(_ slot: Int) -> Bool { bits & (1 << UInt64(slot)) != 0 }
+
+    mutating func insert(_ slot: UInt16) { bits |= 1 << UInt64(slot) }
+
+    mutating func remove(_ slot: Int) { bits &= ~(1 << UInt64(slot)) }
+
+    mutating func subtract(_ other: SlotSet) { bits &= ~other.bits }
+
+    mutating func next() -> Int? {
+        if bits == 0 { return nil }
+        let slot = bits.trailingZeroBitCount
+        bits &= bits &- 1
+        return slot
+    }
+}
+
+extension Interest: ByteCoded {
+    func encode(into writer: inout ByteWriter) {
+        writer.write(app)
+        writer.write(slot)
+        writer.write(slots)
+        writer.write(via)
+        writer.write(since)
+        writer.write(wanted)
+    }
+
+    init(from reader: inout ByteReader) throws(EncodingFault) {
+        let app: AppID = try reader.read()
+        let slot = try reader.readUInt16()
+        let slots: SlotSet = try reader.read()
+        let start = reader.offset
+        guard slot < 64 else { throw EncodingFault(.unknownValue, at: start) }
+        self.init(app, slot: slot, via: try reader.read(), since: try reader.read(), wanted: try reader.readBool())
+        self.slots = slots
+    }
+}
+
+extension SlotSet: ByteCoded {
+    func encode(into writer: inout ByteWriter) { writer.write(bits) }
+
+    init(from reader: inout ByteReader) throws(EncodingFault) {
+        self.init()
+        bits = try reader.readUInt64()
+    }
+}
