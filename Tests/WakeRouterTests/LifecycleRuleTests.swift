@@ -17,10 +17,8 @@ struct LifecycleRuleTests {
     @Test("LIFE-1: an illegal move stops the program")
     func illegalMove() async {
         await #expect(processExitsWith: .failure) {
-            var phone = Phone()
-            let app = phone.install()
-            var output = RouterOutput()
-            phone.router.move(app, to: .suspended, into: &output)
+            var life = AppLifecycle()
+            _ = life.enter(.suspended, at: .zero)
         }
     }
 

@@ -197,7 +197,7 @@ protocol AreaQuestion {
     /// The verdict when nothing stands in the way, with the rule that gives it.
     func acceptance(launching: Bool) -> (Verdict, Reason)
     /// Whether an event gives a running app time of its own in the background (LIFE-11, MODE-2).
-    func keepsRunning(_ face: AppSnapshot, by profile: borrowing Profile) -> Bool
+    func keepsRunning(_ modes: BackgroundModes) -> Bool
 }
 
 /// Most of what happens to apps and to the phone concerns few areas.

@@ -18,14 +18,12 @@ extension Router {
             refuse(event, for: interest, by: area, .roomInQueues, isNew: true, supersedes: supersedes, into: &output)
             return
         }
-        switch apps[index].phase {
-        case .freezing, .ending:
+        if apps[index].holdsEvents {
             hold(
                 .init(event: event, interest: interest, supersedes: supersedes, restarted: restarted),
                 into: &output
             )
             return
-        case .resting, .launching, .running, .leaving: break
         }
         A.deciding(event, for: interest, in: &self, into: &output)
         var interest = interest
@@ -311,38 +309,24 @@ extension Router {
         case .foregroundDeliver: break
         case .backgroundDeliver:
             // A source whose mode is missing does not keep the app running (MODE-2).
-            if question.keepsRunning(apps[index].face, by: profile) { openAnotherWindow(app, A.window(profile)) }
+            if question.keepsRunning(apps[index].face.modes) {
+                apps[index].openAnotherWindow(
+                    A.window(profile),
+                    at: now,
+                    extends: profile.wakeWindow == .each,
+                    taskBudget: profile.taskBudget
+                )
+            }
         case .resume:
-            move(app, to: .background, into: &output)
-            apps[index].phase = .running
-            openWindow(app, A.window(profile))
+            enter(.background, app, into: &output)
+            apps[index].openWindow(A.window(profile), at: now)
             output.actions.append(.thaw(app))
             deliverDeferred(to: app, into: &output)
         case .relaunch:
             launch(app, as: .background, cause: event.id, decision: decision, into: &output)
-            openWindow(app, A.window(profile))
+            apps[index].openWindow(A.window(profile), at: now)
         }
         deliver(event, decision: decision, for: interest, by: area, into: &output)
-    }
-
-    private mutating func openWindow(_ app: AppID, _ window: Instant.Span) {
-        apps[Int(app.number)].window = .init(began: now, ends: now.advanced(by: window))
-    }
-
-    /// A window beside those that a running app has: it runs until the last one ends (LIFE-11).
-    private mutating func openAnotherWindow(_ app: AppID, _ window: Instant.Span) {
-        let index = Int(app.number)
-        guard let open = apps[index].window(at: now) else {
-            openWindow(app, window)
-            return
-        }
-        let ends = now.advanced(by: window)
-        guard profile.wakeWindow == .each, ends > open.ends else { return }
-        if apps[index].taskBudgetEnds == open.ends.advanced(by: profile.taskBudget) {
-            // The tasks began inside the wake, whose end moves away (TASK-8).
-            apps[index].taskBudgetEnds = ends.advanced(by: profile.taskBudget)
-        }
-        apps[index].window!.ends = ends
     }
 
     /// Hands the event to every manager of the app that it is for; one that is not there yet gets it when it is.

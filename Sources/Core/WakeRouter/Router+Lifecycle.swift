@@ -10,11 +10,9 @@ extension Router {
         case .forceQuit: forceQuit(app, id: id, into: &output)
         case .interrupt:
             guard apps[Int(app.number)].state == .active else { return }
-            move(app, to: .inactive, into: &output)
-            output.actions.append(.callback(app, .willResignActive, state: .inactive))
+            resignActive(app, into: &output)
         case .resumeActive:
-            guard apps[Int(app.number)].state == .inactive, apps[Int(app.number)].phase == .running else { return }
-            activate(app, into: &output)
+            if apps[Int(app.number)].stage == .inactive { activate(app, into: &output) }
         case .allowAlways, .keepWhenInUse: eachArea { $0.user(action, app, in: &$1) }
         }
     }
@@ -26,40 +24,26 @@ extension Router {
             reschedule(other)
         }
         foreground = app
-        if case .ending = apps[index].phase {
-            apps[index].userLaunchAfterEnd = id
-            apps[index].launchTarget = .active
+        if apps[index].isEnding {
+            apps[index].relaunch = .init(event: id, bound: .foreground)
             return
         }
-        if apps[index].hasProcess {
-            // A location event may have brought it back before the user did (LAUNCH-3).
-            apps[index].face.forceQuit = false
-        }
-        switch apps[index].state {
-        case .active: return
-        case .inactive:
-            if case .launching = apps[index].phase {
-                apps[index].launchTarget = .active
-            } else {
-                activate(app, into: &output)
-            }
-        case .notRunning:
-            userLaunch(app, id: id, into: &output)
-        case .suspended:
-            move(app, to: .inactive, into: &output)
+        // A location event may have brought it back before the user did (LAUNCH-3).
+        if apps[index].hasProcess { apps[index].face.forceQuit = false }
+        switch apps[index].stage {
+        case .active, .ending: return
+        case .inactive: activate(app, into: &output)
+        case .notRunning: userLaunch(app, id: id, into: &output)
+        case .launching(_, let deadline, _):
+            apps[index].window = nil
+            enter(.launching(as: .inactive, deadline: deadline, bound: .foreground), app, into: &output)
+        case .suspended, .freezing:
+            enter(.inactive, app, into: &output)
             output.actions.append(.thaw(app))
             comeForward(app, into: &output)
-        case .background:
-            move(app, to: .inactive, into: &output)
-            switch apps[index].phase {
-            case .launching:
-                apps[index].window = nil
-                apps[index].launchTarget = .active
-            case .freezing:
-                output.actions.append(.thaw(app))
-                comeForward(app, into: &output)
-            case .running, .leaving, .resting, .ending: comeForward(app, into: &output)
-            }
+        case .background, .leaving:
+            enter(.inactive, app, into: &output)
+            comeForward(app, into: &output)
         }
     }
 
@@ -73,22 +57,28 @@ extension Router {
     /// The user tapped the icon while the old process was ending, and may have gone elsewhere since.
     mutating func launchAfterEnd(_ app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
-        guard let id = apps[index].userLaunchAfterEnd else { return }
-        let target = apps[index].launchTarget
-        apps[index].userLaunchAfterEnd = nil
+        guard var relaunch = apps[index].relaunch else { return }
+        apps[index].relaunch = nil
+        // An event that was held has launched it already, and says where it is bound for.
+        if case .launching(_, _, let bound) = apps[index].stage { relaunch.bound = bound }
         if apps[index].hasProcess { apps[index].face.forceQuit = false }
-        if target == .active {
-            bringForward(app, id: id, into: &output)
+        if relaunch.bound == .foreground {
+            bringForward(app, id: relaunch.event, into: &output)
         } else if !apps[index].hasProcess {
-            userLaunch(app, id: id, into: &output)
-            apps[index].launchTarget = .background
+            userLaunch(app, id: relaunch.event, into: &output)
+            bind(app, to: .background)
         }
+    }
+
+    /// An app that is being launched is to be elsewhere once it is.
+    private mutating func bind(_ app: AppID, to bound: AppLifecycle.Bound) {
+        guard case .launching(let state, let deadline, _) = apps[Int(app.number)].stage else { return }
+        _ = apps[Int(app.number)].enter(.launching(as: state, deadline: deadline, bound: bound), at: now)
     }
 
     /// The process runs and its app is to be active.
     private mutating func comeForward(_ app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
-        apps[index].phase = .running
         apps[index].window = nil
         apps[index].taskBudgetEnds = nil
         output.actions.append(.callback(app, .willEnterForeground, state: .inactive))
@@ -99,7 +89,7 @@ extension Router {
     }
 
     private mutating func activate(_ app: AppID, into output: inout RouterOutput) {
-        move(app, to: .active, into: &output)
+        enter(.active, app, into: &output)
         foreground = app
         output.actions.append(.callback(app, .didBecomeActive, state: .active))
     }
@@ -108,32 +98,38 @@ extension Router {
     private mutating func sendAway(_ app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
         if foreground == app { foreground = nil }
-        if apps[index].userLaunchAfterEnd != nil { apps[index].launchTarget = .background }
+        apps[index].relaunch?.bound = .background
         guard apps[index].state == .active || apps[index].state == .inactive else { return }
-        if apps[index].state == .active {
-            move(app, to: .inactive, into: &output)
-            output.actions.append(.callback(app, .willResignActive, state: .inactive))
-        }
-        switch apps[index].phase {
-        case .launching:
-            apps[index].launchTarget = .background
-            return
+        if apps[index].state == .active { resignActive(app, into: &output) }
+        switch apps[index].stage {
+        case .launching: bind(app, to: .background)
         case .ending: return
-        case .resting, .running, .leaving, .freezing: break
+        case .inactive:
+            if apps[index].face.exitsOnSuspend || !profile.multitasking {
+                terminate(app, cause: .exit, code: 0, by: .none, into: &output)
+                return
+            }
+            enter(.leaving(deadline: now.advanced(by: profile.transitionBudget)), app, into: &output)
+            apps[index].taskBudgetEnds = now.advanced(by: profile.taskBudget)
+            output.actions.append(.callback(app, .didEnterBackground, state: .background))
+        case .notRunning, .active, .leaving, .background, .freezing, .suspended:
+            preconditionFailure("sendAway() while \(apps[index].stage)")
         }
-        if apps[index].face.exitsOnSuspend || !profile.multitasking {
-            terminate(app, cause: .exit, code: 0, by: .none, into: &output)
-            return
+    }
+
+    private mutating func resignActive(_ app: AppID, into output: inout RouterOutput) {
+        var stage = AppLifecycle.Stage.inactive
+        // It is asked to end, and the user turns away from it meanwhile.
+        if case .ending(_, let deadline, let end) = apps[Int(app.number)].stage {
+            stage = .ending(as: .inactive, deadline: deadline, end)
         }
-        move(app, to: .background, into: &output)
-        apps[index].phase = .leaving(deadline: now.advanced(by: profile.transitionBudget))
-        apps[index].taskBudgetEnds = now.advanced(by: profile.taskBudget)
-        output.actions.append(.callback(app, .didEnterBackground, state: .background))
+        enter(stage, app, into: &output)
+        output.actions.append(.callback(app, .willResignActive, state: .inactive))
     }
 
     private mutating func forceQuit(_ app: AppID, id: EventID, into output: inout RouterOutput) {
         let index = Int(app.number)
-        apps[index].userLaunchAfterEnd = nil
+        apps[index].relaunch = nil
         if foreground == app, apps[index].state != .active, apps[index].state != .inactive { foreground = nil }
         apps[index].face.forceQuit = true
         apps[index].face.forceQuitAt = now
@@ -154,10 +150,10 @@ extension Router {
     ) {
         let index = Int(app.number)
         tell(.launching, of: app, into: &output)
-        move(app, to: state, into: &output)
+        let deadline = now.advanced(by: profile.launchBudget)
+        let bound: AppLifecycle.Bound = state == .background ? .background : .foreground
+        enter(.launching(as: state, deadline: deadline, bound: bound), app, into: &output)
         apps[index].face.generation += 1
-        apps[index].phase = .launching(deadline: now.advanced(by: profile.launchBudget))
-        apps[index].launchTarget = state == .background ? .background : .active
         apps[index].face.rebootedSince = false
         tell(.launched, of: app, into: &output)
         output.actions.append(
@@ -176,25 +172,22 @@ extension Router {
     ) {
         let index = Int(app.number)
         guard apps[index].hasProcess else { return }
-        switch apps[index].phase {
+        switch apps[index].stage {
         case .ending:
             // It was asked already; only what cannot wait for its answer ends it now.
             guard LifecycleRules.isUrgent(cause, pressure) else { return }
             end(app, cause: cause, code: code, by: event, into: &output)
-        case .resting, .launching, .freezing:
+        case .notRunning, .suspended, .launching, .freezing:
             end(app, cause: cause, code: code, by: event, into: &output)
-        case .running, .leaving:
+        case .inactive, .active, .leaving, .background:
             guard LifecycleRules.endsCleanly(cause, pressure) else {
                 end(app, cause: cause, code: code, by: event, into: &output)
                 return
             }
-            apps[index].phase = .ending(
-                deadline: now.advanced(by: profile.transitionBudget),
-                cause: cause,
-                code: code,
-                by: event
-            )
-            output.actions.append(.callback(app, .willTerminate, state: apps[index].state))
+            let end = AppLifecycle.End(cause: cause, code: code, event: event)
+            let state = apps[index].state
+            enter(.ending(as: state, deadline: now.advanced(by: profile.transitionBudget), end), app, into: &output)
+            output.actions.append(.callback(app, .willTerminate, state: state))
         }
     }
 
@@ -208,43 +201,34 @@ extension Router {
         case .returned(let callback): returned(callback, from: app, into: &output)
         case .suspended: suspended(app, into: &output)
         case .suspensionRefused:
-            guard apps[index].phase == .freezing else { return }
+            guard apps[index].stage == .freezing else { return }
             // It runs on until the next attempt; a window of its own keeps the attempts apart.
-            apps[index].phase = .running
-            apps[index].window = .init(began: now, ends: now.advanced(by: profile.bluetoothWindow))
+            enter(.background, app, into: &output)
+            apps[index].openWindow(profile.bluetoothWindow, at: now)
             decideHeld(of: app, into: &output)
         case .exited(let code):
-            if case .ending(_, let cause, _, let event) = apps[index].phase {
-                end(app, cause: cause, code: code, by: event, alreadyGone: true, into: &output)
-            } else {
-                end(
-                    app,
-                    cause: code < 0 ? .crash : .exit,
-                    code: code,
-                    by: .none,
-                    alreadyGone: true,
-                    into: &output
-                )
-            }
+            var why = AppLifecycle.End(cause: code < 0 ? .crash : .exit, code: code, event: .none)
+            if case .ending(_, _, let end) = apps[index].stage { (why.cause, why.event) = (end.cause, end.event) }
+            end(app, cause: why.cause, code: code, by: why.event, alreadyGone: true, into: &output)
         case .launchFailed(let errno):
-            guard case .launching = apps[index].phase else { return }
+            guard apps[index].isLaunching else { return }
             end(app, cause: .crash, code: Int64(errno), by: .none, alreadyGone: true, into: &output)
         }
     }
 
     private mutating func launched(_ app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
-        guard case .launching = apps[index].phase else { return }
-        apps[index].phase = .running
+        guard case .launching(let state, _, let bound) = apps[index].stage else { return }
+        enter(state == .inactive ? .inactive : .background, app, into: &output)
         deliverDeferred(to: app, into: &output)
-        switch (apps[index].state, apps[index].launchTarget) {
+        switch (state, bound) {
         case (.inactive, .background): sendAway(app, into: &output)
-        case (.inactive, _):
+        case (.inactive, .foreground):
             activate(app, into: &output)
             tell(.foregrounded, of: app, into: &output)
         case (.background, _): settle(app, into: &output)
         case (.notRunning, _), (.active, _), (.suspended, _):
-            preconditionFailure("launched() while \(apps[index].state)")
+            preconditionFailure("launched() while \(state)")
         }
     }
 
@@ -254,12 +238,12 @@ extension Router {
         into output: inout RouterOutput
     ) {
         let index = Int(app.number)
-        switch (callback, apps[index].phase) {
+        switch (callback, apps[index].stage) {
         case (.didEnterBackground, .leaving):
-            apps[index].phase = .running
+            enter(.background, app, into: &output)
             settle(app, into: &output)
-        case (.willTerminate, .ending(_, let cause, let code, let event)):
-            end(app, cause: cause, code: code, by: event, into: &output)
+        case (.willTerminate, .ending(_, _, let end)):
+            self.end(app, cause: end.cause, code: end.code, by: end.event, into: &output)
         case (.didEnterBackground, _), (.willTerminate, _), (.willResignActive, _), (.willEnterForeground, _),
             (.didBecomeActive, _), (.taskExpiration, _):
             break
@@ -268,9 +252,8 @@ extension Router {
 
     private mutating func suspended(_ app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
-        guard apps[index].phase == .freezing else { return }
-        move(app, to: .suspended, into: &output)
-        apps[index].phase = .resting
+        guard apps[index].stage == .freezing else { return }
+        enter(.suspended, app, into: &output)
         apps[index].taskBudgetEnds = nil
         dropForAbsentManagers(of: app, into: &output)
         decideHeld(of: app, into: &output)
@@ -282,10 +265,10 @@ extension Router {
         let index = Int(app.number)
         apps[index].window = apps[index].window(at: now)
         tell(.settling, of: app, into: &output)
-        guard apps[index].state == .background, apps[index].phase == .running, apps[index].window == nil,
+        guard apps[index].stage == .background, apps[index].window == nil,
             apps[index].tasks.isEmpty, !runsOn(index), areas.lingers(index) == nil
         else { return }
-        apps[index].phase = .freezing
+        enter(.freezing, app, into: &output)
         output.actions.append(.freeze(app))
     }
 
@@ -299,15 +282,15 @@ extension Router {
     }
 
     private mutating func phaseDue(of app: AppID, into output: inout RouterOutput) {
-        switch apps[Int(app.number)].phase {
-        case .resting, .freezing: break
-        case .launching(let deadline), .leaving(let deadline):
+        switch apps[Int(app.number)].stage {
+        case .notRunning, .suspended, .freezing: break
+        case .launching(_, let deadline, _), .leaving(let deadline):
             guard deadline <= now else { return }
             end(app, cause: .watchdog, code: TerminationCode.watchdog, by: .none, into: &output)
-        case .ending(let deadline, let cause, let code, let event):
+        case .ending(_, let deadline, let end):
             guard deadline <= now else { return }
-            end(app, cause: cause, code: code, by: event, into: &output)
-        case .running:
+            self.end(app, cause: end.cause, code: end.code, by: end.event, into: &output)
+        case .inactive, .active, .background:
             expireTasks(of: app, into: &output)
             settle(app, into: &output)
         }
@@ -327,8 +310,8 @@ extension Router {
 
     /// What an app asked for was on its way when the freeze began: it is decided first.
     mutating func keepFromFreezing(_ app: AppID, into output: inout RouterOutput) {
-        guard apps[Int(app.number)].phase == .freezing else { return }
-        apps[Int(app.number)].phase = .running
+        guard apps[Int(app.number)].stage == .freezing else { return }
+        enter(.background, app, into: &output)
         output.actions.append(.thaw(app))
         decideHeld(of: app, into: &output)
     }
@@ -336,7 +319,6 @@ extension Router {
     /// Background tasks have their whole time from where nothing else lets the app run on, a wake included (TASK-8).
     mutating func beginTaskBudget(of app: AppID) {
         let index = Int(app.number)
-        guard !runsOn(index) else { return }
-        apps[index].taskBudgetEnds = (apps[index].window(at: now)?.ends ?? now).advanced(by: profile.taskBudget)
+        if !runsOn(index) { apps[index].beginTaskBudget(at: now, by: constants.profile) }
     }
 }

@@ -32,20 +32,14 @@ extension Router {
             output.actions.append(.refused(app, .tooMany))
             return
         }
-        if isTaskBudgetSpent(index, at: now) {
+        if apps[index].isTaskBudgetSpent(runsOn: runsOn(index), at: now, by: constants.profile) {
             // It cannot be granted: the app hears so at once, and the task holds nothing.
             output.actions.append(.expireTasks(app, tokens: [token]))
             return
         }
-        if apps[index].tasks.isEmpty, apps[index].window(at: now) != nil { apps[index].taskBudgetEnds = nil }
-        apps[index].tasks.append(.init(token: token))
+        apps[index].begin(token, at: now)
         guard apps[index].state == .background else { return }
-        if apps[index].phase == .freezing {
-            // The request was on its way when the freeze began: it forbids suspension.
-            apps[index].phase = .running
-            output.actions.append(.thaw(app))
-            decideHeld(of: app, into: &output)
-        }
+        keepFromFreezing(app, into: &output)
         if apps[index].taskBudgetEnds == nil, !runsOn(index) {
             apps[index].taskBudgetEnds = (apps[index].window?.ends ?? now).advanced(by: profile.taskBudget)
         }
@@ -56,19 +50,9 @@ extension Router {
         guard isInstalled(app) else { return false }
         let index = Int(app.number)
         guard apps[index].tasks.count < Self.tasksLimit else { return false }
-        switch apps[index].phase {
-        case .ending: return false
-        case .resting, .launching, .running, .leaving, .freezing: break
-        }
-        return apps[index].hasProcess && !isTaskBudgetSpent(index, at: max(self.now, now))
-    }
-
-    private func isTaskBudgetSpent(_ index: Int, at now: Instant) -> Bool {
-        guard apps[index].state == .background, !runsOn(index), let ends = apps[index].taskBudgetEnds
-        else { return false }
-        // The first task inside a wake has a budget of its own (TASK-8).
-        if apps[index].tasks.isEmpty, apps[index].window(at: now) != nil { return false }
-        return ends.since(now) <= profile.taskExpirationMargin
+        let now = max(self.now, now)
+        return apps[index].hasProcess && !apps[index].isEnding
+            && !apps[index].isTaskBudgetSpent(runsOn: runsOn(index), at: now, by: constants.profile)
     }
 
     mutating func endTask(_ token: UInt64, from app: AppID, into output: inout RouterOutput) {
@@ -83,14 +67,7 @@ extension Router {
 
     /// The app's own word that its wake is over (LIFE-11).
     mutating func wakeDone(_ app: AppID, into output: inout RouterOutput) {
-        let index = Int(app.number)
-        guard apps[index].state == .background, apps[index].window != nil else { return }
-        apps[index].window = nil
-        if let ends = apps[index].taskBudgetEnds {
-            // A budget that counts from the end of the wake counts from here (TASK-8); none grows.
-            apps[index].taskBudgetEnds = min(ends, now.advanced(by: profile.taskBudget))
-        }
-        settle(app, into: &output)
+        if apps[Int(app.number)].finishWake(at: now, by: constants.profile) { settle(app, into: &output) }
     }
 
     /// Calls the expiration handlers when the budget is nearly spent (TASK-3), and kills at its end (TASK-4).
@@ -102,9 +79,8 @@ extension Router {
         if ends <= now {
             end(app, cause: .watchdog, code: profile.taskTerminationCode, by: .none, into: &output)
         } else if ends.since(now) <= profile.taskExpirationMargin {
-            let told = apps[index].tasks.filter { !$0.expired }.map(\.token)
-            guard !told.isEmpty else { return }
-            for position in apps[index].tasks.indices { apps[index].tasks[position].expired = true }
+            let told = apps[index].takeExpiring()
+            if told.isEmpty { return }
             output.actions.append(.expireTasks(app, tokens: told))
         }
     }

@@ -32,7 +32,7 @@ extension Router {
 
     /// A waiting event will not reach the app; one that no manager has got has its final verdict here.
     mutating func dismiss(
-        _ waiting: AppRecord.Waiting,
+        _ waiting: AppLifecycle.Waiting,
         of app: AppID,
         verdict: Verdict = .drop,
         reason: Reason,
@@ -170,7 +170,7 @@ extension Router {
     // MARK: Undecided, and held
 
     /// Keeps an event undecided until the process is frozen, or gone, or runs on.
-    mutating func hold(_ item: AppRecord.Held, into output: inout RouterOutput) {
+    mutating func hold(_ item: AppLifecycle.Held, into output: inout RouterOutput) {
         let app = item.interest.app
         let index = Int(app.number)
         if apps[index].held.count >= Self.waitingLimit {
@@ -183,7 +183,7 @@ extension Router {
 
     /// What was held is lost. The app may want it no more: not every area keeps its interest up to date meanwhile.
     private mutating func dropHeld(
-        _ item: AppRecord.Held,
+        _ item: AppLifecycle.Held,
         of app: AppID,
         failing check: Check,
         into output: inout RouterOutput
@@ -249,7 +249,7 @@ extension Router {
     }
 
     /// Decides what was kept back for an app; its payload is needed no longer than that.
-    private mutating func decide(_ kept: AppRecord.Held, of app: AppID, into output: inout RouterOutput) {
+    private mutating func decide(_ kept: AppLifecycle.Held, of app: AppID, into output: inout RouterOutput) {
         var held = kept.interest
         if !held.slots.contains(Int(held.slot)) { held.slot = held.slots.lowest }
         decideAnew(
@@ -330,7 +330,8 @@ extension Router {
 
     /// What was decided for a process and never reached it is decided again against the dead app. What was deferred, or
     /// has reached one of its managers, is not: the bench knows of the deliveries and brings them itself.
-    mutating func decideWaitingAgain(_ waiting: [AppRecord.Waiting], of app: AppID, into output: inout RouterOutput) {
+    mutating func decideWaitingAgain(_ waiting: [AppLifecycle.Waiting], of app: AppID, into output: inout RouterOutput)
+    {
         for item in waiting {
             if !item.deferred, item.undelivered {
                 decideAnew(

@@ -46,7 +46,7 @@ package struct Router {
     /// The rule constants in force.
     package var profile: Profile { constants.profile }
 
-    var apps: [AppRecord] = []
+    var apps: [AppLifecycle] = []
     var areas = Areas()
     /// The screen is locked (AUD-9).
     package internal(set) var isLocked = false
@@ -97,7 +97,7 @@ package struct Router {
 
     /// Whether the host was asked to freeze the app and has not answered.
     package func isFreezing(_ app: AppID) -> Bool {
-        Int(app.number) < apps.count && apps[Int(app.number)].phase == .freezing
+        Int(app.number) < apps.count && apps[Int(app.number)].stage == .freezing
     }
 
     /// The time left in the background; nil in the foreground, where it is unlimited (TASK-5).
@@ -196,31 +196,15 @@ package struct Router {
 
     /// The next instant at which something about an app is due.
     private mutating func nextDeadline(of index: Int) -> Instant? {
+        // Held on to, its profile is read where it stands rather than copied.
+        let constants = constants
         let due = areas.due(of: index)
-        let ofProcess = nextProcessDeadline(of: index)
+        let ofProcess = apps[index].deadline(
+            lingers: areas.lingers(index),
+            runsOn: apps[index].taskBudgetEnds != nil && !apps[index].tasks.isEmpty && runsOn(index),
+            by: constants.profile
+        )
         return due == .distantFuture ? ofProcess : ofProcess.map { min($0, due) } ?? due
-    }
-
-    /// The next instant at which something about an app's process is due. Reads field by field: a copy of the whole
-    /// record would cost more than all the rest.
-    private mutating func nextProcessDeadline(of index: Int) -> Instant? {
-        switch apps[index].phase {
-        case .resting, .freezing: return nil
-        case .launching(let deadline), .leaving(let deadline), .ending(let deadline, _, _, _): return deadline
-        case .running: break
-        }
-        guard apps[index].face.state == .background else { return nil }
-        let lingering = areas.lingers(index)
-        let held = apps[index].window.map { min($0.ends, lingering ?? .distantFuture) } ?? lingering
-        guard let budgetEnds = apps[index].taskBudgetEnds, !apps[index].tasks.isEmpty, !runsOn(index)
-        else {
-            return held
-        }
-        var due = budgetEnds
-        if apps[index].tasks.contains(where: { !$0.expired }) {
-            due = Instant(nanoseconds: max(0, budgetEnds.nanoseconds - profile.taskExpirationMargin.nanoseconds))
-        }
-        return held.map { min($0, due) } ?? due
     }
 
     // MARK: Installing
@@ -229,22 +213,14 @@ package struct Router {
         let index = Int(app.number)
         precondition(index <= apps.count, "app numbers are given in order: \(index) after \(apps.count)")
         if index == apps.count {
-            apps.append(AppRecord())
+            apps.append(AppLifecycle())
             areas.addApp()
             apps[index].face.stateSince = now
             apps[index].installedAt = now
         }
         if !apps[index].installed {
-            // Installed anew: only the counts of its processes and ends go on.
-            let before = apps[index].face
-            apps[index] = AppRecord()
+            apps[index] = apps[index].installedAnew(at: now)
             areas.resetApp(index)
-            apps[index].face.generation = before.generation
-            apps[index].face.lastExit = before.lastExit
-            apps[index].face.lastExitCause = before.lastExitCause
-            apps[index].face.lastExitAt = before.lastExitAt
-            apps[index].face.stateSince = now
-            apps[index].installedAt = now
         }
         apps[index].installed = true
         apps[index].face.bundle = manifest.bundle
@@ -323,7 +299,7 @@ package struct Router {
     private mutating func endForGood(_ app: AppID, by id: EventID, into output: inout RouterOutput) {
         dropHeld(of: app, into: &output)
         dropKept(of: app, into: &output)
-        apps[Int(app.number)].userLaunchAfterEnd = nil
+        apps[Int(app.number)].relaunch = nil
         if apps[Int(app.number)].hasProcess { end(app, cause: .system, code: 0, by: id, into: &output) }
     }
 
@@ -344,19 +320,14 @@ package struct Router {
 
     // MARK: States
 
-    /// The one place where an app's state changes. An illegal move is a bug of the emulator and stops it (LIFE-1).
-    mutating func move(_ app: AppID, to state: AppState, into output: inout RouterOutput) {
-        let index = Int(app.number)
-        let from = apps[index].face.state
-        if from == state { return }
-        precondition(LifecycleRules.allows(from: from, to: state), "app \(app.number) moves from \(from) to \(state)")
-        apps[index].face.state = state
-        apps[index].face.stateSince = now
-        if from == .active || from == .inactive { apps[index].leftForeground = now }
-        output.actions.append(.moved(app, from: from, to: state))
-        tell(.moved(from: from, to: state), of: app, into: &output)
+    /// An app enters a stage; who hears of its state does.
+    mutating func enter(_ stage: AppLifecycle.Stage, _ app: AppID, into output: inout RouterOutput) {
+        guard let from = apps[Int(app.number)].enter(stage, at: now) else { return }
+        let to = stage.shown
+        output.actions.append(.moved(app, from: from, to: to))
+        tell(.moved(from: from, to: to), of: app, into: &output)
         // The end of a process lets go of what it held first.
-        if state != .notRunning { tell(.changed, of: app, into: &output) }
+        if to != .notRunning { tell(.changed, of: app, into: &output) }
     }
 
     /// The process is gone: its exit record is written, and what it held for itself goes with it (LIFE-10).
@@ -371,16 +342,10 @@ package struct Router {
         let index = Int(app.number)
         let before = apps[index].state
         if !alreadyGone && cause != .bench { output.actions.append(.kill(app)) }
-        move(app, to: .notRunning, into: &output)
+        enter(.notRunning, app, into: &output)
         lastExit += 1
-        apps[index].face.lastExit = lastExit
-        apps[index].face.lastExitCause = cause
-        apps[index].face.lastExitAt = now
-        apps[index].phase = .resting
-        apps[index].window = nil
-        apps[index].tasks.removeAll()
-        apps[index].taskBudgetEnds = nil
-        if foreground == app, apps[index].userLaunchAfterEnd == nil { foreground = nil }
+        apps[index].noteExit(lastExit, cause, at: now)
+        if foreground == app, apps[index].relaunch == nil { foreground = nil }
         output.actions.append(
             .exited(
                 ExitRecord(

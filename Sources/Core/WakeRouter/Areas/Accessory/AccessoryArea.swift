@@ -107,7 +107,7 @@ extension AccessoryQuestion: AreaQuestion {
 
     func acceptance(launching: Bool) -> (Verdict, Reason) { AccessoryRules.acceptance(self, launching: launching) }
 
-    func keepsRunning(_ face: AppSnapshot, by profile: borrowing Profile) -> Bool {
-        face.modes.contains(.externalAccessory) && AccessoryRules.wakes(kind)
+    func keepsRunning(_ modes: BackgroundModes) -> Bool {
+        modes.contains(.externalAccessory) && AccessoryRules.wakes(kind)
     }
 }

@@ -4,7 +4,7 @@ import WakeModel
 extension Router {
     mutating func audio(_ request: AudioRequest, from app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
-        if case .ending = apps[index].phase {
+        if apps[index].isEnding {
             AudioArea.refuse(request, of: app, into: &output)
             return
         }

@@ -112,7 +112,7 @@ extension AudioQuestion: AreaQuestion {
 
     func acceptance(launching: Bool) -> (Verdict, Reason) { AudioRules.acceptance(of: self, launching: launching) }
 
-    func keepsRunning(_ face: AppSnapshot, by profile: borrowing Profile) -> Bool {
-        AudioRules.keepsRunning(self, modes: face.modes)
+    func keepsRunning(_ modes: BackgroundModes) -> Bool {
+        AudioRules.keepsRunning(self, modes: modes)
     }
 }

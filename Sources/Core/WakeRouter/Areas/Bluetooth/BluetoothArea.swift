@@ -104,7 +104,7 @@ extension BluetoothArea: Area {
 
     @inline(__always)
     static func observe(_ interest: Interest, in router: inout Router) -> AppSnapshot {
-        var face = router.observe(interest, window: window(router.constants.profile))
+        var face = router.observe(interest, window: router.constants.profile.bluetoothWindow)
         face.restoreIdentifier =
             router.areas.bluetooth.apps[Int(interest.app.number)].managers[Int(interest.slot)].restoreIdentifier
         return face
@@ -118,6 +118,8 @@ extension BluetoothArea: Area {
         in router: inout Router
     ) -> (AppSnapshot, CheckResults, BluetoothQuestion) {
         let index = Int(interest.app.number)
+        // Held on to, its profile is read where it stands rather than copied.
+        let constants = router.constants
         if router.areas.bluetooth.apps[index].managers[Int(interest.slot)].local != nil {
             let face = observe(interest, in: &router)
             let question = PeripheralQuestion(
@@ -126,7 +128,7 @@ extension BluetoothArea: Area {
                 wanted: interest.wanted && (isNew || router.isAwaited(event))
             )
             return (
-                face, PeripheralRules.evaluate(question, of: face, by: router.constants.profile), .peripheral(question)
+                face, PeripheralRules.evaluate(question, of: face, by: constants.profile), .peripheral(question)
             )
         }
         let sighting =
@@ -146,7 +148,7 @@ extension BluetoothArea: Area {
             wanted: interest.wanted,
             liftsForceQuit: face.forceQuitLifted
         )
-        return (face, BluetoothRules.evaluate(question, of: face, by: router.constants.profile), .central(question))
+        return (face, BluetoothRules.evaluate(question, of: face, by: constants.profile), .central(question))
     }
 
     static func recorded(
@@ -273,11 +275,11 @@ enum BluetoothQuestion: AreaQuestion {
         }
     }
 
-    func keepsRunning(_ face: AppSnapshot, by profile: borrowing Profile) -> Bool {
+    func keepsRunning(_ modes: BackgroundModes) -> Bool {
         switch self {
-        case .central: face.modes.contains(.bluetoothCentral)
+        case .central: modes.contains(.bluetoothCentral)
         case .peripheral(let question):
-            face.modes.contains(.bluetoothPeripheral) && PeripheralRules.isRequest(question.kind)
+            modes.contains(.bluetoothPeripheral) && PeripheralRules.isRequest(question.kind)
         }
     }
 }

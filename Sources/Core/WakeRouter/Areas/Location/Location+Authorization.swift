@@ -35,7 +35,7 @@ extension Router {
         let index = Int(app.number)
         var counting = interest
         let (face, question) = lookAtLocation(event, for: &counting)
-        guard LocationRules.needsAlways(question, of: face, by: profile) else { return }
+        guard LocationRules.needsAlways(question, of: face, by: constants.profile) else { return }
         output.actions.append(.alert(app, event.kind, subject: event.subject, event.id))
         guard areas.location.apps[index].keepsWhenInUse else {
             apps[index].face.locationAuthorization = .always

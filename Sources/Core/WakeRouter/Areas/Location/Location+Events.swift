@@ -180,9 +180,9 @@ extension Router {
         face.beganInForeground = question.beganInForeground
         face.filterChord = question.filterChord
         face.movedSquare = question.movedSquare
-        question.liftsForceQuit = LocationRules.liftsForceQuit(question, of: face, by: profile)
+        question.liftsForceQuit = LocationRules.liftsForceQuit(question, of: face, by: constants.profile)
         face.forceQuitLifted = question.liftsForceQuit
-        question.couldBeGiven = LocationRules.couldBeGiven(question, of: face, by: profile)
+        question.couldBeGiven = LocationRules.couldBeGiven(question, of: face, by: constants.profile)
         return (face, question)
     }
 

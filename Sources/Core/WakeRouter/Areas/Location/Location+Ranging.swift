@@ -91,9 +91,9 @@ extension Router {
         let index = Int(app.number)
         let next = areas.location.apps[index].rangingDue.advanced(by: Self.rangingInterval)
         areas.location.apps[index].rangingDue = next > now ? next : now.advanced(by: Self.rangingInterval)
-        switch apps[index].phase {
-        case .resting, .freezing, .ending: return
-        case .launching, .running, .leaving: break
+        switch apps[index].stage {
+        case .notRunning, .suspended, .freezing, .ending: return
+        case .launching, .inactive, .active, .leaving, .background: break
         }
         for place in areas.location.apps[index].ranged.indices {
             let identifier = areas.location.apps[index].ranged[place].region.identifier

@@ -184,7 +184,7 @@ extension LocationQuestion: AreaQuestion {
 
     func acceptance(launching: Bool) -> (Verdict, Reason) { LocationRules.acceptance(of: self, launching: launching) }
 
-    func keepsRunning(_ face: AppSnapshot, by profile: borrowing Profile) -> Bool {
-        LocationRules.keepsRunning(self, modes: face.modes)
+    func keepsRunning(_ modes: BackgroundModes) -> Bool {
+        LocationRules.keepsRunning(self, modes: modes)
     }
 }

@@ -174,7 +174,7 @@ extension Router {
 
     /// Whether the phone looks after the app's marked sockets while it is suspended (VOIP-1).
     func watchesSockets(_ index: Int) -> Bool {
-        VoIPRules.watchesSockets(of: apps[index].face.sdk, by: profile)
+        VoIPRules.watchesSockets(of: apps[index].face.sdk, by: constants.profile)
     }
 
     private func raiseForCalls(_ kind: EventKind, _ app: AppID, into output: inout RouterOutput) {

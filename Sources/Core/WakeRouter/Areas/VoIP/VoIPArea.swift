@@ -56,6 +56,7 @@ extension VoIPArea: Area {
         let question = VoIPQuestion(
             kind: event.kind,
             state: face.state,
+            watchesSockets: VoIPRules.watchesSockets(of: face.sdk, by: router.profile),
             wakes: record.wakes(before: router.now, within: router.constants.profile.voipWakeWindow)
         )
         face.voipWakes = question.wakes
@@ -106,7 +107,7 @@ extension VoIPQuestion: AreaQuestion {
         VoIPRules.acceptance(of: self, in: state, launching: launching)
     }
 
-    func keepsRunning(_ face: AppSnapshot, by profile: borrowing Profile) -> Bool {
-        VoIPRules.watchesSockets(of: face.sdk, by: profile) && face.modes.contains(.voip)
+    func keepsRunning(_ modes: BackgroundModes) -> Bool {
+        watchesSockets && modes.contains(.voip)
     }
 }

@@ -4,6 +4,8 @@ import WakeModel
 struct VoIPQuestion {
     var kind: EventKind
     var state: AppState
+    /// The phone looks after sockets that the app marks.
+    var watchesSockets: Bool
     /// How many wakes there were within the window of VOIP-6.
     var wakes: UInt32
 }
@@ -23,7 +25,7 @@ enum VoIPRules {
             !profile.forceQuitBars ? .notApplicable : passes(!app.forceQuit, where: dead)
         results[.unlockedSinceBoot] =
             !profile.firstUnlockGates ? .notApplicable : passes(unlocked, where: dead)
-        results[.socketsWatched] = passes(watchesSockets(of: app.sdk, by: profile), where: asleep)
+        results[.socketsWatched] = passes(question.watchesSockets, where: asleep)
         results[.voipModePresent] = passes(app.modes.contains(.voip), where: asleep)
         if countsAsWake(question.kind), let limit = profile.voipWakeLimit {
             results[.voipWakesLeft] = passes(question.wakes < limit, where: asleep)

@@ -1,0 +1,271 @@
+import WakeModel
+
+/// The life of one app: its process, its windows and tasks, and what waits for it. It knows no area, and performs nothing.
+struct AppLifecycle: Equatable {
+    /// Where the process stands. What iOS calls the state of the app (``AppState``) follows from it.
+    enum Stage: Equatable {
+        /// No process. Valid transitions to: `launching`.
+        case notRunning
+        /// The process starts, shown as inactive or in the background. The user may bring it forward, or send it away,
+        /// meanwhile. Valid transitions to: `inactive`, `background`, `notRunning`.
+        case launching(as: AppState, deadline: Instant, bound: Bound)
+        /// Valid transitions to: `active`, `leaving`, `ending`, `notRunning`.
+        case inactive
+        /// Valid transitions to: `inactive`, `ending`, `notRunning`.
+        case active
+        /// didEnterBackground has not returned (LIFE-2). Valid transitions to: `background`, `inactive`, `ending`,
+        /// `notRunning`.
+        case leaving(deadline: Instant)
+        /// Valid transitions to: `inactive`, `freezing`, `ending`, `notRunning`.
+        case background
+        /// The host is freezing the process. Valid transitions to: `suspended`, `background`, `inactive`, `notRunning`.
+        case freezing
+        /// The process is frozen. Valid transitions to: `background`, `inactive`, `notRunning`.
+        case suspended
+        /// willTerminate has not returned (LIFE-6). Valid transitions to: `notRunning`.
+        case ending(as: AppState, deadline: Instant, End)
+
+        /// The state that iOS shows.
+        var shown: AppState {
+            switch self {
+            case .notRunning: .notRunning
+            case .launching(let state, _, _), .ending(let state, _, _): state
+            case .inactive: .inactive
+            case .active: .active
+            case .leaving, .background, .freezing: .background
+            case .suspended: .suspended
+            }
+        }
+    }
+
+    /// Where an app is to be once it is launched.
+    enum Bound: UInt8, ByteCoded {
+        case background
+        case foreground
+    }
+
+    /// Why a process is asked to end.
+    struct End: Equatable {
+        var cause: ExitCause
+        var code: Int64
+        var event: EventID
+    }
+
+    /// The user tapped the icon while the old process was ending: a new one follows.
+    struct Relaunch: Equatable {
+        var event: EventID
+        var bound: Bound
+    }
+
+    /// The window of the wake that runs (LIFE-11).
+    struct Window: Equatable {
+        var began: Instant
+        var ends: Instant
+    }
+
+    /// An open background task (TASK-1).
+    struct BackgroundTask: Equatable {
+        var token: UInt64
+        /// Its expiration handler was called, which happens once (TASK-3).
+        var expired = false
+    }
+
+    /// An event that was decided and waits for the app to be able to take it.
+    struct Waiting: Equatable {
+        var event: WakeEvent
+        /// Its slots are those of the managers that it waits for.
+        var interest: Interest
+        var decision: DecisionID
+        /// The app could not be woken for it: it gets a second decision when it runs (BTC-2).
+        var deferred: Bool
+        /// No manager has it yet: if it goes away, a record must say so.
+        var undelivered: Bool
+    }
+
+    /// An event that is not decided yet, and the interest it met.
+    struct Held: Equatable {
+        var event: WakeEvent
+        var interest: Interest
+        /// The record that the decision replaces, for an event that was decided before a restart of the bench.
+        var supersedes: DecisionID
+        var restarted: Bool
+    }
+
+    var installed = true
+    /// The state and the observed values that every decision shows.
+    var face = AppSnapshot()
+    private(set) var stage = Stage.notRunning
+    var window: Window?
+    /// The open background tasks, in order of beginning (TASK-1).
+    var tasks: [BackgroundTask] = []
+    /// When the task budget ends; nil while none runs (TASK-2).
+    var taskBudgetEnds: Instant?
+    /// What follows the end of the process.
+    var relaunch: Relaunch?
+    /// When the app was last seen by the user (BTC-9).
+    var leftForeground = Instant.zero
+    /// When it was installed last: what its Info.plist asks for counts from then.
+    var installedAt = Instant.zero
+    var waiting: [Waiting] = []
+    /// Events that arrived while the process was being frozen or ended: decided when that is over.
+    var held: [Held] = []
+    /// Events that were denied because the phone was not unlocked since boot, and are decided anew when it is (LAUNCH-5).
+    var awaitingUnlock: [Held] = []
+
+    var state: AppState { face.state }
+
+    var isLaunching: Bool {
+        switch stage {
+        case .launching: true
+        case .notRunning, .inactive, .active, .leaving, .background, .freezing, .suspended, .ending: false
+        }
+    }
+
+    /// Whether willTerminate has not returned.
+    var isEnding: Bool {
+        switch stage {
+        case .ending: true
+        case .notRunning, .launching, .inactive, .active, .leaving, .background, .freezing, .suspended: false
+        }
+    }
+
+    /// Whether events wait undecided: the process is about to be frozen, or gone.
+    var holdsEvents: Bool { stage == .freezing || isEnding }
+
+    /// The window that runs; one that ended while the app was launching or leaving is over.
+    @inline(__always)
+    func window(at now: Instant) -> Window? {
+        guard let window, window.ends > now else { return nil }
+        return window
+    }
+
+    /// Whether a process exists, running or frozen.
+    var hasProcess: Bool { face.state != .notRunning }
+
+    // MARK: Stages
+
+    /// The one place where the stage changes, and the state with it. An illegal move is a bug of the emulator and stops it
+    /// (LIFE-1).
+    ///
+    /// - Returns: The state before, when it is another now.
+    mutating func enter(_ next: Stage, at now: Instant) -> AppState? {
+        let from = face.state
+        stage = next
+        let to = next.shown
+        if from == to { return nil }
+        precondition(LifecycleRules.allows(from: from, to: to), "app \(face.bundle.number) moves from \(from) to \(to)")
+        face.state = to
+        face.stateSince = now
+        if from == .active || from == .inactive { leftForeground = now }
+        return from
+    }
+
+    /// The process is gone, with all that was granted to it.
+    mutating func noteExit(_ number: UInt64, _ cause: ExitCause, at now: Instant) {
+        face.lastExit = number
+        face.lastExitCause = cause
+        face.lastExitAt = now
+        window = nil
+        tasks.removeAll()
+        taskBudgetEnds = nil
+    }
+
+    /// Installed anew: only the counts of its processes and ends go on.
+    func installedAnew(at now: Instant) -> AppLifecycle {
+        var anew = AppLifecycle()
+        anew.face.generation = face.generation
+        anew.face.lastExit = face.lastExit
+        anew.face.lastExitCause = face.lastExitCause
+        anew.face.lastExitAt = face.lastExitAt
+        anew.face.stateSince = now
+        anew.installedAt = now
+        return anew
+    }
+
+    // MARK: Windows
+
+    mutating func openWindow(_ window: Instant.Span, at now: Instant) {
+        self.window = Window(began: now, ends: now.advanced(by: window))
+    }
+
+    /// A window beside those that a running app has: it runs until the last one ends (LIFE-11).
+    ///
+    /// - Parameter extends: Whether one that runs gets longer by it.
+    mutating func openAnotherWindow(_ window: Instant.Span, at now: Instant, extends: Bool, taskBudget: Instant.Span) {
+        guard let open = self.window(at: now) else {
+            openWindow(window, at: now)
+            return
+        }
+        let ends = now.advanced(by: window)
+        guard extends, ends > open.ends else { return }
+        if taskBudgetEnds == open.ends.advanced(by: taskBudget) {
+            // The tasks began inside the wake, whose end moves away (TASK-8).
+            taskBudgetEnds = ends.advanced(by: taskBudget)
+        }
+        self.window!.ends = ends
+    }
+
+    /// The app's own word that its wake is over (LIFE-11). Says whether there was one.
+    mutating func finishWake(at now: Instant, by profile: borrowing Profile) -> Bool {
+        guard state == .background, window != nil else { return false }
+        window = nil
+        if let ends = taskBudgetEnds {
+            // A budget that counts from the end of the wake counts from here (TASK-8); none grows.
+            taskBudgetEnds = min(ends, now.advanced(by: profile.taskBudget))
+        }
+        return true
+    }
+
+    // MARK: Background tasks
+
+    /// Whether a task that begins now has no time.
+    ///
+    /// - Parameter runsOn: Whether an area lets the app run for as long as it goes on with what it does.
+    func isTaskBudgetSpent(runsOn: Bool, at now: Instant, by profile: borrowing Profile) -> Bool {
+        guard state == .background, !runsOn, let ends = taskBudgetEnds else { return false }
+        // The first task inside a wake has a budget of its own (TASK-8).
+        if tasks.isEmpty, window(at: now) != nil { return false }
+        return ends.since(now) <= profile.taskExpirationMargin
+    }
+
+    /// Takes down a task that was granted.
+    mutating func begin(_ token: UInt64, at now: Instant) {
+        if tasks.isEmpty, window(at: now) != nil { taskBudgetEnds = nil }
+        tasks.append(BackgroundTask(token: token))
+    }
+
+    /// Background tasks have their whole time from where nothing else lets the app run on, a wake included (TASK-8).
+    mutating func beginTaskBudget(at now: Instant, by profile: borrowing Profile) {
+        taskBudgetEnds = (window(at: now)?.ends ?? now).advanced(by: profile.taskBudget)
+    }
+
+    /// The tasks whose expiration handlers are to be called for the first time (TASK-3).
+    mutating func takeExpiring() -> [UInt64] {
+        let told = tasks.filter { !$0.expired }.map(\.token)
+        for position in tasks.indices { tasks[position].expired = true }
+        return told
+    }
+
+    // MARK: Time
+
+    /// The next instant at which something about the process is due; nil when nothing is. It changes nothing: a method that
+    /// may not change its app would be handed a copy of it.
+    ///
+    /// - Parameters:
+    ///   - lingers: Until when an area lets the app run beside its windows and tasks.
+    ///   - runsOn: Whether an area lets the app run for as long as it goes on with what it does, where that matters.
+    mutating func deadline(lingers: Instant?, runsOn: Bool, by profile: borrowing Profile) -> Instant? {
+        switch stage {
+        case .notRunning, .suspended, .freezing, .inactive, .active: return nil
+        case .launching(_, let deadline, _), .leaving(let deadline), .ending(_, let deadline, _): return deadline
+        case .background: break
+        }
+        let held = window.map { min($0.ends, lingers ?? .distantFuture) } ?? lingers
+        guard let budgetEnds = taskBudgetEnds, !tasks.isEmpty, !runsOn else { return held }
+        var due = budgetEnds
+        if tasks.contains(where: { !$0.expired }) {
+            due = Instant(nanoseconds: max(0, budgetEnds.nanoseconds - profile.taskExpirationMargin.nanoseconds))
+        }
+        return held.map { min($0, due) } ?? due
+    }
+}
