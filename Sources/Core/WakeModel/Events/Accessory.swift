@@ -83,3 +83,14 @@ package struct AccessoryFailure: Hashable, Sendable, Error {
         message: "The accessory sent more than the session's buffer holds."
     )
 }
+
+/// What the number of an event stands for.
+extension WakeEvent {
+    /// The connection of an accessory that came or went.
+    @inlinable
+    package var connection: AccessoryConnection { local }
+
+    /// The session that was opened, has bytes, or ended.
+    @inlinable
+    package var session: AccessorySession { local }
+}

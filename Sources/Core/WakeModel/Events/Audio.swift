@@ -263,3 +263,14 @@ package enum AudioInterruptionReason: UInt8, CaseIterable, Sendable {
     /// The app went to the background, where its sound does not go on; told when it runs again (AUD-3).
     case appWasSuspended = 1
 }
+
+/// What the number of an event stands for.
+extension WakeEvent {
+    /// The request that `audioActivated` or `audioStarted` answers; 0 for none.
+    @inlinable
+    package var audioRequest: UInt32 { local }
+
+    /// How many buffers of `audioRanDry` came late.
+    @inlinable
+    package var lateBuffers: UInt32 { local }
+}

@@ -213,3 +213,18 @@ package enum AttributeError {
     /// Too much waits already.
     package static let insufficientResources: UInt8 = 0x11
 }
+
+/// What the number of an event stands for.
+extension WakeEvent {
+    /// The service of `serviceAdded`.
+    @inlinable
+    package var service: UInt32 { local }
+
+    /// The characteristic of a subscription, or the first one of a read or a write.
+    @inlinable
+    package var characteristic: UInt32 { local }
+
+    /// The PSM of `channelPublished` and `channelUnpublished`; nil when it is no PSM.
+    @inlinable
+    package var psm: UInt16? { UInt16(exactly: local) }
+}

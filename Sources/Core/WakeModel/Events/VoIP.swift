@@ -30,3 +30,10 @@ package enum VoIPCommand: Hashable, Sendable {
     /// The connections of the suspended app end; it finds that out when it runs (RESP-3).
     case tearDown(AppID)
 }
+
+/// What the number of an event stands for.
+extension WakeEvent {
+    /// The socket that has bytes, or was closed by its peer.
+    @inlinable
+    package var socket: SocketNumber { local }
+}

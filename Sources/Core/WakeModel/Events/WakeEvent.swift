@@ -109,12 +109,10 @@ package struct WakeEvent: Hashable, Sendable {
     package var kind: EventKind
     /// The handle of the attribute it is about; 0 when about none.
     package var attribute: AttributeHandle
-    /// In the peripheral role the number of the service (`serviceAdded`), of the characteristic (subscriptions, reads and
-    /// writes: the first one's), or the PSM (`channelPublished`, `channelUnpublished`); for `channelOpened` and
-    /// `channelDataAvailable` the number of the channel, in either role; for `voipData` and `voipClosed` the number of the
-    /// socket. Of an accessory the number of its connection, and of a session the number of the session. Of sound: the number
-    /// of the request that `audioActivated` and `audioStarted` answer, the reason of `audioInterrupted` and
-    /// `audioRouteChanged`, the late buffers of `audioRanDry`. 0 when about none.
+    /// The number of what it is about; 0 when about none. What that is depends on the kind, and areas read it by a name of
+    /// their own: ``socket``, ``connection``, ``session``, ``service``, ``characteristic``, ``psm``, ``audioRequest``,
+    /// ``lateBuffers``. For `channelOpened` and `channelDataAvailable` it is the channel, and for `audioInterrupted` and
+    /// `audioRouteChanged` the reason.
     package var local: UInt32
     /// The number of a read or write that wants an answer, minted by the source and not used twice by it; 0 for none.
     package var request: UInt32

@@ -223,11 +223,11 @@ extension Router {
     }
 
     private mutating func noteConnection(of event: WakeEvent) {
-        areas.accessory.connected.removeAll { $0.connection == event.local }
+        areas.accessory.connected.removeAll { $0.connection == event.connection }
         guard areas.accessory.connected.count < Self.accessoriesLimit else { return }
         areas.accessory.connected.append(
             ConnectedAccessory(
-                connection: event.local,
+                connection: event.connection,
                 name: event.peripheral,
                 protocols: event.services,
                 since: now
@@ -237,10 +237,10 @@ extension Router {
 
     /// The accessory is gone, and the port has closed the sessions with it.
     private mutating func loseAccessory(_ event: WakeEvent, into output: inout RouterOutput) {
-        areas.accessory.connected.removeAll { $0.connection == event.local }
+        areas.accessory.connected.removeAll { $0.connection == event.connection }
         for index in apps.indices {
             for place in areas.accessory.apps[index].sessions.indices
-            where areas.accessory.apps[index].sessions[place]?.accessory == event.local {
+            where areas.accessory.apps[index].sessions[place]?.accessory == event.connection {
                 let session = areas.accessory.apps[index].sessions[place]
                 // For the answer to its request the app waits in any case.
                 guard session?.phase == .open || session?.phase == .over else { continue }
@@ -253,7 +253,7 @@ extension Router {
     /// The app whose session an event is about; nil when the session has ended before.
     private func owner(of event: WakeEvent) -> AppID? {
         for index in apps.indices {
-            guard let slot = areas.accessory.apps[index].slot(ofSession: event.local) else { continue }
+            guard let slot = areas.accessory.apps[index].slot(ofSession: event.session) else { continue }
             return areas.accessory.apps[index].sessions[slot - 1]!.isConcerned(by: event) ? AppID(UInt32(index)) : nil
         }
         return nil
@@ -262,7 +262,7 @@ extension Router {
     /// What an event changes for its session.
     private mutating func noteSession(_ event: WakeEvent, of app: AppID) {
         let index = Int(app.number)
-        guard let slot = areas.accessory.apps[index].slot(ofSession: event.local) else { return }
+        guard let slot = areas.accessory.apps[index].slot(ofSession: event.session) else { return }
         switch event.kind {
         case .accessorySessionOpened:
             areas.accessory.apps[index].sessions[slot - 1]?.phase = event.failed ? .refused : .open
@@ -275,7 +275,7 @@ extension Router {
     mutating func noteSessionDelivery(of event: WakeEvent, to app: AppID) {
         let index = Int(app.number)
         guard event.kind == .accessorySessionOpened, event.failed,
-            let slot = areas.accessory.apps[index].slot(ofSession: event.local),
+            let slot = areas.accessory.apps[index].slot(ofSession: event.session),
             areas.accessory.apps[index].sessions[slot - 1]?.phase == .refused
         else { return }
         areas.accessory.apps[index].sessions[slot - 1] = nil
@@ -290,7 +290,7 @@ extension Router {
             let since = record.registeredAt ?? apps[Int(app.number)].installedAt
             return Interest(app, via: .accessoryNotifications, since: since)
         }
-        guard let slot = record.slot(ofSession: event.local), let session = record.sessions[slot - 1] else {
+        guard let slot = record.slot(ofSession: event.session), let session = record.sessions[slot - 1] else {
             return nil
         }
         return Interest(
@@ -313,7 +313,7 @@ extension Router {
             listed: !notification || record.lists(event.services),
             asked: record.manager != 0
                 && (event.app != nil || record.registeredAt != nil
-                    || record.sessions.contains { $0?.accessory == event.local }),
+                    || record.sessions.contains { $0?.accessory == event.connection }),
             failed: event.failed
         )
     }

@@ -18,7 +18,7 @@ extension Router {
         switch event.kind {
         case .audioSilent: noteSilence(of: index)
         case .audioAudible: areas.audio.apps[index].silent = false
-        case .audioRanDry: areas.audio.apps[index].underruns &+= UInt64(event.local)
+        case .audioRanDry: areas.audio.apps[index].underruns &+= UInt64(event.lateBuffers)
         case .audioStopped where event.failed: areas.audio.apps[index].engine = nil
         case .microphoneAnswered: areas.audio.apps[index].permission = event.failed ? .denied : .granted
         default: break
@@ -87,7 +87,7 @@ extension Router {
         let index = Int(app.number)
         let isGranted = decision?.verdict.delivers == true && areas.audio.apps[index].attached
         if isGranted { activateSession(of: app, by: event, into: &output) }
-        if let start = areas.audio.apps[index].start, start.request == event.local {
+        if let start = areas.audio.apps[index].start, start.request == event.audioRequest {
             if isGranted {
                 raiseSound(.audioStarted, app, local: start.request, parent: event.id, into: &output)
                 return
@@ -104,7 +104,7 @@ extension Router {
         into output: inout RouterOutput
     ) {
         let index = Int(app.number)
-        guard let start = areas.audio.apps[index].start, start.request == event.local else { return }
+        guard let start = areas.audio.apps[index].start, start.request == event.audioRequest else { return }
         areas.audio.apps[index].start = nil
         let isGranted = decision?.verdict.delivers == true && areas.audio.apps[index].activation != nil
         if isGranted {
@@ -122,13 +122,13 @@ extension Router {
         _ decision: Decision?,
         into output: inout RouterOutput
     ) {
-        guard event.local != 0, areas.audio.apps[Int(app.number)].attached else { return }
+        guard event.audioRequest != 0, areas.audio.apps[Int(app.number)].attached else { return }
         let record = areas.audio.apps[Int(app.number)]
         let code = decision.map { AudioRules.code(of: $0.reason) } ?? AudioErrorCode.cannotStartPlaying
         output.actions.append(
             .audioAnswer(
                 app,
-                request: event.local,
+                request: event.audioRequest,
                 isGranted ? .granted(frames: record.frames(for: record.engine, locked: isLocked)) : .refused(code)
             )
         )

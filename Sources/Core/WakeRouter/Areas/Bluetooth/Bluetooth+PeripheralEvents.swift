@@ -9,12 +9,12 @@ extension Router {
         guard let local = manager.local else { return nil }
         switch event.kind {
         case .readRequested, .writeRequested, .centralSubscribed:
-            return local.service(with: event.local).map {
+            return local.service(with: event.characteristic).map {
                 Interest(client, via: .publishedService, since: $0.since)
             }
         case .centralUnsubscribed:
-            let service = local.service(with: event.local)
-            guard service != nil || local.isSubscribed(event.peripheral, to: event.local) else { return nil }
+            let service = local.service(with: event.characteristic)
+            guard service != nil || local.isSubscribed(event.peripheral, to: event.characteristic) else { return nil }
             return Interest(client, via: .publishedService, since: service?.since ?? manager.createdAt)
         case .channelOpened, .channelDataAvailable:
             return Interest(client, via: .publishedService, since: manager.createdAt)
@@ -30,7 +30,7 @@ extension Router {
         switch event.kind {
         case .serviceAdded:
             guard event.failed else { return }
-            change(client) { held in held.services.removeAll { $0.service.number == event.local } }
+            change(client) { held in held.services.removeAll { $0.service.number == event.service } }
         case .advertisingStarted:
             change(client) { held in
                 if !event.failed {
@@ -41,20 +41,21 @@ extension Router {
             }
         case .centralSubscribed:
             change(client) { held in
-                guard held.service(with: event.local) != nil, held.subscribers.count < Self.subscribersLimit else {
+                guard held.service(with: event.characteristic) != nil, held.subscribers.count < Self.subscribersLimit
+                else {
                     return
                 }
-                held.subscribe(event.peripheral, to: event.local)
+                held.subscribe(event.peripheral, to: event.characteristic)
             }
         case .centralUnsubscribed:
-            change(client) { $0.unsubscribe(event.peripheral, from: event.local) }
+            change(client) { $0.unsubscribe(event.peripheral, from: event.characteristic) }
         case .channelPublished:
-            guard !event.failed, let psm = UInt16(exactly: event.local) else { return }
+            guard !event.failed, let psm = event.psm else { return }
             change(client) { held in
                 if !held.channels.contains(psm) { held.channels.append(psm) }
             }
         case .channelUnpublished:
-            change(client) { held in held.channels.removeAll { $0 == event.local } }
+            change(client) { held in held.channels.removeAll { $0 == event.psm } }
         default: break
         }
     }

@@ -126,7 +126,7 @@ extension Router {
         // A central's wish for what is not there any more is not wanted (BT-1); the end of a subscription is.
         dropHeld(of: client.app, slot: Int(client.slot), source: .bluetooth, into: &output) { event in
             switch event.kind {
-            case .readRequested, .writeRequested, .centralSubscribed: service.has(event.local)
+            case .readRequested, .writeRequested, .centralSubscribed: service.has(event.characteristic)
             default: false
             }
         }

@@ -96,7 +96,7 @@ extension Router {
         let record = areas.voip.apps[Int(app.number)]
         switch event.kind {
         case .voipData, .voipClosed:
-            return record.sockets.first { $0.number == event.local }.map {
+            return record.sockets.first { $0.number == event.socket }.map {
                 Interest(app, via: .voipSocket, since: $0.since)
             }
         case .voipKeepAlive: return record.keepAlive.map { Interest(app, via: .keepAlive, since: $0.since) }
