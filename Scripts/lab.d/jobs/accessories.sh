@@ -1,8 +1,8 @@
 # Proves the real ends of accessories against true devices: the dock over USB serial with bytes both ways, pulled in the middle
 # of a write and back under another number, more bytes than anyone holds; the scanner's reports; the printer over RFCOMM.
 #   Scripts/lab run Scripts/lab.d/jobs/accessories.sh 600
-source "$WAKEBENCH_LAB_PARTS/bluetooth.sh"
-source "$WAKEBENCH_LAB_PARTS/accessory.sh"
+source "$WAKEBENCH_LAB_PARTS/guest/bluetooth.sh"
+source "$WAKEBENCH_LAB_PARTS/guest/accessory.sh"
 
 start_end() { # BACKEND DEVICE
     mkfifo "/run/end-$at"

@@ -4,8 +4,8 @@
 # Expects Scripts/lab.d/release-bundles to have been run.
 # machine: usb-sound
 #   Scripts/lab run Scripts/lab.d/jobs/audio.sh 420
-source "$WAKEBENCH_LAB_PARTS/job.sh"
-source "$WAKEBENCH_LAB_PARTS/audio.sh"
+source "$WAKEBENCH_LAB_PARTS/guest/job.sh"
+source "$WAKEBENCH_LAB_PARTS/guest/audio.sh"
 bench=$PWD/.build/debug/wakebench
 
 run() { # SCENARIO NAME ARG...

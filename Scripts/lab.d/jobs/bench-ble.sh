@@ -1,7 +1,7 @@
 # 200 notifications a second from a Bumble belt: the bench with an SDK app, journal on, beside bleak doing the same job, in
 # turns. Fails when a value is lost, or when bench and app together cost more than a quarter of bleak's process.
 #   Scripts/bench ble
-source "$WAKEBENCH_LAB_PARTS/bluetooth.sh"
+source "$WAKEBENCH_LAB_PARTS/guest/bluetooth.sh"
 bench=$1
 apps=$2
 scenarios=$WAKEBENCH_LAB_PARTS/scenarios
@@ -31,7 +31,7 @@ play_bench() { # ROUND
 }
 
 play_bleak() {
-    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/bleak_counter.py" Fast Belt
+    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/peers/bleak_counter.py" Fast Belt
 }
 
 start_bluetooth || exit 1

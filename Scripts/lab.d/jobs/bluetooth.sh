@@ -1,18 +1,18 @@
 # Proves the lab's Bluetooth: a belt from a device file notifies a central, bluetoothd restarts, the adapter goes and returns.
 #   Scripts/lab run Scripts/lab.d/jobs/bluetooth.sh 300 [DEVICE.yaml]
-source "$WAKEBENCH_LAB_PARTS/bluetooth.sh"
+source "$WAKEBENCH_LAB_PARTS/guest/bluetooth.sh"
 device=${1:-Devices/Bluetooth/heart-rate-belt.yaml}
 name=$(sed -n 's/^name: *//p' "$device" | tr -d '"')
 set -e
 start_bluetooth
 start_belt "$device"
 bluetoothctl power on >/dev/null
-timeout 100 /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/bleak_central.py" "$name" 2a37 2
+timeout 100 /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/peers/bleak_central.py" "$name" 2a37 2
 belt_log '^disconnected'
 remove_adapter
 add_adapter
 bluetoothctl power on >/dev/null
 restart_bluetoothd
 bluetoothctl power on >/dev/null
-timeout 100 /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/bleak_central.py" "$name" 2a37 1
+timeout 100 /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/peers/bleak_central.py" "$name" 2a37 1
 cat /out/belt.log

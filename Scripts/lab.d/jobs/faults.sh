@@ -2,7 +2,7 @@
 # mid-stream, the peripheral gone in mid-write; and that a peripheral that is away hides no beacon. The run folders are in
 # /out/runs.
 #   Scripts/lab run Scripts/lab.d/jobs/faults.sh 600
-source "$WAKEBENCH_LAB_PARTS/bluetooth.sh"
+source "$WAKEBENCH_LAB_PARTS/guest/bluetooth.sh"
 bench=$PWD/.build/debug/wakebench
 
 begin() { # NAME ARG...

@@ -2,7 +2,7 @@
 # (prepared too), gets notifications and indications, and leaves; again in the background, where the service is in the
 # overflow area; and again after bluetoothd was restarted and the adapter had gone.
 #   Scripts/lab run Scripts/lab.d/jobs/peripheral.sh 300 [CENTRAL.yaml]
-source "$WAKEBENCH_LAB_PARTS/bluetooth.sh"
+source "$WAKEBENCH_LAB_PARTS/guest/bluetooth.sh"
 device=${1:-Scripts/lab.d/devices/reader.yaml}
 
 offer() { # [background]

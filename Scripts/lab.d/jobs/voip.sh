@@ -2,8 +2,8 @@
 # of the simulated server. The run folder is in /out/runs, for comparison with a simulated run.
 # Expects Scripts/lab.d/release-bundles to have been run.
 #   Scripts/lab run Scripts/lab.d/jobs/voip.sh 300
-source "$WAKEBENCH_LAB_PARTS/job.sh"
-source "$WAKEBENCH_LAB_PARTS/audio.sh"
+source "$WAKEBENCH_LAB_PARTS/guest/job.sh"
+source "$WAKEBENCH_LAB_PARTS/guest/audio.sh"
 start_sound || exit 1
 /usr/sbin/ip link set lo up
 WAKEBENCH_OUT=/tmp/voip WAKEBENCH_SOUND_CARD=hw:Loopback,0,0 WAKEBENCH_BUNDLES=.build/apps-release Scripts/voip.d/test ||

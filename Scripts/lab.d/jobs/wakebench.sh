@@ -3,8 +3,8 @@
 # and goes, bluetoothd restarted and the adapter gone in mid-stream. The run folders are in /out/runs, for comparison with
 # simulated runs.
 #   Scripts/lab run Scripts/lab.d/jobs/wakebench.sh 1200
-source "$WAKEBENCH_LAB_PARTS/bluetooth.sh"
-source "$WAKEBENCH_LAB_PARTS/scenarios.sh"
+source "$WAKEBENCH_LAB_PARTS/guest/bluetooth.sh"
+source "$WAKEBENCH_LAB_PARTS/guest/scenarios.sh"
 
 # The beacon's timetable begins once the app has it watched, however long the start of both takes.
 play_beacon() { # NAME DEVICE

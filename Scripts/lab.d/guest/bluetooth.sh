@@ -18,7 +18,7 @@
 #   hold_adapter INDEX              keeps a controller out of bluetoothd's sight
 #   give_adapter INDEX              bluetoothd sees it from now on
 
-source "$WAKEBENCH_LAB_PARTS/job.sh"
+source "$WAKEBENCH_LAB_PARTS/guest/job.sh"
 
 export PYTHONPATH=$WAKEBENCH_LAB/py
 
@@ -97,7 +97,7 @@ declare -A holders
 # bluetoothd may be busy with it.
 take_radio() { # INDEX
     rm -f "/run/away$1"
-    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/away.py" "$1" >"/run/away$1" 2>&1 &
+    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/guest/away.py" "$1" >"/run/away$1" 2>&1 &
     holders[$1]=$!
     # A guest that shares its processors with builds takes seconds to start a Python.
     wait_for 20 grep -qE '^away|Error' "/run/away$1" && grep -q '^away' "/run/away$1" && return
@@ -118,7 +118,7 @@ radio_is_free() { # INDEX
 start_belt() { # FILE
     mkfifo /run/belt
     wait_for 30 radio_is_free 1 || return
-    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/belt.py" "$1" hci-socket:1 --control /run/belt >/out/belt.log 2>&1 &
+    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/peers/belt.py" "$1" hci-socket:1 --control /run/belt >/out/belt.log 2>&1 &
     belt_id=$!
     belt_log '^advertising' 60
 }
@@ -148,7 +148,7 @@ belt() { # WORD...
 
 start_beacon() { # FILE [INDEX]
     wait_for 180 radio_is_free "${2:-1}" || return
-    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/beacon.py" "$1" "hci-socket:${2:-1}" >/out/beacon.log 2>&1 &
+    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/peers/beacon.py" "$1" "hci-socket:${2:-1}" >/out/beacon.log 2>&1 &
     beacon_id=$!
     beacon_log '^ready' 60
 }
@@ -169,7 +169,7 @@ start_central() { # FILE [ARG...]
     local file=$1
     shift
     wait_for 180 radio_is_free 1 || return
-    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/central.py" "$file" hci-socket:1 "$@" >/out/central.log 2>&1 &
+    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/peers/central.py" "$file" hci-socket:1 "$@" >/out/central.log 2>&1 &
     central_id=$!
 }
 

@@ -28,7 +28,7 @@ start_usb() {
 
 start_gadget() { # FILE
     mkfifo "/run/$at"
-    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/gadget.py" "$1" --control "/run/$at" >"/out/$at.log" 2>&1 &
+    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/peers/gadget.py" "$1" --control "/run/$at" >"/out/$at.log" 2>&1 &
     accessory_id=$!
     accessory_log '^ready' 180
 }
@@ -40,7 +40,7 @@ start_classic() {
 start_rfcomm() { # FILE
     mkfifo "/run/$at"
     wait_for 30 radio_is_free 1 || return
-    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/rfcomm_accessory.py" "$1" hci-socket:1 --control "/run/$at" >"/out/$at.log" 2>&1 &
+    /usr/bin/python3 "$WAKEBENCH_LAB_PARTS/peers/rfcomm_accessory.py" "$1" hci-socket:1 --control "/run/$at" >"/out/$at.log" 2>&1 &
     accessory_id=$!
     accessory_log '^ready' 180
 }

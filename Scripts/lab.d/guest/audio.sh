@@ -9,7 +9,7 @@
 #   plug_usb_sound             it is plugged in again
 #   card_is_there NAME         whether the kernel has a card of that name
 
-samples=$WAKEBENCH_LAB_PARTS/samples.py
+samples=$WAKEBENCH_LAB_PARTS/guest/samples.py
 
 card_is_there() { # NAME
     [ -e "/proc/asound/$1" ]
