@@ -34,14 +34,16 @@ func program(
     on floor: String,
     uses: [String],
     exclude: [String] = [],
-    settings: [SwiftSetting] = house
+    settings: [SwiftSetting] = house,
+    links: [String] = []
 ) -> Target {
     .executableTarget(
         name: name,
         dependencies: uses.map { .byName(name: $0) },
         path: "Sources/\(floor)/\(name)",
         exclude: exclude,
-        swiftSettings: settings
+        swiftSettings: settings,
+        linkerSettings: links.map { .linkedLibrary($0) }
     )
 }
 
@@ -49,9 +51,31 @@ func library(_ name: String, pkgConfig: String, apt: String) -> Target {
     .systemLibrary(name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt])])
 }
 
-/// The Clang half of a Swift module of Apple's: it makes `import UIKit.UIApplication` a module that exists.
-func half(_ name: String) -> Target {
-    .target(name: name, path: "Sources/C/\(name)")
+/// Code in C: what Swift cannot import, or the Clang half of a Swift module of Apple's, which makes
+/// `import UIKit.UIApplication` a module that exists.
+func clang(_ name: String, uses: [String] = []) -> Target {
+    .target(name: name, dependencies: uses.map { .byName(name: $0) }, path: "Sources/C/\(name)")
+}
+
+/// A program that tests start.
+func testProgram(_ name: String, uses: [String] = [], settings: [SwiftSetting] = house) -> Target {
+    .executableTarget(
+        name: name,
+        dependencies: uses.map { .byName(name: $0) },
+        path: "Tests/Support/\(name)",
+        swiftSettings: settings
+    )
+}
+
+/// What several test targets share.
+func testLibrary(_ name: String, uses: [String] = [], links: [String] = []) -> Target {
+    .target(
+        name: name,
+        dependencies: uses.map { .byName(name: $0) },
+        path: "Tests/Support/\(name)",
+        swiftSettings: house,
+        linkerSettings: links.map { .linkedLibrary($0) }
+    )
 }
 
 func tests(_ name: String, uses: [String], exclude: [String] = [], resources: [Resource] = []) -> Target {
@@ -91,13 +115,13 @@ let package = Package(
         library("CUdev", pkgConfig: "libudev", apt: "libudev-dev"),
         library("CALSA", pkgConfig: "alsa", apt: "libasound2-dev"),
         library("CBluetooth", pkgConfig: "bluez", apt: "libbluetooth-dev"),
-        half("CUIKit"),
-        half("CCoreBluetooth"),
-        half("CCoreLocation"),
-        half("CAVFAudio"),
-        half("CAVFoundation"),
-        half("CExternalAccessory"),
-        half("COS"),
+        clang("CUIKit"),
+        clang("CCoreBluetooth"),
+        clang("CCoreLocation"),
+        clang("CAVFAudio"),
+        clang("CAVFoundation"),
+        clang("CExternalAccessory"),
+        clang("COS"),
         // Goes into programs of any kind, so nothing of Swift may come with it: the link adds that to all products.
         .target(
             name: "WakebenchTime",
@@ -105,8 +129,8 @@ let package = Package(
             cSettings: [.headerSearchPath("../CVirtualTime/include")],
             linkerSettings: [.unsafeFlags(["-nostartfiles", "-static-stdlib", "-Xlinker", "-z", "-Xlinker", "now"])]
         ),
-        .target(name: "CWakeShims", dependencies: ["CBluetooth"], path: "Sources/C/CWakeShims"),
-        .target(name: "CVirtualTime", path: "Sources/C/CVirtualTime"),
+        clang("CWakeShims", uses: ["CBluetooth"]),
+        clang("CVirtualTime"),
 
         // Core
         // Its numbers and words are public where all else is package: other rooms inline equality of public types only,
@@ -256,11 +280,7 @@ let package = Package(
         program("AudioBenchmark", on: "Benchmarks", uses: ["WakeAudio", "WakeBench"]),
         program("PlainWake", on: "Benchmarks", uses: []),
         program("RestBenchmark", on: "Benchmarks", uses: ["WakeProcesses", "WakeSystem", "WakeVirtualTime"]),
-        .executableTarget(
-            name: "RestBenchmarkProgram",
-            path: "Sources/Benchmarks/RestBenchmarkProgram",
-            linkerSettings: [.linkedLibrary("util")]
-        ),
+        program("RestBenchmarkProgram", on: "Benchmarks", uses: [], links: ["util"]),
         program(
             "NotificationBenchmarkApp",
             on: "Benchmarks",
@@ -276,73 +296,23 @@ let package = Package(
         ),
 
         // Tests
-        .executableTarget(name: "MisbehavingApp", path: "Tests/Support/MisbehavingApp"),
-        .executableTarget(name: "TimedProgram", path: "Tests/Support/TimedProgram"),
-        .executableTarget(
-            name: "TimedSwiftProgram",
-            path: "Tests/Support/TimedSwiftProgram",
-            swiftSettings: house
+        testProgram("MisbehavingApp"),
+        testProgram("TimedProgram"),
+        testProgram("TimedSwiftProgram"),
+        testProgram("BenchLike", uses: ["WakeProcesses", "WakeSystem"]),
+        testProgram("AccessoryApp", uses: ["ExternalAccessory"]),
+        testProgram("HoppingApp", uses: ["CoreBluetooth", "UIKit"], settings: phone),
+        testProgram("LocationApp", uses: ["CoreLocation"]),
+        testProgram("CallApp", uses: ["UIKit", "WakeDevices"]),
+        testProgram("MemoApp", uses: ["UIKit", "AVFoundation"], settings: phone),
+        testProgram("SceneApp", uses: ["UIKit", "os"]),
+        testProgram("BluetoothApp", uses: ["CoreBluetooth"]),
+        testProgram("PeripheralEnd", uses: ["WakeBluetooth", "WakeDevices", "WakeModel", "WakePorts", "WakeSystem"]),
+        testProgram(
+            "AccessoryEnd",
+            uses: ["WakeDevices", "WakeExternalAccessory", "WakeModel", "WakePorts", "WakeSystem"]
         ),
-        .executableTarget(
-            name: "BenchLike",
-            dependencies: ["WakeProcesses", "WakeSystem"],
-            path: "Tests/Support/BenchLike",
-            swiftSettings: house
-        ),
-        .executableTarget(
-            name: "AccessoryApp",
-            dependencies: ["ExternalAccessory"],
-            path: "Tests/Support/AccessoryApp",
-            swiftSettings: house
-        ),
-        .executableTarget(
-            name: "HoppingApp",
-            dependencies: ["CoreBluetooth", "UIKit"],
-            path: "Tests/Support/HoppingApp"
-        ),
-        .executableTarget(
-            name: "LocationApp",
-            dependencies: ["CoreLocation"],
-            path: "Tests/Support/LocationApp",
-            swiftSettings: house
-        ),
-        .executableTarget(
-            name: "CallApp",
-            dependencies: ["UIKit", "WakeDevices"],
-            path: "Tests/Support/CallApp",
-            swiftSettings: house
-        ),
-        .executableTarget(
-            name: "MemoApp",
-            dependencies: ["UIKit", "AVFoundation"],
-            path: "Tests/Support/MemoApp",
-            swiftSettings: phone
-        ),
-        .executableTarget(
-            name: "SceneApp",
-            dependencies: ["UIKit", "os"],
-            path: "Tests/Support/SceneApp",
-            swiftSettings: house
-        ),
-        .executableTarget(
-            name: "BluetoothApp",
-            dependencies: ["CoreBluetooth"],
-            path: "Tests/Support/BluetoothApp",
-            swiftSettings: house
-        ),
-        .executableTarget(
-            name: "PeripheralEnd",
-            dependencies: ["WakeBluetooth", "WakeDevices", "WakeModel", "WakePorts", "WakeSystem"],
-            path: "Tests/Support/PeripheralEnd",
-            swiftSettings: house
-        ),
-        .executableTarget(
-            name: "AccessoryEnd",
-            dependencies: ["WakeDevices", "WakeExternalAccessory", "WakeModel", "WakePorts", "WakeSystem"],
-            path: "Tests/Support/AccessoryEnd",
-            swiftSettings: house
-        ),
-        .target(name: "ChildProcess", path: "Tests/Support/ChildProcess", swiftSettings: house),
+        testLibrary("ChildProcess"),
         tests("HouseTests", uses: ["ChildProcess"]),
         tests("FuzzTests", uses: ["FuzzTargets"], exclude: ["Corpus"]),
         // It builds a package of its own, which depends on this one.
@@ -352,12 +322,7 @@ let package = Package(
         tests("WakeWireTests", uses: ["WakeWire"]),
         tests("WakeDevicesTests", uses: ["WakeDevices", "WakeModel"]),
         tests("WakeSystemTests", uses: ["WakeSystem"]),
-        .target(
-            name: "BlueZStandIn",
-            dependencies: ["WakeBus", "WakeSystem"],
-            path: "Tests/Support/BlueZStandIn",
-            swiftSettings: house
-        ),
+        testLibrary("BlueZStandIn", uses: ["WakeBus", "WakeSystem"]),
         tests("WakeBusTests", uses: ["BlueZStandIn", "WakeBus", "WakeBlueZ", "WakeSystem"]),
         tests("WakeBundlesTests", uses: ["WakeBundles", "WakeModel"]),
         tests(
@@ -383,17 +348,8 @@ let package = Package(
             "WakeLocationTests",
             uses: ["ChildProcess", "WakeLocation", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeUdev"]
         ),
-        .target(
-            name: "PacedCard",
-            path: "Tests/Support/PacedCard",
-            linkerSettings: [.linkedLibrary("asound")]
-        ),
-        .target(
-            name: "SoundCardStandIn",
-            dependencies: ["WakeSystem"],
-            path: "Tests/Support/SoundCardStandIn",
-            swiftSettings: house
-        ),
+        testLibrary("PacedCard", links: ["asound"]),
+        testLibrary("SoundCardStandIn", uses: ["WakeSystem"]),
         tests("WakeALSATests", uses: ["SoundCardStandIn", "WakeALSA", "WakeSystem", "WakeUdev"]),
         tests(
             "WakeAudioTests",

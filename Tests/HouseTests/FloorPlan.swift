@@ -29,7 +29,7 @@ enum FloorPlan {
         Room(
             name: "WakeProcesses",
             floor: "System",
-            imports: ["CWakeShims", "WakeModel", "WakePorts", "WakeSystem"]
+            imports: ["CWakeShims", "WakeSystem"]
         ),
         Room(name: "WakeVirtualTime", floor: "System", imports: ["CVirtualTime", "WakeSystem"]),
         Room(name: "WakeJournal", floor: "System", imports: ["CSQLite", "WakeModel", "WakePorts"]),
@@ -90,7 +90,7 @@ enum FloorPlan {
     ///
     /// A module with a Clang half imports that half by its own name.
     static let sdk: [Room] = [
-        Room(name: "WakeClient", floor: "SDK", imports: ["CWakeShims", "WakeWire", "WakeModel"], foundation: true),
+        Room(name: "WakeClient", floor: "SDK", imports: ["WakeWire"], foundation: true),
         // What Apple's Foundation and Dispatch have, and Linux's do not.
         Room(name: "WakeFoundation", floor: "SDK", imports: ["WakeClient"], foundation: true),
         Room(name: "_Testing_UIKit", floor: "SDK", imports: []),
@@ -136,10 +136,24 @@ enum FloorPlan {
         Room(name: "WakebenchTesting", floor: "SDK", imports: [], foundation: true),
     ]
 
+    /// The Clang halves of the SDK's modules.
+    static let halves: Set<String> = [
+        "CUIKit", "CCoreBluetooth", "CCoreLocation", "CAVFAudio", "CAVFoundation", "CExternalAccessory", "COS",
+    ]
+
+    /// Libraries of the system.
+    static let libraries: Set<String> = ["CSystemd", "CSQLite", "CYAML", "CUdev", "CALSA", "CBluetooth"]
+
+    /// Our own code in C, but for the halves: what each needs.
+    static let clang: [String: [String]] = ["CWakeShims": ["CBluetooth"], "CVirtualTime": []]
+
+    /// Loaded into apps by its file, and linked by nothing.
+    static let preloaded = "WakebenchTime"
+
     /// Floors whose programs may import any room.
     static let openFloors: Set<String> = ["Examples", "Benchmarks", "Fuzz"]
 
-    /// At most how many times `Scripts/spread` may count a file that names an area and is not that area's own. It only sinks.
+    /// The most that `Scripts/spread` may count: files that name an area and are not that area's own. It only sinks.
     static let spread = 367
 
     /// Functions that read as a table, or that are one long text: they may be as long as what they hold.
@@ -157,7 +171,7 @@ enum FloorPlan {
         "Why.swift: func because",
     ]
 
-    /// Functions of more than 60 lines that wait to be parted, each with the lines it may have until then. None joins them.
+    /// Functions of more than 60 lines that wait to be parted, each with the lines it may have until then.
     static let longFunctions = [
         "DecisionFragments.swift: init": 66,
         "DecisionLog.swift: func writeObserved": 122,
@@ -181,36 +195,51 @@ enum House {
 
     static let sources = root.appending(path: "Sources")
 
-    /// The Clang halves of the SDK's modules.
-    static let halves: Set<String> = [
-        "CUIKit", "CCoreBluetooth", "CCoreLocation", "CAVFAudio", "CAVFoundation", "CExternalAccessory", "COS",
-    ]
-
     /// A target of Package.swift.
     struct Target {
+        /// The function of Package.swift that makes it.
         var kind: String
         var name: String
-        var floor: String
+        /// The folder under Sources for rooms and programs; nil for what is nowhere else than its kind says.
+        var floor: String?
         var uses: [String]
+
+        /// Where its files are, below the package.
+        var folder: String {
+            switch kind {
+            case "room", "program": "Sources/\(floor ?? "")/\(name)"
+            case "library", "clang": "Sources/C/\(name)"
+            case "tests": "Tests/\(name)"
+            default: "Tests/Support/\(name)"
+            }
+        }
     }
 
     static func manifest() throws -> String {
         try String(contentsOf: root.appending(path: "Package.swift"), encoding: .utf8)
     }
 
-    /// The rooms and programs of Package.swift, in its order.
+    /// The targets of Package.swift, in its order.
     static func targets() throws -> [Target] {
         let manifest = try manifest()
-        let call = /\b(room|program)\(\s*"(\w+)",\s*on:\s*"(\w+)"(?:,\s*uses:\s*\[([^\]]*)\])?/
-        return manifest.matches(of: call).map { match in
-            let uses = (match.output.4 ?? "").matches(of: /"(\w+)"/).map { String($0.output.1) }
+        let call = /\b(room|program|library|clang|testProgram|testLibrary|tests)\(\s*"(\w+)"/
+        let calls = manifest.matches(of: call)
+        return calls.indices.map { index in
+            let end = index + 1 < calls.count ? calls[index + 1].range.lowerBound : manifest.endIndex
+            let arguments = manifest[calls[index].range.upperBound..<end]
+            let uses = arguments.firstMatch(of: /\buses:\s*\[([^\]]*)\]/)?.output.1 ?? ""
             return Target(
-                kind: String(match.output.1),
-                name: String(match.output.2),
-                floor: String(match.output.3),
-                uses: uses
+                kind: String(calls[index].output.1),
+                name: String(calls[index].output.2),
+                floor: arguments.prefixMatch(of: /,\s*on:\s*"(\w+)"/).map { String($0.output.1) },
+                uses: uses.matches(of: /"(\w+)"/).map { String($0.output.1) }
             )
         }
+    }
+
+    /// The targets that are rooms or programs, each with its folder below Sources.
+    static func folders() throws -> [(folder: String, target: Target)] {
+        try targets().compactMap { target in target.floor.map { ("\($0)/\(target.name)", target) } }
     }
 
     /// The files of a language under a folder of Sources, sorted.

@@ -5,16 +5,34 @@ import Testing
 struct HouseTests {
     @Test("Package.swift has exactly the rooms of the plan, each on its floor")
     func rooms() throws {
-        let targets = try House.targets().filter { !FloorPlan.openFloors.contains($0.floor) }
+        let targets = try House.folders().filter { !FloorPlan.openFloors.contains($0.target.floor ?? "") }
         let planned = (FloorPlan.rooms + FloorPlan.sdk).map { "\($0.floor)/\($0.name)" }
-        #expect(targets.map { "\($0.floor)/\($0.name)" }.sorted() == planned.sorted())
+        #expect(targets.map(\.folder).sorted() == planned.sorted())
+    }
+
+    @Test("Package.swift has exactly the code in C of the plan, each part in a folder, needed by somebody")
+    func clang() throws {
+        let targets = try House.targets()
+        let libraries = targets.filter { $0.kind == "library" }.map(\.name)
+        #expect(libraries.sorted() == FloorPlan.libraries.sorted())
+        let clang = targets.filter { $0.kind == "clang" }
+        #expect(clang.map(\.name).sorted() == FloorPlan.halves.union(FloorPlan.clang.keys).sorted())
+        for target in clang { #expect(target.uses == FloorPlan.clang[target.name] ?? [], "\(target.name)") }
+
+        let all = libraries + clang.map(\.name)
+        let folders = try FileManager.default.contentsOfDirectory(atPath: House.sources.appending(path: "C").path)
+        #expect(folders.filter { !$0.hasPrefix(".") }.sorted() == (all + [FloorPlan.preloaded]).sorted())
+        #expect(Set(all).subtracting(targets.flatMap(\.uses)).sorted() == [], "nobody uses these")
     }
 
     @Test("Each folder under Sources is a room or a program of Package.swift")
     func folders() throws {
-        let known = Set(try House.targets().map { "\($0.floor)/\($0.name)" })
-        for floor in try FileManager.default.contentsOfDirectory(atPath: House.sources.path) where floor != "C" {
+        let known = Set(try House.folders().map(\.folder))
+        for floor in try FileManager.default.contentsOfDirectory(atPath: House.sources.path) {
             let path = House.sources.appending(path: floor).path
+            var isFolder: ObjCBool = false
+            _ = unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+            guard isFolder.boolValue, floor != "C" else { continue }
             for room in try FileManager.default.contentsOfDirectory(atPath: path) where !room.hasPrefix(".") {
                 // A program in another language is no business of the plan's.
                 let files = try FileManager.default.contentsOfDirectory(atPath: "\(path)/\(room)")
@@ -24,13 +42,23 @@ struct HouseTests {
         }
     }
 
-    @Test("Package.swift links no room to more than the plan allows")
+    @Test("Package.swift makes each target by one of its functions, but the library that is loaded before an app")
+    func helpers() throws {
+        let manifest = try House.manifest()
+        let list = try #require(manifest.range(of: "    targets: ["))
+        let raw = manifest[list.upperBound...].matches(of: /\.(?:target|executableTarget|testTarget|systemLibrary)\(/)
+        #expect(raw.count == 1)
+        for target in try House.targets() {
+            let folder = House.root.appending(path: target.folder)
+            #expect(FileManager.default.fileExists(atPath: folder.path), "\(target.name) is not in \(folder.path)")
+        }
+    }
+
+    @Test("Package.swift links each room to what the plan says, no less and no more")
     func manifestDirections() throws {
         for target in try House.targets() {
             guard let room = FloorPlan.room(target.name) else { continue }
-            for use in target.uses {
-                #expect(room.imports.contains(use), "Package.swift: \(target.name) may not use \(use)")
-            }
+            #expect(target.uses.sorted() == room.imports.sorted(), "\(target.name)")
         }
     }
 
@@ -55,7 +83,7 @@ struct HouseTests {
     func imports(room: FloorPlan.Room) throws {
         var declared = Set(try House.targets().first { $0.name == room.name }?.uses ?? [])
         var allowed = room.imports
-        for half in room.imports.intersection(declared) where House.halves.contains(half) {
+        for half in room.imports.intersection(declared) where FloorPlan.halves.contains(half) {
             allowed.insert(room.name)
             declared.insert(room.name)
         }
@@ -122,7 +150,7 @@ struct HouseTests {
         try #require(name.upperBound < flag.lowerBound)
         let between = manifest[name.upperBound..<flag.lowerBound]
         #expect(!between.contains("name:") && !between.contains("room("), "\(between)")
-        for room in try House.targets() { #expect(!room.uses.contains("WakebenchTime"), "\(room.name)") }
+        for room in try House.targets() { #expect(!room.uses.contains(FloorPlan.preloaded), "\(room.name)") }
     }
 
     @Test("The SDK's modules are library products")
@@ -151,5 +179,24 @@ struct HouseTests {
         #expect(try House.imports(file).map(\.module) == ["A", "B", "E", "G"])
         #expect(try House.imports(file).map(\.line) == [1, 2, 5, 9])
         #expect(try House.targets().first { $0.name == "WakeBench" }?.uses.contains("WakeRouter") == true)
+    }
+
+    @Test("The index of the lab's parts names each of them, and nothing else")
+    func labParts() throws {
+        let lab = House.root.appending(path: "Scripts/lab.d")
+        let index = try String(contentsOf: lab.appending(path: "README.md"), encoding: .utf8)
+        let named = index.matches(of: /(?m)^- `([^`]+)`:/).map { String($0.output.1) }
+        var parts: [String] = []
+        for part in try FileManager.default.contentsOfDirectory(atPath: lab.path) {
+            switch part {
+            case "README.md": break
+            case "guest", "peers", "jobs":
+                let files = try FileManager.default.contentsOfDirectory(atPath: lab.appending(path: part).path)
+                parts += files.filter { $0 != "__pycache__" }.map { "\(part)/\($0)" }
+            case "scenarios", "devices", "bundles": parts.append("\(part)/")
+            default: parts.append(part)
+            }
+        }
+        #expect(named.sorted() == parts.sorted())
     }
 }

@@ -96,7 +96,7 @@ struct LongFunction {
                 let line = lines[last]
                 if line == indent + "}" { return (String(match.output.1), first + 1, last - first + 1) }
                 if line.isEmpty || line.hasPrefix(indent + " ") { continue }
-                // What stands as deep as the declaration, and is not the rest of its head, is what follows one without a body.
+                // As deep as the declaration, and no rest of its head: what follows a declaration without a body.
                 if line.dropFirst(indent.count).prefixMatch(of: /[)\]>{]|->|where\b/) == nil { return nil }
             }
             return nil
