@@ -1,0 +1,88 @@
+import Foundation
+import Testing
+
+/// Sources/README.md is the page of those who build here: what it says of places is so.
+@Suite("The page for those who build in the house")
+struct GuideTests {
+    private static func text() throws -> String {
+        try String(contentsOf: House.sources.appending(path: "README.md"), encoding: .utf8)
+    }
+
+    /// The places in a chapter's list: `- `Sources/Core/WakeModel/Input.swift`: why`.
+    private static func places(_ chapter: String) throws -> [String] {
+        let chapters = try text().components(separatedBy: "\n## ")
+        let body = try #require(chapters.first { $0.hasPrefix(chapter + "\n") })
+        return body.matches(of: /(?m)^- `([^`]+)`: ./).map { String($0.output.1) }
+    }
+
+    /// The areas that the page names.
+    private static func areas() throws -> [String] {
+        let names = try #require(try text().firstMatch(of: /These are all: ([^.]+)\./)?.output.1)
+        return names.components(separatedBy: ", ")
+    }
+
+    /// Every file and folder of the package that git may keep, below it; a folder ends with a slash.
+    private static func everything() throws -> [String] {
+        try ["Sources", "Tests", "Devices", "Scripts"].flatMap { top in
+            let folder = House.root.appending(path: top).path
+            let below = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+            return try below.map { path in
+                let attributes = try FileManager.default.attributesOfItem(atPath: "\(folder)/\(path)")
+                return "\(top)/\(path)" + (attributes[.type] as? FileAttributeType == .typeDirectory ? "/" : "")
+            }
+        } + ["Package.swift"]
+    }
+
+    @Test("Each place exists", arguments: ["To add an area", "To add a rule", "To add a call of the SDK"])
+    func exists(chapter: String) throws {
+        let places = try Self.places(chapter)
+        #expect(places.count >= 10)
+        let everything = Set(try Self.everything())
+        for place in places where !place.contains("<Area>") { #expect(everything.contains(place), "\(place)") }
+    }
+
+    @Test("Each area has all the places of an area")
+    func areas() throws {
+        let everything = try Self.everything()
+        let patterns = try Self.places("To add an area").filter { $0.contains("<Area>") }
+        #expect(patterns.count >= 5)
+        for area in try Self.areas() {
+            for pattern in patterns {
+                let parts = pattern.replacing("<Area>", with: area).components(separatedBy: "*")
+                #expect(everything.contains { Self.matches($0, parts) }, "\(area) has no \(pattern)")
+            }
+        }
+    }
+
+    /// Whether a path consists of the parts in their order, with anything between two of them.
+    private static func matches(_ path: String, _ parts: [String]) -> Bool {
+        guard let first = parts.first, let last = parts.last, path.hasPrefix(first), path.hasSuffix(last) else {
+            return false
+        }
+        var rest = path.dropFirst(first.count)
+        for part in parts.dropFirst().dropLast() {
+            guard let found = rest.firstRange(of: part) else { return false }
+            rest = rest[found.upperBound...]
+        }
+        return parts.count == 1 ? path == first : rest.count >= last.count
+    }
+
+    @Test("The areas of the page are those of the event sources and of the measure")
+    func allAreas() throws {
+        let areas = try Self.areas()
+        let sources = FloorPlan.rooms.filter { $0.floor == "EventSources" }.map(\.name)
+        #expect(areas.count == sources.count)
+        let measure = try String(contentsOf: House.root.appending(path: "Scripts/spread"), encoding: .utf8)
+        for area in areas {
+            #expect(sources.contains { $0.hasPrefix("Wake") && $0.hasSuffix(area) }, "\(area)")
+            #expect(measure.contains("    \"\(area.lowercased())\": ("), "Scripts/spread does not know \(area)")
+        }
+    }
+
+    @Test("The floor plan of the page is the house's")
+    func floorPlan() throws {
+        let rows = try Self.text().matches(of: /(?m)^\| (\w+) \| `(\w+)` \|/).map { "\($0.output.1)/\($0.output.2)" }
+        #expect(rows == FloorPlan.rooms.map { "\($0.floor)/\($0.name)" })
+        for room in FloorPlan.sdk { #expect(try Self.text().contains("`\(room.name)`"), "\(room.name)") }
+    }
+}
