@@ -86,3 +86,79 @@ struct GuideTests {
         for room in FloorPlan.sdk { #expect(try Self.text().contains("`\(room.name)`"), "\(room.name)") }
     }
 }
+
+/// The SDK's catalogues for DocC: what they name is there, and their code is code of an example that is built.
+@Suite("The catalogues of the SDK")
+struct CatalogueTests {
+    private static let sdk = House.sources.appending(path: "SDK")
+
+    private static func pages() throws -> [URL] {
+        try House.files(sdk, ending: "md").filter { $0.path.contains(".docc/") }
+    }
+
+    private static func text(_ file: URL) throws -> String { try String(contentsOf: file, encoding: .utf8) }
+
+    /// A module's own Swift text.
+    private static func module(of page: URL) throws -> String {
+        let folder = page.deletingLastPathComponent().deletingLastPathComponent()
+        return try House.files(folder).map(text).joined()
+    }
+
+    @Test("Each module that tells of a source has an overview and an article, and one tells how to start")
+    func catalogues() throws {
+        for module in ["UIKit", "CoreBluetooth", "CoreLocation", "AVFAudio", "ExternalAccessory"] {
+            let pages = try Self.pages().filter { $0.path.contains("/\(module)/\(module).docc/") }
+            #expect(pages.contains { $0.lastPathComponent == "\(module).md" }, "\(module)")
+            #expect(pages.count >= 2, "\(module)")
+        }
+        #expect(try Self.pages().contains { $0.lastPathComponent == "GettingStarted.md" })
+    }
+
+    @Test("Each symbol that a page names is declared in its module")
+    func symbols() throws {
+        for page in try Self.pages() {
+            let module = try Self.module(of: page)
+            for match in try Self.text(page).matches(of: /``([^`\n]+)``/) {
+                for part in match.output.1.split(separator: "/")
+                where part != page.deletingPathExtension().lastPathComponent {
+                    let name = String(part.prefix { $0 != "(" })
+                    let declared = try Regex(
+                        #"\b(?:actor|class|struct|enum|protocol|func|var|let|typealias|case) \#(name)\b"#
+                    )
+                    #expect(module.firstMatch(of: declared) != nil, "\(page.lastPathComponent) names \(match.output.1)")
+                }
+            }
+        }
+    }
+
+    @Test("Each page that another one links to is there")
+    func links() throws {
+        for page in try Self.pages() {
+            for match in try Self.text(page).matches(of: /<doc:(\w+)>/) {
+                let target = page.deletingLastPathComponent().appending(path: "\(match.output.1).md")
+                #expect(
+                    FileManager.default.fileExists(atPath: target.path),
+                    "\(page.lastPathComponent): \(target.path)"
+                )
+            }
+        }
+    }
+
+    @Test("The code of each page is an example's, line by line")
+    func code() throws {
+        let examples = try House.files(House.sources.appending(path: "Examples")).map {
+            "\n" + Self.flat(try Self.text($0))
+        }
+        for page in try Self.pages() {
+            for block in try Self.text(page).matches(of: /(?ms)^```swift\n(.*?)^```/) {
+                let code = "\n" + Self.flat(String(block.output.1))
+                #expect(examples.contains { $0.contains(code) }, "\(page.lastPathComponent): \(code)")
+            }
+        }
+    }
+
+    /// Lines without their indentation, each ended.
+    private static func flat(_ text: String) -> String {
+        text.split(separator: "\n").map { $0.drop { $0 == " " } + "\n" }.joined()
+    }
+}
