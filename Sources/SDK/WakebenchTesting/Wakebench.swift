@@ -66,8 +66,7 @@ public enum Wakebench {
         folder: String? = nil,
         allowsFailure: Bool = false
     ) async throws -> Run {
-        var words = Self.words(profile: profile, seed: seed, clock: clock, settings: settings)
-        words += options
+        let words = Self.words(profile: profile, seed: seed, clock: clock, settings: settings) + options
         let play = Play(scenario: scenario, apps: apps, words: words, folder: folder, allowsFailure: allowsFailure)
         let child = Child()
         do {
@@ -98,8 +97,7 @@ public enum Wakebench {
         folder: String? = nil,
         allowsFailure: Bool = false
     ) throws(Failure) -> Run {
-        var words = Self.words(profile: profile, seed: seed, clock: clock, settings: settings)
-        words += options
+        let words = Self.words(profile: profile, seed: seed, clock: clock, settings: settings) + options
         let play = Play(scenario: scenario, apps: apps, words: words, folder: folder, allowsFailure: allowsFailure)
         return try play.carryOut(on: Child())
     }
