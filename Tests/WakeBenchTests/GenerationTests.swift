@@ -19,9 +19,7 @@ private final class SpeakingHost: AppHost {
     func callback(_ callback: LifecycleCallback, state: AppState, to app: AppID, at now: Instant) {}
     func expireTasks(_ tokens: [UInt64], of app: AppID, at now: Instant) {}
     func deliver(_ delivery: AppDelivery, to app: AppID, at now: Instant) {}
-    func managerState(_ manager: ManagerNumber, _ state: BluetoothState, to app: AppID, at now: Instant) {}
-    func restore(_ manager: ManagerNumber, _ state: RestoredState, to app: AppID, at now: Instant) {}
-    func restorePeripheral(_ manager: ManagerNumber, _ state: RestoredPeripheral, to app: AppID, at now: Instant) {}
+    func tell(_ notice: AppNotice, to app: AppID, at now: Instant) {}
     var nextDeadline: Instant? { nil }
     func timeReached(_ now: Instant) {}
     var isQuiet: Bool { true }
@@ -55,7 +53,6 @@ struct GenerationTests {
         let bench = Bench(
             router: Router(profile: .ios17),
             names: names,
-            bluetooth: QuietRadio(),
             journal: NoJournal()
         )
         let (host, listener) = (SpeakingHost(), Listener())

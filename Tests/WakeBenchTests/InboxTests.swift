@@ -30,7 +30,6 @@ struct InboxTests {
         let bench = Bench(
             router: Router(profile: .ios17),
             names: names,
-            bluetooth: QuietRadio(),
             journal: NoJournal()
         )
         let keeper = DecisionKeeper()

@@ -81,8 +81,8 @@ private struct Stage {
 
     init() throws {
         let names = NameTable()
-        bench = Bench(router: Router(profile: .ios17), names: names, bluetooth: QuietRadio(), journal: notebook)
-        bench.location = finger
+        bench = Bench(router: Router(profile: .ios17), names: names, journal: notebook)
+        bench.add(finger)
         host = ScriptedAppHost(names: names, profile: .ios17)
         bench.listen(to: host)
         bench.add(keeper)
@@ -167,13 +167,12 @@ struct LocationBenchTests {
         let again = Bench(
             router: Router(profile: .ios17),
             names: NameTable(),
-            bluetooth: QuietRadio(),
             journal: NoJournal()
         )
         let keeper = Keeper()
         again.add(keeper)
         again.assign(AppID(0), to: stage.host, leavesTheBench: false)
-        for input in stage.notebook.inputs { again.replay(input, radio: nil) }
+        for input in stage.notebook.inputs { again.replay(input) }
         #expect(keeper.decisions == stage.keeper.decisions)
     }
 }

@@ -22,7 +22,6 @@ private final class RecordedEnd: BluetoothPeripheralPort {
     func start(at now: Instant) {}
     func stop() {}
     func timeReached(_ now: Instant) {}
-    func arm(fault: String, device: String, at now: Instant) {}
     func setPower(_ on: Bool, at now: Instant) { steps.append(.power(on)) }
     func maximumUpdateLength(of central: NameID) -> UInt16 { 182 }
     func updateRoom(of client: BluetoothClient) -> Int { 16 }
@@ -87,11 +86,10 @@ private struct Stage {
         bench = Bench(
             router: Router(profile: .ios17),
             names: names,
-            bluetooth: QuietRadio(),
             journal: NoJournal()
         )
         host = ScriptedAppHost(names: names, profile: .ios17)
-        bench.peripheralRole = end
+        bench.add(end)
         bench.assign(app, to: host, leavesTheBench: false)
         bench.listen(to: host)
         host.add(script, as: app, devices: [])

@@ -10,12 +10,12 @@ extension Phone {
     static let accessoryManager: ManagerNumber = 9
 
     var accessoryCommands: [AccessoryCommand] {
-        actions.compactMap { if case .accessory(let command) = $0 { command } else { nil } }
+        actions.compactMap { if case .command(.accessory(let command)) = $0 { command } else { nil } }
     }
 
     /// The managers that got something, in order.
     var deliveredManagers: [ManagerNumber] {
-        actions.compactMap { if case .deliver(_, let manager, _, _) = $0 { manager } else { nil } }
+        actions.compactMap { if case .deliver(_, let manager, _, _, _) = $0 { manager } else { nil } }
     }
 
     mutating func installAccessoryApp(

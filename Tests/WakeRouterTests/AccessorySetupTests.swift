@@ -49,12 +49,12 @@ struct AccessorySetupTests {
             phone.forget()
             let event = phone.notify()
             #expect(phone.verdicts == [.relaunch])
-            #expect(phone.router.preservedRestoreIdentifiers(of: app) == [Phone.identifier])
+            #expect(phone.router.preservedRestoreIdentifiers(of: app).central == [Phone.identifier])
             phone.forget()
             phone.request(app, .createManager(1, restoreIdentifier: Phone.identifier))
             #expect(phone.delivered == [event])
             let restored: [RestoredState] = phone.actions.compactMap {
-                if case .restore(_, _, let state) = $0 { state } else { nil }
+                if case .tell(_, .restore(_, let state)) = $0 { state } else { nil }
             }
             #expect(restored.map { $0.peripherals.map(\.name) } == [[Phone.belt]])
             #expect(restored.map { $0.peripherals.map(\.subscriptions) } == [[[Phone.heartRate]]])

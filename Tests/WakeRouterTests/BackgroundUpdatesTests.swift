@@ -179,7 +179,7 @@ struct BackgroundUpdatesTests {
         phone.forget()
         phone.user(.launch, app)
         let managers = phone.actions.compactMap {
-            if case .deliver(_, let manager, fix, _) = $0 { manager } else { nil }
+            if case .deliver(_, let manager, fix, _, _) = $0 { manager } else { nil }
         }
         #expect(managers == [1])
     }
@@ -206,7 +206,7 @@ struct BackgroundUpdatesTests {
         phone.forget()
         phone.user(.launch, app)
         let delivered: [(ManagerNumber, EventID)] = phone.actions.compactMap {
-            if case .deliver(_, let manager, let event, _) = $0, manager != 0 { (manager, event) } else { nil }
+            if case .deliver(_, let manager, let event, _, _) = $0, manager != 0 { (manager, event) } else { nil }
         }
         #expect(delivered.map(\.0) == [2, 1])
         #expect(delivered.map(\.1) == [far, near])

@@ -151,7 +151,7 @@ struct EvidenceObserver {
     private mutating func observe(_ action: Action) {
         switch action {
         case .moved(let app, _, let to): apps[Int(app.number)].states.append((to, now))
-        case .launch(let app, let generation, _, _, _):
+        case .launch(let app, let generation, _, _, _, _):
             apps[Int(app.number)].generation = generation
             apps[Int(app.number)].rebootedSince = false
             apps[Int(app.number)].isLaunchedAnew = false

@@ -58,7 +58,7 @@ struct LaunchRuleTests {
         phone.notify()
         phone.happen(.peripheralDisconnected)
         #expect(phone.reasons == [.noRegistration, .noRegistration])
-        #expect(phone.router.preservedRestoreIdentifiers(of: app) == [])
+        #expect(phone.router.preservedRestoreIdentifiers(of: app).central == [])
     }
 
     @Test("LAUNCH-2: requests, scans and watches of a swiped app end with it, with and without a process")
@@ -107,7 +107,7 @@ struct LaunchRuleTests {
         var phone = Phone()
         let app = phone.terminatedSubscriber(cause: .userForceQuit)
         phone.open(app)
-        let restored = phone.actions.contains { if case .restore = $0 { true } else { false } }
+        let restored = phone.actions.contains { if case .tell(_, .restore) = $0 { true } else { false } }
         #expect(!restored)
         phone.forget()
         phone.notify()
@@ -520,7 +520,7 @@ struct LaunchRuleTests {
         phone.user(.forceQuit, app)
         phone.forget()
         phone.open(app)
-        let restores = phone.actions.contains { if case .restore = $0 { true } else { false } }
+        let restores = phone.actions.contains { if case .tell(_, .restore) = $0 { true } else { false } }
         #expect(!restores)
         // The same app, ended by the system, has its state restored.
         phone.subscribe(app)
@@ -528,7 +528,7 @@ struct LaunchRuleTests {
         phone.hear(.terminate(app, .memory))
         phone.forget()
         phone.open(app)
-        #expect(phone.actions.contains { if case .restore = $0 { true } else { false } })
+        #expect(phone.actions.contains { if case .tell(_, .restore) = $0 { true } else { false } })
     }
 
     @Test("OPT-1: an app that exits on suspend is told, ends, and never enters the background")

@@ -73,7 +73,7 @@ struct LettingGoTests {
         phone.forget()
         phone.request(app, .createManager(1, restoreIdentifier: Phone.identifier))
         let restored: [RestoredState] = phone.actions.compactMap {
-            if case .restore(_, _, let state) = $0 { state } else { nil }
+            if case .tell(_, .restore(_, let state)) = $0 { state } else { nil }
         }
         #expect(restored.map { $0.peripherals.map(\.name) } == [[Phone.belt]])
     }

@@ -138,7 +138,14 @@ struct LifecycleRuleTests {
         #expect(phone.verdicts == [.relaunch])
         #expect(
             phone.actions.contains(
-                .launch(app, generation: 2, state: .background, cause: event, decision: phone.last!.id)
+                .launch(
+                    app,
+                    generation: 2,
+                    state: .background,
+                    cause: event,
+                    decision: phone.last!.id,
+                    restores: RestoreIdentifiers(central: [Phone.identifier])
+                )
             )
         )
     }

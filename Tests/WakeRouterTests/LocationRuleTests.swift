@@ -230,7 +230,7 @@ struct LocationRuleTests {
         phone.forget()
         phone.fix(10)
         let managers: [ManagerNumber] = phone.actions.compactMap {
-            if case .deliver(_, let manager, _, _) = $0 { manager } else { nil }
+            if case .deliver(_, let manager, _, _, _) = $0 { manager } else { nil }
         }
         #expect(managers == [2])
     }

@@ -450,7 +450,7 @@ struct Observer {
     private mutating func observe(_ action: Action, after input: Input) {
         hasher.combine(action)
         switch action {
-        case .launch(let app, let generation, let state, _, _): launch(Int(app.number), generation, state)
+        case .launch(let app, let generation, let state, _, _, _): launch(Int(app.number), generation, state)
         case .thaw(let app):
             let known = apps[Int(app.number)]
             if !known.freezing && !known.frozen { fail("LIFE-3: a running app is thawed") }
@@ -471,30 +471,30 @@ struct Observer {
             if !apps[Int(app.number)].alive { fail("a dead app is killed") }
         case .callback(let app, let callback, let state): called(Int(app.number), callback, state)
         case .expireTasks(let app, let tokens): expire(Int(app.number), tokens, after: input)
-        case .deliver(let app, let manager, let event, let decision):
+        case .deliver(let app, let manager, let event, let decision, _):
             deliver(Delivery(app: app, generation: 0, manager: manager, event: event), by: decision)
         case .keep(let app, let event):
             apps[Int(app.number)].kept[event, default: 0] += 1
             apps[Int(app.number)].keptCount += 1
             if apps[Int(app.number)].keptCount > 2 * 1_024 + 1 { fail("what waits for one app is not bounded") }
         case .discard(let app, let event): discard(Int(app.number), event)
-        case .managerState(let app, let number, _), .restore(let app, let number, _),
-            .restorePeripheral(let app, let number, _):
+        case .tell(let app, .managerState(let number, _)), .tell(let app, .restore(let number, _)),
+            .tell(let app, .restorePeripheral(let number, _)):
             if !runs(Int(app.number)) || !apps[Int(app.number)].managers.contains(number) {
                 fail("a manager that is not there hears of its state")
             }
-        case .bluetooth, .alert, .location, .locationAuthorization: break
+        case .command(.bluetooth), .alert, .command(.location), .tell(_, .locationAuthorization): break
         case .raise(let event, _):
             if let app = event.app { apps[Int(app.number)].isAwaited = true }
             if event.kind == .locationUpdatesPaused, let app = event.app {
                 endUpdates(of: event.manager, Int(app.number))
             }
-        case .audio(let command): observe(command)
-        case .audioAnswer(let app, _, _):
+        case .command(.audio(let command)): observe(command)
+        case .tell(let app, .audioAnswer):
             if !apps[Int(app.number)].alive { fail("an app without process is answered") }
-        case .accessory(let command): accessories.observe(command, fail: &violation)
-        case .voip(let command): observe(command)
-        case .peripheralRole(let command): centrals.observe(command)
+        case .command(.accessory(let command)): accessories.observe(command, fail: &violation)
+        case .command(.voip(let command)): observe(command)
+        case .command(.peripheralRole(let command)): centrals.observe(command)
         case .refused(_, let fault): tally.faults[Int(fault.rawValue)] += 1
         case .exited(let record): exited(record)
         case .moved(let app, let from, let to): moved(Int(app.number), from, to)

@@ -31,7 +31,7 @@ extension Phone {
     static let advertisement = LocalAdvertisement(localName: "Lamp", services: [service])
 
     var airCommands: [PeripheralRoleCommand] {
-        actions.compactMap { if case .peripheralRole(let command) = $0 { command } else { nil } }
+        actions.compactMap { if case .command(.peripheralRole(let command)) = $0 { command } else { nil } }
     }
 
     /// What centrals were answered: the number of the request, and the ATT error code.

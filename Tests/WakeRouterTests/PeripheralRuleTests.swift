@@ -222,8 +222,8 @@ struct PeripheralRuleTests {
         phone.forget()
         let event = phone.read(7)
         #expect(phone.verdicts == [.relaunch])
-        #expect(phone.router.preservedRestoreIdentifiers(of: app, peripheralRole: true) == [Phone.identifier])
-        #expect(phone.router.preservedRestoreIdentifiers(of: app) == [])
+        #expect(phone.router.preservedRestoreIdentifiers(of: app).peripheral == [Phone.identifier])
+        #expect(phone.router.preservedRestoreIdentifiers(of: app).central == [])
         phone.forget()
         phone.ask(app, .create(restoreIdentifier: Phone.identifier))
         let state = RestoredPeripheral(
@@ -343,7 +343,7 @@ struct PeripheralRuleTests {
         phone.hear(.phone(.reboot))
         phone.hear(.phone(.unlock))
         #expect(phone.airCommands == [])
-        #expect(phone.router.preservedRestoreIdentifiers(of: app, peripheralRole: true) == [])
+        #expect(phone.router.preservedRestoreIdentifiers(of: app).peripheral == [])
     }
 
     @Test("LAUNCH-2: a read that comes while a force-quit app ends is refused with the reason")

@@ -6,12 +6,12 @@ import WakeModel
 extension Phone {
     /// What the router says to the source of sound.
     var audioCommands: [AudioCommand] {
-        actions.compactMap { if case .audio(let command) = $0 { command } else { nil } }
+        actions.compactMap { if case .command(.audio(let command)) = $0 { command } else { nil } }
     }
 
     /// What requests were told.
     var audioAnswers: [AudioAnswer] {
-        actions.compactMap { if case .audioAnswer(_, _, let answer) = $0 { answer } else { nil } }
+        actions.compactMap { if case .tell(_, .audioAnswer(_, let answer)) = $0 { answer } else { nil } }
     }
 
     /// What the source was told of an app last; nil when it was told to stop, or nothing.

@@ -16,7 +16,7 @@ extension Phone {
 
     /// What the router says to the source of positions.
     var locationCommands: [LocationCommand] {
-        actions.compactMap { if case .location(let command) = $0 { command } else { nil } }
+        actions.compactMap { if case .command(.location(let command)) = $0 { command } else { nil } }
     }
 
     /// What the router found, with what apps read of it.

@@ -39,7 +39,7 @@ struct Phone {
 
     /// The events delivered, in order.
     var delivered: [EventID] {
-        actions.compactMap { if case .deliver(_, _, let event, _) = $0 { event } else { nil } }
+        actions.compactMap { if case .deliver(_, _, let event, _, _) = $0 { event } else { nil } }
     }
 
     var faults: [RequestFault] {
@@ -47,7 +47,7 @@ struct Phone {
     }
 
     var commands: [BluetoothCommand] {
-        actions.compactMap { if case .bluetooth(let command) = $0 { command } else { nil } }
+        actions.compactMap { if case .command(.bluetooth(let command)) = $0 { command } else { nil } }
     }
 
     mutating func forget() {

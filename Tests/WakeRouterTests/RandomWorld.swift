@@ -251,14 +251,14 @@ struct RandomWorld {
 
     private mutating func perform(_ action: Action) {
         switch action {
-        case .launch(let app, _, _, _, _):
+        case .launch(let app, _, _, _, _, _):
             processes[Int(app.number)] = Process()
             processes[Int(app.number)].launching = true
         case .freeze(let app): processes[Int(app.number)].freezing = true
         case .thaw(let app): processes[Int(app.number)].freezing = false
         case .callback(let app, let callback, _): processes[Int(app.number)].callbacks.append(callback)
         case .exited(let record): processes[Int(record.app.number)] = Process()
-        case .deliver(let app, _, let event, let decision):
+        case .deliver(let app, _, let event, let decision, _):
             if let request = recentEvents.last(where: { $0.id == event })?.request, request != 0 {
                 asked.append((app, request))
                 if asked.count > 32 { asked.removeFirst(16) }
@@ -269,18 +269,18 @@ struct RandomWorld {
                 unacknowledged.append(Delivery(app: app, event: known, decision: decision))
                 if unacknowledged.count > 8 { unacknowledged.removeFirst() }
             }
-        case .bluetooth(let command):
+        case .command(.bluetooth(let command)):
             commands.append(command)
             if commands.count > 48 { commands.removeFirst(16) }
-        case .peripheralRole(let command):
+        case .command(.peripheralRole(let command)):
             airCommands.append(command)
             if airCommands.count > 48 { airCommands.removeFirst(16) }
-        case .accessory(let command):
+        case .command(.accessory(let command)):
             guard case .open(let session, _, _) = command else { return }
             accessorySessions.append((asker, session))
             if accessorySessions.count > 32 { accessorySessions.removeFirst(16) }
-        case .kill, .expireTasks, .keep, .discard, .managerState, .restore, .restorePeripheral,
-            .alert, .refused, .moved, .locationAuthorization, .location, .voip, .raise, .audio, .audioAnswer:
+        case .kill, .expireTasks, .keep, .discard, .tell, .alert, .refused, .moved, .raise, .command(.location),
+            .command(.audio), .command(.voip):
             break
         }
     }

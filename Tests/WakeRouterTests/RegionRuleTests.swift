@@ -263,7 +263,7 @@ struct RegionRuleTests {
         phone.forget()
         phone.locate(app, .create)
         let managers: [ManagerNumber] = phone.actions.compactMap {
-            if case .deliver(_, let manager, _, _) = $0 { manager } else { nil }
+            if case .deliver(_, let manager, _, _, _) = $0 { manager } else { nil }
         }
         #expect(managers == [0])
     }

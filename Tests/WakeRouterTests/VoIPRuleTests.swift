@@ -8,7 +8,7 @@ extension Phone {
     static let server = NameID(50)
 
     var voipCommands: [VoIPCommand] {
-        actions.compactMap { if case .voip(let command) = $0 { command } else { nil } }
+        actions.compactMap { if case .command(.voip(let command)) = $0 { command } else { nil } }
     }
 
     @discardableResult

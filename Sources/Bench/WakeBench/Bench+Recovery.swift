@@ -13,21 +13,13 @@ extension Bench {
     /// From now on inputs come from a journal, until ``endReplay(unacknowledged:events:origin:)``.
     package func beginReplay() { replaying = true }
 
-    /// Takes an input that was accepted before the bench died through the router again. `radio` hears the commands that
-    /// follow from it, when it can be brought back to where it was.
-    package func replay(
-        _ journaled: JournaledInput,
-        radio: (any BluetoothCentralPort)?,
-        peripheralRole: (any BluetoothPeripheralPort)? = nil
-    ) {
+    /// Takes an input that was accepted before the bench died through the router again. The sources that can be brought back
+    /// to where they were hear the commands that follow from it.
+    package func replay(_ journaled: JournaledInput) {
         replaying = true
         now = journaled.at
         sequence = journaled.sequence
-        radio?.timeReached(now)
-        for case let source? in [location, accessory, voip] as [(any SourcePort)?] where source.isSimulated {
-            source.timeReached(now)
-        }
-        peripheralRole?.timeReached(now)
+        for source in sources where source.isReplayed { source.timeReached(now) }
         if let accepted = unheard.firstIndex(where: { $0.became(journaled) }) { unheard.remove(at: accepted) }
         let item = InboxItem(
             input: journaled.input,
@@ -35,37 +27,21 @@ extension Bench {
             origin: journaled.origin,
             id: number(of: journaled.input)
         )
-        decide(item, radio: radio)
+        decide(item)
         replayed.inputs += 1
         if let last = output.decisions.last { replayed.lastDecision = last.id }
         // Nothing is appended while replaying, so nothing can fail.
         _ = try? collect(item)
         tellObservers(item)
-        for item in pending { performAgain(item, radio, peripheralRole) }
+        for item in pending { performAgain(item) }
         pending.removeAll(keepingCapacity: true)
     }
 
     /// A simulated end comes back to where it was; a real one is not told again.
-    private func performAgain(
-        _ item: Pending,
-        _ radio: (any BluetoothCentralPort)?,
-        _ peripheralRole: (any BluetoothPeripheralPort)?
-    ) {
+    private func performAgain(_ item: Pending) {
         switch item {
-        case .action(.bluetooth(let command), _, _): radio?.perform(command, at: now)
-        case .action(.peripheralRole(let command), _, _):
-            hasCommandedOthers = true
-            peripheralRole?.perform(command, at: now)
-        case .adapter(let on): peripheralRole?.setPower(on, at: now)
-        case .action(.location(let command), _, _):
-            if case .watchBeacons(let beacons) = command { radio?.watchBeacons(beacons, at: now) }
-            if !isReal(location) { location?.perform(command, at: now) }
-        case .action(.accessory(let command), _, _):
-            hasCommandedOthers = true
-            if !isReal(accessory) { accessory?.perform(command, at: now) }
-        case .action(.voip(let command), _, _):
-            hasCommandedOthers = true
-            if !isReal(voip) { voip?.perform(command, at: now) }
+        case .heard(let event, let payload): tellSources(event, payload)
+        case .action(.command(let command), _, _): carryOut(command)
         case .action: break
         }
     }
@@ -91,7 +67,7 @@ extension Bench {
         try coder.code(&lastEvent)
         try coder.code(&now)
         try coder.code(&sequence)
-        try coder.code(&lastPosition)
+        try coder.code(&standing)
         try coder.code(&kept)
         try coder.code { [router] writer in
             router.encode(into: &writer)

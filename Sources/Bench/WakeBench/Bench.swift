@@ -30,29 +30,22 @@ package final class Bench {
     /// What is to be done once the turn is committed.
     enum Pending {
         case action(Action, event: WakeEvent?, payload: EventPayload)
-        /// The peripheral end hears that the adapter went on or off.
-        case adapter(poweredOn: Bool)
+        /// Sources hear of an event that was accepted.
+        case heard(WakeEvent, EventPayload)
     }
 
     package internal(set) var router: Router
     /// The router's next deadline, asked for once an input.
     package internal(set) var routerDeadline = Instant.distantFuture
     package let names: NameTable
-    package let bluetooth: any BluetoothCentralPort
-    /// Where apps are peripherals; nil when the run has none. Set before it starts.
-    package var peripheralRole: (any BluetoothPeripheralPort)? { didSet { listen(to: peripheralRole) } }
-    /// Where positions come from; nil when nobody needs any.
-    package var location: (any LocationPort)? { didSet { listen(to: location) } }
-    /// Where sound goes and comes from; nil when nobody needs any.
-    package var audio: (any AudioPort)? { didSet { listen(to: audio) } }
-    /// Where accessories are; nil when nobody needs any.
-    package var accessory: (any AccessoryPort)? { didSet { listen(to: accessory) } }
-    /// Watches the sockets of VoIP apps; nil when there are none.
-    package var voip: (any VoIPPort)? { didSet { listen(to: voip) } }
-    /// Gives apps the sockets of their sessions with accessories.
-    package var sessionKeeper: ChannelKeeper? { didSet { if let sessionKeeper { add(sessionKeeper) } } }
-    /// Gives apps the sockets of their L2CAP channels.
-    package var keeper: ChannelKeeper? { didSet { if let keeper { add(keeper) } } }
+    /// The sources, in the order in which they were added.
+    private(set) var sources: [any SourcePort] = []
+    /// Those of them that are outside the bench.
+    private var realSources: [any SourcePort] = []
+    /// Who hears of the events of a kind once they are accepted, by the kind's raw value.
+    private var listeners = [[any SourcePort]](repeating: [], count: 256)
+    /// What gives apps the sockets of their channels and sessions.
+    private(set) var keepers: [ChannelKeeper] = []
     /// By number.
     var apps: [HostedApp] = []
     /// The hosts, each once.
@@ -67,8 +60,8 @@ package final class Bench {
     /// What is being done.
     var underway: [Pending] = []
     var kept = KeptEvents()
-    /// What the last fix said, for those who are told of it later.
-    var lastPosition = EventPayload.none
+    /// For those who are told of it later.
+    var standing = StandingPayloads()
     var ledger: Ledger
 
     /// While a journal is read back: nothing is journaled again, and only the simulated radio hears of the actions.
@@ -87,12 +80,24 @@ package final class Bench {
     /// The most events that wait for the router; beyond it a source that cannot wait loses its oldest.
     package static let inboxLimit = 65_536
 
-    package init(router: Router, names: NameTable, bluetooth: any BluetoothCentralPort, journal: any Journal) {
+    package init(router: Router, names: NameTable, journal: any Journal) {
         self.router = router
         self.names = names
-        self.bluetooth = bluetooth
         ledger = Ledger(journal, names: names)
-        listen(to: bluetooth)
+    }
+
+    /// Carries a source's events to the inbox, and the router's commands to the source.
+    package func add(_ source: any SourcePort) {
+        sources.append(source)
+        if !source.isSimulated { realSources.append(source) }
+        for kind in source.heardKinds { listeners[Int(kind.rawValue)].append(source) }
+        source.report = { [unowned self] in submit($0) }
+    }
+
+    /// Has a keeper give apps the sockets of what is opened for them.
+    package func add(_ keeper: ChannelKeeper) {
+        keepers.append(keeper)
+        observers.append(keeper)
     }
 
     package func add(_ observer: any BenchObserver) {
@@ -109,11 +114,6 @@ package final class Bench {
     package func listen(to host: any AppHost) {
         hosts.append(host)
         host.hear = { [unowned self] app, generation, word in hear(word, from: app, generation) }
-    }
-
-    /// Carries a source's events to the inbox.
-    private func listen(to source: (any SourcePort)?) {
-        source?.report = { [unowned self] in submit($0) }
     }
 
     // MARK: Inbox
@@ -217,7 +217,7 @@ package final class Bench {
     private func handle(_ item: InboxItem) throws(JournalError) -> Bool {
         if isLate(item) { return false }
         sequence += 1
-        decide(item, radio: bluetooth)
+        decide(item)
         try ledger.append(item, sequence: sequence, at: now)
         var leaves = try collect(item)
         tellObservers(item)
@@ -229,13 +229,10 @@ package final class Bench {
         return leaves
     }
 
-    /// Takes one input through the router, after the radio has heard where the phone is with it.
-    func decide(_ item: InboxItem, radio: (any BluetoothCentralPort)?) {
+    /// Takes one input through the router.
+    func decide(_ item: InboxItem) {
         output.removeAll()
-        if item.input.event?.kind == .positionFixed { lastPosition = item.payload }
-        if case .position(let position) = item.payload, item.input.event?.kind == .positionFixed {
-            radio?.phoneMoved(latitude: position.latitude, longitude: position.longitude, at: now)
-        }
+        if let event = item.input.event { standing.note(event, item.payload) }
         router.handle(item.input, id: item.id, at: now, into: &output)
         routerDeadline = output.nextDeadline ?? .distantFuture
     }
@@ -259,13 +256,15 @@ package final class Bench {
     /// the bench.
     func collect(_ item: InboxItem) throws(JournalError) -> Bool {
         var leaves = false
-        if let on = item.input.adapterPower { pending.append(.adapter(poweredOn: on)) }
+        if let event = item.input.reported, !listeners[Int(event.kind.rawValue)].isEmpty {
+            pending.append(.heard(event, item.payload))
+        }
         for action in output.actions {
             if leavesTheBench(action) { leaves = true }
             switch action {
             case .keep(_, let id): kept.keep(id, of: item)
             case .discard(_, let id): kept.discard(id)
-            case .deliver(let app, let manager, let id, let decision):
+            case .deliver(let app, let manager, let id, let decision, _):
                 if replaying, self[app].leavesTheBench { replayed.deliveries += 1 }
                 if !replaying, self[app].leavesTheBench {
                     try ledger.append(
@@ -279,7 +278,7 @@ package final class Bench {
                     )
                 }
                 pend(action, with: id, item)
-            case .launch(let app, let generation, _, let cause, _):
+            case .launch(let app, let generation, _, let cause, _, _):
                 apps[Int(app.number)].generation = generation
                 pend(action, with: cause, item)
             case .raise(let event, let payload):
@@ -288,8 +287,7 @@ package final class Bench {
             case .exited(let record):
                 if replaying { replayed.exits += 1 } else { try ledger.append(record) }
             case .refused, .moved, .alert: break
-            case .thaw, .freeze, .kill, .callback, .expireTasks, .managerState, .restore, .restorePeripheral,
-                .locationAuthorization, .audioAnswer, .bluetooth, .peripheralRole, .location, .audio, .accessory, .voip:
+            case .thaw, .freeze, .kill, .callback, .expireTasks, .tell, .command:
                 pending.append(.action(action, event: nil, payload: .none))
             }
         }
@@ -302,8 +300,8 @@ package final class Bench {
         var payload = payload
         if payload == .none, event.parent != .none, event.parent == item.input.event?.id {
             payload = item.payload
-        } else if event.kind == .significantChange {
-            payload = lastPosition
+        } else if payload == .none {
+            payload = standing.payload(of: event)
         }
         raised.append(
             InboxItem(
@@ -313,6 +311,24 @@ package final class Bench {
                 id: event.id
             )
         )
+    }
+
+    /// Whether a command is for a source outside the bench.
+    func isForOutside(_ command: SourceCommand) -> Bool { realSources.contains { $0.takes(command) } }
+
+    /// Tells the sources that want to know of an accepted event; while a journal is read back, those that it brings back.
+    func tellSources(_ event: WakeEvent, _ payload: EventPayload) {
+        for source in listeners[Int(event.kind.rawValue)] where !replaying || source.isReplayed {
+            source.hear(event, payload, at: now)
+        }
+    }
+
+    /// Has the sources carry out a command; while a journal is read back, those that it brings back.
+    func carryOut(_ command: SourceCommand) {
+        for source in sources where source.takes(command) {
+            if !source.isInSnapshots { hasCommandedOthers = true }
+            if !replaying || source.isReplayed { source.carryOut(command, at: now) }
+        }
     }
 
     /// Puts an action aside that brings an event to an app.

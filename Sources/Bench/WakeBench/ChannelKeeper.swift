@@ -9,6 +9,20 @@ import WakeSystem
 ///
 /// It never reads what an app has. A scripted app has no process to read, so for it what comes is read and dropped.
 package final class ChannelKeeper: BenchObserver {
+    /// Which sockets it keeps.
+    struct Kinds: Sendable {
+        /// What records call who found that something is there.
+        var origin: String
+        /// The event that gives an app the socket.
+        var opening: EventKind
+        /// The event that says that bytes or the end wait for a suspended app.
+        var holdsData: EventKind
+        /// The event by which the source itself speaks of the end; nil when the end is one of the things that wait.
+        var ended: EventKind?
+        /// Which socket is closed by a command.
+        var closed: @Sendable (SourceCommand) -> UInt32? = { _ in nil }
+    }
+
     private final class Channel {
         let app: AppID
         let manager: ManagerNumber
@@ -42,7 +56,7 @@ package final class ChannelKeeper: BenchObserver {
 
     private let loop: EventLoop
     private let origin: NameID
-    private let kind: EventKind
+    private let kinds: Kinds
     private let takeFromPort: (UInt32) -> Int32?
     private let report: (SourceReport) -> Void
     private var channels: [Channel] = []
@@ -51,21 +65,24 @@ package final class ChannelKeeper: BenchObserver {
     /// Hears of an app that runs and has something to read on a channel of a manager, once until it has read it.
     package var tellRunning: ((AppID, ManagerNumber) -> Void)?
 
-    /// - Parameter take: takes a descriptor from the port that opened its channel.
-    /// - Parameter kind: the event that says that bytes or the end wait for a suspended app.
-    /// - Parameter report: where those events go.
-    package init(
+    /// The event that gives an app a socket that it keeps.
+    var opening: EventKind { kinds.opening }
+
+    /// - Parameters:
+    ///   - take: takes a descriptor from the port that opened its channel.
+    ///   - report: where it says that bytes or the end wait for a suspended app.
+    init(
+        _ kinds: Kinds,
         loop: EventLoop,
         names: NameTable,
-        kind: EventKind = .channelDataAvailable,
         take: @escaping (UInt32) -> Int32?,
         report: @escaping (SourceReport) -> Void
     ) {
         self.loop = loop
         self.report = report
         takeFromPort = take
-        self.kind = kind
-        origin = names.intern(kind == .accessoryDataAvailable ? "session" : "channel")
+        self.kinds = kinds
+        origin = names.intern(kinds.origin)
     }
 
     /// The socket of a channel that was opened for an app, to be sent to it; nil when there is none. It stays the
@@ -92,7 +109,7 @@ package final class ChannelKeeper: BenchObserver {
         output: RouterOutput,
         at: Instant
     ) {
-        if case .event(let event) = input, event.kind == .accessorySessionEnded, event.failed {
+        if case .event(let event) = input, event.kind == kinds.ended, event.failed {
             for channel in channels where channel.opened.local == event.local { channel.isFailed = true }
         }
         for action in output.actions {
@@ -104,8 +121,9 @@ package final class ChannelKeeper: BenchObserver {
             case .exited(let record):
                 channels.removeAll { $0.app == record.app }
                 suspended.remove(record.app)
-            case .accessory(.close(let session)) where kind == .accessoryDataAvailable:
-                channels.removeAll { $0.opened.local == session && !$0.isFailed }
+            case .command(let command):
+                guard let closed = kinds.closed(command) else { continue }
+                channels.removeAll { $0.opened.local == closed && !$0.isFailed }
             default: break
             }
         }
@@ -159,12 +177,12 @@ package final class ChannelKeeper: BenchObserver {
         channel.told = true
         channel.watch = nil
         // Of the end of a session its source speaks itself.
-        if kind == .accessoryDataAvailable, state & Int16(POLLHUP | POLLERR) != 0 { return }
+        if kinds.ended != nil, state & Int16(POLLHUP | POLLERR) != 0 { return }
         let opened = channel.opened
         report(
             SourceReport(
                 WakeEvent(
-                    kind: kind,
+                    kind: kinds.holdsData,
                     peripheral: opened.peripheral,
                     local: opened.local,
                     subject: opened.subject,

@@ -85,15 +85,6 @@ extension Input {
         }
     }
 
-    /// Whether the adapter went on or off with it.
-    var adapterPower: Bool? {
-        switch reported?.kind {
-        case .bluetoothPoweredOn: true
-        case .bluetoothPoweredOff: false
-        default: nil
-        }
-    }
-
     /// The event that it brings, when it brings one.
     var event: WakeEvent? {
         switch self {

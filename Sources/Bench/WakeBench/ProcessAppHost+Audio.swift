@@ -65,13 +65,9 @@ extension ProcessAppHost {
         reply(id, WireReply(failure: WireTranslation.audioFailure(AudioErrorCode.resourceNotAvailable)), to: app)
     }
 
-    func audioAnswer(
-        _ answer: AudioAnswer,
-        request: UInt32,
-        stream: SharedAudio?,
-        to app: AppID,
-        at now: Instant
-    ) {
+    func audioAnswer(_ answer: AudioAnswer, request: UInt32, to app: AppID) {
+        var stream: SharedAudio?
+        if case .granted = answer { stream = surroundings?.stream(of: app) }
         guard let asked = sounds[app]?.asked.removeValue(forKey: request) else { return }
         switch answer {
         case .refused(let code):

@@ -4,12 +4,7 @@ import WakeWire
 
 /// The location managers of real apps.
 extension ProcessAppHost {
-    func locationAuthorization(
-        _ authorization: LocationAuthorization,
-        manager: ManagerNumber,
-        to app: AppID,
-        at now: Instant
-    ) {
+    func locationAuthorization(_ authorization: LocationAuthorization, manager: ManagerNumber, to app: AppID) {
         let event = WireLocationEvent.authorization(WireTranslation.authorization(authorization), precise: true)
         answer(event, manager: manager, to: app, named: "locationManagerDidChangeAuthorization")
     }

@@ -4,12 +4,7 @@ import WakeWire
 
 /// The peripheral managers of real apps.
 extension ProcessAppHost {
-    func restorePeripheral(
-        _ manager: ManagerNumber,
-        _ state: RestoredPeripheral,
-        to app: AppID,
-        at now: Instant
-    ) {
+    func restorePeripheral(_ manager: ManagerNumber, _ state: RestoredPeripheral, to app: AppID) {
         let restoration = translation.restoration(state, length: updateLength)
         send(to: app, owing: .nothing(.none), named: "willRestoreState", decision: .none) { number in
             .deliver(

@@ -17,7 +17,18 @@ extension ProcessAppHost {
         }
     }
 
-    func managerState(_ manager: ManagerNumber, _ state: BluetoothState, to app: AppID, at now: Instant) {
+    func tell(_ notice: AppNotice, to app: AppID, at now: Instant) {
+        switch notice {
+        case .managerState(let manager, let state): managerState(manager, state, to: app)
+        case .restore(let manager, let state): restore(manager, state, to: app)
+        case .restorePeripheral(let manager, let state): restorePeripheral(manager, state, to: app)
+        case .locationAuthorization(let manager, let authorization):
+            locationAuthorization(authorization, manager: manager, to: app)
+        case .audioAnswer(let request, let answer): audioAnswer(answer, request: request, to: app)
+        }
+    }
+
+    private func managerState(_ manager: ManagerNumber, _ state: BluetoothState, to app: AppID) {
         let word = WireTranslation.radioState(state)
         let isPeripheral = isPeripheralManager(manager, of: app)
         let body: WireDeliveryBody = isPeripheral ? .peripheralManager(.state(word)) : .centralState(word)
@@ -36,7 +47,7 @@ extension ProcessAppHost {
         processes[app]?.peripheralManagers.contains(manager) == true
     }
 
-    func restore(_ manager: ManagerNumber, _ state: RestoredState, to app: AppID, at now: Instant) {
+    private func restore(_ manager: ManagerNumber, _ state: RestoredState, to app: AppID) {
         let restoration = translation.restoration(state) { surroundings?.radio.knownPeripheral($0) }
         send(to: app, owing: .nothing(.none), named: "willRestoreState", decision: .none) { number in
             .deliver(WireDelivery(delivery: number, manager: manager, body: .centralWillRestore(restoration)))

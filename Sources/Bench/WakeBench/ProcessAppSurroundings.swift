@@ -14,6 +14,8 @@ protocol ProcessAppSurroundings: AnyObject {
     func locationFacts(of app: AppID) -> LocationFacts
     /// How sound stands for an app.
     func audioFacts(of app: AppID) -> AudioFacts
+    /// The ends of an app's stream; nil when it has none.
+    func stream(of app: AppID) -> SharedAudio?
     /// The accessories that the app may see now.
     func accessories(of app: AppID) -> [Accessory]
     /// The wall clock for packets that carry a time, in seconds since 1970.

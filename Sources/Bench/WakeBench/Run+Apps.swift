@@ -7,8 +7,7 @@ extension Run {
     /// How everything is at the start.
     func begin() {
         installApps()
-        accessory.connect(at: .zero)
-        if !scenario.phone.bluetooth { bluetooth.setPower(false, at: .zero) }
+        areas.begin(scenario, isReplay: false)
         if !scenario.phone.unlocked { bench.submit(.phone(.reboot), origin: names.intern("start")) }
     }
 
@@ -37,13 +36,7 @@ extension Run {
             var manifest = manifest(of: app, at: number)
             manifest.bluetoothAuthorization = app.bluetoothAuthorization
             bench.submit(.install(AppID(UInt32(number)), manifest), origin: origin)
-            if app.microphone != .undetermined {
-                answerMicrophone(app.microphone == .granted, of: AppID(UInt32(number)), origin)
-            }
-            if app.keepsWhenInUse { bench.submit(.user(AppID(UInt32(number)), .keepWhenInUse), origin: origin) }
-            if case .scripted(let script) = app.form, let use = script.location {
-                refuseLocation(use.authorization, AppID(UInt32(number)), origin)
-            }
+            for area in areas.all.reversed() { area.install(app, as: AppID(UInt32(number)), origin, in: self) }
         }
     }
 
@@ -60,32 +53,5 @@ extension Run {
             )
         case .bundle: processes!.bundle(at: number)!.manifest(names)
         }
-    }
-
-    /// What the user refuses an app before it runs; what he allows, the app asks for.
-    private func refuseLocation(_ authorization: LocationAuthorization, _ app: AppID, _ origin: NameID) {
-        switch authorization {
-        case .notDetermined, .whenInUse, .always, .provisionalAlways: return
-        case .restricted, .denied: break
-        }
-        let event = WakeEvent(
-            kind: .authorizationChanged,
-            app: app,
-            authorization: authorization,
-            origin: origin
-        )
-        bench.submit(SourceReport(event))
-    }
-
-    /// The user says whether an app may hear the microphone (AUD-10).
-    func answerMicrophone(_ granted: Bool, of app: AppID, _ origin: NameID) {
-        let event = WakeEvent(
-            kind: .microphoneAnswered,
-            subject: names.intern("microphone"),
-            failed: !granted,
-            app: app,
-            origin: origin
-        )
-        bench.submit(SourceReport(event))
     }
 }

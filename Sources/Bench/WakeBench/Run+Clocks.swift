@@ -3,7 +3,6 @@ import WakePorts
 import WakeReports
 import WakeRouter
 import WakeSystem
-import WakeVoIP
 
 /// The clocks of a run: virtual time leaps to what is next, real time waits for it.
 extension Run {
@@ -14,7 +13,7 @@ extension Run {
         while !isInterrupted() {
             reached = now
             tellProgress()
-            lookAtChannels(at: now)
+            look(at: now)
             let didSomething = try bench.run(at: now)
             if let failure = recorder.failure { throw failure }
             if driver.hasWork {
@@ -37,12 +36,12 @@ extension Run {
                     if !isTalkedThrough { continue }
                 case .spins(let step): creep = now.advanced(by: step)
                 }
-            } else if let processes, !processes.host.isQuiet || !audio.isQuiet {
+            } else if let processes, !processes.host.isQuiet || areas.owed != nil {
                 try waitForApps(processes)
                 continue
             }
             try keepSnapshot()
-            soundOwedSince = nil
+            sourceOwedSince = nil
             // An app that went to sleep may have read something before that lets bytes come on: they come first.
             if didSomething, creep == nil, !isTalkedThrough, processes != nil { continue }
             if let processes, processes.host.time == nil, looked != now {
@@ -75,7 +74,7 @@ extension Run {
                 case .all, .disturbed: if isTalkedThrough(processes.host) { return }
                 case .spins: return
                 }
-            } else if processes.host.isQuiet, audio.isQuiet {
+            } else if processes.host.isQuiet, areas.owed == nil {
                 return
             } else {
                 try waitForApps(processes)
@@ -98,10 +97,10 @@ extension Run {
         try bench.commit()
         if recorder.hasNews { recorder.committed() }
         let patience = Int64(options.patience * 1_000_000_000)
-        while !processes.host.isQuiet || !audio.isQuiet, !bench.hasWork(at: bench.now), !isInterrupted() {
+        while !processes.host.isQuiet || areas.owed != nil, !bench.hasWork(at: bench.now), !isInterrupted() {
             let now = MonotonicClock.now()
             if endPatience(processes.host, patience, now) { continue }
-            let since = min(processes.host.waitedForSince ?? now, soundOwedSince ?? now)
+            let since = min(processes.host.waitedForSince ?? now, sourceOwedSince ?? now)
             try loop.runOnce(timeout: since + patience - now)
         }
     }
@@ -114,7 +113,7 @@ extension Run {
             reached = now
             try step(to: now)
             tellProgress()
-            lookAtChannels(at: now)
+            look(at: now)
             try bench.run(at: now)
             if let failure = recorder.failure { throw failure }
             if driver.failure != nil { return }
@@ -174,7 +173,7 @@ extension Run {
 
     /// The earliest instant at which anything has something to do of its own.
     private var deadline: Instant {
-        var next = min(bench.routerDeadline, sources.nextDeadline)
+        var next = min(bench.routerDeadline, areas.nextDeadline)
         if let other = scripted.nextDeadline { next = min(next, other) }
         if let other = driver.nextDeadline { next = min(next, other) }
         return next
@@ -183,17 +182,12 @@ extension Run {
     /// Lets everything do what is due.
     private func step(to now: Instant) throws {
         reached = max(reached, now)
-        sources.timeReached(now)
+        areas.timeReached(now)
         scripted.timeReached(now)
         try carryOutSteps(at: now)
     }
 
-    private func lookAtChannels(at now: Instant) {
-        bluetooth.lookAtChannels(at: now)
-        peripheralRole.lookAtChannels(at: now)
-        bench.keeper?.look()
-        accessory.lookAtSessions(at: now)
-        bench.sessionKeeper?.look()
-        (voip as? SimulatedVoIP)?.look(at: now)
+    private func look(at now: Instant) {
+        for area in areas.all { area.look(at: now) }
     }
 }

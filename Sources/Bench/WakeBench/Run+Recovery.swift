@@ -1,4 +1,3 @@
-import WakeBluetooth
 import WakeDevices
 import WakeJournal
 import WakeModel
@@ -25,16 +24,14 @@ extension Run {
         startedAt = MonotonicClock.now() - bench.now.nanoseconds
         notes.append("going on at \(LogTime.text(bench.now)) with the run that broke off in \(folder.path)")
         let origin = names.intern("bench-restart")
-        let connected = bench.router.connectedPeripherals
         bench.endReplay(
             unacknowledged: journal.recovery?.unacknowledged ?? [],
             events: try journal.undelivered(),
             origin: origin
         )
         for (verb, origin) in steps.lost { try perform(verb, origin, at: bench.now) }
-        closeLinks(origin)
-        if simulated.radio == nil { close(connected, origin) }
-        accessory.connect(at: bench.now)
+        for area in areas.all { area.closeLinks(self, origin, isReplay: false) }
+        for area in areas.all { area.resume(at: bench.now) }
     }
 
     /// What the inputs since the snapshot made must be what the journal and the log have: else inputs were lost.
@@ -60,10 +57,7 @@ extension Run {
     private func readInputs(_ steps: inout ReplayedSteps) throws {
         recorder.isReplaying = true
         bench.beginReplay()
-        if !(try restoreSnapshot()) {
-            if !scenario.phone.bluetooth { simulated.radio?.setPower(false, at: .zero) }
-            simulated.accessories?.connect(at: .zero)
-        }
+        if !(try restoreSnapshot()) { areas.begin(scenario, isReplay: true) }
         try journal.inputs { (input) throws(JournalError) in
             if isInterrupted() { return }
             if case .install(let app, _) = input.input, Int(app.number) >= scenario.apps.count {
@@ -71,8 +65,10 @@ extension Run {
             }
             driveReplay(to: input.at, &steps)
             steps.accepted(input)
-            if case .benchRestarted = input.input { closeLinks(input.origin) }
-            bench.replay(input, radio: simulated.radio, peripheralRole: simulated.phones)
+            if case .benchRestarted = input.input {
+                for area in areas.all { area.closeLinks(self, input.origin, isReplay: true) }
+            }
+            bench.replay(input)
             while driver.hasWork, driver.failure == nil { carryOutReplayed(at: input.at, &steps) }
         }
         guard !interrupted else {
@@ -103,11 +99,7 @@ extension Run {
     func driveReplay(to end: Instant, _ steps: inout ReplayedSteps) {
         while let next = driver.nextDeadline, next < end, next > replayedTo {
             replayedTo = next
-            simulated.radio?.timeReached(next)
-            simulated.phones?.timeReached(next)
-            simulated.positions?.timeReached(next)
-            simulated.accessories?.timeReached(next)
-            simulated.calls?.timeReached(next)
+            for source in areas.sources where source.isReplayed { source.timeReached(next) }
             carryOutReplayed(at: next, &steps)
         }
         replayedTo = max(replayedTo, end)
@@ -120,37 +112,11 @@ extension Run {
             steps.performed(verb, origin)
             // What a step did to a simulated end itself is done again; what it made happen comes from the journal.
             do throws(SourceFailure) {
-                try simulated.perform(verb, origin, at: now)
+                try areas.perform(verb, origin, in: scenario, at: now)
                 record(verb, at: now)
             } catch {
                 if error.kind != .unsupported { throw error }
             }
-        }
-    }
-
-    /// What the bench held open on the simulated radio ends as the peer's close.
-    func closeLinks(_ origin: NameID) {
-        for device in scenario.devices {
-            // Every device of the scenario is known to its end.
-            switch device.form {
-            case .peripheral:
-                try? simulated.radio?.simulateDisconnect(device: device.name, origin: origin, at: bench.now)
-            case .central: try? simulated.phones?.simulateDisconnect(device: device.name, at: bench.now)
-            case .beacon, .track, .accessory, .callServer, .audio: break
-            }
-        }
-    }
-
-    /// What the bench held open on a real radio ends as the peer's close.
-    func close(_ connected: [NameID], _ origin: NameID) {
-        for peripheral in connected {
-            let event = WakeEvent(
-                kind: .peripheralDisconnected,
-                peripheral: peripheral,
-                subject: peripheral,
-                origin: origin
-            )
-            bench.submit(SourceReport(event, .failure(.peripheralDisconnected)))
         }
     }
 }

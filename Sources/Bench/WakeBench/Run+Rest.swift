@@ -107,8 +107,8 @@ extension Run {
     /// Whether something is owed by one that rests, and has no time of its own to wait for: only what comes from outside of
     /// the run can bring it on.
     private func owes(_ host: ProcessAppHost) -> Bool {
-        if !audio.isQuiet { return true }
-        soundOwedSince = nil
+        if areas.owed != nil { return true }
+        sourceOwedSince = nil
         return !host.isQuiet && !host.owesUntilDeadline(at: bench.now)
     }
 
@@ -117,11 +117,12 @@ extension Run {
     /// - Returns: whether there was an app among them.
     @discardableResult
     func endPatience(_ host: ProcessAppHost, _ patience: Int64, _ now: Int64) -> Bool {
-        if audio.isQuiet { soundOwedSince = nil } else { soundOwedSince = soundOwedSince ?? now }
-        if let since = soundOwedSince, since + patience <= now {
-            recorder.note("no answer within the patience of \(options.patience) s: a buffer of sound", at: bench.now)
-            audio.giveUpWaiting(at: bench.now)
-            soundOwedSince = nil
+        let owed = areas.owed
+        sourceOwedSince = owed == nil ? nil : sourceOwedSince ?? now
+        if let owed, let since = sourceOwedSince, since + patience <= now {
+            recorder.note("no answer within the patience of \(options.patience) s: \(owed)", at: bench.now)
+            areas.giveUpWaiting(at: bench.now)
+            sourceOwedSince = nil
         }
         let late = host.endPatience(with: now - patience)
         guard !late.isEmpty else { return false }

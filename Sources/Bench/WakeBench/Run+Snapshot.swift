@@ -4,8 +4,8 @@ import WakeReports
 
 /// The snapshots of a run, which a recovery begins with.
 ///
-/// A snapshot is kept where nothing is under way. None holds simulated centrals, accessories and calls: a run that uses them
-/// is recovered from the last snapshot before it did.
+/// A snapshot is kept where nothing is under way. An area whose simulated ends none holds says so: a run that
+/// uses them is recovered from the last snapshot before it did.
 extension Run {
     /// Keeps a snapshot, when one is due and can be.
     func keepSnapshot() throws {
@@ -41,28 +41,15 @@ extension Run {
         try bench.code(with: &coder, profile: profile)
         try driver.code(with: &coder)
         try recorder.code(with: &coder)
-        let simulated = simulated
-        var isThere = [simulated.radio != nil, simulated.positions != nil, simulated.sound != nil]
+        var isThere = areas.sources.map(\.isSimulated)
         let wasThere = isThere
         try coder.code(&isThere)
         guard isThere == wasThere else { throw coder.fault }
-        try simulated.radio?.code(with: &coder)
-        try simulated.positions?.code(with: &coder)
-        try simulated.sound?.code(with: &coder)
-        // All that a peripheral role can have that was never told anything is the adapter's power.
-        if coder.isReading, let radio = simulated.radio { simulated.phones?.setPower(radio.poweredOn, at: bench.now) }
+        for area in areas.all { try area.code(with: &coder, at: bench.now) }
     }
 
     /// Whether a snapshot would hold all that must come back.
     private var canBeKept: Bool {
-        guard !bench.hasCommandedOthers, simulated.radio?.canBeKept != false else { return false }
-        return scenario.devices.allSatisfy { device in
-            switch device.form {
-            case .peripheral, .beacon, .track, .audio: true
-            case .central: simulated.phones == nil
-            case .accessory: simulated.accessories == nil
-            case .callServer: simulated.calls == nil
-            }
-        }
+        !bench.hasCommandedOthers && areas.all.allSatisfy { $0.canBeKept(scenario) }
     }
 }

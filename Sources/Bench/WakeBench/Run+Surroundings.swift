@@ -35,14 +35,14 @@ extension Run: ProcessAppSurroundings {
             permission: bench.router.microphonePermission(of: app),
             otherPlaying: others.playing,
             silenceSecondary: others.silenceSecondary,
-            route: audio.route
+            route: areas.audio.port.route
         )
     }
 
     /// The accessories that an app may see now, in order of connection (EA-3).
     func accessories(of app: AppID) -> [Accessory] {
         let visible = bench.router.visibleAccessories(of: app)
-        return accessory.accessories.filter { visible.contains($0.connection) }
+        return areas.accessory.port.accessories.filter { visible.contains($0.connection) }
     }
 
     func grantsTask(of app: AppID) -> Bool { bench.router.grantsTask(of: app, at: bench.now) }
@@ -57,17 +57,19 @@ extension Run: ProcessAppSurroundings {
         return Double(date ?? WallClock.now()) / 1e9
     }
 
-    var radio: any BluetoothCentralPort { bluetooth }
+    var voip: any VoIPPort { areas.voip.port }
+
+    func stream(of app: AppID) -> SharedAudio? { try? areas.audio.port.share(with: app) }
+
+    var radio: any BluetoothCentralPort { areas.bluetooth.radio }
 
     func maximumUpdateLength(of central: NameID) -> UInt16 {
-        bench.peripheralRole?.maximumUpdateLength(of: central) ?? 20
+        areas.bluetooth.peripheralRole.maximumUpdateLength(of: central)
     }
 
     func updateRoom(of app: AppID, manager: ManagerNumber) -> (room: Int, turn: UInt64) {
-        guard let client = bench.router.client(of: app, manager: manager), let end = bench.peripheralRole else {
-            return (.max, bench.sequence)
-        }
-        return (end.updateRoom(of: client), bench.sequence)
+        let client = bench.router.client(of: app, manager: manager)
+        return (client.map(areas.bluetooth.peripheralRole.updateRoom) ?? .max, bench.sequence)
     }
 
     func note(_ fact: ProcessFact, of app: AppID) {

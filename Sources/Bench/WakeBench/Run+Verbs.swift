@@ -1,4 +1,3 @@
-import WakeBluetooth
 import WakeDevices
 import WakeModel
 import WakePorts
@@ -21,34 +20,13 @@ extension Run {
         case .uninstall(let apps):
             for app in apps { bench.submit(.uninstall(AppID(UInt32(app))), origin: origin) }
         case .phone(let change): bench.submit(.phone(change), origin: origin)
-        case .plug(let devices, let plugged):
-            for device in devices { try audio.plug(scenario.devices[device].name, plugged, at: now) }
-        case .arm(let devices, let fault) where devices.allSatisfy { scenario.devices[$0].audio != nil }:
-            for device in devices { try audio.arm(fault: fault, device: scenario.devices[device].name, at: now) }
-        case .sound(let apps, let act):
-            for app in apps { scripted.perform(act, of: AppID(UInt32(app)), at: now) }
-        case .microphone(let apps, let granted):
-            for app in apps { answerMicrophone(granted, of: AppID(UInt32(app)), origin) }
-        case .range:
-            try simulated.perform(verb, origin, at: now)
-            record(verb, at: now)
-        case .notify, .disconnect, .arm, .cross, .position, .play, .visit, .attach, .send, .call:
-            try simulated.perform(verb, origin, at: now)
-        case .authorize(let apps, let authorization):
-            for app in apps {
-                bench.submit(
-                    SourceReport(
-                        WakeEvent(
-                            kind: .authorizationChanged,
-                            subject: names.intern("location"),
-                            app: AppID(UInt32(app)),
-                            authorization: authorization,
-                            origin: origin
-                        )
-                    )
-                )
-            }
         case .note: record(verb, at: now)
+        case .range:
+            try areas.perform(verb, origin, in: scenario, at: now)
+            record(verb, at: now)
+        default:
+            for area in areas.all { area.act(verb, origin, in: self, at: now) }
+            try areas.perform(verb, origin, in: scenario, at: now)
         }
     }
 
@@ -58,9 +36,7 @@ extension Run {
         case .note(let text): recorder.note(step: text, at: now)
         case .range(let devices, let inRange):
             recorder.range(devices.map { scenario.devices[$0].name }, inRange: inRange, at: now)
-        case .user, .setUp, .terminate, .uninstall, .phone, .plug, .arm, .sound, .microphone, .notify, .disconnect,
-            .cross, .position, .play, .visit, .attach, .send, .call, .authorize:
-            break
+        default: break
         }
     }
 }

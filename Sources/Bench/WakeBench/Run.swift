@@ -7,7 +7,6 @@ import WakeReports
 import WakeRouter
 import WakeSystem
 import WakeVirtualTime
-import WakeVoIP
 
 /// One run of a scenario, from its file to its judgements.
 package final class Run {
@@ -24,7 +23,7 @@ package final class Run {
     package let junit: ReportFile?
     /// The router's name for each device of the scenario.
     let devices: [NameID]
-    let sources: RunSources
+    let areas: Areas
     let scripted: ScriptedAppHost
     let journal: RunJournal
     let recorder: RunRecorder
@@ -48,8 +47,8 @@ package final class Run {
     private var nextLook: Int64 = 0
     /// How far the run's clock has come.
     package internal(set) var reached = Instant.zero
-    /// Since when virtual time waits for a buffer of sound, on the monotonic clock in nanoseconds; nil when it does not.
-    var soundOwedSince: Int64?
+    /// Since when virtual time waits for what a source is owed, on the monotonic clock in nanoseconds; nil when it does not.
+    var sourceOwedSince: Int64?
     /// Since when virtual time stands still, on the monotonic clock in nanoseconds.
     var stoodSince: Int64 = 0
     /// How far the steps have come while a journal is read back.
@@ -90,20 +89,24 @@ package final class Run {
         let backends = RunBackends(options, scenario)
         realTime = try backends.needRealTime(options.clock)
         devices = scenario.devices.map { [names] in names.intern($0.name) }
-        let maker = SourceMaker(
-            backends: backends,
-            scenario: scenario,
-            options: options,
-            names: names,
-            seed: seed,
-            realTime: realTime,
-            loop: loop
+        areas = try Areas(
+            { [scenario, names, seed, realTime, loop] source in
+                AreaSetup(
+                    backend: backends[source],
+                    scenario: scenario,
+                    options: options,
+                    names: names,
+                    seed: seed,
+                    realTime: realTime,
+                    loop: loop
+                )
+            },
+            wrap: wrap
         )
-        sources = try RunSources(maker, wrap: wrap)
         let bundles = try RealApps.read(scenario)
         notes += bundles.flatMap(\.bundle.warnings)
         if !bundles.isEmpty { try RealApps.check(options.freezer) }
-        try sources.start()
+        try areas.start()
         junit = try Run.junit(options)
         if options.replaces { try RunFolder.clear(options.out) }
         folder = try RunFolder(making: options.out)
@@ -134,7 +137,7 @@ package final class Run {
                 names: names,
                 run: journal.runName,
                 time: time,
-                servers: (sources.voip as? SimulatedVoIP)?.environment ?? []
+                servers: areas.voip.environment
             )
         }
         var settings = backends.settings(of: scenario)
@@ -145,10 +148,8 @@ package final class Run {
         bench = Bench(
             router: Router(profile: profile, passcode: scenario.phone.passcode, bluetoothOn: scenario.phone.bluetooth),
             names: names,
-            bluetooth: sources.bluetooth,
             journal: journal.journal
         )
-        bench.keeper = Run.channelKeeper(of: bench, sources.bluetooth, loop: loop)
         driver = ScenarioDriver(scenario, names: names)
         scripted = ScriptedAppHost(names: names, profile: profile)
         try connect()
@@ -258,9 +259,7 @@ package final class Run {
     ///   written when ``hasPlayed``.
     package func execute() throws(CommandFailure) {
         defer {
-            sources.stop()
-            bench.keeper?.stop()
-            bench.sessionKeeper?.stop()
+            areas.stop()
             scripted.stop()
             processes?.host.stop()
         }

@@ -15,8 +15,7 @@ struct RunBackends {
 
     /// Whether the run's clock is the real one; a virtual one cannot be had with a real backend.
     func needRealTime(_ clock: RunOptions.Clock?) throws(CommandFailure) -> Bool {
-        let sources: [Source] = [.bluetooth, .location, .accessory, .audio, .voip]
-        let real = sources.map { self[$0] }.first { $0 != "simulated" }
+        let real = Areas.rows.map { self[$0.source] }.first { $0 != "simulated" }
         if let real, clock == .virtual {
             throw CommandFailure(
                 .usage,
@@ -29,14 +28,10 @@ struct RunBackends {
 
     /// The settings that the log begins with; those of sources that the scenario does not use are left away.
     func settings(of scenario: Scenario) -> [String: String] {
-        var settings = [
-            "bluetooth": self[.bluetooth], "location": self[.location], "scenario": scenario.name,
-            "voip": self[.voip],
-        ]
-        let usesAccessories = scenario.devices.contains { $0.accessory != nil }
-        let usesSound = scenario.devices.contains { $0.audio != nil }
-        if usesSound || self[.audio] != "simulated" { settings["audio"] = self[.audio] }
-        if usesAccessories || self[.accessory] != "simulated" { settings["accessory"] = self[.accessory] }
+        var settings = ["scenario": scenario.name]
+        for area in Areas.rows where area.isUsed(by: scenario) || self[area.source] != "simulated" {
+            settings[area.source.word] = self[area.source]
+        }
         return settings
     }
 }

@@ -40,14 +40,9 @@ extension ScriptedAppHost {
         }
     }
 
-    package func audioAnswer(
-        _ answer: AudioAnswer,
-        request: UInt32,
-        stream: SharedAudio?,
-        to app: AppID,
-        at now: Instant
-    ) {
-        guard case .granted = answer, let own = apps[app] else { return }
+    /// Its stream is there.
+    func soundGranted(to app: AppID, at now: Instant) {
+        guard let own = apps[app] else { return }
         pretend?(own.isSilent ? .silence : .tone, app, now)
     }
 

@@ -47,15 +47,6 @@ extension ScriptedAppHost {
         request(.peripheralManager(Self.peripheralManager, .create(restoreIdentifier: identifier)), from: app)
     }
 
-    package func restorePeripheral(
-        _ manager: ManagerNumber,
-        _ state: RestoredPeripheral,
-        to app: AppID,
-        at now: Instant
-    ) {
-        apps[app]!.isPublished = !state.services.isEmpty
-    }
-
     /// Publishes and advertises, unless restoration brought it back.
     func publish(_ app: AppID) {
         guard let script = apps[app]!.script.peripheral, !apps[app]!.isPublished else { return }

@@ -159,7 +159,17 @@ package final class ScriptedAppHost: AppHost {
         if let reaction = apps[app]!.script.reaction(to: delivery.event.kind) { begin(reaction, of: app, at: now) }
     }
 
-    package func managerState(_ manager: ManagerNumber, _ state: BluetoothState, to app: AppID, at now: Instant) {
+    package func tell(_ notice: AppNotice, to app: AppID, at now: Instant) {
+        switch notice {
+        case .managerState(let manager, let state): managerState(manager, state, to: app)
+        case .restore(_, let state): restore(state, to: app)
+        case .restorePeripheral(_, let state): apps[app]!.isPublished = !state.services.isEmpty
+        case .audioAnswer(_, .granted): soundGranted(to: app, at: now)
+        case .audioAnswer(_, .refused), .locationAuthorization: break
+        }
+    }
+
+    private func managerState(_ manager: ManagerNumber, _ state: BluetoothState, to app: AppID) {
         guard state == .poweredOn else { return }
         if manager == Self.peripheralManager { return publish(app) }
         let own = apps[app]!
@@ -178,7 +188,7 @@ package final class ScriptedAppHost: AppHost {
         }
     }
 
-    package func restore(_ manager: ManagerNumber, _ state: RestoredState, to app: AppID, at now: Instant) {
+    private func restore(_ state: RestoredState, to app: AppID) {
         for peripheral in state.peripherals {
             apps[app]!.connected[peripheral.name] = peripheral.connected
             if peripheral.connected, peripheral.subscriptions.isEmpty {
@@ -203,7 +213,7 @@ package final class ScriptedAppHost: AppHost {
             apps[app]!.connected[event.peripheral] = false
             request(.connect(Self.manager, peripheral: event.peripheral), from: app)
         case (.bluetoothPoweredOff, _): apps[app]!.connected = [:]
-        case (.bluetoothPoweredOn, _): managerState(Self.manager, .poweredOn, to: app, at: .zero)
+        case (.bluetoothPoweredOn, _): managerState(Self.manager, .poweredOn, to: app)
         case (.servicesDiscovered, .services(let services)):
             for service in services {
                 operate(.discoverCharacteristics(of: service.handle, []), event.peripheral, of: app)

@@ -18,8 +18,8 @@ extension WireTranslation {
                     decision: LogTime.text($0.decision)
                 )
             },
-            bluetoothCentrals: cause?.restoreIdentifiers.map(names.text) ?? [],
-            bluetoothPeripherals: cause?.peripheralRestoreIdentifiers.map(names.text) ?? [],
+            bluetoothCentrals: cause?.restores.central.map(names.text) ?? [],
+            bluetoothPeripherals: cause?.restores.peripheral.map(names.text) ?? [],
             isForLocation: cause?.event.kind.source == .location
         )
     }

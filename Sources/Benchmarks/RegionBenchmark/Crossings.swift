@@ -155,7 +155,7 @@ struct RouterWatch {
         decisions += output.decisions.count
         for index in output.actions.indices {
             switch output.actions[index] {
-            case .launch(let app, _, _, _, _):
+            case .launch(let app, _, _, _, _, _):
                 answers.append(.request(app, .location(1, .create)))
                 answers.append(.process(app, .launched))
             case .freeze(let app): answers.append(.process(app, .suspended))

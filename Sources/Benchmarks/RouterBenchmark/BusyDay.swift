@@ -138,16 +138,15 @@ struct BusyDay {
         for index in output.decisions.indices { count(output.decisions[index]) }
         for index in output.actions.indices {
             switch output.actions[index] {
-            case .launch(let app, _, _, _, _):
+            case .launch(let app, _, _, _, _, _):
                 let identifier = app.number % 10 == 5 ? NameID.none : NameID(400 + app.number)
                 answers.append(.request(app, .createManager(1, restoreIdentifier: identifier)))
                 answers.append(.process(app, .launched))
             case .freeze(let app): answers.append(.process(app, .suspended))
             case .callback(let app, let callback, _): answers.append(.process(app, .returned(callback)))
-            case .thaw, .kill, .expireTasks, .deliver, .keep, .discard, .managerState, .restore, .bluetooth,
-                .restorePeripheral, .peripheralRole, .refused,
-                .alert, .exited, .moved, .locationAuthorization, .location, .accessory, .audio, .audioAnswer, .raise,
-                .voip:
+            case .thaw, .kill, .expireTasks, .deliver, .keep, .discard, .tell, .command, .refused, .alert, .exited,
+                .moved,
+                .raise:
                 break
             }
         }

@@ -71,9 +71,6 @@ final class BenchmarkRadio: BluetoothCentralPort {
     func start(at now: Instant) throws(SourceFailure) { try radio.start(at: now) }
     func perform(_ command: BluetoothCommand, at now: Instant) { radio.perform(command, at: now) }
     func setPower(_ on: Bool, at now: Instant) { radio.setPower(on, at: now) }
-    func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) {
-        try radio.arm(fault: fault, device: device, at: now)
-    }
     func knownPeripheral(_ name: NameID) -> KnownPeripheral? { radio.knownPeripheral(name) }
     func connectedPeripherals(services: [NameID]) -> [NameID] { radio.connectedPeripherals(services: services) }
     func stop() { radio.stop() }

@@ -31,10 +31,6 @@ package protocol AccessoryPort: SourcePort {
     /// Carries out a command of the router.
     func perform(_ command: AccessoryCommand, at now: Instant)
 
-    /// Arms a fault of a device file, or changes what the device does. Throws when the device or fault is unknown, or
-    /// when the backend cannot do it.
-    func arm(fault: String, device: String, at now: Instant) throws(SourceFailure)
-
     /// The accessories that are connected, in order of connection.
     var accessories: [Accessory] { get }
 
@@ -50,10 +46,12 @@ extension AccessoryPort {
     /// The most bytes that a port keeps of a session in each direction, beside what the kernel holds (EA-5).
     package static var sessionBuffer: Int { 65_536 }
 
-    package func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) {
-        throw SourceFailure(
-            .unsupported,
-            "the fault '\(fault)' needs accessory=simulated; on a real one the accessory itself decides"
-        )
+    package func takes(_ command: SourceCommand) -> Bool {
+        if case .accessory = command { true } else { false }
     }
+    package func carryOut(_ command: SourceCommand, at now: Instant) {
+        if case .accessory(let command) = command { perform(command, at: now) }
+    }
+    package func look(at now: Instant) { lookAtSessions(at: now) }
+    package var isInSnapshots: Bool { false }
 }

@@ -20,33 +20,8 @@ package protocol AppHost: AnyObject {
     func callback(_ callback: LifecycleCallback, state: AppState, to app: AppID, at now: Instant)
     func expireTasks(_ tokens: [UInt64], of app: AppID, at now: Instant)
     func deliver(_ delivery: AppDelivery, to app: AppID, at now: Instant)
-    /// Tells a central or peripheral manager whether it may use Bluetooth.
-    func managerState(_ manager: ManagerNumber, _ state: BluetoothState, to app: AppID, at now: Instant)
-    func restore(_ manager: ManagerNumber, _ state: RestoredState, to app: AppID, at now: Instant)
-    /// Gives a peripheral manager its past back (BTP-4).
-    func restorePeripheral(
-        _ manager: ManagerNumber,
-        _ state: RestoredPeripheral,
-        to app: AppID,
-        at now: Instant
-    )
-
-    /// Tells a location manager what its app may know.
-    func locationAuthorization(
-        _ authorization: LocationAuthorization,
-        manager: ManagerNumber,
-        to app: AppID,
-        at now: Instant
-    )
-
-    /// Answers a numbered request about sound; of a granted one with the ends of the app's stream, when it has one.
-    func audioAnswer(
-        _ answer: AudioAnswer,
-        request: UInt32,
-        stream: SharedAudio?,
-        to app: AppID,
-        at now: Instant
-    )
+    /// Tells the app, or one of its managers, something that is no event.
+    func tell(_ notice: AppNotice, to app: AppID, at now: Instant)
 
     /// From now on what is sent to an app may wait until ``release()``, and then leave together.
     func gather()
@@ -67,23 +42,6 @@ extension AppHost {
     /// A host without packets has nothing to gather.
     package func gather() {}
     package func release() {}
-
-    /// A host whose apps use no sound answers nobody.
-    package func audioAnswer(
-        _ answer: AudioAnswer,
-        request: UInt32,
-        stream: SharedAudio?,
-        to app: AppID,
-        at now: Instant
-    ) {}
-
-    /// A host whose apps have no location managers tells nobody.
-    package func locationAuthorization(
-        _ authorization: LocationAuthorization,
-        manager: ManagerNumber,
-        to app: AppID,
-        at now: Instant
-    ) {}
 }
 
 /// What an app, or its process, says.
@@ -98,21 +56,13 @@ package enum AppWord: Hashable, Sendable {
 package struct LaunchCause: Hashable, Sendable {
     package var event: WakeEvent
     package var decision: DecisionID
-    /// The central managers that wait to be made again (BTC-6).
-    package var restoreIdentifiers: [NameID]
-    /// The peripheral managers that wait to be made again (BTP-4).
-    package var peripheralRestoreIdentifiers: [NameID]
+    /// The managers that wait to be made again.
+    package var restores: RestoreIdentifiers
 
-    package init(
-        event: WakeEvent,
-        decision: DecisionID,
-        restoreIdentifiers: [NameID],
-        peripheralRestoreIdentifiers: [NameID] = []
-    ) {
+    package init(event: WakeEvent, decision: DecisionID, restores: RestoreIdentifiers) {
         self.event = event
         self.decision = decision
-        self.restoreIdentifiers = restoreIdentifiers
-        self.peripheralRestoreIdentifiers = peripheralRestoreIdentifiers
+        self.restores = restores
     }
 }
 

@@ -32,17 +32,23 @@ package protocol AudioPort: SourcePort {
     /// Arms a fault of a device file. Throws when the device or fault is unknown, or when the backend cannot do it.
     func arm(fault: String, device: String, at now: Instant) throws(SourceFailure)
 
-    /// Whether no app owes a buffer, so that virtual time may move on.
+    /// Whether no app owes a buffer, so that virtual time may move on (AUD-11).
     var isQuiet: Bool { get }
-
-    /// Virtual time waited as long as it may: what is owed counts as late (AUD-11).
-    func giveUpWaiting(at now: Instant)
 }
 
 extension AudioPort {
     package func pretend(_ sound: PretendedSound, of app: AppID, at now: Instant) {}
     package var isQuiet: Bool { true }
-    package func giveUpWaiting(at now: Instant) {}
+    package var owed: String? { isQuiet ? nil : "a buffer of sound" }
+    /// The streams of apps end with their bench.
+    package var isReplayed: Bool { false }
+
+    package func takes(_ command: SourceCommand) -> Bool {
+        if case .audio = command { true } else { false }
+    }
+    package func carryOut(_ command: SourceCommand, at now: Instant) {
+        if case .audio(let command) = command { perform(command, at: now) }
+    }
 }
 
 /// What a scripted app does with its stream.

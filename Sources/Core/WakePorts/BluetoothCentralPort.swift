@@ -23,10 +23,6 @@ package protocol BluetoothCentralPort: SourcePort {
     /// Turns the adapter on or off, as a scenario step (BTC-10).
     func setPower(_ on: Bool, at now: Instant)
 
-    /// Arms a fault of a device file, or changes what the device does. Throws when the device or fault is unknown, or
-    /// when the backend cannot do it.
-    func arm(fault: String, device: String, at now: Instant) throws(SourceFailure)
-
     /// What is known of a peripheral, for retrievePeripherals and for restoration: nil when it was never seen.
     func knownPeripheral(_ name: NameID) -> KnownPeripheral?
 
@@ -60,6 +56,27 @@ extension BluetoothCentralPort {
     package func lookAtChannels(at now: Instant) {}
     package func watchBeacons(_ beacons: [BeaconIdentity], at now: Instant) {}
     package func phoneMoved(latitude: Double, longitude: Double, at now: Instant) {}
+
+    package func takes(_ command: SourceCommand) -> Bool {
+        switch command {
+        case .bluetooth, .location(.watchBeacons): true
+        default: false
+        }
+    }
+    package func carryOut(_ command: SourceCommand, at now: Instant) {
+        switch command {
+        case .bluetooth(let command): perform(command, at: now)
+        case .location(.watchBeacons(let beacons)): watchBeacons(beacons, at: now)
+        default: break
+        }
+    }
+
+    package var heardKinds: [EventKind] { [.positionFixed] }
+    package func hear(_ event: WakeEvent, _ payload: EventPayload, at now: Instant) {
+        guard case .position(let position) = payload else { return }
+        phoneMoved(latitude: position.latitude, longitude: position.longitude, at: now)
+    }
+    package func look(at now: Instant) { lookAtChannels(at: now) }
 }
 
 /// What a source remembers of a peripheral.

@@ -17,10 +17,6 @@ package protocol BluetoothPeripheralPort: SourcePort {
     /// advertises again.
     func setPower(_ on: Bool, at now: Instant)
 
-    /// Arms a fault of a device file, or changes what a central does. Throws when the device or fault is unknown, or when
-    /// the backend cannot do it.
-    func arm(fault: String, device: String, at now: Instant) throws(SourceFailure)
-
     /// How many bytes an update to a central may have; the least of the specification, 20, when the central is unknown.
     func maximumUpdateLength(of central: NameID) -> UInt16
 
@@ -33,4 +29,18 @@ package protocol BluetoothPeripheralPort: SourcePort {
 
 extension BluetoothPeripheralPort {
     package func lookAtChannels(at now: Instant) {}
+    package func look(at now: Instant) { lookAtChannels(at: now) }
+    package var isInSnapshots: Bool { false }
+
+    package func takes(_ command: SourceCommand) -> Bool {
+        if case .peripheralRole = command { true } else { false }
+    }
+    package func carryOut(_ command: SourceCommand, at now: Instant) {
+        if case .peripheralRole(let command) = command { perform(command, at: now) }
+    }
+
+    package var heardKinds: [EventKind] { [.bluetoothPoweredOn, .bluetoothPoweredOff] }
+    package func hear(_ event: WakeEvent, _ payload: EventPayload, at now: Instant) {
+        setPower(event.kind == .bluetoothPoweredOn, at: now)
+    }
 }

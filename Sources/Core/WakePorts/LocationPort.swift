@@ -10,3 +10,12 @@ package protocol LocationPort: SourcePort {
     /// Carries out a command of the router.
     func perform(_ command: LocationCommand, at now: Instant)
 }
+
+extension LocationPort {
+    package func takes(_ command: SourceCommand) -> Bool {
+        if case .location = command { true } else { false }
+    }
+    package func carryOut(_ command: SourceCommand, at now: Instant) {
+        if case .location(let command) = command { perform(command, at: now) }
+    }
+}

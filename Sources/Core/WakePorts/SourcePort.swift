@@ -19,6 +19,33 @@ package protocol SourcePort: AnyObject {
     /// Time has come to `now`. Harmless when nothing is due.
     func timeReached(_ now: Instant)
 
+    /// Whether a command of the router is for it.
+    func takes(_ command: SourceCommand) -> Bool
+
+    /// Carries out a command of the router that it takes; any other is nothing to it.
+    func carryOut(_ command: SourceCommand, at now: Instant)
+
+    /// The events, of whatever source, that it hears of once they are accepted.
+    var heardKinds: [EventKind] { get }
+
+    /// An event of ``heardKinds`` was accepted.
+    func hear(_ event: WakeEvent, _ payload: EventPayload, at now: Instant)
+
+    /// Looks at the sockets that it shares with apps; to be called in each turn. Harmless when there are none.
+    func look(at now: Instant)
+
+    /// What an app owes it, so that virtual time waits; nil when nothing is owed.
+    var owed: String? { get }
+
+    /// Virtual time waited as long as it may: what is owed counts as late.
+    func giveUpWaiting(at now: Instant)
+
+    /// Whether it is where it was once it has heard again what a journal holds.
+    var isReplayed: Bool { get }
+
+    /// Whether a snapshot holds what commands did to a simulated one.
+    var isInSnapshots: Bool { get }
+
     /// Ends: what was open is let go, and nothing is reported any more.
     func stop()
 }
@@ -26,6 +53,14 @@ package protocol SourcePort: AnyObject {
 extension SourcePort {
     /// Whether nothing of it is outside the bench.
     package var isSimulated: Bool { backend == "simulated" }
+
+    package var heardKinds: [EventKind] { [] }
+    package func hear(_ event: WakeEvent, _ payload: EventPayload, at now: Instant) {}
+    package func look(at now: Instant) {}
+    package var owed: String? { nil }
+    package func giveUpWaiting(at now: Instant) {}
+    package var isReplayed: Bool { isSimulated }
+    package var isInSnapshots: Bool { true }
 }
 
 /// An event as a source hands it in: the fact, and what the app is to read.

@@ -21,3 +21,13 @@ package protocol VoIPPort: SourcePort {
     /// Carries out a command of the router.
     func perform(_ command: VoIPCommand, at now: Instant)
 }
+
+extension VoIPPort {
+    package var isInSnapshots: Bool { false }
+    package func takes(_ command: SourceCommand) -> Bool {
+        if case .voip = command { true } else { false }
+    }
+    package func carryOut(_ command: SourceCommand, at now: Instant) {
+        if case .voip(let command) = command { perform(command, at: now) }
+    }
+}

@@ -345,7 +345,8 @@ extension Router {
         for slot in interest.slots {
             if let number = A.managerNumber(slot, of: index, in: &self) {
                 delivered = true
-                output.actions.append(.deliver(app, manager: number, event.id, decision))
+                let reconnects = reconnects(app, number, after: event)
+                output.actions.append(.deliver(app, manager: number, event.id, decision, reconnects: reconnects))
                 A.delivered(event, to: app, in: &self)
             } else if A.expectsManager(slot, of: index, in: &self) {
                 absent.slots.insert(UInt16(slot))

@@ -157,7 +157,14 @@ extension Router {
         apps[index].face.rebootedSince = false
         tell(.launched, of: app, into: &output)
         output.actions.append(
-            .launch(app, generation: apps[index].face.generation, state: state, cause: cause, decision: decision)
+            .launch(
+                app,
+                generation: apps[index].face.generation,
+                state: state,
+                cause: cause,
+                decision: decision,
+                restores: preservedRestoreIdentifiers(of: app)
+            )
         )
     }
 

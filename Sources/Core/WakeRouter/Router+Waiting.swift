@@ -160,7 +160,10 @@ extension Router {
         let area = area(of: item.interest.via.source)
         for slot in item.interest.slots {
             guard let number = area.managerNumber(slot, of: index, in: &self) else { continue }
-            output.actions.append(.deliver(app, manager: number, item.event.id, item.decision))
+            let reconnects = reconnects(app, number, after: item.event)
+            output.actions.append(
+                .deliver(app, manager: number, item.event.id, item.decision, reconnects: reconnects)
+            )
             apps[index].waiting[position].interest.slots.remove(slot)
             apps[index].waiting[position].undelivered = false
             area.delivered(item.event, to: app, in: &self)

@@ -208,13 +208,6 @@ package final class BlueZBluetooth: BluetoothCentralPort {
         }
     }
 
-    package func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) {
-        throw SourceFailure(
-            .unsupported,
-            "fault '\(fault)' of \(device) needs bluetooth=simulated; on bluez the device itself decides"
-        )
-    }
-
     package func knownPeripheral(_ name: NameID) -> KnownPeripheral? {
         guard let peripheral = peripherals[name], peripheral.wasSeen else { return nil }
         return KnownPeripheral(

@@ -183,13 +183,6 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort {
         if !on { listeners.removeAll() }
     }
 
-    package func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) {
-        throw SourceFailure(
-            .unsupported,
-            "fault '\(fault)' of \(device) needs bluetooth=simulated; on bluez the central itself decides"
-        )
-    }
-
     package func maximumUpdateLength(of central: NameID) -> UInt16 {
         UInt16(clamping: (mtus[central] ?? BlueZServer.smallestMTU) - 3)
     }

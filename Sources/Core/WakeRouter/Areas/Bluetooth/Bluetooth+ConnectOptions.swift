@@ -37,10 +37,12 @@ extension Router {
         profile.reconnects && link.options.contains(.reconnects) && isKept(link.client)
     }
 
-    /// Whether the system connects an app's manager to a peripheral again when the link is lost.
-    package func reconnects(_ app: AppID, _ manager: ManagerNumber, to peripheral: NameID) -> Bool {
-        guard isInstalled(app), let slot = areas.bluetooth.apps[Int(app.number)].slot(of: manager) else { return false }
-        return link(of: BluetoothClient(app: app, slot: UInt16(slot)), to: peripheral).map(reconnects) ?? false
+    /// Whether an event is the loss of a link that the system makes again by itself for an app's manager.
+    func reconnects(_ app: AppID, _ manager: ManagerNumber, after event: WakeEvent) -> Bool {
+        guard event.kind == .peripheralDisconnected, event.failed,
+            let slot = areas.bluetooth.apps[Int(app.number)].slot(of: manager)
+        else { return false }
+        return link(of: BluetoothClient(app: app, slot: UInt16(slot)), to: event.peripheral).map(reconnects) ?? false
     }
 
     // MARK: Alerts

@@ -468,14 +468,19 @@ extension Router {
 
 /// Questions that change nothing.
 extension Router {
-    /// The restore identifiers that a fresh process of the app finds in its launch options, of its central or of its
-    /// peripheral managers, in order of creation.
-    package func preservedRestoreIdentifiers(of app: AppID, peripheralRole: Bool = false) -> [NameID] {
-        guard isInstalled(app), profile.restoration else { return [] }
-        return areas.bluetooth.apps[Int(app.number)].managers.compactMap { manager in
-            manager.inUse && !manager.attached && manager.restoreIdentifier != .none
-                && (manager.local != nil) == peripheralRole ? manager.restoreIdentifier : nil
+    /// The restore identifiers that a fresh process of the app finds in its launch options.
+    func preservedRestoreIdentifiers(of app: AppID) -> RestoreIdentifiers {
+        var preserved = RestoreIdentifiers()
+        guard profile.restoration else { return preserved }
+        for manager in areas.bluetooth.apps[Int(app.number)].managers
+        where manager.inUse && !manager.attached && manager.restoreIdentifier != .none {
+            if manager.local == nil {
+                preserved.central.append(manager.restoreIdentifier)
+            } else {
+                preserved.peripheral.append(manager.restoreIdentifier)
+            }
         }
+        return preserved
     }
 
     /// Whether a manager's connection to a peripheral is up; nil when it neither has nor waits for one.

@@ -1,0 +1,112 @@
+import WakeDevices
+import WakeModel
+import WakePorts
+import WakeSystem
+
+/// How one area is wired into a run: its ends, what the steps of a scenario do to them, and what apps have of them.
+///
+/// ``Areas`` has a row for each; nothing else in this room names one.
+protocol Area: AnyObject {
+    /// The word of its backend, as `--backend` and the log have it.
+    static var source: Source { get }
+
+    /// Whether the log names its backend even when that is simulated.
+    static func isUsed(by scenario: Scenario) -> Bool
+
+    /// In the order in which they start.
+    var sources: [any SourcePort] { get }
+
+    /// Ties its ends to the bench and to the apps of a run.
+    func connect(to run: Run)
+
+    /// How everything of it is at the start; while a journal is read back, only of the ends that it brings back.
+    func begin(_ scenario: Scenario, isReplay: Bool)
+
+    /// The bench is back after it died, and has read its journal: what it held open ends as the peer's close.
+    func closeLinks(_ run: Run, _ origin: NameID, isReplay: Bool)
+
+    /// Its simulated ends' part of a snapshot; they are at `now` when it is read.
+    func code(with coder: inout SnapshotCoder, at now: Instant) throws(EncodingFault)
+
+    /// Whether a snapshot would hold all of its ends that must come back.
+    func canBeKept(_ scenario: Scenario) -> Bool
+
+    /// Says again what is there, once the bench is back.
+    func resume(at now: Instant)
+
+    /// Looks after the sockets that apps have of it; to be called in each turn.
+    func look(at now: Instant)
+
+    /// Lets go of the sockets that apps have of it.
+    func stop()
+
+    /// Says what the user has allowed or refused an app before it runs.
+    func install(_ app: ScenarioApp, as id: AppID, _ origin: NameID, in run: Run)
+
+    /// Carries out a step about apps that is the area's own; any other is nothing to it. A journal has what comes of it.
+    func act(_ verb: Verb, _ origin: NameID, in run: Run, at now: Instant)
+
+    /// Carries out a step about devices and places that is the area's own; any other is nothing to it. It is carried out
+    /// again while a journal is read back.
+    ///
+    /// - Throws: ``SourceFailure`` of kind unsupported when the end that the step needs is real.
+    func perform(_ verb: Verb, _ origin: NameID, in scenario: Scenario, at now: Instant) throws(SourceFailure)
+
+    /// Whether its devices have links to the phone, which they drop or take out of reach.
+    static var hasLinks: Bool { get }
+
+    /// Whether a device is one of its.
+    func owns(_ form: DeviceFile) -> Bool
+
+    /// A device drops its link.
+    func disconnect(_ device: ScenarioDevice, _ origin: NameID, at now: Instant) throws(SourceFailure)
+
+    /// A device leaves the phone's reach, or comes back.
+    func move(_ device: ScenarioDevice, inRange: Bool, at now: Instant) throws(SourceFailure)
+
+    /// Arms a fault of a device file.
+    func arm(_ fault: String, of device: ScenarioDevice, at now: Instant) throws(SourceFailure)
+}
+
+extension Area {
+    static func isUsed(by scenario: Scenario) -> Bool { true }
+    func connect(to run: Run) {}
+    func begin(_ scenario: Scenario, isReplay: Bool) {}
+    func closeLinks(_ run: Run, _ origin: NameID, isReplay: Bool) {}
+    func code(with coder: inout SnapshotCoder, at now: Instant) throws(EncodingFault) {}
+    func canBeKept(_ scenario: Scenario) -> Bool { true }
+    func resume(at now: Instant) {}
+    func look(at now: Instant) { for source in sources { source.look(at: now) } }
+    func stop() {}
+    func install(_ app: ScenarioApp, as id: AppID, _ origin: NameID, in run: Run) {}
+    func act(_ verb: Verb, _ origin: NameID, in run: Run, at now: Instant) {}
+    func perform(_ verb: Verb, _ origin: NameID, in scenario: Scenario, at now: Instant) throws(SourceFailure) {}
+
+    static var hasLinks: Bool { false }
+    func disconnect(_ device: ScenarioDevice, _ origin: NameID, at now: Instant) throws(SourceFailure) {}
+    func move(_ device: ScenarioDevice, inRange: Bool, at now: Instant) throws(SourceFailure) {}
+
+    /// The simulated end that a step needs.
+    ///
+    /// - Throws: ``SourceFailure`` of kind unsupported when the end is real; `who` decides then.
+    func need<End>(_ end: End?, for step: String, _ who: String) throws(SourceFailure) -> End {
+        guard let end else {
+            throw SourceFailure(
+                .unsupported,
+                "the step '\(step)' needs \(Self.source.word)=simulated; on a real one \(who) itself decides"
+            )
+        }
+        return end
+    }
+}
+
+/// What the ends of a run are made with.
+struct AreaSetup {
+    let backend: String
+    let scenario: Scenario
+    let options: RunOptions
+    let names: NameTable
+    let seed: UInt64
+    let realTime: Bool
+    let loop: EventLoop
+}

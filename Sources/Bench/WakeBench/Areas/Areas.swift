@@ -1,0 +1,125 @@
+import WakeDevices
+import WakeModel
+import WakePorts
+import WakeSystem
+
+/// The areas of a run, a row each.
+struct Areas {
+    /// In the order in which their ends start.
+    static var rows: [any Area.Type] {
+        [BluetoothArea.self, LocationArea.self, AudioArea.self, AccessoryArea.self, VoIPArea.self]
+    }
+
+    /// What stands of their events until they say otherwise.
+    static let standing = [LocationArea.standing, AccessoryArea.standing]
+
+    let bluetooth: BluetoothArea
+    let location: LocationArea
+    let audio: AudioArea
+    let accessory: AccessoryArea
+    let voip: VoIPArea
+
+    /// In the order of ``rows``.
+    let all: [any Area]
+    /// In the order in which they start.
+    let sources: [any SourcePort]
+
+    /// - Parameter setup: what the ends of a source are made with.
+    init(_ setup: (Source) -> AreaSetup, wrap: RadioWrap?) throws(CommandFailure) {
+        do throws(SystemError) {
+            bluetooth = try BluetoothArea(setup(.bluetooth), wrap: wrap)
+            location = try LocationArea(setup(.location))
+            audio = try AudioArea(setup(.audio))
+            accessory = try AccessoryArea(setup(.accessory), beside: bluetooth.real)
+            voip = VoIPArea(setup(.voip))
+        } catch {
+            throw CommandFailure(.internal, error.description)
+        }
+        all = [bluetooth, location, audio, accessory, voip]
+        sources = all.flatMap(\.sources)
+    }
+}
+
+/// What is the same for all of them.
+extension Areas {
+    func start() throws(CommandFailure) {
+        do throws(SourceFailure) {
+            for source in sources { try source.start(at: .zero) }
+        } catch {
+            throw CommandFailure(error.exitCode, error.message)
+        }
+    }
+
+    /// The radio goes last: others may share its adapter.
+    func stop() {
+        for source in sources.reversed() { source.stop() }
+        for area in all { area.stop() }
+    }
+
+    /// The next instant at which one of them has something to do of its own.
+    var nextDeadline: Instant {
+        var next = Instant.distantFuture
+        for source in sources { if let other = source.nextDeadline { next = min(next, other) } }
+        return next
+    }
+
+    func timeReached(_ now: Instant) {
+        for source in sources { source.timeReached(now) }
+    }
+
+    /// What an app owes one of them, so that virtual time waits; nil when nothing is owed.
+    var owed: String? {
+        // Each is asked once: apps write the memory that tells.
+        for source in sources { if let owed = source.owed { return owed } }
+        return nil
+    }
+
+    func giveUpWaiting(at now: Instant) {
+        for source in sources { source.giveUpWaiting(at: now) }
+    }
+
+    /// The radio goes off after what else there is at the start.
+    func begin(_ scenario: Scenario, isReplay: Bool) {
+        for area in all.reversed() { area.begin(scenario, isReplay: isReplay) }
+    }
+
+    /// Carries out a step that acts on devices and places; any other is nothing to it.
+    func perform(_ verb: Verb, _ origin: NameID, in scenario: Scenario, at now: Instant) throws(SourceFailure) {
+        switch verb {
+        case .disconnect(let devices):
+            for device in devices {
+                try linkOwner(device, scenario).disconnect(scenario.devices[device], origin, at: now)
+            }
+        case .range(let devices, let inRange):
+            for device in devices {
+                try linkOwner(device, scenario).move(scenario.devices[device], inRange: inRange, at: now)
+            }
+        case .arm(let devices, let fault):
+            for device in devices { try owner(device, scenario).arm(fault, of: scenario.devices[device], at: now) }
+        default: for area in all { try area.perform(verb, origin, in: scenario, at: now) }
+        }
+    }
+
+    /// Whose link a device has. One without is of nobody, as the radio says.
+    private func linkOwner(_ device: Int, _ scenario: Scenario) -> any Area {
+        let owner = owner(device, scenario)
+        return type(of: owner).hasLinks ? owner : bluetooth
+    }
+
+    private func owner(_ device: Int, _ scenario: Scenario) -> any Area {
+        let form = scenario.devices[device].form
+        guard let area = all.first(where: { $0.owns(form) }) else { preconditionFailure("\(form) is of no area") }
+        return area
+    }
+}
+
+extension SourceFailure {
+    /// The exit code of a command that ends with it.
+    var exitCode: ExitCode {
+        switch kind {
+        case .environment: .environment
+        case .unknown: .invalidFile
+        case .unsupported: .usage
+        }
+    }
+}

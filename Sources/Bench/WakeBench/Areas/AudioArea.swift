@@ -1,0 +1,126 @@
+import WakeAudio
+import WakeDevices
+import WakeModel
+import WakePorts
+import WakeReports
+import WakeSystem
+
+/// Sound: its end, and the streams of apps.
+final class AudioArea: Area {
+    static let source = Source.audio
+
+    static func isUsed(by scenario: Scenario) -> Bool { scenario.devices.contains { $0.audio != nil } }
+
+    let port: any AudioPort
+    fileprivate let simulated: SimulatedAudio?
+
+    var sources: [any SourcePort] { [port] }
+
+    init(_ setup: AreaSetup) throws(SystemError) {
+        if setup.backend == "alsa" {
+            port = try ALSAAudio(
+                card: setup.options.soundCard,
+                microphone: setup.options.microphone,
+                devices: setup.scenario.devices,
+                names: setup.names,
+                loop: setup.loop
+            )
+            simulated = nil
+        } else {
+            let simulated = SimulatedAudio(
+                devices: setup.scenario.devices,
+                names: setup.names,
+                loop: setup.loop,
+                inRealTime: setup.realTime
+            )
+            (port, self.simulated) = (simulated, simulated)
+        }
+    }
+
+    func connect(to run: Run) {
+        port.note = { [recorder = run.recorder] app, text in recorder.note(.fault(text), of: app) }
+        run.scripted.pretend = { [port] in port.pretend($0, of: $1, at: $2) }
+    }
+
+    func code(with coder: inout SnapshotCoder, at now: Instant) throws(EncodingFault) {
+        try simulated?.code(with: &coder)
+    }
+
+    // MARK: Apps
+
+    func install(_ app: ScenarioApp, as id: AppID, _ origin: NameID, in run: Run) {
+        if app.microphone != .undetermined { answerMicrophone(app.microphone == .granted, of: id, origin, in: run) }
+    }
+
+    func act(_ verb: Verb, _ origin: NameID, in run: Run, at now: Instant) {
+        switch verb {
+        case .sound(let apps, let act):
+            for app in apps { run.scripted.perform(act, of: AppID(UInt32(app)), at: now) }
+        case .microphone(let apps, let granted):
+            for app in apps { answerMicrophone(granted, of: AppID(UInt32(app)), origin, in: run) }
+        default: break
+        }
+    }
+
+    /// The user says whether an app may hear the microphone (AUD-10).
+    private func answerMicrophone(_ granted: Bool, of app: AppID, _ origin: NameID, in run: Run) {
+        let event = WakeEvent(
+            kind: .microphoneAnswered,
+            subject: run.names.intern("microphone"),
+            failed: !granted,
+            app: app,
+            origin: origin
+        )
+        run.bench.submit(SourceReport(event))
+    }
+
+    // MARK: Steps
+
+    func perform(_ verb: Verb, _ origin: NameID, in scenario: Scenario, at now: Instant) throws(SourceFailure) {
+        guard case .plug(let devices, let plugged) = verb else { return }
+        for device in devices { try port.plug(scenario.devices[device].name, plugged, at: now) }
+    }
+
+    func owns(_ form: DeviceFile) -> Bool {
+        if case .audio = form { true } else { false }
+    }
+
+    func arm(_ fault: String, of device: ScenarioDevice, at now: Instant) throws(SourceFailure) {
+        try port.arm(fault: fault, device: device.name, at: now)
+    }
+}
+
+/// What a caller may want to know of a run's sound.
+extension Run {
+    /// Tells of each buffer that the simulated sound card plays, with its frames.
+    package func soundHeard(_ heard: @escaping (Int) -> Void) {
+        areas.audio.simulated?.heard = { _, frames in heard(frames) }
+    }
+
+    /// The apps that silence alone kept running in the background, and how long, in the order of the scenario (AUD-4).
+    package var silentApps: [(app: String, time: Instant.Span)] {
+        scenario.apps.enumerated().compactMap { number, app in
+            let time = bench.router.silence(of: AppID(UInt32(number)), at: bench.now)
+            return time == .zero ? nil : (app.name, time)
+        }
+    }
+
+    /// Leaves a note for each of them in the logs, so that every report of the run has it.
+    func noteSilence() {
+        for number in scenario.apps.indices {
+            let app = AppID(UInt32(number))
+            let time = bench.router.silence(of: app, at: bench.now)
+            if time > .zero {
+                recorder.note("silence alone kept it running for \(LogTime.text(time)) (AUD-4)", of: app)
+            }
+        }
+    }
+
+    /// The apps whose buffers came late, and how many, in the order of the scenario (AUD-11).
+    package var lateBuffers: [(app: String, count: UInt64)] {
+        scenario.apps.enumerated().compactMap { number, app in
+            let count = bench.router.underruns(of: AppID(UInt32(number)))
+            return count == 0 ? nil : (app.name, count)
+        }
+    }
+}

@@ -1,0 +1,192 @@
+import WakeBluetooth
+import WakeDevices
+import WakeModel
+import WakePorts
+import WakeSystem
+
+/// Puts another radio before the run's own; a benchmark reads its values from a descriptor so.
+package typealias RadioWrap = (any BluetoothCentralPort, EventLoop) throws(SystemError) -> any BluetoothCentralPort
+
+/// The radio, what apps are to others as peripherals, and the L2CAP channels of both.
+final class BluetoothArea: Area {
+    static let source = Source.bluetooth
+    static let hasLinks = true
+
+    let radio: any BluetoothCentralPort
+    let peripheralRole: any BluetoothPeripheralPort
+    /// The real radio, whose adapter others may share; nil when the run has none.
+    let real: BlueZBluetooth?
+    private let simulated: SimulatedBluetooth?
+    private let phones: SimulatedPeripheralRole?
+    private var keeper: ChannelKeeper?
+
+    var sources: [any SourcePort] { [radio, peripheralRole] }
+
+    init(_ setup: AreaSetup, wrap: RadioWrap?) throws(SystemError) {
+        let (scenario, names, loop) = (setup.scenario, setup.names, setup.loop)
+        let own: any BluetoothCentralPort
+        if setup.backend == "bluez" {
+            let real = try BlueZBluetooth(
+                devices: scenario.devices,
+                names: names,
+                loop: loop,
+                adapterAddress: setup.options.adapter
+            )
+            (own, self.real, simulated, phones) = (real, real, nil, nil)
+            peripheralRole = try BlueZPeripheralRole(devices: scenario.devices, names: names, loop: loop, beside: real)
+        } else {
+            let radio = SimulatedBluetooth(devices: scenario.devices, names: names, seed: setup.seed, loop: loop)
+            let phones = SimulatedPeripheralRole(
+                devices: scenario.devices,
+                names: names,
+                seed: setup.seed,
+                beside: radio
+            )
+            (own, real, peripheralRole, self.phones) = (radio, nil, phones, phones)
+            simulated = wrap == nil ? radio : nil
+        }
+        radio = try wrap?(own, loop) ?? own
+    }
+
+    func connect(to run: Run) {
+        let bench = run.bench
+        radio.note = { [recorder = run.recorder, unowned bench] in recorder.note($0, at: bench.now) }
+        let keeper = ChannelKeeper(
+            .channels,
+            loop: run.loop,
+            names: run.names,
+            take: { [radio] in radio.takeChannel($0) },
+            report: { [unowned bench] in bench.submit($0) }
+        )
+        self.keeper = keeper
+        bench.add(keeper)
+        guard let processes = run.processes, !run.realTime else { return }
+        keeper.tellRunning = { [unowned processes] app, manager in
+            processes.host.channelHoldsBytes(of: app, manager: manager)
+        }
+        simulated?.table.written = { [weak keeper] in keeper?.wrote(to: $0) }
+    }
+
+    func begin(_ scenario: Scenario, isReplay: Bool) {
+        guard !scenario.phone.bluetooth, !isReplay || radio.isReplayed else { return }
+        radio.setPower(false, at: .zero)
+    }
+
+    func closeLinks(_ run: Run, _ origin: NameID, isReplay: Bool) {
+        let now = run.bench.now
+        for device in run.scenario.devices {
+            // Every device of the scenario is known to its end.
+            switch device.form {
+            case .peripheral: try? simulated?.simulateDisconnect(device: device.name, origin: origin, at: now)
+            case .central: try? phones?.simulateDisconnect(device: device.name, at: now)
+            default: break
+            }
+        }
+        guard simulated == nil, !isReplay else { return }
+        for peripheral in run.bench.router.connectedPeripherals {
+            let event = WakeEvent(
+                kind: .peripheralDisconnected,
+                peripheral: peripheral,
+                subject: peripheral,
+                origin: origin
+            )
+            run.bench.submit(SourceReport(event, .failure(.peripheralDisconnected)))
+        }
+    }
+
+    func code(with coder: inout SnapshotCoder, at now: Instant) throws(EncodingFault) {
+        try simulated?.code(with: &coder)
+        // All that a peripheral role can have that was never told anything is the adapter's power.
+        if coder.isReading, let simulated { phones?.setPower(simulated.poweredOn, at: now) }
+    }
+
+    func canBeKept(_ scenario: Scenario) -> Bool {
+        simulated?.canBeKept != false && (phones == nil || !scenario.devices.contains(where: \.isCentral))
+    }
+
+    func look(at now: Instant) {
+        for source in sources { source.look(at: now) }
+        keeper?.look()
+    }
+
+    func stop() { keeper?.stop() }
+
+    // MARK: Steps
+
+    func perform(_ verb: Verb, _ origin: NameID, in scenario: Scenario, at now: Instant) throws(SourceFailure) {
+        guard case .notify(let devices, let characteristic, let value) = verb else { return }
+        let radio = try radio(for: "notify")
+        for device in devices {
+            try radio.simulateNotification(
+                device: scenario.devices[device].name,
+                characteristic: characteristic,
+                value: value,
+                origin: origin,
+                at: now
+            )
+        }
+    }
+
+    func owns(_ form: DeviceFile) -> Bool {
+        switch form {
+        case .peripheral, .beacon, .central: true
+        default: false
+        }
+    }
+
+    func disconnect(_ device: ScenarioDevice, _ origin: NameID, at now: Instant) throws(SourceFailure) {
+        if device.isCentral {
+            try phones(for: "disconnect").simulateDisconnect(device: device.name, at: now)
+        } else {
+            try radio(for: "disconnect").simulateDisconnect(device: device.name, origin: origin, at: now)
+        }
+    }
+
+    func move(_ device: ScenarioDevice, inRange: Bool, at now: Instant) throws(SourceFailure) {
+        let step = inRange ? "in-range" : "out-of-range"
+        if device.isCentral {
+            try phones(for: step).simulateRange(device: device.name, inRange: inRange, at: now)
+        } else {
+            try radio(for: step).simulateRange(device: device.name, inRange: inRange, at: now)
+        }
+    }
+
+    func arm(_ fault: String, of device: ScenarioDevice, at now: Instant) throws(SourceFailure) {
+        if device.isCentral {
+            try phones(for: "arm").arm(fault: fault, device: device.name, at: now)
+        } else {
+            try radio(for: "arm").arm(fault: fault, device: device.name, at: now)
+        }
+    }
+
+    private func radio(for step: String) throws(SourceFailure) -> SimulatedBluetooth {
+        try need(simulated, for: step, "the device")
+    }
+
+    private func phones(for step: String) throws(SourceFailure) -> SimulatedPeripheralRole {
+        try need(phones, for: step, "the central")
+    }
+}
+
+extension ScenarioDevice {
+    fileprivate var isCentral: Bool {
+        if case .central = form { true } else { false }
+    }
+}
+
+extension ChannelKeeper.Kinds {
+    /// L2CAP channels: their end is data to be read (BTC-1).
+    fileprivate static let channels = ChannelKeeper.Kinds(
+        origin: "channel",
+        opening: .channelOpened,
+        holdsData: .channelDataAvailable
+    )
+}
+
+extension Run {
+    /// Says how much from the air there was no name for.
+    func noteUnnamed() {
+        let count = areas.bluetooth.radio.unnamed
+        if count > 0 { recorder.note("Bluetooth: \(count) times there was no name for what came", at: reached) }
+    }
+}

@@ -1,0 +1,103 @@
+import WakeDevices
+import WakeLocation
+import WakeModel
+import WakePorts
+import WakeSystem
+
+/// Where the phone is.
+final class LocationArea: Area {
+    static let source = Source.location
+
+    /// A significant change is told of with the last fix.
+    static let standing = StandingPayloads.Row(told: .positionFixed, found: .significantChange)
+
+    private let port: any LocationPort
+    private let simulated: SimulatedLocation?
+
+    var sources: [any SourcePort] { [port] }
+
+    init(_ setup: AreaSetup) throws(SystemError) {
+        switch setup.backend {
+        case "gpsd":
+            port = try GPSDLocation(names: setup.names, loop: setup.loop, port: setup.options.gpsdPort)
+            simulated = nil
+        case "nmea":
+            let receiver = setup.options.receiver.map { NMEAReceiver.path($0) } ?? .any
+            port = try NMEALocation(receiver, names: setup.names, loop: setup.loop)
+            simulated = nil
+        default:
+            let tracks = setup.scenario.devices.compactMap { device in device.track.map { (device.name, $0) } }
+            let simulated = SimulatedLocation(tracks: tracks, names: setup.names, seed: setup.seed)
+            (port, self.simulated) = (simulated, simulated)
+        }
+    }
+
+    func code(with coder: inout SnapshotCoder, at now: Instant) throws(EncodingFault) {
+        try simulated?.code(with: &coder)
+    }
+
+    // MARK: Apps
+
+    /// What the user refuses an app before it runs; what he allows, the app asks for.
+    func install(_ app: ScenarioApp, as id: AppID, _ origin: NameID, in run: Run) {
+        if app.keepsWhenInUse { run.bench.submit(.user(id, .keepWhenInUse), origin: origin) }
+        guard case .scripted(let script) = app.form, let authorization = script.location?.authorization else { return }
+        switch authorization {
+        case .notDetermined, .whenInUse, .always, .provisionalAlways: return
+        case .restricted, .denied: break
+        }
+        let event = WakeEvent(kind: .authorizationChanged, app: id, authorization: authorization, origin: origin)
+        run.bench.submit(SourceReport(event))
+    }
+
+    func act(_ verb: Verb, _ origin: NameID, in run: Run, at now: Instant) {
+        guard case .authorize(let apps, let authorization) = verb else { return }
+        for app in apps {
+            let event = WakeEvent(
+                kind: .authorizationChanged,
+                subject: run.names.intern("location"),
+                app: AppID(UInt32(app)),
+                authorization: authorization,
+                origin: origin
+            )
+            run.bench.submit(SourceReport(event))
+        }
+    }
+
+    // MARK: Steps
+
+    func perform(_ verb: Verb, _ origin: NameID, in scenario: Scenario, at now: Instant) throws(SourceFailure) {
+        switch verb {
+        case .cross(let region, true):
+            try positions("enter").simulateEnter(region: region, origin: origin, at: now)
+        case .cross(let region, false):
+            try positions("exit").simulateExit(region: region, origin: origin, at: now)
+        case .position(let place, let accuracy):
+            try positions("position").simulatePosition(TrackPoint(place), accuracy: accuracy, at: now)
+        case .play(let device): try positions("play").simulateTrack(device: scenario.devices[device].name, at: now)
+        case .visit(let place, let departs):
+            let time = SimulatedLocation.usualTimestamp + Double(now.nanoseconds) / 1e9
+            let visit = Visit(
+                latitude: place.latitude,
+                longitude: place.longitude,
+                horizontalAccuracy: 50,
+                arrival: departs ? nil : time,
+                departure: departs ? time : nil
+            )
+            try positions(departs ? "depart" : "arrive").simulateVisit(visit, origin: origin, at: now)
+        default: break
+        }
+    }
+
+    func owns(_ form: DeviceFile) -> Bool {
+        if case .track = form { true } else { false }
+    }
+
+    func arm(_ fault: String, of device: ScenarioDevice, at now: Instant) throws(SourceFailure) {
+        try positions("arm").arm(fault: fault, device: device.name, at: now)
+    }
+
+    private func positions(_ step: String) throws(SourceFailure) -> SimulatedLocation {
+        try need(simulated, for: step, "the receiver")
+    }
+}

@@ -1,0 +1,69 @@
+import WakeDevices
+import WakeModel
+import WakePorts
+import WakeVoIP
+
+/// Calls: the watch over apps' sockets, and the servers that they call.
+final class VoIPArea: Area {
+    static let source = Source.voip
+
+    let port: any VoIPPort
+    private let simulated: SimulatedVoIP?
+
+    var sources: [any SourcePort] { [port] }
+
+    init(_ setup: AreaSetup) {
+        let scenario = setup.scenario
+        let servers = scenario.devices.compactMap { device in device.form.callServer.map { (device.name, $0) } }
+        if setup.backend == "socket" {
+            port = SocketVoIP(servers: servers, names: setup.names, loop: setup.loop)
+            simulated = nil
+        } else {
+            let hasProcesses = scenario.apps.contains { app in
+                if case .bundle = app.form { true } else { false }
+            }
+            let simulated = SimulatedVoIP(
+                servers: servers,
+                names: setup.names,
+                seed: setup.seed,
+                loop: setup.loop,
+                listens: hasProcesses
+            )
+            (port, self.simulated) = (simulated, simulated)
+        }
+    }
+
+    /// Where the simulated servers listen, as apps find it in their environment.
+    var environment: [String] { simulated?.environment ?? [] }
+
+    func connect(to run: Run) {
+        guard let processes = run.processes, !run.realTime else { return }
+        simulated?.tellRunning = { [unowned processes] app, socket in
+            processes.host.socketHoldsBytes(of: app, socket: socket)
+        }
+    }
+
+    func canBeKept(_ scenario: Scenario) -> Bool {
+        simulated == nil || !scenario.devices.contains { owns($0.form) }
+    }
+
+    // MARK: Steps
+
+    func perform(_ verb: Verb, _ origin: NameID, in scenario: Scenario, at now: Instant) throws(SourceFailure) {
+        guard case .call(let devices, let act) = verb else { return }
+        let calls = try calls("voip")
+        for device in devices { try calls.simulate(act, device: scenario.devices[device].name, at: now) }
+    }
+
+    func owns(_ form: DeviceFile) -> Bool {
+        if case .callServer = form { true } else { false }
+    }
+
+    func arm(_ fault: String, of device: ScenarioDevice, at now: Instant) throws(SourceFailure) {
+        try calls("arm").arm(fault: fault, device: device.name, at: now)
+    }
+
+    private func calls(_ step: String) throws(SourceFailure) -> SimulatedVoIP {
+        try need(simulated, for: step, "the peer")
+    }
+}
