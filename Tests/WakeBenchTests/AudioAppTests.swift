@@ -24,7 +24,7 @@ struct AudioAppTests {
             options.appFolders = [bench.folder.appending(path: "apps").path]
             if let patience { options.patience = patience }
             run = try Run(options)
-            (run.areas.audio.port as? SimulatedAudio)?.heard = { [unowned self] samples, frames in
+            run.areas.audio.simulated?.heard = { [unowned self] samples, frames in
                 for frame in 0..<frames { left.append(samples[frame * 2]) }
             }
         }
@@ -208,7 +208,7 @@ struct AudioAppTests {
     func hostile() throws {
         let stage = try play("hostile", patience: 1)
         #expect(stage.run.bench.router.state(of: AppID(0)) == .active)
-        #expect((stage.run.areas.audio.port as? SimulatedAudio)?.sharing == [])
+        #expect(stage.run.areas.audio.simulated?.sharing == [])
         let outcomes = try stage.bench.lines(of: "out/outcomes.ndjson").joined()
         #expect(outcomes.contains("positions cannot be"))
         let decisions = try stage.bench.lines(of: "out/decisions.ndjson").joined()
@@ -222,6 +222,6 @@ struct AudioAppTests {
     func dies() throws {
         let stage = try play("dies")
         #expect(stage.run.bench.router.state(of: AppID(0)) == .notRunning)
-        #expect((stage.run.areas.audio.port as? SimulatedAudio)?.sharing == [])
+        #expect(stage.run.areas.audio.simulated?.sharing == [])
     }
 }

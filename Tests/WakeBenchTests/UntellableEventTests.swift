@@ -40,32 +40,12 @@ struct UntellableEventTests {
 /// Surroundings that keep the faults, and know of nothing else.
 private final class Listening: ProcessAppSurroundings {
     private(set) var faults: [String] = []
-    let radio: any BluetoothCentralPort = QuietRadio()
     let wallSeconds = 0.0
-    var voip: any VoIPPort { preconditionFailure("nobody asks for sockets") }
+    var view: AppView { preconditionFailure("nobody asks for anything") }
 
     func note(_ fact: ProcessFact, of app: AppID) {
         if case .fault(let what) = fact { faults.append(what) }
     }
 
     func note(_ signpost: WireSignpost, of app: AppID) {}
-    func backgroundSecondsRemaining(of app: AppID) -> Double? { nil }
-    func linkState(of app: AppID, manager: ManagerNumber, to peripheral: NameID) -> WireLinkState { .disconnected }
-    func isFreezing(_ app: AppID) -> Bool { false }
-    func locationFacts(of app: AppID) -> LocationFacts {
-        LocationFacts(authorization: .notDetermined, circles: [], beacons: [])
-    }
-    func audioFacts(of app: AppID) -> AudioFacts {
-        AudioFacts(
-            permission: .undetermined,
-            otherPlaying: false,
-            silenceSecondary: false,
-            route: AudioRoute(output: nil, input: nil)
-        )
-    }
-    func accessories(of app: AppID) -> [Accessory] { [] }
-    func grantsTask(of app: AppID) -> Bool { false }
-    func grantsKeepAlive(of app: AppID, period: Instant.Span) -> Bool { false }
-    func maximumUpdateLength(of central: NameID) -> UInt16 { 20 }
-    func updateRoom(of app: AppID, manager: ManagerNumber) -> (room: Int, turn: UInt64) { (0, 0) }
 }

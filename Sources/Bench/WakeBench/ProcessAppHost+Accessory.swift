@@ -14,7 +14,7 @@ extension ProcessAppHost {
             asked = .open(session, accessory: accessory, protocolName: translation.names.intern(protocolName))
         case .close(let session): asked = .close(session)
         case .list(let id):
-            let visible = surroundings?.accessories(of: app).prefix(WireLimits.accessories) ?? []
+            let visible = surroundings?.view.accessories(of: app).prefix(WireLimits.accessories) ?? []
             reply(id, WireReply(accessories: Array(visible)), to: app)
             return
         }

@@ -67,7 +67,7 @@ extension ProcessAppHost {
 
     func audioAnswer(_ answer: AudioAnswer, request: UInt32, to app: AppID) {
         var stream: SharedAudio?
-        if case .granted = answer { stream = surroundings?.stream(of: app) }
+        if case .granted = answer { stream = surroundings?.view.stream(of: app) }
         guard let asked = sounds[app]?.asked.removeValue(forKey: request) else { return }
         switch answer {
         case .refused(let code):
@@ -91,7 +91,7 @@ extension ProcessAppHost {
     }
 
     private func status(of app: AppID, _ sound: AppSound, capacity: UInt32 = 0) -> WireAudioStatus {
-        let facts = surroundings?.audioFacts(of: app)
+        let facts = surroundings?.view.audioFacts(of: app)
         return WireAudioStatus(
             microphone: facts?.permission ?? .undetermined,
             rate: AudioFormat.rate,

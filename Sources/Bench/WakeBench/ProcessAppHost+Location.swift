@@ -13,11 +13,13 @@ extension ProcessAppHost {
     func heard(_ request: WireLocationRequest, manager: ManagerNumber, from app: AppID) {
         switch request {
         case .create(let id):
-            let status = surroundings.map { translation.status($0.locationFacts(of: app)) }
+            let status = surroundings.map { translation.status($0.view.locationFacts(of: app)) }
             reply(id, WireReply(location: status), to: app)
         case .allowBackground(let id):
             // An app without the mode is ended while it waits for the answer.
-            if surroundings?.locationFacts(of: app).mayGoOnInBackground != false { reply(id, WireReply(), to: app) }
+            if surroundings?.view.locationFacts(of: app).mayGoOnInBackground != false {
+                reply(id, WireReply(), to: app)
+            }
         case .deferUpdates:
             // No phone since iOS 13 holds updates back, and the emulated one never does.
             let failure = WireTranslation.locationFailure(11, "The phone cannot hold updates back.")

@@ -19,7 +19,7 @@ extension ProcessAppHost {
 
     /// How many bytes an update to a central may have.
     func updateLength(_ central: NameID) -> UInt16 {
-        surroundings?.maximumUpdateLength(of: central) ?? 20
+        surroundings?.view.maximumUpdateLength(of: central) ?? 20
     }
 
     /// A request of a peripheral manager; creations and updates are replied to at once.
@@ -46,7 +46,7 @@ extension ProcessAppHost {
     /// Whether the queue of the peripheral end has room for one more update of a manager.
     private func takesUpdate(of manager: ManagerNumber, _ app: AppID) -> Bool {
         guard let surroundings else { return true }
-        let (room, turn) = surroundings.updateRoom(of: app, manager: manager)
+        let (room, turn) = surroundings.view.updateRoom(of: app, manager: manager)
         return updatesAsked.take(app, manager, room: room, turn: turn)
     }
 }

@@ -27,15 +27,15 @@ extension ProcessAppHost {
             say(app, .report(.launched))
         case .acknowledge(let first, let last): acknowledge(first, through: last ?? first, process, app)
         case .timeRemaining(let id):
-            reply(id, WireReply(seconds: surroundings?.backgroundSecondsRemaining(of: app)), to: app)
+            reply(id, WireReply(seconds: surroundings?.view.backgroundSecondsRemaining(of: app)), to: app)
         case .signpost(let signpost): surroundings?.note(signpost, of: app)
         case .central(let manager, .retrieve(let id, let identifiers)):
-            let isOn = surroundings?.radio.poweredOn == true
+            let isOn = surroundings?.view.radio.poweredOn == true
             let found = isOn ? identifiers.compactMap { translation.identifiers.name(of: $0) } : []
             reply(id, WireReply(peripherals: found.map { known($0, app, manager) }), to: app)
         case .central(let manager, .retrieveConnected(let id, let services)):
             let found =
-                surroundings?.radio.connectedPeripherals(services: services.map(translation.names.intern)) ?? []
+                surroundings?.view.radio.connectedPeripherals(services: services.map(translation.names.intern)) ?? []
             reply(id, WireReply(peripherals: found.map { known($0, app, manager) }), to: app)
         case .central(_, .create(let id, _, _)):
             reply(id, WireReply(), to: app)
@@ -46,7 +46,7 @@ extension ProcessAppHost {
         case .peripheralManager(let manager, let request): heard(request, manager: manager, from: app)
         case .audio(let manager, let request): heard(request, manager: manager, from: app)
         case .beginTask(_, _, let id?):
-            let granted = surroundings?.grantsTask(of: app) == true
+            let granted = surroundings?.view.grantsTask(of: app) == true
             reply(id, WireReply(granted: granted), to: app)
             if granted { ask(message, app) }
         case .central, .peripheral, .done, .beginTask, .endTask: ask(message, app)
@@ -96,8 +96,8 @@ extension ProcessAppHost {
     private func known(_ name: NameID, _ app: AppID, _ manager: ManagerNumber) -> WirePeripheral {
         WirePeripheral(
             identifier: translation.identifiers.identifier(of: name),
-            name: surroundings?.radio.knownPeripheral(name)?.name,
-            state: surroundings?.linkState(of: app, manager: manager, to: name) ?? .disconnected
+            name: surroundings?.view.radio.knownPeripheral(name)?.name,
+            state: surroundings?.view.linkState(of: app, manager: manager, to: name) ?? .disconnected
         )
     }
 }

@@ -48,7 +48,7 @@ extension ProcessAppHost {
     }
 
     private func restore(_ manager: ManagerNumber, _ state: RestoredState, to app: AppID) {
-        let restoration = translation.restoration(state) { surroundings?.radio.knownPeripheral($0) }
+        let restoration = translation.restoration(state) { surroundings?.view.radio.knownPeripheral($0) }
         send(to: app, owing: .nothing(.none), named: "willRestoreState", decision: .none) { number in
             .deliver(WireDelivery(delivery: number, manager: manager, body: .centralWillRestore(restoration)))
         }

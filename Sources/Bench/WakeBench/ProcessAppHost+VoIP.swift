@@ -12,7 +12,7 @@ extension ProcessAppHost {
         case .watch(let id, let socket): watch(socket, id, with: descriptors.take(), from: app)
         case .setKeepAlive(let id, let period):
             let span = WireTranslation.keepAlivePeriod(period)
-            let granted = surroundings?.grantsKeepAlive(of: app, period: span) == true
+            let granted = surroundings?.view.grantsKeepAlive(of: app, period: span) == true
             reply(id, WireReply(granted: granted), to: app)
         case .unwatch, .clearKeepAlive: break
         }
@@ -32,7 +32,7 @@ extension ProcessAppHost {
 
     /// What the other end of a socket is called that is watched from now on; nil when it is not, and why.
     private func adopt(_ socket: SocketNumber, _ descriptor: Int32?, of app: AppID) -> (peer: NameID?, why: String) {
-        guard let descriptor, let voip = surroundings?.voip else {
+        guard let descriptor, let voip = surroundings?.view.voip else {
             return (nil, "without its descriptor, or the bench has as many as it may (ulimit -n)")
         }
         // The app chooses whom it connects to: the name of each is one that it brings.

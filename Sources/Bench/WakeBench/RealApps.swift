@@ -70,18 +70,17 @@ final class RealApps {
 
     init(
         _ found: [(position: Int, bundle: AppBundle)],
-        _ options: RunOptions,
+        _ setup: AreaSetup,
         profile: Profile,
-        loop: EventLoop,
-        names: NameTable,
         run: String,
         time: ProcessAppHost.TimeSettings?,
-        servers: [String] = []
+        _ areas: Areas
     ) throws(CommandFailure) {
-        logLimit = options.appLogLimit
+        let names = setup.names
+        logLimit = setup.options.appLogLimit
         bundles = Dictionary(uniqueKeysWithValues: found.map { ($0.position, $0.bundle) })
         let choice: FreezerChoice =
-            switch options.freezer {
+            switch setup.options.freezer {
             case .automatic: .automatic
             case .cgroup2: .cgroup2
             case .cgroup1: .cgroup1
@@ -90,7 +89,7 @@ final class RealApps {
         do {
             GroupRoots.ofThisProcess().removeEmptyGroups()
             try ProcessHost.sweep(runName: run)
-            processes = try ProcessHost(loop: loop, freezer: choice, runName: run)
+            processes = try ProcessHost(loop: setup.loop, freezer: choice, runName: run)
         } catch {
             throw CommandFailure(error.kind == .freezerUnavailable ? .environment : .internal, error.description)
         }
@@ -105,7 +104,7 @@ final class RealApps {
                 identifiers: PeripheralIdentifiers(names: names),
                 profile: profile
             ),
-            environment: Self.environment(beside: servers),
+            environment: Self.environment(beside: areas.all.flatMap(\.environment)),
             time: time
         )
     }
@@ -135,9 +134,9 @@ final class RealApps {
         return unsafe String(cString: current) + "/" + path
     }
 
-    /// What every app finds in its environment: little of the bench's own, each WAKEBENCH_APP_NAME as NAME, and where the
-    /// simulated call servers listen, unless that was said so.
-    private static func environment(beside servers: [String]) -> [String] {
+    /// What every app finds in its environment: little of the bench's own, each WAKEBENCH_APP_NAME as NAME, and what
+    /// the sources say, unless that was said so.
+    private static func environment(beside sources: [String]) -> [String] {
         var variables = ["SWIFT_BACKTRACE=enable=no"]
         var entry = unsafe environ
         while let text = unsafe entry.pointee {
@@ -150,7 +149,7 @@ final class RealApps {
             unsafe entry += 1
         }
         let said = variables.map { $0.prefix { $0 != "=" } }
-        variables += servers.filter { !said.contains($0.prefix { $0 != "=" }) }
+        variables += sources.filter { !said.contains($0.prefix { $0 != "=" }) }
         return variables
     }
 }

@@ -89,20 +89,16 @@ package final class Run {
         let backends = RunBackends(options, scenario)
         realTime = try backends.needRealTime(options.clock)
         devices = scenario.devices.map { [names] in names.intern($0.name) }
-        areas = try Areas(
-            { [scenario, names, seed, realTime, loop] source in
-                AreaSetup(
-                    backend: backends[source],
-                    scenario: scenario,
-                    options: options,
-                    names: names,
-                    seed: seed,
-                    realTime: realTime,
-                    loop: loop
-                )
-            },
-            wrap: wrap
+        let setup = AreaSetup(
+            backends: backends,
+            scenario: scenario,
+            options: options,
+            names: names,
+            seed: seed,
+            realTime: realTime,
+            loop: loop
         )
+        areas = try Areas(setup, wrap: wrap)
         let bundles = try RealApps.read(scenario)
         notes += bundles.flatMap(\.bundle.warnings)
         if !bundles.isEmpty { try RealApps.check(options.freezer) }
@@ -121,24 +117,11 @@ package final class Run {
                 backend: backends[.bluetooth]
             )
             : RunJournal(without: folder)
-        // Names mean the same as before the bench died.
-        for (place, name) in (journal.recovery?.names ?? []).enumerated()
-        where names.intern(name) != NameID(UInt32(place + 1)) {
-            throw CommandFailure(journal.damaged("name \(place + 1)"))
-        }
+        try Run.adoptNames(of: journal, into: names)
         if !bundles.isEmpty {
             let (time, missing) = realTime ? (nil, nil) : Run.timeSettings(date: date)
             if let missing { notes.append("\(missing): apps' own clocks and timers run on wall time") }
-            processes = try RealApps(
-                bundles,
-                options,
-                profile: profile,
-                loop: loop,
-                names: names,
-                run: journal.runName,
-                time: time,
-                servers: areas.voip.environment
-            )
+            processes = try RealApps(bundles, setup, profile: profile, run: journal.runName, time: time, areas)
         }
         var settings = backends.settings(of: scenario)
         for change in changes { settings[change.name] = SettingText.text(change.value) }
@@ -172,6 +155,14 @@ package final class Run {
             return try Scenario.load(file: options.scenario, searchFolders: options.appFolders)
         } catch {
             throw CommandFailure(.invalidFile, error)
+        }
+    }
+
+    /// Names mean the same as before the bench died.
+    private static func adoptNames(of journal: RunJournal, into names: NameTable) throws(CommandFailure) {
+        for (place, name) in (journal.recovery?.names ?? []).enumerated()
+        where names.intern(name) != NameID(UInt32(place + 1)) {
+            throw CommandFailure(journal.damaged("name \(place + 1)"))
         }
     }
 

@@ -248,8 +248,8 @@ final class RunRecorder: BenchObserver {
     }
 
     private func alerted(_ app: AppID, _ kind: EventKind, _ subject: NameID) throws(ReportError) {
-        let rule = kind.source == .location ? RuleID.loc10 : .btc9
-        let what = "alert shown (\(rule.text)): \(names.text(subject)) \(kind.word)"
+        let rule = Areas.rows.first { $0.source == kind.source }?.alertRule
+        let what = "alert shown (\(rule?.text ?? "")): \(names.text(subject)) \(kind.word)"
         let bundle = bundles[Int(app.number)]
         tell(Timeline.Row(at: now, app: bundle, what: what))
         if outcomes.claim(.note(what, app: bundle)) { return }
@@ -433,9 +433,7 @@ extension AppRequest {
     fileprivate var mayRegister: Bool {
         switch self {
         case .beginTask, .endTask, .done, .operate: false
-        case .createManager, .releaseManager, .scan, .stopScan, .connect, .cancelConnection, .watchConnections,
-            .peripheralManager, .location, .audio, .accessory, .voip:
-            true
+        default: true
         }
     }
 }

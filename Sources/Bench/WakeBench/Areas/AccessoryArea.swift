@@ -28,7 +28,7 @@ final class AccessoryArea: Area {
     /// - Parameter radio: whose adapter an accessory over Bluetooth shares.
     init(_ setup: AreaSetup, beside radio: BlueZBluetooth?) throws(SystemError) {
         let devices = setup.scenario.devices
-        switch setup.backend {
+        switch setup.backends[Self.source] {
         case "udev":
             port = try UdevAccessories(devices: devices, names: setup.names, loop: setup.loop)
             simulated = nil
@@ -63,7 +63,7 @@ final class AccessoryArea: Area {
         )
         self.keeper = keeper
         bench.add(keeper)
-        run.scripted.visibleAccessories = { [unowned run] in run.accessories(of: $0) }
+        run.scripted.visibleAccessories = { [unowned run] in run.view.accessories(of: $0) }
         run.scripted.wroteToSession = { [port, unowned bench] in port.lookAtSessions(at: bench.now) }
         guard let processes = run.processes, !run.realTime else { return }
         keeper.tellRunning = { [unowned processes] app, manager in
@@ -151,4 +151,12 @@ extension ChannelKeeper.Kinds {
         ended: .accessorySessionEnded,
         closed: { if case .accessory(.close(let session)) = $0 { session } else { nil } }
     )
+}
+
+extension AppView {
+    /// The accessories that an app may see now, in order of connection (EA-3).
+    func accessories(of app: AppID) -> [Accessory] {
+        let visible = bench.router.visibleAccessories(of: app)
+        return areas.accessory.port.accessories.filter { visible.contains($0.connection) }
+    }
 }

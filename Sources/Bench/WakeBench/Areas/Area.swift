@@ -13,8 +13,14 @@ protocol Area: AnyObject {
     /// Whether the log names its backend even when that is simulated.
     static func isUsed(by scenario: Scenario) -> Bool
 
+    /// The rule by which the system shows alerts for apps about its events; nil when it shows none.
+    static var alertRule: RuleID? { get }
+
     /// In the order in which they start.
     var sources: [any SourcePort] { get }
+
+    /// What real apps find in their environment.
+    var environment: [String] { get }
 
     /// Ties its ends to the bench and to the apps of a run.
     func connect(to run: Run)
@@ -70,6 +76,8 @@ protocol Area: AnyObject {
 
 extension Area {
     static func isUsed(by scenario: Scenario) -> Bool { true }
+    static var alertRule: RuleID? { nil }
+    var environment: [String] { [] }
     func connect(to run: Run) {}
     func begin(_ scenario: Scenario, isReplay: Bool) {}
     func closeLinks(_ run: Run, _ origin: NameID, isReplay: Bool) {}
@@ -102,7 +110,7 @@ extension Area {
 
 /// What the ends of a run are made with.
 struct AreaSetup {
-    let backend: String
+    let backends: RunBackends
     let scenario: Scenario
     let options: RunOptions
     let names: NameTable

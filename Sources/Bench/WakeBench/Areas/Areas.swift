@@ -24,14 +24,13 @@ struct Areas {
     /// In the order in which they start.
     let sources: [any SourcePort]
 
-    /// - Parameter setup: what the ends of a source are made with.
-    init(_ setup: (Source) -> AreaSetup, wrap: RadioWrap?) throws(CommandFailure) {
+    init(_ setup: AreaSetup, wrap: RadioWrap?) throws(CommandFailure) {
         do throws(SystemError) {
-            bluetooth = try BluetoothArea(setup(.bluetooth), wrap: wrap)
-            location = try LocationArea(setup(.location))
-            audio = try AudioArea(setup(.audio))
-            accessory = try AccessoryArea(setup(.accessory), beside: bluetooth.real)
-            voip = VoIPArea(setup(.voip))
+            bluetooth = try BluetoothArea(setup, wrap: wrap)
+            location = try LocationArea(setup)
+            audio = try AudioArea(setup)
+            accessory = try AccessoryArea(setup, beside: bluetooth.real)
+            voip = VoIPArea(setup)
         } catch {
             throw CommandFailure(.internal, error.description)
         }

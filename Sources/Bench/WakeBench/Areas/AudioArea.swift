@@ -12,12 +12,12 @@ final class AudioArea: Area {
     static func isUsed(by scenario: Scenario) -> Bool { scenario.devices.contains { $0.audio != nil } }
 
     let port: any AudioPort
-    fileprivate let simulated: SimulatedAudio?
+    let simulated: SimulatedAudio?
 
     var sources: [any SourcePort] { [port] }
 
     init(_ setup: AreaSetup) throws(SystemError) {
-        if setup.backend == "alsa" {
+        if setup.backends[Self.source] == "alsa" {
             port = try ALSAAudio(
                 card: setup.options.soundCard,
                 microphone: setup.options.microphone,
@@ -123,4 +123,20 @@ extension Run {
             return count == 0 ? nil : (app.name, count)
         }
     }
+}
+
+extension AppView {
+    /// How sound stands for an app.
+    func audioFacts(of app: AppID) -> AudioFacts {
+        let others = bench.router.otherAudio(beside: app)
+        return AudioFacts(
+            permission: bench.router.microphonePermission(of: app),
+            otherPlaying: others.playing,
+            silenceSecondary: others.silenceSecondary,
+            route: areas.audio.port.route
+        )
+    }
+
+    /// The ends of an app's stream; nil when it has none.
+    func stream(of app: AppID) -> SharedAudio? { try? areas.audio.port.share(with: app) }
 }

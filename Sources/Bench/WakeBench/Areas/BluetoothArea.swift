@@ -3,6 +3,7 @@ import WakeDevices
 import WakeModel
 import WakePorts
 import WakeSystem
+import WakeWire
 
 /// Puts another radio before the run's own; a benchmark reads its values from a descriptor so.
 package typealias RadioWrap = (any BluetoothCentralPort, EventLoop) throws(SystemError) -> any BluetoothCentralPort
@@ -11,6 +12,7 @@ package typealias RadioWrap = (any BluetoothCentralPort, EventLoop) throws(Syste
 final class BluetoothArea: Area {
     static let source = Source.bluetooth
     static let hasLinks = true
+    static let alertRule: RuleID? = .btc9
 
     let radio: any BluetoothCentralPort
     let peripheralRole: any BluetoothPeripheralPort
@@ -25,7 +27,7 @@ final class BluetoothArea: Area {
     init(_ setup: AreaSetup, wrap: RadioWrap?) throws(SystemError) {
         let (scenario, names, loop) = (setup.scenario, setup.names, setup.loop)
         let own: any BluetoothCentralPort
-        if setup.backend == "bluez" {
+        if setup.backends[Self.source] == "bluez" {
             let real = try BlueZBluetooth(
                 devices: scenario.devices,
                 names: names,
@@ -188,5 +190,29 @@ extension Run {
     func noteUnnamed() {
         let count = areas.bluetooth.radio.unnamed
         if count > 0 { recorder.note("Bluetooth: \(count) times there was no name for what came", at: reached) }
+    }
+}
+
+extension AppView {
+    var radio: any BluetoothCentralPort { areas.bluetooth.radio }
+
+    /// Whether the app's manager holds a link that is up, a pending one, or none.
+    func linkState(of app: AppID, manager: ManagerNumber, to peripheral: NameID) -> WireLinkState {
+        switch bench.router.connection(of: app, manager: manager, to: peripheral) {
+        case .some(true): .connected
+        case .some(false): .connecting
+        case .none: .disconnected
+        }
+    }
+
+    /// How many bytes an update to a central may have.
+    func maximumUpdateLength(of central: NameID) -> UInt16 {
+        areas.bluetooth.peripheralRole.maximumUpdateLength(of: central)
+    }
+
+    /// How many updates the peripheral end takes of a manager, and in which turn of the bench that is asked.
+    func updateRoom(of app: AppID, manager: ManagerNumber) -> (room: Int, turn: UInt64) {
+        let client = bench.router.client(of: app, manager: manager)
+        return (client.map(areas.bluetooth.peripheralRole.updateRoom) ?? .max, bench.sequence)
     }
 }

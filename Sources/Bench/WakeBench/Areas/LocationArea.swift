@@ -7,6 +7,7 @@ import WakeSystem
 /// Where the phone is.
 final class LocationArea: Area {
     static let source = Source.location
+    static let alertRule: RuleID? = .loc10
 
     /// A significant change is told of with the last fix.
     static let standing = StandingPayloads.Row(told: .positionFixed, found: .significantChange)
@@ -17,7 +18,7 @@ final class LocationArea: Area {
     var sources: [any SourcePort] { [port] }
 
     init(_ setup: AreaSetup) throws(SystemError) {
-        switch setup.backend {
+        switch setup.backends[Self.source] {
         case "gpsd":
             port = try GPSDLocation(names: setup.names, loop: setup.loop, port: setup.options.gpsdPort)
             simulated = nil
@@ -99,5 +100,18 @@ final class LocationArea: Area {
 
     private func positions(_ step: String) throws(SourceFailure) -> SimulatedLocation {
         try need(simulated, for: step, "the receiver")
+    }
+}
+
+extension AppView {
+    /// What a fresh location manager of the app is told.
+    func locationFacts(of app: AppID) -> LocationFacts {
+        let regions = bench.router.monitoredRegions(of: app)
+        return LocationFacts(
+            authorization: bench.router.locationAuthorization(of: app),
+            circles: regions.circles,
+            beacons: regions.beacons,
+            mayGoOnInBackground: bench.router.allowsBackgroundUpdates(of: app)
+        )
     }
 }

@@ -15,7 +15,7 @@ final class VoIPArea: Area {
     init(_ setup: AreaSetup) {
         let scenario = setup.scenario
         let servers = scenario.devices.compactMap { device in device.form.callServer.map { (device.name, $0) } }
-        if setup.backend == "socket" {
+        if setup.backends[Self.source] == "socket" {
             port = SocketVoIP(servers: servers, names: setup.names, loop: setup.loop)
             simulated = nil
         } else {
@@ -65,5 +65,15 @@ final class VoIPArea: Area {
 
     private func calls(_ step: String) throws(SourceFailure) -> SimulatedVoIP {
         try need(simulated, for: step, "the peer")
+    }
+}
+
+extension AppView {
+    /// The watch over VoIP sockets.
+    var voip: any VoIPPort { areas.voip.port }
+
+    /// Whether a keep-alive handler with this period will be called (VOIP-3).
+    func grantsKeepAlive(of app: AppID, period: Instant.Span) -> Bool {
+        bench.router.grantsKeepAlive(of: app, period: period)
     }
 }
