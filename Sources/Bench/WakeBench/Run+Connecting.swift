@@ -6,6 +6,7 @@ extension Run {
     func connect() throws(CommandFailure) {
         for source in areas.sources { bench.add(source) }
         bench.listen(to: scripted)
+        scripted.view = view
         bench.add(driver)
         recorder.isLocked = { [unowned bench] in bench.router.isLocked }
         bench.add(recorder)

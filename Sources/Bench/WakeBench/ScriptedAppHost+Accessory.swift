@@ -3,6 +3,16 @@ import WakeDevices
 import WakeModel
 import WakePorts
 
+extension AccessoryArea {
+    static func launched(_ app: AppID, in host: ScriptedAppHost) {
+        if let use = host.apps[app]!.script.accessory { host.useAccessories(use, of: app) }
+    }
+
+    static func delivered(_ delivery: AppDelivery, to app: AppID, in host: ScriptedAppHost) {
+        host.followAccessory(delivery, of: app)
+    }
+}
+
 /// What scripted apps ask of External Accessory.
 extension ScriptedAppHost {
     /// The accessory manager of a scripted app; its sessions have the numbers from 100.
@@ -10,17 +20,17 @@ extension ScriptedAppHost {
     private static let firstSession: ManagerNumber = 100
 
     /// Asks for notifications, and opens sessions with the accessories that are there.
-    func useAccessories(_ use: ScriptedApp.AccessoryUse, of app: AppID) {
+    fileprivate func useAccessories(_ use: ScriptedApp.AccessoryUse, of app: AppID) {
         apps[app]!.nextSession = Self.firstSession
         apps[app]!.writes = [:]
         if use.registers { ask(.register, from: app) }
-        for accessory in visibleAccessories?(app) ?? [] {
+        for accessory in view?.accessories(of: app) ?? [] {
             openSessions(with: accessory.connection, offering: accessory.protocols, of: app)
         }
     }
 
     /// What any app does with an accessory: it opens its sessions, and says what it has to say.
-    func followAccessory(_ delivery: AppDelivery, of app: AppID) {
+    fileprivate func followAccessory(_ delivery: AppDelivery, of app: AppID) {
         let event = delivery.event
         switch event.kind {
         case .accessoryConnected:
@@ -31,7 +41,7 @@ extension ScriptedAppHost {
             else { return }
             // A few bytes always fit into a fresh socket.
             _ = unsafe send(descriptor, bytes, bytes.count, Int32(truncatingIfNeeded: MSG_NOSIGNAL))
-            wroteToSession?()
+            view?.wroteToSession()
         default: break
         }
     }

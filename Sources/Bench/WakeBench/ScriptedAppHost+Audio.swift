@@ -2,10 +2,24 @@ import WakeDevices
 import WakeModel
 import WakePorts
 
+extension AudioArea {
+    static func launched(_ app: AppID, in host: ScriptedAppHost) {
+        if let use = host.apps[app]!.script.audio { host.useSound(use, of: app) }
+    }
+
+    static func told(_ notice: AppNotice, to app: AppID, in host: ScriptedAppHost, at now: Instant) {
+        if case .audioAnswer(_, .granted) = notice { host.soundGranted(to: app, at: now) }
+    }
+
+    static func delivered(_ delivery: AppDelivery, to app: AppID, in host: ScriptedAppHost) {
+        host.followSound(delivery.event, of: app)
+    }
+}
+
 /// The sound of scripted apps: only what they do, and no buffers.
 extension ScriptedAppHost {
     /// Sets the category, and begins where the script says so.
-    func useSound(_ use: ScriptedApp.AudioUse, of app: AppID) {
+    fileprivate func useSound(_ use: ScriptedApp.AudioUse, of app: AppID) {
         apps[app]!.isSilent = !use.isAudible
         ask(.setCategory(use.category, use.options), from: app)
         if use.startsAtLaunch { startSound(use, of: app) }
@@ -24,13 +38,13 @@ extension ScriptedAppHost {
         case .stop: ask(.deactivate(notifiesOthers: true), from: app)
         case .tone, .silence:
             own.isSilent = act == .silence
-            pretend?(own.isSilent ? .silence : .tone, app, now)
-        case .stall(let span): pretend?(.stall(span), app, now)
+            pretend(own.isSilent ? .silence : .tone, app, now)
+        case .stall(let span): pretend(.stall(span), app, now)
         }
     }
 
     /// What any app does that goes on after an interruption.
-    func followSound(_ event: WakeEvent, of app: AppID) {
+    fileprivate func followSound(_ event: WakeEvent, of app: AppID) {
         guard let use = apps[app]!.script.audio, use.resumes else { return }
         switch event.kind {
         case .audioInterruptionEnded where !event.failed: startSound(use, of: app)
@@ -41,9 +55,13 @@ extension ScriptedAppHost {
     }
 
     /// Its stream is there.
-    func soundGranted(to app: AppID, at now: Instant) {
+    fileprivate func soundGranted(to app: AppID, at now: Instant) {
         guard let own = apps[app] else { return }
-        pretend?(own.isSilent ? .silence : .tone, app, now)
+        pretend(own.isSilent ? .silence : .tone, app, now)
+    }
+
+    private func pretend(_ sound: PretendedSound, _ app: AppID, _ now: Instant) {
+        view?.areas.audio.port.pretend(sound, of: app, at: now)
     }
 
     private func ask(_ request: AudioRequest, from app: AppID) { say(app, .request(.audio(request))) }

@@ -2,13 +2,19 @@ import WakeDevices
 import WakeModel
 import WakePorts
 
+extension LocationArea {
+    static func launched(_ app: AppID, in host: ScriptedAppHost) {
+        if let use = host.apps[app]!.script.location { host.useLocation(use, of: app) }
+    }
+}
+
 /// What scripted apps ask of Core Location.
 extension ScriptedAppHost {
     /// The one location manager that a scripted app makes; unlike that of Bluetooth.
     private static let locationManager: ManagerNumber = 2
 
     /// Makes the manager and starts all that the script uses.
-    func useLocation(_ use: ScriptedApp.LocationUse, of app: AppID) {
+    fileprivate func useLocation(_ use: ScriptedApp.LocationUse, of app: AppID) {
         ask(.create, from: app)
         if use.allowsBackground { ask(.allowBackground, from: app) }
         switch use.authorization {

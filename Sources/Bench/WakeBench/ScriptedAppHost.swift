@@ -46,16 +46,9 @@ package final class ScriptedAppHost: AppHost {
         }
     }
 
-    /// The central manager that a scripted app makes.
-    private static let manager: ManagerNumber = 1
-
     package var hear: ((AppID, UInt32, AppWord) -> Void)?
-    /// Where what an app does with its sound goes, in place of buffers.
-    package var pretend: ((PretendedSound, AppID, Instant) -> Void)?
-    /// The accessories that an app may see.
-    var visibleAccessories: ((AppID) -> [Accessory])?
-    /// Hears that an app has written to an accessory.
-    var wroteToSession: (() -> Void)?
+    /// What its apps may learn, and whose ends they use; nil where they have none.
+    var view: AppView?
     let names: NameTable
     let profile: Profile
     var apps: [AppID: App] = [:]
@@ -89,24 +82,12 @@ package final class ScriptedAppHost: AppHost {
         apps[app]!.running = true
         apps[app]!.frozen = false
         apps[app]!.nextToken = 1
-        apps[app]!.connected = [:]
         apps[app]!.overdue = []
-        apps[app]!.isPublished = false
-        apps[app]!.values = apps[app]!.publication.values
-        let script = apps[app]!.script
-        if !script.uses.isEmpty || script.scan != nil {
-            request(
-                .createManager(Self.manager, restoreIdentifier: names.intern(script.restoreIdentifier ?? "")),
-                from: app
-            )
-        }
-        if let use = script.location { useLocation(use, of: app) }
-        if let peripheral = script.peripheral { createPeripheralManager(peripheral, of: app) }
-        if let use = script.audio { useSound(use, of: app) }
-        if let use = script.accessory { useAccessories(use, of: app) }
-        if let use = script.voip { useSockets(use, of: app) }
+        for area in Areas.rows { area.launched(app, in: self) }
         say(app, .report(.launched))
-        if let reaction = script.reactions.first(where: { $0.trigger == .launch }) { begin(reaction, of: app, at: now) }
+        if let reaction = apps[app]!.script.reactions.first(where: { $0.trigger == .launch }) {
+            begin(reaction, of: app, at: now)
+        }
     }
 
     package func thaw(_ app: AppID, at now: Instant) {
@@ -147,100 +128,14 @@ package final class ScriptedAppHost: AppHost {
 
     package func deliver(_ delivery: AppDelivery, to app: AppID, at now: Instant) {
         guard apps[app]!.running else { return }
-        if delivery.event.kind.source == .accessory {
-            followAccessory(delivery, of: app)
-        } else if delivery.event.kind.source == .audio {
-            followSound(delivery.event, of: app)
-        } else if delivery.manager == Self.peripheralManager {
-            serve(delivery, of: app)
-        } else {
-            follow(delivery, of: app)
+        for area in Areas.rows where area.source == delivery.event.kind.source {
+            area.delivered(delivery, to: app, in: self)
         }
         if let reaction = apps[app]!.script.reaction(to: delivery.event.kind) { begin(reaction, of: app, at: now) }
     }
 
     package func tell(_ notice: AppNotice, to app: AppID, at now: Instant) {
-        switch notice {
-        case .managerState(let manager, let state): managerState(manager, state, to: app)
-        case .restore(_, let state): restore(state, to: app)
-        case .restorePeripheral(_, let state): apps[app]!.isPublished = !state.services.isEmpty
-        case .audioAnswer(_, .granted): soundGranted(to: app, at: now)
-        case .audioAnswer(_, .refused), .locationAuthorization: break
-        }
-    }
-
-    private func managerState(_ manager: ManagerNumber, _ state: BluetoothState, to app: AppID) {
-        guard state == .poweredOn else { return }
-        if manager == Self.peripheralManager { return publish(app) }
-        let own = apps[app]!
-        for device in own.devices where own.connected[device] == nil {
-            request(.connect(manager, peripheral: device), from: app)
-        }
-        if let scan = own.script.scan {
-            request(
-                .scan(
-                    manager,
-                    services: scan.services.map(names.intern),
-                    allowDuplicates: scan.allowDuplicates
-                ),
-                from: app
-            )
-        }
-    }
-
-    private func restore(_ state: RestoredState, to app: AppID) {
-        for peripheral in state.peripherals {
-            apps[app]!.connected[peripheral.name] = peripheral.connected
-            if peripheral.connected, peripheral.subscriptions.isEmpty {
-                discover(peripheral.name, of: app)
-            }
-        }
-    }
-
-    /// What any app does to get its notifications: connect, discover, subscribe, and connect again.
-    private func follow(_ delivery: AppDelivery, of app: AppID) {
-        let event = delivery.event
-        switch (event.kind, delivery.payload) {
-        case (.peripheralDiscovered, _):
-            if apps[app]!.script.scan?.connects == true, apps[app]!.connected[event.peripheral] == nil {
-                apps[app]!.connected[event.peripheral] = false
-                request(.connect(Self.manager, peripheral: event.peripheral), from: app)
-            }
-        case (.peripheralConnected, _):
-            apps[app]!.connected[event.peripheral] = true
-            discover(event.peripheral, of: app)
-        case (.peripheralDisconnected, _), (.peripheralConnectionFailed, _):
-            apps[app]!.connected[event.peripheral] = false
-            request(.connect(Self.manager, peripheral: event.peripheral), from: app)
-        case (.bluetoothPoweredOff, _): apps[app]!.connected = [:]
-        case (.bluetoothPoweredOn, _): managerState(Self.manager, .poweredOn, to: app)
-        case (.servicesDiscovered, .services(let services)):
-            for service in services {
-                operate(.discoverCharacteristics(of: service.handle, []), event.peripheral, of: app)
-            }
-        case (.characteristicsDiscovered, .characteristics(let characteristics)):
-            for characteristic in characteristics where wants(characteristic, of: event.peripheral, app) {
-                operate(.setNotify(characteristic.handle, true), event.peripheral, of: app)
-            }
-        default: break
-        }
-    }
-
-    private func discover(_ peripheral: NameID, of app: AppID) {
-        operate(.discoverServices([]), peripheral, of: app)
-    }
-
-    private func wants(_ characteristic: GATTCharacteristic, of peripheral: NameID, _ app: AppID) -> Bool {
-        let state = apps[app]!
-        let notifies = characteristic.properties & 0x30 != 0
-        for (use, device) in zip(state.script.uses, state.devices) where device == peripheral {
-            if use.characteristics.contains(characteristic.uuid) { return true }
-        }
-        return notifies && !state.devices.contains(peripheral)
-    }
-
-    private func operate(_ operation: BluetoothOperation, _ peripheral: NameID, of app: AppID) {
-        request(.operate(Self.manager, peripheral: peripheral, operation), from: app)
+        for area in Areas.rows { area.told(notice, to: app, in: self, at: now) }
     }
 
     func request(_ request: AppRequest, from app: AppID) {

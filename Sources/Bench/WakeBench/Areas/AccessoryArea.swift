@@ -63,8 +63,6 @@ final class AccessoryArea: Area {
         )
         self.keeper = keeper
         bench.add(keeper)
-        run.scripted.visibleAccessories = { [unowned run] in run.view.accessories(of: $0) }
-        run.scripted.wroteToSession = { [port, unowned bench] in port.lookAtSessions(at: bench.now) }
         guard let processes = run.processes, !run.realTime else { return }
         keeper.tellRunning = { [unowned processes] app, manager in
             processes.host.sessionHoldsBytes(of: app, session: manager)
@@ -154,6 +152,9 @@ extension ChannelKeeper.Kinds {
 }
 
 extension AppView {
+    /// A scripted app has written to an accessory.
+    func wroteToSession() { areas.accessory.port.lookAtSessions(at: bench.now) }
+
     /// The accessories that an app may see now, in order of connection (EA-3).
     func accessories(of app: AppID) -> [Accessory] {
         let visible = bench.router.visibleAccessories(of: app)

@@ -49,6 +49,15 @@ protocol Area: AnyObject {
     /// Says what the user has allowed or refused an app before it runs.
     func install(_ app: ScenarioApp, as id: AppID, _ origin: NameID, in run: Run)
 
+    /// A process of a scripted app was launched: what the app asks for at once.
+    static func launched(_ app: AppID, in host: ScriptedAppHost)
+
+    /// What a scripted app does once it is told something.
+    static func told(_ notice: AppNotice, to app: AppID, in host: ScriptedAppHost, at now: Instant)
+
+    /// What any scripted app does with an event of the area, beside what its script says.
+    static func delivered(_ delivery: AppDelivery, to app: AppID, in host: ScriptedAppHost)
+
     /// Carries out a step about apps that is the area's own; any other is nothing to it. A journal has what comes of it.
     func act(_ verb: Verb, _ origin: NameID, in run: Run, at now: Instant)
 
@@ -87,6 +96,9 @@ extension Area {
     func look(at now: Instant) { for source in sources { source.look(at: now) } }
     func stop() {}
     func install(_ app: ScenarioApp, as id: AppID, _ origin: NameID, in run: Run) {}
+    static func launched(_ app: AppID, in host: ScriptedAppHost) {}
+    static func told(_ notice: AppNotice, to app: AppID, in host: ScriptedAppHost, at now: Instant) {}
+    static func delivered(_ delivery: AppDelivery, to app: AppID, in host: ScriptedAppHost) {}
     func act(_ verb: Verb, _ origin: NameID, in run: Run, at now: Instant) {}
     func perform(_ verb: Verb, _ origin: NameID, in scenario: Scenario, at now: Instant) throws(SourceFailure) {}
 

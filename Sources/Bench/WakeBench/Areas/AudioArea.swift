@@ -39,7 +39,6 @@ final class AudioArea: Area {
 
     func connect(to run: Run) {
         port.note = { [recorder = run.recorder] app, text in recorder.note(.fault(text), of: app) }
-        run.scripted.pretend = { [port] in port.pretend($0, of: $1, at: $2) }
     }
 
     func code(with coder: inout SnapshotCoder, at now: Instant) throws(EncodingFault) {

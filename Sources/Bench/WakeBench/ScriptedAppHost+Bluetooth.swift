@@ -1,0 +1,116 @@
+import WakeDevices
+import WakeModel
+import WakePorts
+
+extension BluetoothArea {
+    static func launched(_ app: AppID, in host: ScriptedAppHost) {
+        let own = host.apps[app]!
+        own.connected = [:]
+        own.isPublished = false
+        own.values = own.publication.values
+        if !own.script.uses.isEmpty || own.script.scan != nil { host.createCentralManager(of: app) }
+        if let peripheral = own.script.peripheral { host.createPeripheralManager(peripheral, of: app) }
+    }
+
+    static func told(_ notice: AppNotice, to app: AppID, in host: ScriptedAppHost, at now: Instant) {
+        switch notice {
+        case .managerState(let manager, let state): host.managerState(manager, state, to: app)
+        case .restore(_, let state): host.restore(state, to: app)
+        case .restorePeripheral(_, let state): host.apps[app]!.isPublished = !state.services.isEmpty
+        default: break
+        }
+    }
+
+    static func delivered(_ delivery: AppDelivery, to app: AppID, in host: ScriptedAppHost) {
+        if delivery.manager == ScriptedAppHost.peripheralManager {
+            host.serve(delivery, of: app)
+        } else {
+            host.follow(delivery, of: app)
+        }
+    }
+}
+
+/// Scripted apps that are centrals.
+extension ScriptedAppHost {
+    /// The central manager that a scripted app makes.
+    private static let centralManager: ManagerNumber = 1
+
+    fileprivate func createCentralManager(of app: AppID) {
+        let identifier = names.intern(apps[app]!.script.restoreIdentifier ?? "")
+        request(.createManager(Self.centralManager, restoreIdentifier: identifier), from: app)
+    }
+
+    fileprivate func managerState(_ manager: ManagerNumber, _ state: BluetoothState, to app: AppID) {
+        guard state == .poweredOn else { return }
+        if manager == Self.peripheralManager { return publish(app) }
+        let own = apps[app]!
+        for device in own.devices where own.connected[device] == nil {
+            request(.connect(manager, peripheral: device), from: app)
+        }
+        if let scan = own.script.scan {
+            request(
+                .scan(
+                    manager,
+                    services: scan.services.map(names.intern),
+                    allowDuplicates: scan.allowDuplicates
+                ),
+                from: app
+            )
+        }
+    }
+
+    fileprivate func restore(_ state: RestoredState, to app: AppID) {
+        for peripheral in state.peripherals {
+            apps[app]!.connected[peripheral.name] = peripheral.connected
+            if peripheral.connected, peripheral.subscriptions.isEmpty {
+                discover(peripheral.name, of: app)
+            }
+        }
+    }
+
+    /// What any app does to get its notifications: connect, discover, subscribe, and connect again.
+    fileprivate func follow(_ delivery: AppDelivery, of app: AppID) {
+        let event = delivery.event
+        switch (event.kind, delivery.payload) {
+        case (.peripheralDiscovered, _):
+            if apps[app]!.script.scan?.connects == true, apps[app]!.connected[event.peripheral] == nil {
+                apps[app]!.connected[event.peripheral] = false
+                request(.connect(Self.centralManager, peripheral: event.peripheral), from: app)
+            }
+        case (.peripheralConnected, _):
+            apps[app]!.connected[event.peripheral] = true
+            discover(event.peripheral, of: app)
+        case (.peripheralDisconnected, _), (.peripheralConnectionFailed, _):
+            apps[app]!.connected[event.peripheral] = false
+            request(.connect(Self.centralManager, peripheral: event.peripheral), from: app)
+        case (.bluetoothPoweredOff, _): apps[app]!.connected = [:]
+        case (.bluetoothPoweredOn, _): managerState(Self.centralManager, .poweredOn, to: app)
+        case (.servicesDiscovered, .services(let services)):
+            for service in services {
+                operate(.discoverCharacteristics(of: service.handle, []), event.peripheral, of: app)
+            }
+        case (.characteristicsDiscovered, .characteristics(let characteristics)):
+            for characteristic in characteristics where wants(characteristic, of: event.peripheral, app) {
+                operate(.setNotify(characteristic.handle, true), event.peripheral, of: app)
+            }
+        default: break
+        }
+    }
+
+    private func discover(_ peripheral: NameID, of app: AppID) {
+        operate(.discoverServices([]), peripheral, of: app)
+    }
+
+    private func wants(_ characteristic: GATTCharacteristic, of peripheral: NameID, _ app: AppID) -> Bool {
+        let state = apps[app]!
+        let notifies = characteristic.properties & 0x30 != 0
+        for (use, device) in zip(state.script.uses, state.devices) where device == peripheral {
+            if use.characteristics.contains(characteristic.uuid) { return true }
+        }
+        return notifies && !state.devices.contains(peripheral)
+    }
+
+    private func operate(_ operation: BluetoothOperation, _ peripheral: NameID, of app: AppID) {
+        request(.operate(Self.centralManager, peripheral: peripheral, operation), from: app)
+    }
+}
