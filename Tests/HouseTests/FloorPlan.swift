@@ -153,8 +153,8 @@ enum FloorPlan {
     /// Floors whose programs may import any room.
     static let openFloors: Set<String> = ["Examples", "Benchmarks", "Fuzz"]
 
-    /// The most that `Scripts/spread` may count: files that name an area and are not that area's own. It only sinks.
-    static let spread = 367
+    /// At most how many times `Scripts/spread` may count a file that names an area and is not that area's own. It only sinks.
+    static let spread = 277
 
     /// Functions that read as a table, or that are one long text: they may be as long as what they hold.
     static let tables: Set<String> = [
@@ -175,7 +175,6 @@ enum FloorPlan {
     static let longFunctions = [
         "DecisionFragments.swift: init": 66,
         "DecisionLog.swift: func writeObserved": 122,
-        "Run.swift: init": 75,
         "RunCommand.swift: func options": 67,
         "RunReport.swift: func play": 90,
     ]

@@ -34,6 +34,12 @@ struct AppSound {
     }
 }
 
+extension AudioArea {
+    static func tell(_ notice: AppNotice, to app: AppID, through host: ProcessAppHost) {
+        if case .audioAnswer(let request, let answer) = notice { host.audioAnswer(answer, request: request, to: app) }
+    }
+}
+
 /// The audio sessions and engines of real apps.
 extension ProcessAppHost {
     /// A request of a process's session; how things stand is answered here, without the router.
@@ -65,7 +71,7 @@ extension ProcessAppHost {
         reply(id, WireReply(failure: WireTranslation.audioFailure(AudioErrorCode.resourceNotAvailable)), to: app)
     }
 
-    func audioAnswer(_ answer: AudioAnswer, request: UInt32, to app: AppID) {
+    fileprivate func audioAnswer(_ answer: AudioAnswer, request: UInt32, to app: AppID) {
         var stream: SharedAudio?
         if case .granted = answer { stream = surroundings?.view.stream(of: app) }
         guard let asked = sounds[app]?.asked.removeValue(forKey: request) else { return }

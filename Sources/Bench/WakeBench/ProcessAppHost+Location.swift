@@ -2,9 +2,20 @@ import WakeModel
 import WakePorts
 import WakeWire
 
+extension LocationArea {
+    static func tell(_ notice: AppNotice, to app: AppID, through host: ProcessAppHost) {
+        guard case .locationAuthorization(let manager, let authorization) = notice else { return }
+        host.locationAuthorization(authorization, manager: manager, to: app)
+    }
+}
+
 /// The location managers of real apps.
 extension ProcessAppHost {
-    func locationAuthorization(_ authorization: LocationAuthorization, manager: ManagerNumber, to app: AppID) {
+    fileprivate func locationAuthorization(
+        _ authorization: LocationAuthorization,
+        manager: ManagerNumber,
+        to app: AppID
+    ) {
         let event = WireLocationEvent.authorization(WireTranslation.authorization(authorization), precise: true)
         answer(event, manager: manager, to: app, named: "locationManagerDidChangeAuthorization")
     }

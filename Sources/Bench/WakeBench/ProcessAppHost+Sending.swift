@@ -18,24 +18,7 @@ extension ProcessAppHost {
     }
 
     func tell(_ notice: AppNotice, to app: AppID, at now: Instant) {
-        switch notice {
-        case .managerState(let manager, let state): managerState(manager, state, to: app)
-        case .restore(let manager, let state): restore(manager, state, to: app)
-        case .restorePeripheral(let manager, let state): restorePeripheral(manager, state, to: app)
-        case .locationAuthorization(let manager, let authorization):
-            locationAuthorization(authorization, manager: manager, to: app)
-        case .audioAnswer(let request, let answer): audioAnswer(answer, request: request, to: app)
-        }
-    }
-
-    private func managerState(_ manager: ManagerNumber, _ state: BluetoothState, to app: AppID) {
-        let word = WireTranslation.radioState(state)
-        let isPeripheral = isPeripheralManager(manager, of: app)
-        let body: WireDeliveryBody = isPeripheral ? .peripheralManager(.state(word)) : .centralState(word)
-        let name = isPeripheral ? "peripheralManagerDidUpdateState" : "centralManagerDidUpdateState"
-        send(to: app, owing: .nothing(.none), named: name, decision: .none) { number in
-            .deliver(WireDelivery(delivery: number, manager: manager, body: body))
-        }
+        for area in Areas.rows { area.tell(notice, to: app, through: self) }
     }
 
     /// A manager of the peripheral role was made.
@@ -43,15 +26,8 @@ extension ProcessAppHost {
         processes[app]?.peripheralManagers.insert(manager)
     }
 
-    private func isPeripheralManager(_ manager: ManagerNumber, of app: AppID) -> Bool {
+    func isPeripheralManager(_ manager: ManagerNumber, of app: AppID) -> Bool {
         processes[app]?.peripheralManagers.contains(manager) == true
-    }
-
-    private func restore(_ manager: ManagerNumber, _ state: RestoredState, to app: AppID) {
-        let restoration = translation.restoration(state) { surroundings?.view.radio.knownPeripheral($0) }
-        send(to: app, owing: .nothing(.none), named: "willRestoreState", decision: .none) { number in
-            .deliver(WireDelivery(delivery: number, manager: manager, body: .centralWillRestore(restoration)))
-        }
     }
 
     func deliver(_ delivery: AppDelivery, to app: AppID, at now: Instant) {

@@ -34,7 +34,7 @@ extension Run {
         let origin = names.intern("install")
         for (number, app) in scenario.apps.enumerated() {
             var manifest = manifest(of: app, at: number)
-            manifest.bluetoothAuthorization = app.bluetoothAuthorization
+            for area in Areas.rows { area.declare(app, in: &manifest, names) }
             bench.submit(.install(AppID(UInt32(number)), manifest), origin: origin)
             for area in areas.all.reversed() { area.install(app, as: AppID(UInt32(number)), origin, in: self) }
         }
@@ -47,9 +47,7 @@ extension Run {
                 bundle: names.intern(script.identifier),
                 modes: script.modes,
                 exitsOnSuspend: script.exitsOnSuspend,
-                accessoryProtocols: (script.accessory?.protocols ?? []).map(names.intern),
-                sdk: script.sdk,
-                accessorySetup: script.accessorySetup
+                sdk: script.sdk
             )
         case .bundle: processes!.bundle(at: number)!.manifest(names)
         }

@@ -11,8 +11,9 @@ extension VoIPArea {
 extension ScriptedAppHost {
     /// Marks a socket to each server, and sets the keep-alive handler.
     fileprivate func useSockets(_ use: ScriptedApp.VoIPUse, of app: AppID) {
-        for (place, server) in apps[app]!.servers.enumerated() {
-            request(.voip(.watch(SocketNumber(place + 1), peer: server)), from: app)
+        for (place, server) in use.servers.enumerated() {
+            let peer = apps[app]!.allDevices[server]
+            request(.voip(.watch(SocketNumber(place + 1), peer: peer)), from: app)
         }
         if let period = use.keepAlive { request(.voip(.setKeepAlive(period: period)), from: app) }
     }

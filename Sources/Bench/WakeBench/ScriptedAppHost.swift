@@ -16,8 +16,8 @@ package final class ScriptedAppHost: AppHost {
         let script: ScriptedApp
         /// The devices of the script's `uses`, as the router names them.
         let devices: [NameID]
-        /// The servers that it calls, as records name them.
-        let servers: [NameID]
+        /// All of the scenario.
+        let allDevices: [NameID]
         var generation: UInt32 = 0
         var running = false
         var frozen = false
@@ -38,10 +38,10 @@ package final class ScriptedAppHost: AppHost {
         var nextSession: ManagerNumber = 0
         var writes: [ManagerNumber: [UInt8]] = [:]
 
-        init(script: ScriptedApp, devices: [NameID], servers: [NameID]) {
+        init(script: ScriptedApp, devices all: [NameID]) {
             self.script = script
-            self.devices = devices
-            self.servers = servers
+            devices = script.uses.map { all[$0.device] }
+            allDevices = all
             publication = Publication(script.peripheral)
         }
     }
@@ -61,11 +61,7 @@ package final class ScriptedAppHost: AppHost {
 
     /// Takes an app on. `devices` are the names of all devices of the scenario, by position.
     package func add(_ script: ScriptedApp, as app: AppID, devices: [NameID]) {
-        apps[app] = App(
-            script: script,
-            devices: script.uses.map { devices[$0.device] },
-            servers: script.voip?.servers.map { devices[$0] } ?? []
-        )
+        apps[app] = App(script: script, devices: devices)
     }
 
     /// The present process of an app says something.

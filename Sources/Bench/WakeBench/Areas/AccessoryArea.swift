@@ -74,6 +74,12 @@ final class AccessoryArea: Area {
         if !isReplay || port.isReplayed { port.connect(at: .zero) }
     }
 
+    static func declare(_ app: ScenarioApp, in manifest: inout AppManifest, _ names: NameTable) {
+        guard case .scripted(let script) = app.form else { return }
+        manifest.accessoryProtocols = (script.accessory?.protocols ?? []).map(names.intern)
+        manifest.accessorySetup = script.accessorySetup
+    }
+
     func resume(at now: Instant) { port.connect(at: now) }
 
     func look(at now: Instant) {

@@ -49,6 +49,12 @@ protocol Area: AnyObject {
     /// Says what the user has allowed or refused an app before it runs.
     func install(_ app: ScenarioApp, as id: AppID, _ origin: NameID, in run: Run)
 
+    /// Tells a real app what is no event; what is another area's is nothing to it.
+    static func tell(_ notice: AppNotice, to app: AppID, through host: ProcessAppHost)
+
+    /// What an app's manifest declares of it, beside what its bundle says.
+    static func declare(_ app: ScenarioApp, in manifest: inout AppManifest, _ names: NameTable)
+
     /// A process of a scripted app was launched: what the app asks for at once.
     static func launched(_ app: AppID, in host: ScriptedAppHost)
 
@@ -96,6 +102,8 @@ extension Area {
     func look(at now: Instant) { for source in sources { source.look(at: now) } }
     func stop() {}
     func install(_ app: ScenarioApp, as id: AppID, _ origin: NameID, in run: Run) {}
+    static func tell(_ notice: AppNotice, to app: AppID, through host: ProcessAppHost) {}
+    static func declare(_ app: ScenarioApp, in manifest: inout AppManifest, _ names: NameTable) {}
     static func launched(_ app: AppID, in host: ScriptedAppHost) {}
     static func told(_ notice: AppNotice, to app: AppID, in host: ScriptedAppHost, at now: Instant) {}
     static func delivered(_ delivery: AppDelivery, to app: AppID, in host: ScriptedAppHost) {}

@@ -74,6 +74,10 @@ final class BluetoothArea: Area {
         radio.setPower(false, at: .zero)
     }
 
+    static func declare(_ app: ScenarioApp, in manifest: inout AppManifest, _ names: NameTable) {
+        manifest.bluetoothAuthorization = app.bluetoothAuthorization
+    }
+
     func closeLinks(_ run: Run, _ origin: NameID, isReplay: Bool) {
         let now = run.bench.now
         for device in run.scenario.devices {
