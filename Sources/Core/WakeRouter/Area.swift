@@ -162,9 +162,11 @@ enum AppStep {
     case barred
     /// What an area does for an app is to follow the state of the app and of the phone.
     case changed
-    /// Something may be due.
+    /// Something that began may count from now on.
     case due
-    /// The same, after what was due of the process: a report is for an app that still runs.
+    /// Something that was waited for may be over.
+    case lapsed
+    /// Something may be due, after what was due of the process: a report is for an app that still runs.
     case reportDue
 }
 

@@ -283,6 +283,7 @@ extension Router {
 
     mutating func deadlineReached(_ app: AppID, into output: inout RouterOutput) {
         tell(.due, of: app, into: &output)
+        tell(.lapsed, of: app, into: &output)
         phaseDue(of: app, into: &output)
         // What is to be suspended now is told no more: its report would come after it was frozen (BCN-4).
         tell(.reportDue, of: app, into: &output)

@@ -216,8 +216,8 @@ extension BluetoothArea {
             router.detachManagers(of: app, into: &output)
         case .barred: router.letGo(of: app, into: &output)
         case .changed: router.updateAir(of: app, into: &output)
-        case .due: router.expireRequests(of: app, into: &output)
-        case .moved, .suspended, .settling, .gone, .reportDue: break
+        case .lapsed: router.expireRequests(of: app, into: &output)
+        case .moved, .suspended, .settling, .gone, .due, .reportDue: break
         }
     }
 

@@ -86,7 +86,7 @@ extension VoIPArea: Area {
             router.watchSockets(of: app, from: from, into: &output)
         case .ended: router.closeSockets(of: app, into: &output)
         case .gone(let cause, let code): router.launchVoIPAfterExit(app, cause, code, into: &output)
-        case .due:
+        case .lapsed:
             router.keepAliveDue(of: app, into: &output)
             router.tearDownDue(of: app, into: &output)
         default: break
