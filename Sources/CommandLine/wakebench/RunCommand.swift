@@ -130,28 +130,13 @@ enum RunCommand {
                 throw CommandFailure(.usage, "--set \(error.text)")
             }
         }
-        if let text = arguments.value("--seed") {
-            guard let seed = UInt64(text) else {
-                throw CommandFailure(.usage, "--seed \(text): expected a whole number from 0")
-            }
-            options.seed = seed
-        }
-        if let text = arguments.value("--patience") {
-            guard let patience = Double(text), patience > 0, patience <= 3_600 else {
-                throw CommandFailure(.usage, "--patience \(text): expected seconds, more than 0 and at most 3600")
-            }
-            options.patience = patience
-        }
-        if let text = arguments.value("--date") {
-            guard let date = RunDate(text) else {
-                throw CommandFailure(.usage, "--date \(text): expected \(RunDate.expected)")
-            }
-            options.date = date
-        }
-        if let text = arguments.value("--app-log") {
-            guard let size = Int(text), (1...65_536).contains(size) else {
-                throw CommandFailure(.usage, "--app-log \(text): expected MiB, 1 to 65536")
-            }
+        options.seed = try read(arguments, "--seed", "a whole number from 0") { UInt64($0) }
+        options.patience =
+            try read(arguments, "--patience", "seconds, more than 0 and at most 3600") {
+                Double($0).flatMap { $0 > 0 && $0 <= 3_600 ? $0 : nil }
+            } ?? options.patience
+        options.date = try read(arguments, "--date", RunDate.expected) { RunDate($0) }
+        if let size = try read(arguments, "--app-log", "MiB, 1 to 65536", { number($0, in: 1...65_536) }) {
             options.appLogLimit = size << 20
         }
         options.appFolders = arguments.all("--apps")
@@ -159,22 +144,29 @@ enum RunCommand {
         options.replaces = arguments.has("--force")
         options.junit = arguments.value("--junit")
         if let adapter = arguments.value("--adapter"), adapter != "any" { options.adapter = adapter }
-        if let text = arguments.value("--gpsd") {
-            guard let port = UInt16(text), port > 0 else {
-                throw CommandFailure(.usage, "--gpsd \(text): expected a port, 1 to 65535")
-            }
-            options.gpsdPort = port
-        }
-        if let text = arguments.value("--parent") {
-            guard let parent = Int32(text), parent > 0 else {
-                throw CommandFailure(.usage, "--parent \(text): expected the number of a process")
-            }
-            options.parent = parent
-        }
+        options.gpsdPort =
+            try read(arguments, "--gpsd", "a port, 1 to 65535") { number($0, in: 1...UInt16.max) } ?? options.gpsdPort
+        options.parent = try read(arguments, "--parent", "the number of a process") { number($0, in: 1...Int32.max) }
         if let receiver = arguments.value("--receiver"), receiver != "any" { options.receiver = receiver }
         if let card = arguments.value("--sound-card") { options.soundCard = card }
         options.microphone = arguments.value("--microphone")
         return options
+    }
+
+    /// The value of an option, as `value` reads it; nil without the option.
+    private static func read<Value>(
+        _ arguments: Arguments,
+        _ option: String,
+        _ expected: String,
+        _ value: (String) -> Value?
+    ) throws(CommandFailure) -> Value? {
+        guard let text = arguments.value(option) else { return nil }
+        guard let value = value(text) else { throw CommandFailure(.usage, "\(option) \(text): expected \(expected)") }
+        return value
+    }
+
+    private static func number<Number: FixedWidthInteger>(_ text: String, in range: ClosedRange<Number>) -> Number? {
+        Number(text).flatMap { range.contains($0) ? $0 : nil }
     }
 
     private static func choice<Choice: RawRepresentable & CaseIterable>(

@@ -43,6 +43,26 @@ enum RunReport {
         }
         let decisions = run.verdicts.reduce(0, +)
         let log = try decisions <= wholeReportLimit ? RunPages.log(run.folder) : nil
+        failure = try finish(run, log, failure, began: began)
+        let met = run.driver.judgements.allSatisfy(\.met)
+        if json {
+            print(object(run, decisions, failure, good: met && failure == nil))
+            return failure?.code ?? (met ? .done : .expectationFailed)
+        }
+        tell(run, log, quiet: quiet, follows: follows)
+        if let failure { throw failure }
+        return met ? .done : .expectationFailed
+    }
+
+    /// Writes the results and the pages of a run that is over.
+    ///
+    /// - Returns: the failure of before, or else why a page was not written.
+    private static func finish(
+        _ run: Run,
+        _ log: RunLog?,
+        _ failure: CommandFailure?,
+        began: Date
+    ) throws(CommandFailure) -> CommandFailure? {
         // Whoever interrupts a run waits for its end, and not for a log of any length to be searched.
         let isInterrupted = failure?.code == .interrupted
         let isMissed = !isInterrupted && (failure != nil || !run.driver.judgements.allSatisfy(\.met))
@@ -53,47 +73,42 @@ enum RunReport {
         if let log { try RunPages.write(run.folder, log, results) }
         let header = log?.header ?? run.header
         if log == nil { try RunPages.writeJUnit(results, header, to: run.folder.junit) }
+        var failure = failure
         do throws(ReportError) { try run.junit?.write(JUnitReport.text(results, header: header)) } catch {
             // The run is no less over for it.
             failure = failure ?? CommandFailure(.environment, error)
         }
         try run.finish()
-        let judgements = run.driver.judgements
-        let met = judgements.allSatisfy(\.met)
-        if json {
-            print(object(run, decisions, failure, good: met && failure == nil))
-            return failure?.code ?? (met ? .done : .expectationFailed)
-        } else {
-            if let log, !quiet, !follows {
-                print(Timeline.text(log, width: Terminal.width, isColoured: Terminal.isColoured) + "\n")
-            }
-            for judgement in judgements where !judgement.met || !quiet && log != nil {
-                let place = "\(run.scenario.origin(line: judgement.line))"
-                let word = judgement.met ? "met    " : "NOT MET"
-                let said = "\(judgement.app) \(judgement.expected); found \(judgement.found)  [\(place)]"
-                let line = "\(word)  \(TerminalText.escaped(said))"
-                let folded = TextTable.prose(line, width: Terminal.width, hanging: 9)
-                let paint = Terminal.isColoured ? (judgement.met ? Paint.green : .red) : nil
-                print((paint?.on(word) ?? word) + folded.dropFirst(word.count))
-            }
-            if !run.lateBuffers.isEmpty {
-                print(
-                    "late buffers of sound: \(run.lateBuffers.map { "\($0.app) \($0.count)" }.joined(separator: ", "))"
-                )
-            }
-            let receiver = run.receiverTimes.map {
-                "\(run.scenario.apps[Int($0.app.number)].name) \(LogTime.text($0.time))"
-            }
-            if !receiver.isEmpty { print("receiver on (LOC-9): \(receiver.joined(separator: ", "))") }
-            if !run.silentApps.isEmpty {
-                let apps = run.silentApps.map { "\($0.app) \(LogTime.text($0.time))" }
-                print("kept running by silence alone (AUD-4): \(apps.joined(separator: ", "))")
-            }
-            Terminal.print(Timeline.summary(counts: run.verdicts), hanging: 2)
-            print(log == nil ? "report: wakebench report \(run.folder.path)" : "report: \(run.folder.report)")
+        return failure
+    }
+
+    /// What people read at the end of a run.
+    private static func tell(_ run: Run, _ log: RunLog?, quiet: Bool, follows: Bool) {
+        if let log, !quiet, !follows {
+            print(Timeline.text(log, width: Terminal.width, isColoured: Terminal.isColoured) + "\n")
         }
-        if let failure { throw failure }
-        return met ? .done : .expectationFailed
+        for judgement in run.driver.judgements where !judgement.met || !quiet && log != nil {
+            let place = "\(run.scenario.origin(line: judgement.line))"
+            let word = judgement.met ? "met    " : "NOT MET"
+            let said = "\(judgement.app) \(judgement.expected); found \(judgement.found)  [\(place)]"
+            let line = "\(word)  \(TerminalText.escaped(said))"
+            let folded = TextTable.prose(line, width: Terminal.width, hanging: 9)
+            let paint = Terminal.isColoured ? (judgement.met ? Paint.green : .red) : nil
+            print((paint?.on(word) ?? word) + folded.dropFirst(word.count))
+        }
+        if !run.lateBuffers.isEmpty {
+            print("late buffers of sound: \(run.lateBuffers.map { "\($0.app) \($0.count)" }.joined(separator: ", "))")
+        }
+        let receiver = run.receiverTimes.map {
+            "\(run.scenario.apps[Int($0.app.number)].name) \(LogTime.text($0.time))"
+        }
+        if !receiver.isEmpty { print("receiver on (LOC-9): \(receiver.joined(separator: ", "))") }
+        if !run.silentApps.isEmpty {
+            let apps = run.silentApps.map { "\($0.app) \(LogTime.text($0.time))" }
+            print("kept running by silence alone (AUD-4): \(apps.joined(separator: ", "))")
+        }
+        Terminal.print(Timeline.summary(counts: run.verdicts), hanging: 2)
+        print(log == nil ? "report: wakebench report \(run.folder.path)" : "report: \(run.folder.report)")
     }
 
     /// Plays the run to its end.
