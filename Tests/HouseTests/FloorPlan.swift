@@ -154,7 +154,7 @@ enum FloorPlan {
     static let openFloors: Set<String> = ["Examples", "Benchmarks", "Fuzz"]
 
     /// At most how many times `Scripts/spread` may count a file that names an area and is not that area's own. It only sinks.
-    static let spread = 277
+    static let spread = 206
 
     /// Functions that read as a table, or that are one long text: they may be as long as what they hold.
     static let tables: Set<String> = [
@@ -165,19 +165,10 @@ enum FloorPlan {
         "NewApp+Python.swift: var pythonScript",
         "NewApp+Swift.swift: var beltCentral",
         "Profile.swift: func generation",
-        "RuleID.swift: var text",
-        "Verdict.swift: var word",
-        "WakeEvent.swift: var word",
-        "Why.swift: func because",
     ]
 
     /// Functions of more than 60 lines that wait to be parted, each with the lines it may have until then.
-    static let longFunctions = [
-        "DecisionFragments.swift: init": 66,
-        "DecisionLog.swift: func writeObserved": 122,
-        "RunCommand.swift: func options": 67,
-        "RunReport.swift: func play": 90,
-    ]
+    static let longFunctions: [String: Int] = [:]
 
     static func room(_ name: String) -> Room? { (rooms + sdk).first { $0.name == name } }
 
