@@ -287,6 +287,15 @@ let package = Package(
             uses: ["CoreBluetooth", "UIKit"],
             exclude: ["Info.plist"]
         ),
+        program(
+            "NotificationBenchmark",
+            on: "Benchmarks",
+            uses: ["BlueZStandIn", "ChildProcess", "WakeBus", "WakeSystem"],
+            exclude: [
+                "acquire.yaml", "belt-acquire.yaml", "belt-start.yaml", "conversation", "counter.py", "start.yaml",
+            ]
+        ),
+        program("PlainNotification", on: "Benchmarks", uses: ["CSystemd", "CSQLite"]),
 
         // Fuzz: Scripts/fuzz links it with libFuzzer.
         room(

@@ -26,6 +26,8 @@ package final class StandInBlueZ {
     package var interval: Int64?
     private var advertising: WakeSystem.Timer?
     private var notifications: [WakeSystem.Timer] = []
+    /// Whether the adapter says that programs can be peripherals on it.
+    package var offersPeripheralRole = false
     /// What a Connect call does.
     package var connects = Connects.succeed
     /// The error with which AcquireNotify is answered; nil grants it.
@@ -127,7 +129,14 @@ package final class StandInBlueZ {
         let properties: Properties = [
             ("Address", .string(adapterAddress)), ("Powered", .bool(powered)), ("Discovering", .bool(false)),
         ]
-        add(adapterPath, [Self.adapterInterface: properties], announce: announce)
+        var interfaces = [Self.adapterInterface: properties]
+        if offersPeripheralRole {
+            interfaces["org.bluez.GattManager1"] = []
+            interfaces["org.bluez.LEAdvertisingManager1"] = [
+                ("SupportedInstances", .byte(5)), ("ActiveInstances", .byte(0)),
+            ]
+        }
+        add(adapterPath, interfaces, announce: announce)
     }
 
     // MARK: Devices
@@ -140,7 +149,8 @@ package final class StandInBlueZ {
             return
         }
         let properties: Properties = [
-            ("Address", .string(address)),
+            ("Address", .string(address)), ("Adapter", .objectPath(adapterPath)),
+            ("Alias", .string(device(address).name ?? address)),
             ("AddressType", .string(device(address).isClassic ? "public" : "random")), ("Connected", .bool(connected)),
             ("ServicesResolved", .bool(false)), ("Paired", .bool(false)),
         ]
@@ -198,25 +208,34 @@ package final class StandInBlueZ {
         let uuid = StandInDevice.long
         add(
             device + "/service0006",
-            ["org.bluez.GattService1": [("UUID", .string(uuid("1801"))), ("Primary", .bool(true))]]
+            ["org.bluez.GattService1": Self.service("1801", of: device)]
         )
         for service in self.device(address).services {
             let path = device + "/service" + StandInDevice.hex(service.handle)
-            add(path, ["org.bluez.GattService1": [("UUID", .string(uuid(service.uuid))), ("Primary", .bool(true))]])
+            add(path, ["org.bluez.GattService1": Self.service(service.uuid, of: device)])
             for characteristic in service.characteristics {
                 let own = path + "/char" + StandInDevice.hex(characteristic.handle)
                 let properties: Properties = [
                     ("UUID", .string(uuid(characteristic.uuid))), ("Flags", .strings(characteristic.flags)),
+                    ("Service", .objectPath(path)),
                 ]
                 add(own, [Self.characteristicInterface: properties])
                 for descriptor in characteristic.descriptors {
-                    let properties: Properties = [("UUID", .string(uuid(descriptor.uuid)))]
+                    let properties: Properties = [
+                        ("UUID", .string(uuid(descriptor.uuid))), ("Characteristic", .objectPath(own)),
+                    ]
                     let below = own + "/desc" + StandInDevice.hex(descriptor.handle)
                     add(below, ["org.bluez.GattDescriptor1": properties])
                 }
             }
         }
         change(device, Self.deviceInterface, [("ServicesResolved", .bool(true))])
+    }
+
+    private static func service(_ uuid: String, of device: String) -> Properties {
+        [
+            ("UUID", .string(StandInDevice.long(uuid))), ("Primary", .bool(true)), ("Device", .objectPath(device)),
+        ]
     }
 
     package func dropLink(_ address: String, reason: String? = nil) throws {
