@@ -47,6 +47,8 @@ final class Belt {
         try bluez.appear(powered: true)
     }
 
+    var loop: EventLoop { bus.loop }
+
     /// What DBUS_SYSTEM_BUS_ADDRESS is for a client.
     var busAddress: String { bus.address }
 
@@ -62,9 +64,9 @@ final class Belt {
     /// - Throws: ``GaveUp`` after 60 seconds, ``Failure`` when the client has ended before.
     func waitForSubscription(_ way: Way, _ client: Client) throws {
         try bus.wait(for: "\(client.name) to call \(way.member)", seconds: 60) {
-            bluez.count(way.member) > 0 || !client.isRunning
+            bluez.count(way.member) > 0 || client.hasEnded
         }
-        guard client.isRunning else { throw Failure("\(client.name) ended before it subscribed; see \(client.output)") }
+        if client.hasEnded { throw Failure("\(client.name) ended before it subscribed; see \(client.complaints)") }
     }
 
     /// Notifies so many values a second. A value that is late is sent as soon as possible.
@@ -88,7 +90,7 @@ final class Belt {
     /// Tells the client that it was the last.
     func end(_ client: Client) throws {
         send(Self.last)
-        try bus.wait(for: "\(client.name) to end", seconds: 60) { !client.isRunning }
+        try bus.wait(for: "\(client.name) to end", seconds: 60) { client.hasEnded }
     }
 
     private func send(_ number: UInt16) {

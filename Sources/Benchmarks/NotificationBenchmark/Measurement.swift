@@ -99,15 +99,15 @@ final class Measurement {
                 "--force", "--quiet",
             ]
             let log = "\(out)/apps/com.example.notificationbenchmark.log"
-            return try client(kind, "\(places.programs)/wakebench", words, environment, log: log)
+            return try client(kind, "\(places.programs)/wakebench", words, environment, belt, log: log)
         case .plain:
             let journal = "\(places.folder)/plain.sqlite"
             for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: journal + suffix) }
             let words = [way, belt.characteristic, journal, "\(places.folder)/conversation", places.app]
-            return try client(kind, "\(places.programs)/PlainNotification", words, environment)
+            return try client(kind, "\(places.programs)/PlainNotification", words, environment, belt)
         case .bleak:
             environment["PYTHONPATH"] = places.bleak
-            return try client(kind, "/usr/bin/python3", ["\(places.folder)/counter.py", way], environment)
+            return try client(kind, "/usr/bin/python3", ["\(places.folder)/counter.py", way], environment, belt)
         }
     }
 
@@ -116,9 +116,18 @@ final class Measurement {
         _ program: String,
         _ words: [String],
         _ environment: [String: String],
+        _ belt: Belt,
         log: String? = nil
     ) throws -> Client {
-        try Client(kind.rawValue, program, words, environment: environment, in: places.folder, log: log)
+        try Client(
+            kind.rawValue,
+            program,
+            words,
+            environment: environment,
+            in: places.folder,
+            on: belt.loop,
+            log: log
+        )
     }
 
     /// A round that is not timed: strace slows what it counts.
@@ -134,7 +143,6 @@ final class Measurement {
             return (process, counter)
         }
         let ends = counters.map { "\(places.folder)/calls-\($0.0)" }
-        // What it takes to attach is not counted for much: a second passes before and the counts are of all.
         try belt.notify(load.rate, seconds: Self.countedSeconds)
         for (_, counter) in counters {
             counter.send(SIGINT)

@@ -51,10 +51,20 @@ static int receive(int flags)
 	return count > 0;
 }
 
+/* Says it; takes what the app says meanwhile, so that neither waits for the other for ever. */
 static void say(const char *text, size_t count)
 {
-	if (send(app, text, count, MSG_NOSIGNAL) < 0 && errno != EPIPE)
-		fail("send to the app", errno);
+	static char answer[PACKET];
+	while (send(app, text, count, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+		struct pollfd ready = {.fd = app, .events = POLLIN | POLLOUT};
+		if (errno == EPIPE || errno == ECONNRESET)
+			return;
+		if (errno != EAGAIN && errno != EINTR)
+			fail("send to the app", errno);
+		poll(&ready, 1, -1);
+		if (ready.revents & POLLIN)
+			recv(app, answer, sizeof answer, MSG_DONTWAIT);
+	}
 }
 
 /* Waits for packets that hold each of the words, in any order. */

@@ -128,6 +128,7 @@ package final class StandInBlueZ {
         self.index = index ?? self.index
         let properties: Properties = [
             ("Address", .string(adapterAddress)), ("Powered", .bool(powered)), ("Discovering", .bool(false)),
+            ("Roles", .strings(offersPeripheralRole ? ["central", "peripheral"] : ["central"])),
         ]
         var interfaces = [Self.adapterInterface: properties]
         if offersPeripheralRole {
@@ -217,7 +218,7 @@ package final class StandInBlueZ {
                 let own = path + "/char" + StandInDevice.hex(characteristic.handle)
                 let properties: Properties = [
                     ("UUID", .string(uuid(characteristic.uuid))), ("Flags", .strings(characteristic.flags)),
-                    ("Service", .objectPath(path)),
+                    ("Service", .objectPath(path)), ("NotifyAcquired", .bool(false)),
                 ]
                 add(own, [Self.characteristicInterface: properties])
                 for descriptor in characteristic.descriptors {
