@@ -170,7 +170,16 @@ struct TaskRuleTests {
         phone.wait(.milliseconds(1))
         #expect(!phone.router.grantsTask(of: app, at: phone.now))
         #expect(!phone.router.grantsTask(of: AppID(7), at: phone.now))
+    }
+
+    @Test("TASK-7: no activity is granted to an app that has been asked to end, however much time there was")
+    func noActivityAtTheEnd() {
+        var phone = Phone()
+        let app = phone.install()
+        phone.open(app)
+        #expect(phone.router.grantsTask(of: app, at: phone.now))
         phone.hear(.terminate(app, .system))
+        #expect(phone.callbacks.last == .willTerminate)
         #expect(!phone.router.grantsTask(of: app, at: phone.now))
     }
 
