@@ -43,6 +43,7 @@ final class Belt {
             services: [.init(handle: 0x0a, uuid: "180d", characteristics: [measurement])]
         )
         bluez.interval = 100
+        bluez.inReach = []
         bluez.offersPeripheralRole = true
         try bluez.appear(powered: true)
     }
@@ -64,7 +65,9 @@ final class Belt {
     /// - Throws: ``GaveUp`` after 60 seconds, ``Failure`` when the client has ended before.
     func waitForSubscription(_ way: Way, _ client: Client) throws {
         try bus.wait(for: "\(client.name) to call \(way.member)", seconds: 60) {
-            bluez.count(way.member) > 0 || client.hasEnded
+            // Bleak misses what is heard before its call to look for devices has returned.
+            if bluez.isDiscovering { bluez.inReach = [Self.address] }
+            return bluez.count(way.member) > 0 || client.hasEnded
         }
         if client.hasEnded { throw Failure("\(client.name) ended before it subscribed; see \(client.complaints)") }
     }
