@@ -8,20 +8,21 @@ let house: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// `tables` are compiled into the room: the program needs no file beside it.
+/// `tables` and `templates` are compiled into the room: the program needs no file beside it.
 func room(
     _ name: String,
     on floor: String,
     uses: [String] = [],
     exclude: [String] = [],
-    tables: [String] = []
+    tables: [String] = [],
+    templates: [String] = []
 ) -> Target {
     .target(
         name: name,
         dependencies: uses.map { .byName(name: $0) },
         path: "Sources/\(floor)/\(name)",
         exclude: exclude,
-        resources: tables.map { .embedInCode("Tables/\($0)") },
+        resources: tables.map { .embedInCode("Tables/\($0)") } + templates.map { .embedInCode("Templates/\($0)") },
         swiftSettings: house
     )
 }
@@ -148,7 +149,17 @@ let package = Package(
         room("WakeBlueZ", on: "System", uses: ["CBluetooth", "CWakeShims", "WakeSystem", "WakeBus"]),
         room("WakeUdev", on: "System", uses: ["CUdev", "WakeSystem"]),
         room("WakeALSA", on: "System", uses: ["CALSA", "WakeSystem", "WakeUdev"]),
-        room("WakeBundles", on: "System", uses: ["WakeDevices", "WakeModel"]),
+        room(
+            "WakeBundles",
+            on: "System",
+            uses: ["WakeDevices", "WakeModel"],
+            tables: ["modules.tsv"],
+            templates: [
+                "AppDelegate.swift.txt", "BeltCentral.swift.txt", "Info.plist.txt", "Makefile.txt", "Package.swift.txt",
+                "README.md.txt", "ScenarioTests.swift.txt", "belt.yaml.txt", "main.c.txt", "main.py.txt",
+                "scenario.yaml.txt",
+            ]
+        ),
         room("WakeProcesses", on: "System", uses: ["CWakeShims", "WakeSystem"]),
         room("WakeVirtualTime", on: "System", uses: ["CVirtualTime", "WakeSystem"]),
         room("WakeJournal", on: "System", uses: ["CSQLite", "WakeModel", "WakePorts"]),

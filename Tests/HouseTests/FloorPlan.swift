@@ -160,10 +160,6 @@ enum FloorPlan {
     static let tables: Set<String> = [
         "Bluetooth+Encoding.swift: func encode",
         "Input+Encoding.swift: func encode",
-        "NewApp+C.swift: var cApp",
-        "NewApp+C.swift: var cReader",
-        "NewApp+Python.swift: var pythonScript",
-        "NewApp+Swift.swift: var beltCentral",
         "Profile.swift: func generation",
     ]
 

@@ -76,8 +76,8 @@ struct ProgramNeedsTests {
             .filter { !$0.hasPrefix("Wake") && !$0.hasPrefix("_") && !$0.hasPrefix(".") }
         #expect(modules.contains("CoreBluetooth"))
         for module in modules {
-            #expect(LoaderAnswer.here.contains(module), "\(module)")
-            #expect(!LoaderAnswer.frameworks.contains(module), "\(module)")
+            #expect(KnownModule.here.contains(module), "\(module)")
+            #expect(!KnownModule.absent.contains(module), "\(module)")
         }
     }
 }

@@ -15,25 +15,23 @@ package struct AppBundle: Hashable, Sendable {
     package var modes: BackgroundModes
     /// UIApplicationExitsOnSuspend (OPT-1).
     package var exitsOnSuspend: Bool
-    /// UISupportedExternalAccessoryProtocols (EA-3).
-    package var accessoryProtocols: [String] = []
     /// DTSDKName, else DTPlatformVersion (VOIP-1).
     package var sdk = SDKVersion.unknown
-    /// Whether NSAccessorySetupKitSupports names Bluetooth (BTC-8).
-    package var accessorySetup = false
+    /// What the areas read.
+    var keys: AreaKeys
     /// One line for each thing that is odd but harmless.
     package var warnings: [String]
 
     /// What the router must know.
     package func manifest(_ names: NameTable) -> AppManifest {
-        AppManifest(
+        var manifest = AppManifest(
             bundle: names.intern(identifier),
             modes: modes,
             exitsOnSuspend: exitsOnSuspend,
-            accessoryProtocols: accessoryProtocols.map(names.intern),
-            sdk: sdk,
-            accessorySetup: accessorySetup
+            sdk: sdk
         )
+        keys.declare(in: &manifest, names)
+        return manifest
     }
 
     /// Reads a bundle folder.
@@ -60,9 +58,8 @@ package struct AppBundle: Hashable, Sendable {
             executable: try executable(named: try plist.required("CFBundleExecutable"), in: folder, of: path),
             modes: modes,
             exitsOnSuspend: try plist.flag("UIApplicationExitsOnSuspend"),
-            accessoryProtocols: try plist.texts("UISupportedExternalAccessoryProtocols", atMost: 1_000),
             sdk: try plist.sdk(),
-            accessorySetup: try plist.texts("NSAccessorySetupKitSupports", atMost: 1_000).contains("Bluetooth"),
+            keys: try AreaKeys(plist),
             warnings: unknown.isEmpty ? [] : [warning(about: unknown, in: path)]
         )
     }

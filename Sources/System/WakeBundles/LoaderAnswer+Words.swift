@@ -27,14 +27,14 @@ extension LoaderAnswer {
                 modules.append((module, [symbol]))
             }
         }
-        var sentences = modules.map { Self.sentence($0.name, $0.symbols, hasModule: Self.here.contains($0.name)) }
+        var sentences = modules.map { Self.sentence($0.name, $0.symbols) }
         let told = Set(modules.map(\.name))
         for library in libraries {
             let name = printable(library)
             let stem = library.hasPrefix("lib") ? String(library.dropFirst(3).prefix { $0 != "." }) : ""
             if told.contains(stem) { continue }
             sentences.append(
-                Self.frameworks.contains(stem)
+                KnownModule.absent.contains(stem)
                     ? "uses \(stem) (\(name)), which Wakebench does not have"
                     : "needs the library \(name), which this machine does not have"
             )
@@ -51,11 +51,11 @@ extension LoaderAnswer {
         return sentences
     }
 
-    private static func sentence(_ module: String, _ symbols: [String], hasModule: Bool) -> String {
+    private static func sentence(_ module: String, _ symbols: [String]) -> String {
         let example = printable(readable(symbols[0]))
         let what = symbols.count == 1 ? example : "\(symbols.count) symbols, such as \(example)"
-        if hasModule { return "uses of \(module) what is not here: \(what)" }
-        if frameworks.contains(module) {
+        if KnownModule.here.contains(module) { return "uses of \(module) what is not here: \(what)" }
+        if KnownModule.absent.contains(module) {
             return "uses \(module), which Wakebench does not have: \(what); #if canImport(\(module)) leaves it out"
         }
         return "uses the module \(printable(module)), which is not linked to it: \(what)"
@@ -86,43 +86,11 @@ extension LoaderAnswer {
         let name =
             symbol.hasPrefix("OBJC_CLASS_$_")
             ? symbol.dropFirst(13) : symbol.hasPrefix("k") ? symbol.dropFirst() : symbol[...]
-        return prefixes.first { prefix, _ in
-            guard name.hasPrefix(prefix) else { return false }
-            return prefix.hasSuffix("_") || name.dropFirst(prefix.count).first?.isUppercase == true
-        }?.framework
+        return KnownModule.all.first { module in
+            module.prefixes.contains { prefix in
+                guard name.hasPrefix(prefix) else { return false }
+                return prefix.hasSuffix("_") || name.dropFirst(prefix.count).first?.isUppercase == true
+            }
+        }?.name
     }
-
-    private static let prefixes: [(prefix: String, framework: String)] = [
-        ("CG", "CoreGraphics"), ("CF", "CoreFoundation"), ("SCNetwork", "SystemConfiguration"),
-        ("Sec", "Security"), ("MTL", "Metal"), ("CM", "CoreMedia"), ("CV", "CoreVideo"), ("VT", "VideoToolbox"),
-        ("CT", "CoreText"), ("NFC", "CoreNFC"), ("HK", "HealthKit"), ("MK", "MapKit"), ("SK", "StoreKit"),
-        ("WK", "WebKit"), ("CN", "Contacts"), ("PH", "Photos"), ("HM", "HomeKit"), ("GC", "GameController"),
-        ("AudioServices", "AudioToolbox"), ("AudioQueue", "AudioToolbox"), ("AudioUnit", "AudioToolbox"),
-        ("AudioComponent", "AudioToolbox"), ("objc_", "the Objective-C runtime"), ("xpc_", "XPC"),
-    ]
-
-    /// Modules that apps of the bench have.
-    static let here: Set<String> = [
-        "AVFAudio", "AVFoundation", "CoreBluetooth", "CoreLocation", "Dispatch", "ExternalAccessory", "Foundation",
-        "OSLog", "Swift", "UIKit", "os",
-    ]
-
-    /// Frameworks of iOS that the bench does not have.
-    static let frameworks = Set(
-        """
-        ARKit AVKit Accelerate AccessorySetupKit Accounts ActivityKit AdServices AdSupport AppIntents \
-        AppTrackingTransparency AudioToolbox AuthenticationServices BackgroundTasks CFNetwork CallKit CarPlay Charts \
-        ClockKit CloudKit Combine Contacts ContactsUI CoreAudio CoreAudioKit CoreAudioTypes CoreData CoreFoundation \
-        CoreGraphics CoreHaptics CoreImage CoreMIDI CoreML CoreMedia CoreMotion CoreNFC CoreServices CoreSpotlight \
-        CoreTelephony CoreText CoreTransferable CoreVideo CryptoKit CryptoTokenKit DeviceActivity DeviceCheck \
-        EventKit EventKitUI FamilyControls FileProvider GameController GameKit GameplayKit HealthKit HomeKit \
-        ImageIO Intents IntentsUI JavaScriptCore LinkPresentation LocalAuthentication ManagedSettings MapKit Matter \
-        MediaPlayer MessageUI Messages Metal MetalKit MetricKit MobileCoreServices ModelIO MultipeerConnectivity \
-        NaturalLanguage NearbyInteraction Network NetworkExtension NotificationCenter OpenGLES PDFKit PassKit \
-        PencilKit Photos PhotosUI PushKit PushToTalk QuartzCore QuickLook RealityKit ReplayKit SafariServices SceneKit \
-        ScreenTime Security SensorKit ShazamKit Social SoundAnalysis Speech SpriteKit StoreKit SwiftData SwiftUI \
-        SystemConfiguration TipKit Twitter UniformTypeIdentifiers UserNotifications UserNotificationsUI \
-        VideoToolbox Vision VisionKit WatchConnectivity WebKit WidgetKit
-        """.split(separator: " ").map(String.init)
-    )
 }

@@ -29,12 +29,11 @@ extension NewApp {
     /// Modules that the app's own would hide or that hold the same types, words that name no module, and the Makefile.
     private static let taken = Set(
         """
-        appdelegate avfaudio avfoundation beltcentral cbuuid corebluetooth corefoundation corelocation dispatch \
-        externalaccessory foundation glibc main makefile os oslog package packagedescription swift testing uikit wakebench xctest \
+        appdelegate beltcentral cbuuid corefoundation glibc main makefile package packagedescription testing wakebench xctest \
         any as associatedtype actor async await break case catch class continue default defer deinit do else enum \
         extension fallthrough false fileprivate for func guard if import in init inout internal is let nil operator \
         precedencegroup private protocol public repeat rethrows return self static struct subscript super switch throw \
         throws true try typealias var where while
         """.split(separator: " ").map(String.init)
-    )
+    ).union(KnownModule.here.map { $0.lowercased() })
 }
