@@ -202,7 +202,8 @@ let package = Package(
             "WakeReports",
             on: "Bench",
             uses: ["WakeModel", "WakeJSON"],
-            tables: ["rules.tsv", "sources.tsv"]
+            tables: ["acts.tsv", "modes.tsv", "rules.tsv", "sources.tsv", "waits.tsv"],
+            templates: ["legend.html", "page.css", "page.js"]
         ),
         room(
             "WakeBench",

@@ -40,6 +40,18 @@ struct ReasonTextTests {
 
     @Test("Each thing that a record can show of a check is what some check looks at")
     func observations() {
-        #expect(Set(Observation.byCheck).count == Observation.allCases.count)
+        #expect(Observer.byCheck.count == Check.allCases.count)
+        #expect(Set(Check.allCases.map(\.row.observed)) == Set(Observer.all.keys))
+    }
+
+    @Test("Everything that the user or the phone can do has a word in acts.tsv, and nothing else but a set-up has")
+    func acts() {
+        let names = PhoneChange.allCases.map { "\($0)" } + UserAction.allCases.map { "\($0)" } + ["setUp"]
+        #expect(Set(names) == Set(Act.words.keys))
+    }
+
+    @Test("Each word of waits.tsv is one of a registration")
+    func waits() {
+        #expect(Set(Why.phrases.keys).isSubset(of: Registration.allCases.map(\.word)))
     }
 }

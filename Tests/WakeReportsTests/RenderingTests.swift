@@ -246,7 +246,7 @@ struct RenderingTests {
             let id = EventID(UInt64(number) + 1)
             try outcomes.append(Act(event: id, at: second(act.1), word: act.0, locked: act.2))
         }
-        try outcomes.append(end: second(60))
+        try outcomes.append(EndEntry(at: second(60)))
         try outcomes.flush()
         let page = HTMLReport.text(try RunLog(folder: fixture.folder.path), title: "")
         let bars = page.matches(of: #/<title>locked\n([^<]*)</#).map { String($0.1) }

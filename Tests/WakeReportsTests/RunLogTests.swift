@@ -85,7 +85,7 @@ struct RunLogTests {
         let outcomes = try OutcomeLog(creating: fixture.outcomesPath)
         try outcomes.append(move)
         try outcomes.append(exit)
-        try outcomes.append(note: "the night is over", at: second(3))
+        try outcomes.append(Note(text: "the night is over", at: second(3)))
         try outcomes.flush()
         let decisions = try DecisionLog(
             creating: fixture.decisionsPath,
@@ -180,9 +180,9 @@ struct RunLogTests {
     func receiver() throws {
         _ = try fixture.run([[fixture.resume(1, at: second(10))]])
         let log = try OutcomeLog(creating: fixture.outcomesPath)
-        try log.append(receiver: .seconds(1), app: "com.acme.heart", at: second(20))
-        try log.append(receiver: .milliseconds(1_500), app: "com.acme.<run>", at: second(20))
-        try log.append(receiver: .seconds(90), app: "com.acme.heart", at: second(30))
+        try log.append(ReceiverEntry(app: "com.acme.heart", at: second(20), milliseconds: 1_000))
+        try log.append(ReceiverEntry(app: "com.acme.<run>", at: second(20), milliseconds: 1_500))
+        try log.append(ReceiverEntry(app: "com.acme.heart", at: second(30), milliseconds: 90_000))
         try log.flush()
         let run = try RunLog(folder: fixture.folder.path)
         #expect(run.receiver.map(\.app) == ["com.acme.<run>", "com.acme.heart"])

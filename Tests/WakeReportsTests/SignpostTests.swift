@@ -52,7 +52,7 @@ struct SignpostTests {
         try outcomes.append(AppEntry(app: Self.app, name: "heart", log: nil))
         for signpost in signposts { _ = try outcomes.append(signpost) }
         for exit in exits { try outcomes.append(exit) }
-        try outcomes.append(end: second(60))
+        try outcomes.append(EndEntry(at: second(60)))
         try outcomes.flush()
         return try RunLog(folder: fixture.folder.path)
     }

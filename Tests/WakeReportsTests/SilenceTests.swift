@@ -28,7 +28,7 @@ struct SilenceTests {
         let outcomes = try OutcomeLog(creating: fixture.outcomesPath)
         try outcomes.append(AppEntry(app: app, name: "heart", log: log))
         try write(outcomes)
-        try outcomes.append(end: second(3_600))
+        try outcomes.append(EndEntry(at: second(3_600)))
         try outcomes.flush()
         return try RunLog(folder: fixture.folder.path)
     }

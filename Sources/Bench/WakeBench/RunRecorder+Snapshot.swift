@@ -23,7 +23,7 @@ extension Outcome: SnapshotPart {
         try coder.code(&wall)
         try coder.code(&pid)
         try coder.code(&spawn)
-        try coder.code(&delivered, blank: Callback(name: "", at: .zero))
+        try coder.code(&delivered, blank: .blank)
         try coder.code(&acknowledged)
         try coder.code(&used)
         try coder.code(&ended)
@@ -56,15 +56,4 @@ extension ExitEntry: SnapshotPart {
         try coder.code(&pid)
         try coder.code(&atLaunch)
     }
-
-    /// One that is read from a snapshot.
-    static let blank = ExitEntry(
-        number: 0,
-        app: "",
-        at: .zero,
-        generation: 0,
-        cause: .exit,
-        code: 0,
-        stateBefore: .notRunning
-    )
 }

@@ -253,7 +253,7 @@ final class RunRecorder: BenchObserver {
         let bundle = bundles[Int(app.number)]
         tell(Timeline.Row(at: now, app: bundle, what: what))
         if outcomes.claim(.note(what, app: bundle)) { return }
-        try outcomes.append(note: what, app: bundle, at: now)
+        try outcomes.append(Note(text: what, app: bundle, at: now))
     }
 
     private func exited(_ record: ExitRecord) throws(ReportError) {
@@ -308,7 +308,7 @@ final class RunRecorder: BenchObserver {
 
     func note(_ text: String, of app: AppID) {
         let bundle = bundles[Int(app.number)]
-        keep { () throws(ReportError) in try outcomes.append(note: text, app: bundle, at: now) }
+        keep { () throws(ReportError) in try outcomes.append(Note(text: text, app: bundle, at: now)) }
         tell(Timeline.Row(at: now, app: bundle, what: text))
         hasNews = true
     }
@@ -359,7 +359,7 @@ final class RunRecorder: BenchObserver {
 
     /// Writes down a line for people, at the instant of the run's clock that it is about.
     func note(_ text: String, at instant: Instant) {
-        keep { () throws(ReportError) in try outcomes.append(note: text, at: instant) }
+        keep { () throws(ReportError) in try outcomes.append(Note(text: text, at: instant)) }
         tell(Timeline.Row(at: instant, app: nil, what: text))
         hasNews = true
     }
@@ -408,7 +408,8 @@ final class RunRecorder: BenchObserver {
 
     /// Writes down how long an app kept the receiver on.
     func note(receiver time: Instant.Span, of app: AppID) throws(ReportError) {
-        if failure == nil { try outcomes.append(receiver: time, app: bundles[Int(app.number)], at: now) }
+        let entry = ReceiverEntry(app: bundles[Int(app.number)], at: now, milliseconds: time.milliseconds)
+        if failure == nil { try outcomes.append(entry) }
     }
 
     /// The run is over at an instant of its clock: the wakes that go on are closed as they stand.
@@ -416,7 +417,7 @@ final class RunRecorder: BenchObserver {
         if let failure { throw failure }
         noteLostSignposts()
         tellFollower()
-        if !outcomes.held.ended { try outcomes.append(end: end) }
+        if !outcomes.held.ended { try outcomes.append(EndEntry(at: end)) }
         for app in bundles.indices {
             // A run whose reports alone were missing has them already.
             for var outcome in open.takeAll(of: app) where !outcomes.held.outcomes.contains(outcome.decision) {

@@ -15,12 +15,8 @@ final class DecisionFragments {
     let reasonKeys: [Fragment]
     /// `,"cleared_by":["user launch","reboot"]`
     let forceQuitClearedBy: Fragment
-    /// `,"limit":15,"window_ms":300000}`
-    let voipWakeLimit: Fragment
-    /// `,"limit_ms":10000`
-    let silenceLimit: Fragment
-    /// `,"dwell_ms":20000`
-    let dwell: Fragment
+    /// What each check shows of the profile, such as `,"limit_ms":10000`.
+    let figures: [Fragment]
     /// By check, result and whether it decided.
     private let checks: [Fragment]
     private var modeLists: [UInt16: Fragment] = [:]
@@ -67,24 +63,7 @@ final class DecisionFragments {
             line.append(",\"cleared_by\":")
             line.append(list: ["user launch"] + (profile.rebootLiftsForceQuit ? ["reboot"] : []))
         }
-        voipWakeLimit = numbers.fragment { line in
-            if let limit = profile.voipWakeLimit {
-                line.append(",\"limit\":")
-                line.append(UInt64(limit))
-            }
-            line.append(",\"window_ms\":")
-            line.append(profile.voipWakeWindow.milliseconds)
-            line.append("}")
-        }
-        silenceLimit = numbers.fragment { line in
-            guard let limit = profile.audioSilenceLimit else { return }
-            line.append(",\"limit_ms\":")
-            line.append(limit.milliseconds)
-        }
-        dwell = numbers.fragment { line in
-            line.append(",\"dwell_ms\":")
-            line.append(profile.regionDwell.milliseconds)
-        }
+        figures = Observer.byCheck.map { observer in numbers.fragment { observer.figures(profile, &$0) } }
         checks = Self.checks(&numbers, changes: changes)
         self.numbers = numbers
     }

@@ -24,7 +24,7 @@ package final class DecisionLog {
         names: @escaping (NameID) -> String
     ) throws(ReportError) {
         try self.init(file: LogFile(creating: path), header: header, profile: profile, names: names)
-        header.write(into: &file.line)
+        file.line.append(line: header)
         try file.endLine()
         // From now on the file is known for what it is.
         try file.flush()
@@ -33,7 +33,7 @@ package final class DecisionLog {
     /// Keeps the lines in memory: see ``contents``.
     package convenience init(header: LogHeader, profile: Profile, names: @escaping (NameID) -> String) {
         self.init(file: LogFile(), header: header, profile: profile, names: names)
-        header.write(into: &file.line)
+        file.line.append(line: header)
         file.line.append(byte: 0x0a)
     }
 

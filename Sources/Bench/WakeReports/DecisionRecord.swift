@@ -185,50 +185,6 @@ extension DecisionRecord.Census {
     }
 }
 
-extension Outcome {
-    /// Reads a line; nil when it is not an outcome. The time of day is left at 0.
-    init?(_ line: JSONValue) {
-        guard line["schema"]?.string == "wake.outcome/1",
-            let decision = line["decision"]?.string.flatMap(LogTime.number),
-            let app = line["app"]?.string
-        else { return nil }
-        self.init(
-            decision: DecisionID(decision),
-            event: EventID(line["event"]?.string.flatMap(LogTime.number) ?? 0),
-            app: app,
-            at: line["t"]?.string.flatMap(LogTime.instant) ?? .zero,
-            wall: 0,
-            pid: Int32(clamping: line["pid"]?.integer ?? 0),
-            spawn: line["spawn_ms"].flatMap(Self.span),
-            delivered: line["delivered"]?.array.compactMap(Callback.init) ?? [],
-            acknowledged: line["acknowledged"]?.bool ?? false,
-            used: line["used_ms"].flatMap(Self.span),
-            ended: line["ended"]?.string.flatMap { word in Ending.allCases.first { $0.word == word } },
-            exit: line["exit_id"]?.string.flatMap(LogTime.number) ?? 0
-        )
-    }
-
-    /// The span of a number of milliseconds, whole or a fraction of one.
-    private static func span(_ value: JSONValue) -> Instant.Span? {
-        if let milliseconds = value.integer {
-            return Instant.Span(nanoseconds: milliseconds.multipliedReportingOverflow(by: 1_000_000).partialValue)
-        }
-        guard case .number(let fraction) = value, fraction > 0, fraction < 1 else { return nil }
-        return Instant.Span(nanoseconds: Int64((fraction * 1_000).rounded()) * 1_000)
-    }
-}
-
-extension Outcome.Callback {
-    init?(_ value: JSONValue) {
-        guard let name = value["callback"]?.string else { return nil }
-        self.init(
-            name: name,
-            at: value["t"]?.string.flatMap(LogTime.instant) ?? .zero,
-            value: value["value"]?.string
-        )
-    }
-}
-
 extension StateMove {
     private static let start = Array("{\"schema\":\"wake.state/1\",\"app\":".utf8)
     private static let time = Array(",\"t\":".utf8)
@@ -247,35 +203,5 @@ extension StateMove {
             let to = texts.text(to).flatMap(AppState.init(recordWord:))
         else { return nil }
         self.init(app: app, at: at, from: from, to: to, pid: Int32(clamping: pid))
-    }
-
-    init?(_ line: JSONValue) {
-        guard line["schema"]?.string == "wake.state/1", let app = line["app"]?.string,
-            let at = line["t"]?.string.flatMap(LogTime.instant),
-            let from = line["from"]?.string.flatMap(AppState.init(recordWord:)),
-            let to = line["to"]?.string.flatMap(AppState.init(recordWord:))
-        else { return nil }
-        self.init(app: app, at: at, from: from, to: to, pid: Int32(clamping: line["pid"]?.integer ?? 0))
-    }
-}
-
-extension ExitEntry {
-    init?(_ line: JSONValue) {
-        guard line["schema"]?.string == "wake.exit/1", let app = line["app"]?.string,
-            let number = line["id"]?.string.flatMap(LogTime.number),
-            let at = line["t"]?.string.flatMap(LogTime.instant),
-            let cause = line["cause"]?.string.flatMap(ExitCause.init(word:))
-        else { return nil }
-        self.init(
-            number: number,
-            app: app,
-            at: at,
-            generation: UInt32(clamping: line["generation"]?.integer ?? 0),
-            cause: cause,
-            code: line["code"]?.integer ?? 0,
-            stateBefore: line["state_before"]?.string.flatMap(AppState.init(recordWord:)) ?? .notRunning,
-            pid: Int32(clamping: line["pid"]?.integer ?? 0),
-            atLaunch: line["at_launch"]?.bool ?? false
-        )
     }
 }

@@ -13,7 +13,8 @@ package enum HTMLReport {
             <!DOCTYPE html>
             <html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">
             <title>\(Markup.escaped(title))</title>
-            <style>\(HTMLStyle.style)</style></head><body>
+            <style>
+            \(template(PackageResources.page_css))</style></head><body>
             <h1>\(Markup.escaped(title))</h1>
             <p>\(Markup.escaped(Timeline.summary(log)))</p>
             <p class="meta">\(Markup.escaped(meta(log)))</p>
@@ -21,14 +22,17 @@ package enum HTMLReport {
             """
         page += fault(results?.fault)
         page += expectations(results?.cases ?? [])
-        page += HTMLStyle.legend
+        page += template(PackageResources.legend_html)
         page += chart.html()
         page += decisions(log)
         page += exits(log)
         page += receiver(log)
-        page += "<script>\(HTMLStyle.script)</script></body></html>\n"
+        page += "<script>\n\(template(PackageResources.page_js))</script></body></html>\n"
         return page
     }
+
+    /// What is the same on every page.
+    private static func template(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
     private static func fault(_ fault: RunResults.Fault?) -> String {
         guard let fault else { return "" }

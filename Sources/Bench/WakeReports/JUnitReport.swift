@@ -6,7 +6,7 @@ import WakeModel
 /// its line moves in the scenario.
 package enum JUnitReport {
     /// One expectation of a scenario.
-    package struct Case: Hashable, Sendable {
+    package struct Case: LogRecord, Hashable, Sendable {
         /// What was expected, in words.
         package var name: String
         /// Where, such as `night.yaml:31`.
@@ -21,6 +21,15 @@ package enum JUnitReport {
             self.place = place
             self.failure = failure
             self.details = details
+        }
+
+        package static let blank = Case(name: "", place: "")
+
+        package mutating func code(with coder: inout RecordCoder) {
+            coder.need("expected", &name)
+            coder.code("place", &place)
+            coder.code("failure", &failure)
+            coder.code("details", &details)
         }
     }
 

@@ -166,6 +166,14 @@ struct LineBuffer {
         bytes.append(0x22)
     }
 
+    /// Appends the id of the record of an exit in quotes, such as `"x-17"`; null for 0.
+    mutating func append(exit number: UInt64) {
+        guard number != 0 else { return append("null") }
+        append("\"x-")
+        append(number)
+        bytes.append(0x22)
+    }
+
     /// Appends text in quotes, escaped as JSON asks, and what a terminal would obey instead of showing too: logs are printed.
     mutating func append(quoted text: String) {
         bytes.append(0x22)

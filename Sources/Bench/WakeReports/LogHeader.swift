@@ -1,5 +1,7 @@
+import WakeJSON
+
 /// What the first line of a log says of its run.
-package struct LogHeader: Hashable, Sendable {
+package struct LogHeader: LogLine, Hashable, Sendable {
     /// The version of the program.
     package var version: String
     /// The name of the emulated phone.
@@ -27,21 +29,21 @@ package struct LogHeader: Hashable, Sendable {
         self.settings = settings
     }
 
-    func write(into line: inout LineBuffer) {
-        line.begin("wake.log/2")
-        line.put("version", version)
-        line.put("phone", phone)
-        line.put("seed", seed)
-        line.put("profile", profile)
-        line.put("determinism", determinism)
-        line.put("settings") { line in
-            line.append("{")
-            for setting in settings.sorted(by: { $0.key < $1.key }) {
-                line.key(setting.key)
-                line.append(quoted: setting.value)
-            }
-            line.append("}")
-        }
-        line.append("}")
+    package static let schema = "wake.log/2"
+    package static let blank = LogHeader(version: "", phone: "", seed: 0, profile: "", determinism: "")
+
+    package mutating func code(with coder: inout RecordCoder) {
+        coder.code("version", &version)
+        coder.code("phone", &phone)
+        coder.code("seed", &seed)
+        coder.code("profile", &profile)
+        coder.code("determinism", &determinism)
+        coder.code("settings", &settings)
+    }
+
+    /// Reads the first line of a log of any version; nil when it is none.
+    init?(firstLine line: JSONValue) {
+        guard line["schema"]?.string?.hasPrefix("wake.log/") == true else { return nil }
+        self.init(line)
     }
 }

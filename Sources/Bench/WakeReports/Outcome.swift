@@ -1,7 +1,7 @@
 import WakeModel
 
 /// What became of a decision in the world: the process, what it was called with, and how its wake ended.
-package struct Outcome: Hashable, Sendable {
+package struct Outcome: LogLine, Hashable, Sendable {
     package var decision: DecisionID
     package var event: EventID
     /// The bundle identifier.
@@ -26,7 +26,7 @@ package struct Outcome: Hashable, Sendable {
     package var exit: UInt64
 
     /// A delegate method that was called.
-    package struct Callback: Hashable, Sendable {
+    package struct Callback: LogRecord, Hashable, Sendable {
         /// Such as `didUpdateValueFor` or `willRestoreState`.
         package var name: String
         package var at: Instant
@@ -38,18 +38,20 @@ package struct Outcome: Hashable, Sendable {
             self.at = at
             self.value = value
         }
+
+        package static let blank = Callback(name: "", at: .zero)
+
+        package mutating func code(with coder: inout RecordCoder) {
+            coder.need("callback", &name)
+            coder.code("t", &at)
+            coder.code("value", &value)
+        }
     }
 
     package enum Ending: UInt8, CaseIterable, Sendable {
         case suspended, exited, killed
 
-        package var word: String {
-            switch self {
-            case .suspended: "suspended"
-            case .exited: "exited"
-            case .killed: "killed"
-            }
-        }
+        package var word: String { "\(self)" }
     }
 
     package init(
@@ -79,10 +81,34 @@ package struct Outcome: Hashable, Sendable {
         self.ended = ended
         self.exit = exit
     }
+
+    package static let schema = "wake.outcome/1"
+    package static let blank = Outcome(decision: .none, event: .none, app: "", at: .zero, wall: 0)
+
+    package mutating func code(with coder: inout RecordCoder) {
+        coder.need("decision", &decision)
+        coder.code("event", &event)
+        coder.need("app", &app)
+        coder.code("t", &at)
+        coder.write("wall") { line in
+            line.append("\"")
+            line.append(wall: wall)
+            line.append("\"")
+        }
+        coder.code("pid", &pid)
+        coder.code("spawn_ms", &spawn)
+        coder.code("delivered", objects: &delivered)
+        coder.code("acknowledged", &acknowledged)
+        coder.code("used_ms", &used)
+        var word = ended?.word
+        coder.code("ended", &word)
+        ended = Ending.allCases.first { $0.word == word }
+        coder.code("exit_id", exit: &exit)
+    }
 }
 
 /// An app moved from one state to another.
-package struct StateMove: Hashable, Sendable {
+package struct StateMove: LogLine, Hashable, Sendable {
     package var app: String
     package var at: Instant
     package var from: AppState
@@ -96,10 +122,21 @@ package struct StateMove: Hashable, Sendable {
         self.to = to
         self.pid = pid
     }
+
+    package static let schema = "wake.state/1"
+    package static let blank = StateMove(app: "", at: .zero, from: .notRunning, to: .notRunning)
+
+    package mutating func code(with coder: inout RecordCoder) {
+        coder.need("app", &app)
+        coder.need("t", &at)
+        coder.need("from", &from, { $0.word(hasExited: false) }, AppState.init(recordWord:))
+        coder.need("to", &to, { $0.word(hasExited: false) }, AppState.init(recordWord:))
+        coder.code("pid", &pid)
+    }
 }
 
 /// The end of a process, with the app's name.
-package struct ExitEntry: Hashable, Sendable {
+package struct ExitEntry: LogLine, Hashable, Sendable {
     package var number: UInt64
     package var app: String
     package var at: Instant
@@ -146,5 +183,28 @@ package struct ExitEntry: Hashable, Sendable {
             pid: pid,
             atLaunch: atLaunch
         )
+    }
+
+    package static let schema = "wake.exit/1"
+    package static let blank = ExitEntry(
+        number: 0,
+        app: "",
+        at: .zero,
+        generation: 0,
+        cause: .exit,
+        code: 0,
+        stateBefore: .notRunning
+    )
+
+    package mutating func code(with coder: inout RecordCoder) {
+        coder.code("id", exit: &number)
+        coder.need("app", &app)
+        coder.need("t", &at)
+        coder.code("generation", &generation)
+        coder.need("cause", &cause, \.word, ExitCause.init(word:))
+        coder.code("code", &code)
+        coder.code("state_before", &stateBefore, { $0.word(hasExited: false) }, AppState.init(recordWord:))
+        coder.code("pid", &pid)
+        coder.code("at_launch", &atLaunch)
     }
 }

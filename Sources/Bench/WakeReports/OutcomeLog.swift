@@ -55,26 +55,22 @@ package final class OutcomeLog {
     private static func count(_ line: [UInt8], in held: inout Held) {
         guard let record = JSONValue(parsing: line), let schema = record["schema"]?.string else { return }
         switch schema {
-        case "wake.app/1": held.apps += 1
-        case "wake.state/1": held.moves += 1
-        case "wake.act/1": held.acts += 1
-        case "wake.end/1": held.ended = true
-        case "wake.note/1":
-            if let note = record["note"]?.string {
-                held.facts[.note(note, app: record["app"]?.string), default: 0] += 1
-            }
-        case "wake.signpost/1":
+        case AppEntry.schema: held.apps += 1
+        case StateMove.schema: held.moves += 1
+        case Act.schema: held.acts += 1
+        case EndEntry.schema: held.ended = true
+        case Note.schema:
+            if let note = Note(record) { held.facts[.note(note.text, app: note.app), default: 0] += 1 }
+        case SignpostEntry.schema:
             if let app = record["app"]?.string { held.signposts[app, default: HeldSignposts()].add(bytes: line.count) }
-        case "wake.range/1":
+        case RangeEntry.schema:
             if let entry = RangeEntry(record) {
                 held.facts[.range(entry.device, inRange: entry.inRange), default: 0] += 1
             }
-        case "wake.exit/1":
-            if let number = record["id"]?.string?.dropFirst(2) { held.lastExit = UInt64(number) ?? held.lastExit }
-        case "wake.outcome/1":
-            if let number = record["decision"]?.string.flatMap(LogTime.number) {
-                held.outcomes.insert(DecisionID(number))
-            }
+        case ExitEntry.schema:
+            if let number = record["id"]?.string.flatMap(LogTime.number) { held.lastExit = number }
+        case Outcome.schema:
+            if let outcome = Outcome(record) { held.outcomes.insert(outcome.decision) }
         default: break
         }
     }
@@ -104,94 +100,14 @@ package final class OutcomeLog {
 
     package func flush() throws(ReportError) { try file.flush() }
 
-    /// Appends a line of a schema, with the fields that `write` puts.
-    ///
-    /// - Returns: the bytes that it takes, without the end of the line.
+    /// - Returns: the bytes that the line takes, without its end.
     @discardableResult
-    func append(_ schema: StaticString, _ write: (inout LineBuffer) -> Void) throws(ReportError) -> Int {
+    package func append(_ record: some LogLine) throws(ReportError) -> Int {
         let start = file.line.count
-        file.line.begin(schema)
-        write(&file.line)
-        file.line.append("}")
+        file.line.append(line: record)
         let size = file.line.count - start
         try file.endLine()
         return size
-    }
-
-    package func append(_ outcome: Outcome) throws(ReportError) {
-        try append("wake.outcome/1") { line in
-            line.put("decision", outcome.decision)
-            line.put("event", outcome.event)
-            line.put("app", outcome.app)
-            line.put("t", outcome.at)
-            line.put("wall") {
-                $0.append("\"")
-                $0.append(wall: outcome.wall)
-                $0.append("\"")
-            }
-            line.put("pid", Int64(outcome.pid))
-            line.put("spawn_ms") { milliseconds(outcome.spawn, into: &$0) }
-            line.put("delivered", objects: outcome.delivered) { callback, line in
-                line.put("callback", callback.name)
-                line.put("t", callback.at)
-                line.put("value", callback.value)
-            }
-            line.put("acknowledged", outcome.acknowledged)
-            line.put("used_ms") { milliseconds(outcome.used, into: &$0) }
-            line.put("ended", outcome.ended?.word)
-            line.put("exit_id", exit: outcome.exit)
-        }
-    }
-
-    package func append(_ move: StateMove) throws(ReportError) {
-        try append("wake.state/1") { line in
-            line.put("app", move.app)
-            line.put("t", move.at)
-            line.put("from", move.from.word(hasExited: false))
-            line.put("to", move.to.word(hasExited: false))
-            line.put("pid", Int64(move.pid))
-        }
-    }
-
-    package func append(_ exit: ExitEntry) throws(ReportError) {
-        try append("wake.exit/1") { line in
-            line.put("id", exit: exit.number)
-            line.put("app", exit.app)
-            line.put("t", exit.at)
-            line.put("generation", UInt64(exit.generation))
-            line.put("cause", exit.cause.word)
-            line.put("code", exit.code)
-            line.put("state_before", exit.stateBefore.word(hasExited: false))
-            line.put("pid", Int64(exit.pid))
-            line.put("at_launch", exit.atLaunch)
-        }
-    }
-
-    /// How long an app has kept the receiver on since the run began (LOC-9).
-    package func append(receiver time: Instant.Span, app: String, at: Instant) throws(ReportError) {
-        try append("wake.receiver/1") { line in
-            line.put("app", app)
-            line.put("t", at)
-            line.put("on_ms", time.milliseconds)
-        }
-    }
-
-    /// A line for people, such as a scenario's `note` step; `app` is nil when it is about the whole run.
-    package func append(note: String, app: String? = nil, at: Instant) throws(ReportError) {
-        try append("wake.note/1") { line in
-            line.put("app", app)
-            line.put("t", at)
-            line.put("note", note)
-        }
-    }
-
-    /// Whole milliseconds; less than one in microseconds, as a fraction.
-    private func milliseconds(_ span: Instant.Span?, into line: inout LineBuffer) {
-        guard let span else { return line.append("null") }
-        let microseconds = span.nanoseconds / 1_000
-        guard microseconds > 0, microseconds < 1_000 else { return line.append(span.milliseconds) }
-        line.append("0.")
-        line.append(UInt64(microseconds), width: 3)
     }
 }
 

@@ -24,7 +24,8 @@ struct Sentence: Sendable {
         case clearedBy = "cleared by"
         case silenceLimit = "silence limit"
         case dwell
-        case voipWindow = "voip window"
+        /// In which wakes are counted.
+        case span
     }
 
     /// The text before the first place, and after each.

@@ -31,19 +31,13 @@ package enum RuleCoverage {
 
     /// The rule that gives a background mode its effect.
     package static func rule(of mode: BackgroundMode) -> RuleID {
-        switch mode {
-        case .audio: .aud1
-        case .location: .loc3
-        case .voip: .voip2
-        case .newsstandContent: .news1
-        case .externalAccessory: .ea1
-        case .bluetoothCentral: .btc1
-        case .bluetoothPeripheral: .btp1
-        case .fetch: .fetch1
-        case .remoteNotification: .push1
-        case .processing: .bgt1
+        guard let rule = rules[mode.plistValue].flatMap(RuleID.init(text:)) else {
+            preconditionFailure("modes.tsv has no rule for \(mode.plistValue)")
         }
+        return rule
     }
+
+    private static let rules = Table.pairs("modes.tsv", PackageResources.modes_tsv, columns: ["mode", "rule"])
 
     /// The rules with a check, a reason, or a switch or figure of a profile.
     private static let owners = Set(

@@ -1,8 +1,7 @@
-import WakeJSON
 import WakeModel
 
 /// An app of a run, whether anything happened to it or not: the first lines of outcomes.ndjson, as `wake.app/1`.
-package struct AppEntry: Hashable, Sendable {
+package struct AppEntry: LogLine, Hashable, Sendable {
     /// The bundle identifier.
     package var app: String
     /// What the scenario calls it, such as `heart`.
@@ -15,10 +14,19 @@ package struct AppEntry: Hashable, Sendable {
         self.name = name
         self.log = log
     }
+
+    package static let schema = "wake.app/1"
+    package static let blank = AppEntry(app: "", name: "")
+
+    package mutating func code(with coder: inout RecordCoder) {
+        coder.need("app", &app)
+        coder.need("name", &name)
+        coder.code("log", &log)
+    }
 }
 
 /// Something that the user, the phone or the system did, and no source: `wake.act/1`.
-package struct Act: Hashable, Sendable {
+package struct Act: LogLine, Hashable, Sendable {
     package var event: EventID
     package var at: Instant
     /// Such as `lock`, `reboot` or `force quit`.
@@ -46,12 +54,24 @@ package struct Act: Hashable, Sendable {
         self.locked = locked
     }
 
+    package static let schema = "wake.act/1"
+    package static let blank = Act(event: .none, at: .zero, word: "")
+
+    package mutating func code(with coder: inout RecordCoder) {
+        coder.code("id", &event)
+        coder.code("app", &app)
+        coder.need("t", &at)
+        coder.need("act", &word)
+        coder.code("origin", &origin)
+        coder.code("locked", ifKnown: &locked)
+    }
+
     /// The act that an input is, without its time and place; nil when it is none.
     package static func word(_ input: Input) -> (word: String, app: AppID?)? {
         switch input {
-        case .phone(let change): (word(change), nil)
-        case .user(let app, let action): (word(action), app)
-        case .setUp(let app, _): ("set up an accessory", app)
+        case .phone(let change): words["\(change)"].map { ($0, nil) }
+        case .user(let app, let action): words["\(action)"].map { ($0, app) }
+        case .setUp(let app, _): words["setUp"].map { ($0, app) }
         case .terminate(let app, let cause, .normal): ("terminate (\(cause.word))", app)
         case .terminate(let app, let cause, let pressure): ("terminate (\(cause.word), \(pressure.word))", app)
         case .uninstall(let app): ("uninstall", app)
@@ -59,47 +79,19 @@ package struct Act: Hashable, Sendable {
         }
     }
 
-    private static func word(_ change: PhoneChange) -> String {
-        switch change {
-        case .lock: "lock"
-        case .unlock: "unlock"
-        case .reboot: "reboot"
-        case .setPasscode: "passcode set"
-        case .removePasscode: "passcode removed"
-        case .displayOn: "display on"
-        case .callBegan: "call began"
-        case .callEnded: "call ended"
-        case .bluetoothOn: "Bluetooth on"
-        case .bluetoothOff: "Bluetooth off"
-        case .bluetoothOffInControlCentre: "Bluetooth off in Control Centre"
-        case .airplaneModeOn: "airplane mode on"
-        case .airplaneModeOnKeepingBluetooth: "airplane mode on, Bluetooth kept"
-        case .airplaneModeOff: "airplane mode off"
-        }
-    }
-
-    private static func word(_ action: UserAction) -> String {
-        switch action {
-        case .launch: "launch"
-        case .home: "home"
-        case .forceQuit: "force quit"
-        case .interrupt: "interrupt"
-        case .resumeActive: "resume active"
-        case .allowAlways: "allow Always"
-        case .keepWhenInUse: "keep When In Use"
-        }
-    }
+    /// The words of acts.tsv, by the names of what is done.
+    static let words = Table.pairs("acts.tsv", PackageResources.acts_tsv, columns: ["act", "word"])
 }
 
 /// What an app is registered for with the system at some instant: `wake.registrations/1`. The last of an app counts.
-package struct RegistrationEntry: Hashable, Sendable {
+package struct RegistrationEntry: LogLine, Hashable, Sendable {
     package var app: String
     package var at: Instant
     /// In the order in which the router keeps them; empty for nothing.
     package var kept: [Kept]
 
     /// One thing that it waits for.
-    package struct Kept: Hashable, Sendable {
+    package struct Kept: LogRecord, Hashable, Sendable {
         /// The word of a ``Registration``, such as `pending-connect`.
         package var via: String
         /// The peripheral, region or socket; empty for none.
@@ -111,6 +103,14 @@ package struct RegistrationEntry: Hashable, Sendable {
             self.subject = subject
             self.since = since
         }
+
+        package static let blank = Kept(via: "", subject: "", since: .zero)
+
+        package mutating func code(with coder: inout RecordCoder) {
+            coder.need("via", &via)
+            coder.code("subject", &subject)
+            coder.code("since", &since)
+        }
     }
 
     package init(app: String, at: Instant, kept: [Kept]) {
@@ -118,10 +118,19 @@ package struct RegistrationEntry: Hashable, Sendable {
         self.at = at
         self.kept = kept
     }
+
+    package static let schema = "wake.registrations/1"
+    package static let blank = RegistrationEntry(app: "", at: .zero, kept: [])
+
+    package mutating func code(with coder: inout RecordCoder) {
+        coder.need("app", &app)
+        coder.need("t", &at)
+        coder.code("kept", objects: &kept)
+    }
 }
 
 /// A device left the reach of the phone, or came back: `wake.range/1`.
-package struct RangeEntry: Hashable, Sendable {
+package struct RangeEntry: LogLine, Hashable, Sendable {
     package var device: String
     package var at: Instant
     package var inRange: Bool
@@ -131,99 +140,70 @@ package struct RangeEntry: Hashable, Sendable {
         self.at = at
         self.inRange = inRange
     }
-}
 
-// MARK: Writing
+    package static let schema = "wake.range/1"
+    package static let blank = RangeEntry(device: "", at: .zero, inRange: true)
 
-extension OutcomeLog {
-    package func append(_ entry: AppEntry) throws(ReportError) {
-        try append("wake.app/1") { line in
-            line.put("app", entry.app)
-            line.put("name", entry.name)
-            line.put("log", entry.log)
-        }
-    }
-
-    package func append(_ act: Act) throws(ReportError) {
-        try append("wake.act/1") { line in
-            line.put("id", act.event)
-            line.put("app", act.app)
-            line.put("t", act.at)
-            line.put("act", act.word)
-            line.put("origin", act.origin)
-            if let locked = act.locked { line.put("locked", locked) }
-        }
-    }
-
-    package func append(_ entry: RegistrationEntry) throws(ReportError) {
-        try append("wake.registrations/1") { line in
-            line.put("app", entry.app)
-            line.put("t", entry.at)
-            line.put("kept", objects: entry.kept) { kept, line in
-                line.put("via", kept.via)
-                line.put("subject", kept.subject)
-                line.put("since", kept.since)
-            }
-        }
-    }
-
-    package func append(_ entry: RangeEntry) throws(ReportError) {
-        try append("wake.range/1") { line in
-            line.put("device", entry.device)
-            line.put("t", entry.at)
-            line.put("in_range", entry.inRange)
-        }
-    }
-
-    /// The run is over at an instant, which may be later than the last thing that happened: `wake.end/1`.
-    package func append(end: Instant) throws(ReportError) {
-        try append("wake.end/1") { $0.put("t", end) }
+    package mutating func code(with coder: inout RecordCoder) {
+        coder.need("device", &device)
+        coder.need("t", &at)
+        coder.need("in_range", &inRange)
     }
 }
 
-// MARK: Reading
+/// A line for people, such as a scenario's `note` step: `wake.note/1`.
+package struct Note: LogLine, Hashable, Sendable {
+    package var text: String
+    /// Nil when it is about the whole run.
+    package var app: String?
+    package var at: Instant
 
-extension AppEntry {
-    init?(_ line: JSONValue) {
-        guard let app = line["app"]?.string, let name = line["name"]?.string else { return nil }
-        self.init(app: app, name: name, log: line["log"]?.string)
+    package init(text: String, app: String? = nil, at: Instant) {
+        self.text = text
+        self.app = app
+        self.at = at
+    }
+
+    package static let schema = "wake.note/1"
+    package static let blank = Note(text: "", at: .zero)
+
+    package mutating func code(with coder: inout RecordCoder) {
+        coder.code("app", &app)
+        coder.need("t", &at)
+        coder.need("note", &text)
     }
 }
 
-extension Act {
-    init?(_ line: JSONValue) {
-        guard let word = line["act"]?.string, let at = line["t"]?.string.flatMap(LogTime.instant) else { return nil }
-        self.init(
-            event: EventID(line["id"]?.string.flatMap(LogTime.number) ?? 0),
-            at: at,
-            word: word,
-            app: line["app"]?.string,
-            origin: line["origin"]?.string ?? "",
-            locked: line["locked"]?.bool
-        )
+/// How long an app has kept the receiver on since the run began (LOC-9): `wake.receiver/1`. The last of an app counts.
+package struct ReceiverEntry: LogLine, Hashable, Sendable {
+    package var app: String
+    package var at: Instant
+    package var milliseconds: Int64
+
+    package init(app: String, at: Instant, milliseconds: Int64) {
+        self.app = app
+        self.at = at
+        self.milliseconds = milliseconds
+    }
+
+    package static let schema = "wake.receiver/1"
+    package static let blank = ReceiverEntry(app: "", at: .zero, milliseconds: 0)
+
+    package mutating func code(with coder: inout RecordCoder) {
+        coder.need("app", &app)
+        coder.code("t", &at)
+        coder.need("on_ms", &milliseconds)
     }
 }
 
-extension RegistrationEntry {
-    init?(_ line: JSONValue) {
-        guard let app = line["app"]?.string, let at = line["t"]?.string.flatMap(LogTime.instant) else { return nil }
-        let kept = line["kept"]?.array.compactMap { each -> Kept? in
-            guard let via = each["via"]?.string else { return nil }
-            return Kept(
-                via: via,
-                subject: each["subject"]?.string ?? "",
-                since: each["since"]?.string.flatMap(LogTime.instant) ?? .zero
-            )
-        }
-        self.init(app: app, at: at, kept: kept ?? [])
-    }
-}
+/// The run is over at an instant, which may be later than the last thing that happened: `wake.end/1`.
+package struct EndEntry: LogLine {
+    package var at: Instant
 
-extension RangeEntry {
-    init?(_ line: JSONValue) {
-        guard let device = line["device"]?.string, let at = line["t"]?.string.flatMap(LogTime.instant),
-            let inRange = line["in_range"]?.bool
-        else { return nil }
-        self.init(device: device, at: at, inRange: inRange)
-    }
+    package init(at: Instant) { self.at = at }
+
+    package static let schema = "wake.end/1"
+    package static let blank = EndEntry(at: .zero)
+
+    package mutating func code(with coder: inout RecordCoder) { coder.need("t", &at) }
 }

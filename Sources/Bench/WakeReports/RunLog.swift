@@ -27,18 +27,6 @@ package struct RunLog: Sendable {
     package static let decisionsName = "decisions.ndjson"
     package static let outcomesName = "outcomes.ndjson"
 
-    package struct Note: Hashable, Sendable {
-        package var text: String
-        package var app: String?
-        package var at: Instant
-
-        package init(text: String, app: String?, at: Instant) {
-            self.text = text
-            self.app = app
-            self.at = at
-        }
-    }
-
     /// Reads both logs of a folder; without outcomes.ndjson there are no outcomes. Lines that are cut or unknown are
     /// left out.
     ///
@@ -62,7 +50,8 @@ package struct RunLog: Sendable {
         checks: Bool = true
     ) throws(ReportError) {
         var lines = try LineReader(path)
-        guard let first = try lines.next().flatMap(JSONValue.init(parsing:)), let header = LogHeader(first) else {
+        guard let first = try lines.next().flatMap(JSONValue.init(parsing:)), let header = LogHeader(firstLine: first)
+        else {
             throw ReportError(.foreign("not a log of wakebench"), path: path)
         }
         self.header = header
@@ -88,7 +77,7 @@ package struct RunLog: Sendable {
     ) throws(ReportError) {
         let path = folder + "/" + decisionsName
         var lines = try LineReader(path)
-        guard let first = try lines.next(), JSONValue(parsing: first).flatMap(LogHeader.init) != nil else {
+        guard let first = try lines.next(), JSONValue(parsing: first).flatMap(LogHeader.init(firstLine:)) != nil else {
             throw ReportError(.foreign("not a log of wakebench"), path: path)
         }
         let wanted = app.map { app in
@@ -133,37 +122,38 @@ package struct RunLog: Sendable {
 
     private mutating func take(_ value: JSONValue) {
         if let at = value["t"]?.string.flatMap(LogTime.instant), at > end { end = at }
-        switch value["schema"]?.string {
-        case "wake.outcome/1":
-            if let outcome = Outcome(value) { outcomes[outcome.decision.number] = outcome }
-        case "wake.state/1":
-            if let move = StateMove(value) { moves.append(move) }
-        case "wake.exit/1":
-            if let exit = ExitEntry(value) { exits.append(exit) }
-        case "wake.receiver/1":
-            // No run is longer than an instant can say.
-            guard let app = value["app"]?.string, let time = value["on_ms"]?.integer,
-                (0...Int64.max / 1_000_000).contains(time)
-            else { break }
-            // A run that was gone on with says it again.
-            receiver.removeAll { $0.app == app }
-            receiver.append((app, .milliseconds(time)))
-        case "wake.app/1":
-            if let entry = AppEntry(value) { roster.append(entry) }
-        case "wake.act/1":
-            if let act = Act(value) { acts.append(act) }
-        case "wake.registrations/1":
-            if let entry = RegistrationEntry(value) { registrations[entry.app] = entry }
-        case "wake.range/1":
-            if let entry = RangeEntry(value) { ranges.append(entry) }
-        case "wake.signpost/1":
-            if let entry = SignpostEntry(value) { signposts.append(entry) }
-        case "wake.note/1":
-            if let note = value["note"]?.string, let at = value["t"]?.string.flatMap(LogTime.instant) {
-                notes.append(Note(text: note, app: value["app"]?.string, at: at))
-            }
-        default: break
-        }
+        if let schema = value["schema"]?.string { Self.takers[schema]?(&self, value) }
+    }
+
+    private typealias Taker = @Sendable (inout RunLog, JSONValue) -> Void
+
+    /// What becomes of each line of outcomes.ndjson, by its schema.
+    private static let takers: [String: Taker] = Dictionary(uniqueKeysWithValues: [
+        taker(Outcome.self) { $0.outcomes[$1.decision.number] = $1 },
+        taker(StateMove.self) { $0.moves.append($1) },
+        taker(ExitEntry.self) { $0.exits.append($1) },
+        taker(ReceiverEntry.self) { $0.take($1) },
+        taker(AppEntry.self) { $0.roster.append($1) },
+        taker(Act.self) { $0.acts.append($1) },
+        taker(RegistrationEntry.self) { $0.registrations[$1.app] = $1 },
+        taker(RangeEntry.self) { $0.ranges.append($1) },
+        taker(SignpostEntry.self) { $0.signposts.append($1) },
+        taker(Note.self) { $0.notes.append($1) },
+    ])
+
+    private static func taker<Line: LogLine>(
+        _: Line.Type,
+        _ take: @escaping @Sendable (inout RunLog, Line) -> Void
+    ) -> (String, Taker) {
+        (Line.schema, { log, value in if let line = Line(value) { take(&log, line) } })
+    }
+
+    private mutating func take(_ entry: ReceiverEntry) {
+        // No run is longer than an instant can say.
+        guard (0...Int64.max / 1_000_000).contains(entry.milliseconds) else { return }
+        // A run that was gone on with says it again.
+        receiver.removeAll { $0.app == entry.app }
+        receiver.append((entry.app, .milliseconds(entry.milliseconds)))
     }
 
     /// The later decision that replaced each, by the earlier one's number.
@@ -184,22 +174,5 @@ package struct RunLog: Sendable {
     package func app(_ word: String) -> String? {
         if apps.contains(word) { return word }
         return roster.first { $0.name == word }?.app
-    }
-}
-
-extension LogHeader {
-    init?(_ line: JSONValue) {
-        guard line["schema"]?.string?.hasPrefix("wake.log/") == true else { return nil }
-        self.init(
-            version: line["version"]?.string ?? "",
-            phone: line["phone"]?.string ?? "",
-            seed: line["seed"]?.unsigned ?? 0,
-            profile: line["profile"]?.string ?? "",
-            determinism: line["determinism"]?.string ?? "",
-            settings: Dictionary(
-                line["settings"]?.members.compactMap { member in member.value.string.map { (member.key, $0) } } ?? [],
-                uniquingKeysWith: { first, _ in first }
-            )
-        )
     }
 }

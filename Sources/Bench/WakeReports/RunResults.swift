@@ -3,7 +3,7 @@ import WakeModel
 
 /// What a run came to beside its logs: `results.json` in its folder. Its reports are made from this and from the logs, at once or
 /// later, and are the same.
-package struct RunResults: Hashable, Sendable {
+package struct RunResults: LogLine, Hashable, Sendable {
     /// The scenario's own name.
     package var title: String
     /// The scenario's file, without its folders.
@@ -21,7 +21,7 @@ package struct RunResults: Hashable, Sendable {
     package static let name = "results.json"
 
     /// What ended a run before its time.
-    package struct Fault: Hashable, Sendable {
+    package struct Fault: LogRecord, Hashable, Sendable {
         /// The word of an exit code, such as `timeout`.
         package var kind: String
         /// One line.
@@ -33,6 +33,14 @@ package struct RunResults: Hashable, Sendable {
             self.kind = kind
             self.message = message
             self.details = details
+        }
+
+        package static let blank = Fault(kind: "", message: "")
+
+        package mutating func code(with coder: inout RecordCoder) {
+            coder.need("kind", &kind)
+            coder.need("message", &message)
+            coder.code("details", &details)
         }
     }
 
@@ -59,7 +67,7 @@ package struct RunResults: Hashable, Sendable {
     /// Writes the file into the folder of a run, in place of one that is there.
     package func save(to folder: String) throws(ReportError) {
         let file = try LogFile(creating: folder + "/" + Self.name)
-        write(into: &file.line)
+        file.line.append(line: self)
         try file.endLine()
         try file.flush()
     }
@@ -76,60 +84,22 @@ package struct RunResults: Hashable, Sendable {
         } catch  where error.kind == .missing {
             return nil
         }
-        guard let value = line.flatMap(JSONValue.init(parsing:)), value["schema"]?.string == "wake.results/1" else {
-            throw ReportError(.foreign("not the results of a run"), path: path)
-        }
-        self.init(
-            title: value["scenario"]?.string ?? "",
-            file: value["file"]?.string ?? "",
-            began: Int64(clamping: value["began"]?.unsigned ?? 0),
-            took: .milliseconds(value["took_ms"]?.integer ?? 0),
-            end: value["end"]?.string.flatMap(LogTime.instant) ?? .zero,
-            fault: value["fault"].flatMap(Fault.init),
-            cases: value["expectations"]?.array.compactMap(JUnitReport.Case.init) ?? []
-        )
+        guard let value = line.flatMap(JSONValue.init(parsing:)), value["schema"]?.string == Self.schema,
+            let results = RunResults(value)
+        else { throw ReportError(.foreign("not the results of a run"), path: path) }
+        self = results
     }
 
-    private func write(into line: inout LineBuffer) {
-        line.begin("wake.results/1")
-        line.put("scenario", title)
-        line.put("file", file)
-        line.put("began", began)
-        line.put("took_ms", took.milliseconds)
-        line.put("end", end)
-        line.put("fault") { line in
-            guard let fault else { return line.append("null") }
-            line.append("{")
-            line.put("kind", fault.kind)
-            line.put("message", fault.message)
-            line.put("details", fault.details)
-            line.append("}")
-        }
-        line.put("expectations", objects: cases) { each, line in
-            line.put("expected", each.name)
-            line.put("place", each.place)
-            line.put("failure", each.failure)
-            line.put("details", each.details)
-        }
-        line.append("}")
-    }
-}
+    package static let schema = "wake.results/1"
+    package static let blank = RunResults(title: "", file: "")
 
-extension RunResults.Fault {
-    fileprivate init?(_ value: JSONValue) {
-        guard let kind = value["kind"]?.string, let message = value["message"]?.string else { return nil }
-        self.init(kind: kind, message: message, details: value["details"]?.string ?? "")
-    }
-}
-
-extension JUnitReport.Case {
-    fileprivate init?(_ value: JSONValue) {
-        guard let name = value["expected"]?.string else { return nil }
-        self.init(
-            name: name,
-            place: value["place"]?.string ?? "",
-            failure: value["failure"]?.string,
-            details: value["details"]?.string ?? ""
-        )
+    package mutating func code(with coder: inout RecordCoder) {
+        coder.code("scenario", &title)
+        coder.code("file", &file)
+        coder.code("began", &began)
+        coder.code("took_ms", &took)
+        coder.code("end", &end)
+        coder.code("fault", object: &fault)
+        coder.code("expectations", objects: &cases)
     }
 }

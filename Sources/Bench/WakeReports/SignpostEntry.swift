@@ -1,8 +1,7 @@
-import WakeJSON
 import WakeModel
 
 /// A moment, or an end of a span, that a process marked by os_signpost: `wake.signpost/1`.
-package struct SignpostEntry: Hashable, Sendable {
+package struct SignpostEntry: LogLine, Hashable, Sendable {
     /// What it marks.
     package enum Mark: String, Sendable {
         case event, begin, end
@@ -42,21 +41,19 @@ package struct SignpostEntry: Hashable, Sendable {
         self.message = message
     }
 
-    init?(_ line: JSONValue) {
-        guard let app = line["app"]?.string, let at = line["t"]?.string.flatMap(LogTime.instant),
-            let mark = line["mark"]?.string.flatMap(Mark.init), let name = line["name"]?.string
-        else { return nil }
-        self.init(
-            app: app,
-            at: at,
-            pid: Int32(clamping: line["pid"]?.integer ?? 0),
-            mark: mark,
-            name: name,
-            span: line["span"]?.string,
-            subsystem: line["subsystem"]?.string ?? "",
-            category: line["category"]?.string ?? "",
-            message: line["message"]?.string ?? ""
-        )
+    package static let schema = "wake.signpost/1"
+    package static let blank = SignpostEntry(app: "", at: .zero, pid: 0, mark: .event, name: "")
+
+    package mutating func code(with coder: inout RecordCoder) {
+        coder.need("app", &app)
+        coder.need("t", &at)
+        coder.code("pid", &pid)
+        coder.need("mark", &mark, \.rawValue, Mark.init(rawValue:))
+        coder.need("name", &name)
+        coder.code("span", &span)
+        coder.code("subsystem", &subsystem)
+        coder.code("category", &category)
+        coder.code("message", &message)
     }
 }
 
@@ -77,23 +74,6 @@ package struct HeldSignposts: Hashable, Sendable {
         sum.count += right.count
         sum.bytes += right.bytes
         return sum
-    }
-}
-
-extension OutcomeLog {
-    /// - Returns: the bytes that it takes.
-    package func append(_ entry: SignpostEntry) throws(ReportError) -> Int {
-        try append("wake.signpost/1") { line in
-            line.put("app", entry.app)
-            line.put("t", entry.at)
-            line.put("pid", Int64(entry.pid))
-            line.put("mark", entry.mark.rawValue)
-            line.put("name", entry.name)
-            line.put("span", entry.span)
-            line.put("subsystem", entry.subsystem)
-            line.put("category", entry.category)
-            line.put("message", entry.message)
-        }
     }
 }
 

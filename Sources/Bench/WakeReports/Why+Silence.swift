@@ -96,19 +96,11 @@ extension Why {
 
     private static func phrase(_ kept: RegistrationEntry.Kept) -> String {
         let since = "(\(kept.via) since \(LogTime.shortText(kept.since)))"
-        switch Registration.allCases.first(where: { $0.word == kept.via }) {
-        case .scan: return "for what its scan finds \(since)"
-        case .standardUpdates: return "for location updates \(since)"
-        case .significantChange: return "for a significant change of place \(since)"
-        case .visits: return "for a visit \(since)"
-        case .publishedService: return "for centrals that use its services \(since)"
-        case .watchedConnection: return "for links of the peripherals that it watches \(since)"
-        case .audioSession: return "for events of its audio session \(since)"
-        case .accessoryNotifications: return "for accessories \(since)"
-        case .keepAlive: return "for its keep-alive time \(since)"
-        default: return "for \(kept.subject) \(since)"
-        }
+        return "for \(phrases[kept.via] ?? kept.subject) \(since)"
     }
+
+    /// What apps wait for where no subject says it, by the word of the registration.
+    static let phrases = Table.pairs("waits.tsv", PackageResources.waits_tsv, columns: ["via", "phrase"])
 
     /// The end of what the app printed, when it ended by itself or was killed for a time it overran.
     private func lastWords() -> [String] {

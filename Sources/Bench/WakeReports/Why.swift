@@ -208,7 +208,7 @@ package struct Why {
             case .clearedBy: Self.cleared(decision)
             case .silenceLimit: decision.figure("limit_ms").map(Self.seconds) ?? "the limit"
             case .dwell: decision.figure("dwell_ms").map { " of \(Self.seconds($0))" } ?? ""
-            case .voipWindow: decision.figure("window_ms").map(Self.seconds) ?? "its window"
+            case .span: decision.figure("window_ms").map(Self.seconds) ?? "its window"
             }
         }
     }

@@ -1,0 +1,43 @@
+import WakeModel
+
+extension Observer {
+    static let location: [String: Observer] = [
+        "pause": .flag { $0.result == .fail },
+        "location-authorization": Observer { log, seen, line in
+            let snapshot = seen.snapshot
+            log.observe(word: snapshot.locationAuthorization.word, into: &line)
+            guard snapshot.locationAuthorization == .whenInUse else { return }
+            line.append(",\"in_use\":")
+            line.append(snapshot.state == .active || snapshot.state == .inactive)
+            guard snapshot.via == .standardUpdates else { return }
+            line.append(",\"began_in_foreground\":")
+            line.append(snapshot.beganInForeground)
+        },
+        "distance": Observer { _, seen, line in
+            line.append(",\"observed\":{\"filter_m\":")
+            line.append(metres: Sphere.metres(chord: seen.snapshot.filterChord))
+            line.append(",\"moved_m\":")
+            if seen.snapshot.movedSquare.isFinite {
+                line.append(metres: Sphere.metres(chord: seen.snapshot.movedSquare.squareRoot()))
+            } else {
+                line.append("null")
+            }
+            line.append("}")
+        },
+        "dwell": Observer(
+            figures: { profile, line in
+                line.append(",\"dwell_ms\":")
+                line.append(profile.regionDwell.milliseconds)
+            },
+            write: { log, seen, line in
+                log.observe(seen.result == .pass, into: &line)
+                if seen.decision.checks[.crossesBoundary] == .pass {
+                    // The fix that is decided on began the dwell.
+                    line.append(",\"since\":")
+                    line.append(quoted: seen.decision.at)
+                }
+                line.append(seen.figures)
+            }
+        ),
+    ]
+}
