@@ -1,4 +1,5 @@
 import WakeBench
+import WakeDevices
 
 /// The words of a command line, sorted into options and the rest.
 struct Arguments {
@@ -83,29 +84,5 @@ struct Arguments {
             )
         }
         return rest[0]
-    }
-}
-
-/// Finds what was probably meant.
-enum Suggestion {
-    /// The candidate with the fewest changed letters; nil when none is near.
-    static func nearest(to word: String, among candidates: [String]) -> String? {
-        let ranked = candidates.map { ($0, distance(Array(word), Array($0))) }.min { $0.1 < $1.1 }
-        guard let (candidate, distance) = ranked, distance <= max(2, word.count / 3) else { return nil }
-        return candidate
-    }
-
-    private static func distance(_ left: [Character], _ right: [Character]) -> Int {
-        var row = Array(0...right.count)
-        for (i, letter) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = i + 1
-            for (j, other) in right.enumerated() {
-                let above = row[j + 1]
-                row[j + 1] = min(above + 1, row[j] + 1, diagonal + (letter == other ? 0 : 1))
-                diagonal = above
-            }
-        }
-        return row[right.count]
     }
 }

@@ -14,14 +14,18 @@ enum RunCommand {
 
     static let checkOptions = [appFolder]
 
-    private static let realBackends = BackendWords.sources.map { source in
+    private static let realBackends = BackendChoice.sources.map { source in
         "\(source.word)=\(BackendChoice.words(for: source).dropFirst().joined(separator: "|"))"
     }.joined(separator: ", ")
 
-    static let options: [Arguments.Option] = [
+    static let options = generalOptions + areaOptions + endingOptions
+
+    private static let areaOptions: [Arguments.Option] = RunOptions.ofAreas.map { .value($0.name, $0.value, $0.help) }
+
+    private static let generalOptions: [Arguments.Option] = [
         .value(
             "--backend",
-            "simulated|real|bluez|SOURCE=WORD[,...]",
+            "simulated|real|\(BackendChoice.words(for: BackendChoice.sources[0])[1])|SOURCE=WORD[,...]",
             "where events come from, in place of the scenario's backends: "
                 + "simulated, or real, which is the first of\n      " + realBackends
         ),
@@ -36,11 +40,9 @@ enum RunCommand {
         .value("--seed", "N", "the seed of everything random"),
         .value("--out", "DIR", "the run folder; default ./wakebench-runs/TIME, with a link latest"),
         appFolder,
-        .value("--adapter", "any|ADDRESS", "the Bluetooth adapter of --backend bluez; default any"),
-        .value("--gpsd", "PORT", "the port of gpsd on this machine, for location=gpsd; default 2947"),
-        .value("--receiver", "any|PATH", "the tty of the receiver of location=nmea; default any that udev knows"),
-        .value("--sound-card", "NAME", "the PCM that plays for audio=alsa, as aplay -L lists them; default default"),
-        .value("--microphone", "NAME", "the PCM that hears for audio=alsa; default the sound card"),
+    ]
+
+    private static let endingOptions: [Arguments.Option] = [
         .value("--patience", "SECONDS", "wall time after which an app that owes an answer counts as overrun"),
         .value(
             "--date",
@@ -143,13 +145,11 @@ enum RunCommand {
         options.journal = !arguments.has("--no-journal")
         options.replaces = arguments.has("--force")
         options.junit = arguments.value("--junit")
-        if let adapter = arguments.value("--adapter"), adapter != "any" { options.adapter = adapter }
-        options.gpsdPort =
-            try read(arguments, "--gpsd", "a port, 1 to 65535") { number($0, in: 1...UInt16.max) } ?? options.gpsdPort
         options.parent = try read(arguments, "--parent", "the number of a process") { number($0, in: 1...Int32.max) }
-        if let receiver = arguments.value("--receiver"), receiver != "any" { options.receiver = receiver }
-        if let card = arguments.value("--sound-card") { options.soundCard = card }
-        options.microphone = arguments.value("--microphone")
+        for option in RunOptions.ofAreas {
+            guard let text = arguments.value(option.name), !option.take(&options, text) else { continue }
+            throw CommandFailure(.usage, "\(option.name) \(text): expected \(option.expected)")
+        }
         return options
     }
 
@@ -192,22 +192,19 @@ enum BackendWords {
         return choices
     }
 
-    /// The sources whose events may come from elsewhere.
-    static let sources: [Source] = [.bluetooth, .location, .accessory, .audio, .voip]
-
     private static func bare(_ word: String) throws(CommandFailure) -> [BackendChoice] {
         if word == "simulated" || word == "fake" {
-            return sources.map { BackendChoice(source: $0, word: "simulated") }
+            return BackendChoice.sources.map { BackendChoice(source: $0, word: "simulated") }
         }
         if word == "real" {
-            return sources.map {
+            return BackendChoice.sources.map {
                 BackendChoice(source: $0, word: BackendChoice.words(for: $0).dropFirst().first ?? "simulated")
             }
         }
-        for source in sources where BackendChoice.words(for: source).contains(word) {
+        for source in BackendChoice.sources where BackendChoice.words(for: source).contains(word) {
             return [BackendChoice(source: source, word: word)]
         }
-        let known = ["simulated", "real"] + sources.flatMap { BackendChoice.words(for: $0).dropFirst() }
+        let known = ["simulated", "real"] + BackendChoice.sources.flatMap { BackendChoice.words(for: $0).dropFirst() }
         throw CommandFailure(
             .usage,
             "unknown backend '\(word)'",

@@ -1,5 +1,6 @@
 import Foundation
 import WakeBench
+import WakeDevices
 import WakeReports
 
 /// The program: a table of verbs.
@@ -14,107 +15,102 @@ enum WakebenchProgram {
         var help: String
         var options: [Arguments.Option]
         var run: @Sendable ([String]) throws(CommandFailure) -> ExitCode
+
+        init(
+            _ words: String,
+            _ usage: String,
+            _ help: String,
+            _ run: @escaping @Sendable ([String]) throws(CommandFailure) -> ExitCode,
+            options: [Arguments.Option] = []
+        ) {
+            self.words = words.split(separator: " ").map(String.init)
+            (self.usage, self.help, self.options, self.run) = (usage, help, options, run)
+        }
     }
 
-    static let verbs: [Verb] = [
+    static let verbs = [
         Verb(
-            words: ["run"],
-            usage: "SCENARIO.yaml",
-            help: "play a scenario: apps, devices, steps in time, expectations",
-            options: RunCommand.options,
-            run: { (words) throws(CommandFailure) in try RunCommand.run(words) }
+            "run",
+            "SCENARIO.yaml",
+            "play a scenario: apps, devices, steps in time, expectations",
+            RunCommand.run,
+            options: RunCommand.options
+        ),
+        Verb("scenario run", "SCENARIO.yaml", "the same as run", RunCommand.run, options: RunCommand.options),
+        Verb(
+            "scenario check",
+            "SCENARIO.yaml",
+            "read a scenario and say whether it is good",
+            RunCommand.check,
+            options: RunCommand.checkOptions
         ),
         Verb(
-            words: ["scenario", "run"],
-            usage: "SCENARIO.yaml",
-            help: "the same as run",
-            options: RunCommand.options,
-            run: { (words) throws(CommandFailure) in try RunCommand.run(words) }
+            "app new",
+            "NAME",
+            "write a small app to begin with, and print the commands that play it",
+            NewAppCommand.run,
+            options: NewAppCommand.options
         ),
         Verb(
-            words: ["scenario", "check"],
-            usage: "SCENARIO.yaml",
-            help: "read a scenario and say whether it is good",
-            options: RunCommand.checkOptions,
-            run: { (words) throws(CommandFailure) in try RunCommand.check(words) }
+            "app bundle",
+            "PROGRAM",
+            "make Name.app of an app's program and its Info.plist",
+            AppCommand.bundle,
+            options: AppCommand.bundleOptions
         ),
         Verb(
-            words: ["app", "new"],
-            usage: "NAME",
-            help: "write a small app to begin with, and print the commands that play it",
-            options: NewAppCommand.options,
-            run: { (words) throws(CommandFailure) in try NewAppCommand.run(words) }
+            "app verify",
+            "NAME.app",
+            "say whether an app can be installed, and what it asks for that is not here",
+            AppCommand.verify
         ),
         Verb(
-            words: ["app", "bundle"],
-            usage: "PROGRAM",
-            help: "make Name.app of an app's program and its Info.plist",
-            options: AppCommand.bundleOptions,
-            run: { (words) throws(CommandFailure) in try AppCommand.bundle(words) }
+            "why",
+            "APP [REASON|RULE]",
+            "say why an app was woken, or was not; a reason or a rule chooses among decisions",
+            WhyCommand.run,
+            options: WhyCommand.options
         ),
         Verb(
-            words: ["app", "verify"],
-            usage: "NAME.app",
-            help: "say whether an app can be installed, and what it asks for that is not here",
-            options: [],
-            run: { (words) throws(CommandFailure) in try AppCommand.verify(words) }
+            "report",
+            "[RUN]",
+            "write the page and the trace of a run; default ./wakebench-runs/latest",
+            RunReport.make
         ),
         Verb(
-            words: ["why"],
-            usage: "APP [REASON|RULE]",
-            help: "say why an app was woken, or was not; a reason or a rule chooses among decisions",
-            options: WhyCommand.options,
-            run: { (words) throws(CommandFailure) in try WhyCommand.run(words) }
+            "log",
+            "[RUN]",
+            "print the decisions of a run, each record in full; default ./wakebench-runs/latest",
+            LogCommand.run,
+            options: LogCommand.options
         ),
         Verb(
-            words: ["report"],
-            usage: "[RUN]",
-            help: "write the page and the trace of a run; default ./wakebench-runs/latest",
-            options: [],
-            run: { (words) throws(CommandFailure) in try RunReport.make(words) }
+            "compare",
+            "RUN RUN",
+            "say where the verdicts of two runs differ, such as a simulated and a real one",
+            WhyCommand.compare
         ),
         Verb(
-            words: ["log"],
-            usage: "[RUN]",
-            help: "print the decisions of a run, each record in full; default ./wakebench-runs/latest",
-            options: LogCommand.options,
-            run: { (words) throws(CommandFailure) in try LogCommand.run(words) }
+            "rules",
+            "[ID]",
+            "list the rules, or show one with its sources",
+            RulesCommand.run,
+            options: RulesCommand.options
         ),
         Verb(
-            words: ["compare"],
-            usage: "RUN RUN",
-            help: "say where the verdicts of two runs differ, such as a simulated and a real one",
-            options: [],
-            run: { (words) throws(CommandFailure) in try WhyCommand.compare(words) }
+            "doctor",
+            "",
+            "say what this machine can do, and what is missing; removes empty control groups of killed runs",
+            DoctorCommand.run
         ),
         Verb(
-            words: ["rules"],
-            usage: "[ID]",
-            help: "list the rules, or show one with its sources",
-            options: RulesCommand.options,
-            run: { (words) throws(CommandFailure) in try RulesCommand.run(words) }
+            "exit-codes",
+            "",
+            "list the exit codes",
+            HelpCommand.exitCodes,
+            options: [.flag("--json", "print one JSON object")]
         ),
-        Verb(
-            words: ["doctor"],
-            usage: "",
-            help: "say what this machine can do, and what is missing; removes empty control groups of killed runs",
-            options: [],
-            run: { (words) throws(CommandFailure) in try DoctorCommand.run(words) }
-        ),
-        Verb(
-            words: ["exit-codes"],
-            usage: "",
-            help: "list the exit codes",
-            options: [.flag("--json", "print one JSON object")],
-            run: { (words) throws(CommandFailure) in try HelpCommand.exitCodes(words) }
-        ),
-        Verb(
-            words: ["help"],
-            usage: "[VERB]",
-            help: "show what there is",
-            options: [],
-            run: { (words) throws(CommandFailure) in try HelpCommand.run(words) }
-        ),
+        Verb("help", "[VERB]", "show what there is", HelpCommand.run),
     ]
 
     static func main() {

@@ -2,9 +2,6 @@ import WakeModel
 
 /// A headset or sound card, as a device file of kind `audio-device` describes it.
 package struct AudioDevice: Hashable, Sendable {
-    /// The kind of device that such a file names.
-    package static let kind = "audio-device"
-
     /// The path of the device file.
     package var file: String
     /// For people, and what apps read as the port's name.
@@ -42,54 +39,29 @@ package struct AudioDevice: Hashable, Sendable {
     }
 }
 
-extension AudioDevice {
-    /// Reads a device file.
-    ///
-    /// - Throws: ``FileError`` with the line and what was expected.
-    package static func load(file: String) throws(FileError) -> AudioDevice {
-        try AudioDevice(try YAMLReader.read(try InputFile.read(file), file: file))
-    }
+extension AudioDevice: Device {
+    package static let kind = "audio-device"
+    package static let article = "a sound device"
+    package static let lack = "is no sound device"
+    package static let keys = ["name", "output", "input", "hears", "plugged", "card", "faults"]
 
-    /// Reads the text of a device file; `file` is for errors.
-    package static func parse(_ bytes: [UInt8], file: String) throws(FileError) -> AudioDevice {
-        try AudioDevice(try YAMLReader.read(bytes, file: file))
-    }
+    package var form: DeviceFile { .audio(self) }
+    package var faultNames: [String] { faults.map(\.name) }
 
-    /// Reads the tree of a device file.
-    init(_ root: YAMLNode) throws(FileError) {
-        let kind = Self.kind
-        let fields = try Fields(
-            root,
-            of: "a sound device",
-            keys: ["device", "name", "output", "input", "hears", "plugged", "card", "faults"]
-        )
-        _ = try fields.required("device").word("kind of device", among: [kind]) { $0 == kind ? $0 : nil }
-        file = root.file
+    package init(_ fields: Fields) throws(FileError) {
+        file = fields.node.file
         name = try fields.required("name").text(expecting: "a name")
-        output = try fields["output"].map { (node) throws(FileError) in
-            try Self.port(node, among: [.speaker, .receiver, .headphones, .usb])
-        }
-        input = try fields["input"].map { (node) throws(FileError) in
-            try Self.port(node, among: [.headsetMicrophone, .builtInMicrophone, .usb])
-        }
+        let outputs: [AudioPortKind] = [.speaker, .receiver, .headphones, .usb]
+        output = try fields["output"]?.word("kind of port", of: outputs, \.word)
+        let inputs: [AudioPortKind] = [.headsetMicrophone, .builtInMicrophone, .usb]
+        input = try fields["input"]?.word("kind of port", of: inputs, \.word)
         if output == nil, input == nil {
-            throw root.error(found: "a sound device without output and input", expected: "one of both")
+            throw fields.node.error(found: "a sound device without output and input", expected: "one of both")
         }
-        hears = try fields["hears"].map { (node) throws(FileError) in try Sound(node) } ?? .silence
+        hears = try fields.value("hears", Sound.init) ?? .silence
         plugged = try fields["plugged"]?.bool() ?? false
         card = try fields["card"]?.text(expecting: "the identifier of a sound card")
-        faults = []
-        for node in try fields["faults"]?.list(expecting: "faults", limit: 256) ?? [] {
-            let fault = try Fault(node)
-            if faults.contains(where: { $0.name == fault.name }) {
-                throw node.error(found: "a second fault '\(fault.name)'", expected: "another name")
-            }
-            faults.append(fault)
-        }
-    }
-
-    private static func port(_ node: YAMLNode, among kinds: [AudioPortKind]) throws(FileError) -> AudioPortKind {
-        try node.word("kind of port", among: kinds.map(\.word)) { word in kinds.first { $0.word == word } }
+        faults = try fields.faults()
     }
 }
 
@@ -104,11 +76,11 @@ extension AudioDevice.Sound {
     }
 }
 
-extension AudioDevice.Fault {
-    init(_ node: YAMLNode) throws(FileError) {
-        let fields = try Fields(node, of: "a fault", keys: ["name", "removed", "underruns"])
-        name = try fields.required("name").text(expecting: "a name")
-        let (key, value) = try fields.one(of: ["removed", "underruns"], called: "an effect")
+extension AudioDevice.Fault: DeviceFault {
+    package static let effects = ["removed", "underruns"]
+
+    package init(name: String, _ key: String, _ value: YAMLNode, _ fields: Fields) throws(FileError) {
+        self.name = name
         if key == "underruns" {
             effect = .underruns(UInt32(try value.integer(in: 1...100_000)))
         } else {

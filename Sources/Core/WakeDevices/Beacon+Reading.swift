@@ -1,30 +1,21 @@
 import Foundation
 import WakeModel
 
-extension Beacon {
-    /// Reads the text of a beacon's device file; `file` is for errors.
-    ///
-    /// - Throws: ``FileError`` with the line and what was expected.
-    package static func parse(_ bytes: [UInt8], file: String) throws(FileError) -> Beacon {
-        try Beacon(try YAMLReader.read(bytes, file: file))
-    }
+extension Beacon: Device {
+    package static let kind = "ibeacon"
+    package static let article = "a beacon"
+    package static let lack = "is no beacon"
+    private static let places = ["position", "distance"]
+    package static let keys =
+        ["address", "uuid", "major", "minor", "measured-power", "interval", "repeat", "radio", "faults"] + places
 
-    init(_ root: YAMLNode) throws(FileError) {
-        let places = ["position", "distance"]
-        let fields = try Fields(
-            root,
-            of: "a beacon",
-            keys: [
-                "device", "address", "uuid", "major", "minor", "measured-power", "interval", "repeat", "radio",
-                "faults",
-            ] + places
-        )
-        let kind = try fields.required("device")
-        _ = try kind.word("kind of device", among: ["ibeacon"]) { $0 == "ibeacon" ? $0 : nil }
-        file = root.file
+    package var form: DeviceFile { .beacon(self) }
+    package var faultNames: [String] { faults.map(\.name) }
+
+    package init(_ fields: Fields) throws(FileError) {
+        file = fields.node.file
         address = try BluetoothPeripheral.address(try fields.required("address"))
-        let node = try fields.required("uuid")
-        uuid = BluetoothUUID.long(try node.uuid())
+        uuid = try fields.required("uuid").longUUID()
         major = UInt16(try fields["major"]?.integer(in: 0...65_535) ?? 0)
         minor = UInt16(try fields["minor"]?.integer(in: 0...65_535) ?? 0)
         measuredPower = Int8(try fields["measured-power"]?.integer(in: -127...20) ?? -59)
@@ -35,7 +26,7 @@ extension Beacon {
                 throw node.error(expected: "an advertising interval from 20ms to 10.485s")
             }
         }
-        let (key, value) = try fields.one(of: places, called: "a place")
+        let (key, value) = try fields.one(of: Self.places, called: "a place")
         if key == "distance" {
             place = .distance(try DistanceTimetable(value, repeats: fields["repeat"]))
         } else {
@@ -43,11 +34,7 @@ extension Beacon {
             place = try Place(value)
         }
         radio = try Radio(fields["radio"])
-        let nodes = try fields["faults"]?.list(expecting: "faults", limit: 256) ?? []
-        faults = try nodes.map { (node) throws(FileError) in try Fault(node) }
-        for (index, fault) in faults.enumerated() where faults[..<index].contains(where: { $0.name == fault.name }) {
-            throw nodes[index].error(found: "a second fault '\(fault.name)'", expected: "another name")
-        }
+        faults = try fields.faults()
     }
 }
 
@@ -82,12 +69,11 @@ extension Beacon.Radio {
     }
 }
 
-extension Beacon.Fault {
-    init(_ node: YAMLNode) throws(FileError) {
-        let effects = ["silent", "weaken", "measured-power", "renumber"]
-        let fields = try Fields(node, of: "a fault", keys: ["name"] + effects)
-        name = try fields.required("name").text(expecting: "a name")
-        let (key, value) = try fields.one(of: effects, called: "an effect")
+extension Beacon.Fault: DeviceFault {
+    package static let effects = ["silent", "weaken", "measured-power", "renumber"]
+
+    package init(name: String, _ key: String, _ value: YAMLNode, _ fields: Fields) throws(FileError) {
+        self.name = name
         switch key {
         case "silent": effect = .silent(try value.interval())
         case "weaken": effect = .weaken(try value.decimal(in: 0...100, of: "decibels"))

@@ -77,7 +77,7 @@ package struct Beacon: Hashable, Sendable {
     }
 
     /// The beacon that a scenario's `count` makes of this one: its address and its minor are the next but `number` - 1.
-    func copy(_ number: Int) -> Beacon {
+    package func copy(_ number: Int) -> Beacon {
         var copy = self
         copy.address = BluetoothPeripheral.address(address, plus: number - 1)
         copy.minor = minor &+ UInt16(truncatingIfNeeded: number - 1)

@@ -1,21 +1,16 @@
 import WakeModel
 
-extension BluetoothCentral {
-    /// Reads the text of a device file; `file` is for errors.
-    package static func parse(_ bytes: [UInt8], file: String) throws(FileError) -> BluetoothCentral {
-        try BluetoothCentral(try YAMLReader.read(bytes, file: file))
-    }
+extension BluetoothCentral: Device {
+    package static let kind = "bluetooth-central"
+    package static let lack = "is no central"
+    package static let keys = ["name", "address", "mtu", "interval", "overflow", "script", "repeat", "faults"]
 
-    init(_ root: YAMLNode) throws(FileError) {
-        let fields = try Fields(
-            root,
-            of: "a device",
-            keys: ["device", "name", "address", "mtu", "interval", "overflow", "script", "repeat", "faults"]
-        )
-        let kind = try fields.required("device")
-        _ = try kind.word("kind of device", among: ["bluetooth-central"]) { $0 == "bluetooth-central" ? $0 : nil }
-        file = root.file
-        name = try fields["name"].map { (node) throws(FileError) in try BluetoothPeripheral.localName(node) }
+    package var form: DeviceFile { .central(self) }
+    package var faultNames: [String] { faults.map(\.name) }
+
+    package init(_ fields: Fields) throws(FileError) {
+        file = fields.node.file
+        name = try fields.value("name", BluetoothPeripheral.localName)
         address = try BluetoothPeripheral.address(try fields.required("address"))
         mtu = try fields["mtu"]?.integer(in: 23...517) ?? 185
         interval = .milliseconds(30)
@@ -27,17 +22,12 @@ extension BluetoothCentral {
         }
         readsOverflow = try fields["overflow"]?.bool() ?? true
         let steps = try fields.required("script").list(expecting: "steps", limit: 10_000)
-        script = try steps.map { (node) throws(FileError) in try Step(node) }
+        script = try steps.map(Step.init)
         repeats = try fields["repeat"]?.bool() ?? false
         if repeats, !script.contains(where: { $0.action != .wait(.zero) }), let node = fields["repeat"] {
             throw node.error(found: "a repetition that takes no time", expected: "steps in script")
         }
-        let faults = try fields["faults"]?.list(expecting: "faults", limit: 256) ?? []
-        self.faults = try faults.map { (node) throws(FileError) in try Fault(node) }
-        for (index, fault) in self.faults.enumerated()
-        where self.faults[..<index].contains(where: { $0.name == fault.name }) {
-            throw faults[index].error(found: "a second fault '\(fault.name)'", expected: "another name")
-        }
+        faults = try fields.faults()
         try checkLinks(steps)
     }
 
@@ -63,7 +53,7 @@ extension BluetoothCentral {
     }
 
     /// The central that a scenario's `count` makes of this one: its address is the next but `number` - 1.
-    func copy(_ number: Int) -> BluetoothCentral {
+    package func copy(_ number: Int) -> BluetoothCentral {
         var copy = self
         copy.address = BluetoothPeripheral.address(address, plus: number - 1)
         return copy
@@ -90,8 +80,12 @@ extension BluetoothCentral.Action {
 
 extension BluetoothCentral.Step {
     private static let verbs = [
-        "wait", "connect", "discover", "read", "write", "subscribe", "unsubscribe", "await", "exchange",
-        "disconnect",
+        "wait", "connect", "discover", "read", "write", "subscribe", "unsubscribe", "await", "exchange", "disconnect",
+    ]
+    /// The keys that a verb may have beside.
+    private static let extras: [String: [String]] = [
+        "connect": ["within"], "write": ["value", "how"], "subscribe": ["indications"], "await": ["count", "within"],
+        "exchange": ["value", "within"],
     ]
 
     init(_ node: YAMLNode) throws(FileError) {
@@ -106,23 +100,11 @@ extension BluetoothCentral.Step {
             }
             return
         }
-        let fields = try Fields(
-            node,
-            of: "a step",
-            keys: Self.verbs + ["value", "how", "indications", "count", "within"]
-        )
+        let extras = ["value", "how", "indications", "count", "within"]
+        let fields = try Fields(node, of: "a step", keys: Self.verbs + extras)
         let (key, value) = try fields.one(of: Self.verbs, called: "a thing to do")
-        try fields.refuse(Self.others(than: key), beside: key)
+        try fields.refuse(extras.filter { Self.extras[key]?.contains($0) != true }, beside: key)
         action = try Self.action(key, value, fields)
-    }
-
-    /// The keys that mean nothing beside a verb.
-    private static func others(than verb: String) -> [String] {
-        let own: [String: [String]] = [
-            "connect": ["within"], "write": ["value", "how"], "subscribe": ["indications"],
-            "await": ["count", "within"], "exchange": ["value", "within"],
-        ]
-        return ["value", "how", "indications", "count", "within"].filter { own[verb]?.contains($0) != true }
     }
 
     private static func action(
@@ -130,27 +112,21 @@ extension BluetoothCentral.Step {
         _ value: YAMLNode,
         _ fields: Fields
     ) throws(FileError) -> BluetoothCentral.Action {
+        let within = try fields["within"]?.interval()
         switch key {
         case "wait": return .wait(try value.duration())
-        case "connect":
-            let within = try fields["within"].map { (node) throws(FileError) in try node.interval() }
-            return .connect(service: try value.uuid(), within: within)
+        case "connect": return .connect(service: try value.uuid(), within: within)
         case "read": return .read(try value.uuid())
         case "write":
-            let kinds = BluetoothCentral.WriteKind.allCases
-            let how = try fields["how"].map { (node) throws(FileError) in
-                try node.word("way to write", among: kinds.map(\.word)) { word in kinds.first { $0.word == word } }
-            }
+            let how = try fields["how"]?.word("way to write", of: BluetoothCentral.WriteKind.allCases) { "\($0)" }
             return .write(try value.uuid(), try fields.required("value").hex(), how ?? .request)
         case "subscribe":
             return .subscribe(try value.uuid(), indications: try fields["indications"]?.bool() ?? false)
         case "unsubscribe": return .unsubscribe(try value.uuid())
         case "await":
-            let within = try fields["within"].map { (node) throws(FileError) in try node.interval() }
             let count = try fields["count"]?.integer(in: 1...1_000_000) ?? 1
             return .awaitValues(try value.uuid(), count: count, within: within)
         case "exchange":
-            let within = try fields["within"].map { (node) throws(FileError) in try node.interval() }
             let bytes = try fields.required("value").hex()
             return .exchange(psm: UInt16(try value.integer(in: 1...255)), bytes, within: within)
         default: throw value.error(found: "'\(key)' with a value", expected: "'- \(key)'")
@@ -158,12 +134,11 @@ extension BluetoothCentral.Step {
     }
 }
 
-extension BluetoothCentral.Fault {
-    init(_ node: YAMLNode) throws(FileError) {
-        let effects = ["disconnect-after", "never-confirm", "slow-reader"]
-        let fields = try Fields(node, of: "a fault", keys: ["name"] + effects)
-        name = try fields.required("name").text(expecting: "a name")
-        let (key, value) = try fields.one(of: effects, called: "an effect")
+extension BluetoothCentral.Fault: DeviceFault {
+    package static let effects = ["disconnect-after", "never-confirm", "slow-reader"]
+
+    package init(name: String, _ key: String, _ value: YAMLNode, _ fields: Fields) throws(FileError) {
+        self.name = name
         switch key {
         case "disconnect-after": effect = .disconnectAfter(try value.integer(in: 1...1_000_000))
         case "slow-reader": effect = .slowReader(try value.interval())

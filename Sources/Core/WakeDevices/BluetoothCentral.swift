@@ -55,14 +55,6 @@ package struct BluetoothCentral: Hashable, Sendable {
         case command
         /// Prepared in pieces and executed at once.
         case prepared
-
-        package var word: String {
-            switch self {
-            case .request: "request"
-            case .command: "command"
-            case .prepared: "prepared"
-            }
-        }
     }
 
     /// A way in which the central can misbehave once armed.

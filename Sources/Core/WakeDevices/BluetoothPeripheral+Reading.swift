@@ -1,39 +1,28 @@
 import WakeModel
 
-extension BluetoothPeripheral {
-    /// Reads a device file.
-    ///
-    /// - Throws: ``FileError`` with the line and what was expected.
-    package static func load(file: String) throws(FileError) -> BluetoothPeripheral {
-        try parse(try InputFile.read(file), file: file)
-    }
+extension BluetoothPeripheral: Device {
+    package static let kind = "bluetooth-peripheral"
+    package static let lack = "has no connections"
+    package static let keys = ["name", "address", "advertising", "gatt", "l2cap", "pairing", "faults"]
 
-    /// Reads the text of a device file; `file` is for errors.
-    package static func parse(_ bytes: [UInt8], file: String) throws(FileError) -> BluetoothPeripheral {
-        try BluetoothPeripheral(try YAMLReader.read(bytes, file: file))
-    }
+    package var form: DeviceFile { .peripheral(self) }
+    package var faultNames: [String] { faults.map(\.name) }
 
-    init(_ root: YAMLNode) throws(FileError) {
-        let fields = try Fields(
-            root,
-            of: "a device",
-            keys: ["device", "name", "address", "advertising", "gatt", "l2cap", "pairing", "faults"]
-        )
-        let kind = try fields.required("device")
-        _ = try kind.word("kind of device", among: ["bluetooth-peripheral"]) { $0 == "bluetooth-peripheral" ? $0 : nil }
-        let services = try fields["gatt"]?.list(expecting: "services", limit: 256) ?? []
-        let faults = try fields["faults"]?.list(expecting: "faults", limit: 256) ?? []
+    package init(_ fields: Fields) throws(FileError) {
         self.init(
-            file: root.file,
-            name: try fields["name"].map { (node) throws(FileError) in try Self.localName(node) },
+            file: fields.node.file,
+            name: try fields.value("name", Self.localName),
             address: try Self.address(try fields.required("address")),
             advertising: try Advertising(fields["advertising"]),
-            services: try services.map { (node) throws(FileError) in try Service(node) },
+            services: try fields.list("gatt", of: "services", limit: 256, Service.init),
             channels: try Channel.list(fields["l2cap"]),
             pairing: try Pairing(fields["pairing"]),
-            faults: try faults.map { (node) throws(FileError) in try Fault(node) }
+            faults: try fields.faults()
         )
-        try checkNames(root: root, faults: faults)
+        let attributes = services.reduce(0) { $0 + 1 + $1.characteristics.reduce(0) { $0 + 3 + $1.descriptors.count } }
+        if attributes > 60_000 {
+            throw fields.node.error(found: "\(attributes) attributes", expected: "at most 60000")
+        }
     }
 
     static func localName(_ node: YAMLNode) throws(FileError) -> String {
@@ -51,18 +40,8 @@ extension BluetoothPeripheral {
         return bytes
     }
 
-    private func checkNames(root: YAMLNode, faults nodes: [YAMLNode]) throws(FileError) {
-        for (index, fault) in faults.enumerated() where faults[..<index].contains(where: { $0.name == fault.name }) {
-            throw nodes[index].error(found: "a second fault '\(fault.name)'", expected: "another name")
-        }
-        let attributes = services.reduce(0) { $0 + 1 + $1.characteristics.reduce(0) { $0 + 3 + $1.descriptors.count } }
-        if attributes > 60_000 {
-            throw root.error(found: "\(attributes) attributes", expected: "at most 60000")
-        }
-    }
-
     /// The peripheral that a scenario's `count` makes of this one: its address is the next but `number` - 1.
-    func copy(_ number: Int) -> BluetoothPeripheral {
+    package func copy(_ number: Int) -> BluetoothPeripheral {
         var copy = self
         copy.address = Self.address(address, plus: number - 1)
         return copy
@@ -126,8 +105,7 @@ extension BluetoothPeripheral.Service {
         let fields = try Fields(node, of: "a service", keys: ["service", "primary", "characteristics"])
         uuid = try fields.required("service").uuid()
         primary = try fields["primary"]?.bool() ?? true
-        let nodes = try fields["characteristics"]?.list(expecting: "characteristics", limit: 256) ?? []
-        characteristics = try nodes.map { (node) throws(FileError) in try BluetoothPeripheral.Characteristic(node) }
+        characteristics = try fields.list("characteristics", limit: 256, BluetoothPeripheral.Characteristic.init)
     }
 }
 
@@ -141,12 +119,8 @@ extension BluetoothPeripheral.Characteristic {
         line = node.line
         uuid = try fields.required("uuid").uuid()
         properties = []
-        let known = CharacteristicProperties.words
         for node in try fields.required("properties").list(expecting: "properties", limit: 8) {
-            let property = try node.word("property", among: known.map(\.word)) { word in
-                known.first { $0.word == word }?.property
-            }
-            properties.insert(property)
+            properties.insert(try node.word("property", of: CharacteristicProperties.words, \.word).property)
         }
         stream = try fields["stream"]?.bool() ?? false
         value = try fields["value"]?.hex() ?? []
@@ -158,15 +132,14 @@ extension BluetoothPeripheral.Characteristic {
                 expected: "one of the two among its properties"
             )
         }
-        let nodes = try fields["descriptors"]?.list(expecting: "descriptors", limit: 64) ?? []
-        descriptors = try nodes.map { (node) throws(FileError) in try BluetoothPeripheral.Descriptor(node) }
+        descriptors = try fields.list("descriptors", limit: 64, BluetoothPeripheral.Descriptor.init)
     }
 }
 
 extension BluetoothPeripheral.Channel {
     static func list(_ node: YAMLNode?) throws(FileError) -> [BluetoothPeripheral.Channel] {
         let nodes = try node?.list(expecting: "channels", limit: 64) ?? []
-        let channels = try nodes.map { (node) throws(FileError) in try BluetoothPeripheral.Channel(node) }
+        let channels = try nodes.map(BluetoothPeripheral.Channel.init)
         for (index, channel) in channels.enumerated()
         where channels[..<index].contains(where: { $0.psm == channel.psm }) {
             throw nodes[index].error(found: "a second channel of PSM \(channel.psm)", expected: "another PSM")
@@ -196,15 +169,14 @@ extension BluetoothPeripheral.Descriptor {
     }
 }
 
-extension BluetoothPeripheral.Fault {
-    init(_ node: YAMLNode) throws(FileError) {
-        let effects = [
-            "late-subscribe-answer", "disconnect-after", "stale-handles", "no-answer", "hold-notifications",
-            "cut-values", "close-channel-after", "refuse-channels",
-        ]
-        let fields = try Fields(node, of: "a fault", keys: ["name"] + effects)
-        name = try fields.required("name").text(expecting: "a name")
-        let (key, value) = try fields.one(of: effects, called: "an effect")
+extension BluetoothPeripheral.Fault: DeviceFault {
+    package static let effects = [
+        "late-subscribe-answer", "disconnect-after", "stale-handles", "no-answer", "hold-notifications", "cut-values",
+        "close-channel-after", "refuse-channels",
+    ]
+
+    package init(name: String, _ key: String, _ value: YAMLNode, _ fields: Fields) throws(FileError) {
+        self.name = name
         switch key {
         case "late-subscribe-answer": effect = .lateSubscribeAnswer(try value.interval())
         case "disconnect-after": effect = .disconnectAfter(try value.integer(in: 1...1_000_000))
@@ -223,8 +195,7 @@ extension BluetoothPeripheral.Fault {
 extension Timetable {
     /// The keys `notifications` and `repeat` of a characteristic, or the like.
     init(_ fields: Fields, values key: String = "notifications") throws(FileError) {
-        let nodes = try fields[key]?.list(expecting: key) ?? []
-        entries = try nodes.map { (node) throws(FileError) in try Entry(node) }
+        entries = try fields.list(key, Entry.init)
         repeats = try fields["repeat"]?.bool() ?? false
         if repeats && !takesTime, let node = fields["repeat"] {
             throw node.error(found: "a repetition that takes no time", expected: "a pause in \(key)")
@@ -294,12 +265,6 @@ extension BluetoothPeripheral.Pairing {
 extension YAMLNode {
     /// What an attribute asks of the link.
     func security() throws(FileError) -> BluetoothPeripheral.Security {
-        let all = BluetoothPeripheral.Security.allCases
-        return try word("security", among: all.map(\.word)) { word in all.first { $0.word == word } }
-    }
-
-    /// A list of UUIDs.
-    func uuids() throws(FileError) -> [String] {
-        try list(expecting: "UUIDs", limit: 64).map { (node) throws(FileError) in try node.uuid() }
+        try word("security", of: BluetoothPeripheral.Security.allCases) { "\($0)" }
     }
 }

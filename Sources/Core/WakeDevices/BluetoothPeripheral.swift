@@ -23,15 +23,6 @@ package struct BluetoothPeripheral: Hashable, Sendable {
         /// Somebody must have compared or typed a number.
         case authenticated
 
-        /// The word of device files.
-        package var word: String {
-            switch self {
-            case .none: "none"
-            case .encrypted: "encrypted"
-            case .authenticated: "authenticated"
-            }
-        }
-
         package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
 

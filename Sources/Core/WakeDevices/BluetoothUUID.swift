@@ -32,3 +32,20 @@ package enum BluetoothUUID {
         return parts.map { $0.utf8.count } == [8, 4, 4, 4, 12] && parts.allSatisfy { isHex($0) }
     }
 }
+
+extension YAMLNode {
+    /// A UUID in its one spelling.
+    func uuid() throws(FileError) -> String {
+        let expected = "a UUID of 4, 8 or 36 characters such as 180D"
+        guard let uuid = BluetoothUUID.canonical(try text(expecting: expected)) else { throw error(expected: expected) }
+        return uuid
+    }
+
+    /// A UUID of 36 characters.
+    func longUUID() throws(FileError) -> String { BluetoothUUID.long(try uuid()) }
+
+    /// A list of UUIDs.
+    func uuids() throws(FileError) -> [String] {
+        try list(expecting: "UUIDs", limit: 64).map { (node) throws(FileError) in try node.uuid() }
+    }
+}

@@ -1,55 +1,33 @@
 import WakeModel
 
-extension CallServer {
-    /// The kind of device that such a file names.
+extension CallServer: Device {
     package static let kind = "call-server"
-
-    /// Reads a device file.
-    ///
-    /// - Throws: ``FileError`` with the line and what was expected.
-    package static func load(file: String) throws(FileError) -> CallServer {
-        try parse(try InputFile.read(file), file: file)
-    }
-
-    /// Reads the text of a device file; `file` is for errors.
-    package static func parse(_ bytes: [UInt8], file: String) throws(FileError) -> CallServer {
-        try CallServer(try YAMLReader.read(bytes, file: file))
-    }
+    package static let article = "a call server"
+    package static let lack = "takes no calls"
+    package static let keys = ["port", "messages", "plan", "answers", "faults"]
 
     /// The most steps of a plan, answers and faults.
     private static let listLimit = 1_024
     /// The most bytes of one message.
     static let textLimit = 65_536
 
-    /// Reads the tree of a device file.
-    init(_ root: YAMLNode) throws(FileError) {
-        let kind = Self.kind
-        let fields = try Fields(
-            root,
-            of: "a call server",
-            keys: ["device", "port", "messages", "plan", "answers", "faults"]
-        )
-        _ = try fields.required("device").word("kind of device", among: [kind]) { $0 == kind ? $0 : nil }
-        let framings = Framing.allCases.map(\.rawValue)
-        let steps = try fields["plan"]?.list(expecting: "steps of a plan", limit: Self.listLimit) ?? []
-        let answers = try fields["answers"]?.list(expecting: "answers", limit: Self.listLimit) ?? []
-        let faults = try fields["faults"]?.list(expecting: "faults", limit: Self.listLimit) ?? []
+    package var form: DeviceFile { .callServer(self) }
+    package var faultNames: [String] { faults.map(\.name) }
+
+    package init(_ fields: Fields) throws(FileError) {
         self.init(
-            file: root.file,
+            file: fields.node.file,
             port: UInt16(try fields["port"]?.integer(in: 0...65_535) ?? 0),
-            framing: try fields["messages"]?.word("way to tell messages apart", among: framings) {
-                Framing(rawValue: $0)
-            } ?? .sip,
-            plan: try steps.map { (node) throws(FileError) in
-                try Step(node, try Fields(node, of: "a step of a plan", keys: Step.keys))
+            framing: try fields["messages"]?.word("way to tell messages apart", of: Framing.allCases, \.rawValue)
+                ?? .sip,
+            plan: try fields.list("plan", of: "steps of a plan", limit: Self.listLimit) { (node) throws(FileError) in
+                let fields = try Fields(node, of: "a step of a plan", keys: Step.keys)
+                let (key, value) = try fields.one(of: Step.keys, called: "something to do")
+                return try Step(key, value)
             },
-            answers: try answers.map { (node) throws(FileError) in try Answer(node) },
-            faults: try faults.map { (node) throws(FileError) in try Fault(node) }
+            answers: try fields.list("answers", limit: Self.listLimit, Answer.init),
+            faults: try fields.faults(limit: Self.listLimit)
         )
-        for (index, fault) in self.faults.enumerated()
-        where self.faults[..<index].contains(where: { $0.name == fault.name }) {
-            throw faults[index].error(found: "a second fault '\(fault.name)'", expected: "another name")
-        }
     }
 }
 
@@ -59,8 +37,7 @@ extension CallServer.Step {
     ]
 
     /// Reads the one key of a step.
-    fileprivate init(_ node: YAMLNode, _ fields: Fields) throws(FileError) {
-        let (key, value) = try fields.one(of: Self.keys, called: "something to do")
+    fileprivate init(_ key: String, _ value: YAMLNode) throws(FileError) {
         switch key {
         case "send": self = .send(try value.message())
         case "pour": self = .pour(try value.byteCount(upTo: 1 << 30))
@@ -83,12 +60,13 @@ extension CallServer.Answer {
     }
 }
 
-extension CallServer.Fault {
-    fileprivate init(_ node: YAMLNode) throws(FileError) {
-        let fields = try Fields(node, of: "a fault", keys: ["name"] + CallServer.Step.keys)
-        name = try fields.required("name").text(expecting: "a name")
-        step = try CallServer.Step(node, fields)
-        if case .await = step { throw node.error(found: "a fault that waits", expected: "another effect") }
+extension CallServer.Fault: DeviceFault {
+    package static let effects = CallServer.Step.keys
+
+    package init(name: String, _ key: String, _ value: YAMLNode, _ fields: Fields) throws(FileError) {
+        self.name = name
+        step = try CallServer.Step(key, value)
+        if case .await = step { throw fields.node.error(found: "a fault that waits", expected: "another effect") }
     }
 }
 
@@ -100,15 +78,8 @@ extension CallAct {
             self = .send(try value.message())
             return
         }
-        let words = ["close", "half-close", "reset"]
-        self = try value.word("act of a call server", among: words) { word in
-            switch word {
-            case "close": .close
-            case "half-close": .halfClose
-            case "reset": .reset
-            default: nil
-            }
-        }
+        let acts: [(word: String, act: CallAct)] = [("close", .close), ("half-close", .halfClose), ("reset", .reset)]
+        self = try value.word("act of a call server", of: acts, \.word).act
     }
 }
 

@@ -1,37 +1,22 @@
 import WakeModel
 
-extension ExternalAccessory {
-    /// The kind of device that such a file names.
+extension ExternalAccessory: Device {
     package static let kind = "external-accessory"
+    package static let article = "an accessory"
+    package static let lack = "is no accessory"
+    package static let keys = [
+        "name", "manufacturer", "model", "serial-number", "firmware", "hardware", "usb", "bluetooth", "protocols",
+        "presence", "faults",
+    ]
 
-    /// Reads a device file.
-    ///
-    /// - Throws: ``FileError`` with the line and what was expected.
-    package static func load(file: String) throws(FileError) -> ExternalAccessory {
-        try parse(try InputFile.read(file), file: file)
-    }
+    package var form: DeviceFile { .accessory(self) }
+    package var faultNames: [String] { faults.map(\.name) }
 
-    /// Reads the text of a device file; `file` is for errors.
-    package static func parse(_ bytes: [UInt8], file: String) throws(FileError) -> ExternalAccessory {
-        try ExternalAccessory(try YAMLReader.read(bytes, file: file))
-    }
-
-    init(_ root: YAMLNode) throws(FileError) {
-        let kind = Self.kind
-        let fields = try Fields(
-            root,
-            of: "an accessory",
-            keys: [
-                "device", "name", "manufacturer", "model", "serial-number", "firmware", "hardware", "usb", "bluetooth",
-                "protocols", "presence", "faults",
-            ]
-        )
-        _ = try fields.required("device").word("kind of device", among: [kind]) { $0 == kind ? $0 : nil }
+    package init(_ fields: Fields) throws(FileError) {
         let nodes = try fields.required("protocols").list(expecting: "protocols", limit: 32)
-        let faults = try fields["faults"]?.list(expecting: "faults", limit: 256) ?? []
         let presence = try fields["presence"]?.list(expecting: "changes", limit: 10_000) ?? []
         self.init(
-            file: root.file,
+            file: fields.node.file,
             name: try fields.required("name").label(),
             manufacturer: try fields["manufacturer"]?.label() ?? "",
             model: try fields["model"]?.label() ?? "",
@@ -39,19 +24,14 @@ extension ExternalAccessory {
             firmwareRevision: try fields["firmware"]?.label() ?? "",
             hardwareRevision: try fields["hardware"]?.label() ?? "",
             transport: try Transport(fields),
-            protocols: try nodes.map { (node) throws(FileError) in try AccessoryProtocol(node) },
-            presence: try presence.map { (node) throws(FileError) in try Presence(node) },
-            faults: try faults.map { (node) throws(FileError) in try Fault(node) }
+            protocols: try nodes.map(AccessoryProtocol.init),
+            presence: try presence.map(Presence.init),
+            faults: try fields.faults()
         )
-        try check(fields, nodes, presence, faults)
+        try check(fields, nodes, presence)
     }
 
-    private func check(
-        _ fields: Fields,
-        _ nodes: [YAMLNode],
-        _ changes: [YAMLNode],
-        _ faultNodes: [YAMLNode]
-    ) throws(FileError) {
+    private func check(_ fields: Fields, _ nodes: [YAMLNode], _ changes: [YAMLNode]) throws(FileError) {
         if protocols.isEmpty {
             throw try fields.required("protocols").error(found: "an empty list", expected: "at least one protocol")
         }
@@ -72,9 +52,6 @@ extension ExternalAccessory {
                 let word = change.attached ? "attach" : "detach"
                 throw changes[index].error(found: "'\(word)' twice", expected: "attach and detach in turn")
             }
-        }
-        for (index, fault) in faults.enumerated() where faults[..<index].contains(where: { $0.name == fault.name }) {
-            throw faultNodes[index].error(found: "a second fault '\(fault.name)'", expected: "another name")
         }
     }
 }
@@ -118,9 +95,7 @@ extension ExternalAccessory.AccessoryProtocol {
             link = .hid(
                 ExternalAccessory.HID(
                     interface: try keys["interface"]?.integer(in: 0...31) ?? 0,
-                    report: try keys["report"].map { (node) throws(FileError) in
-                        UInt8(try node.integer(in: 1...255))
-                    },
+                    report: try (keys["report"]?.integer(in: 1...255)).map(UInt8.init),
                     size: try keys["size"]?.integer(in: 1...1024) ?? 64
                 )
             )
@@ -139,8 +114,7 @@ extension ExternalAccessory.AccessoryProtocol {
 extension ExternalAccessory.Script {
     init(_ fields: Fields) throws(FileError) {
         timetable = try Timetable(ofAccessory: fields)
-        let nodes = try fields["answers"]?.list(expecting: "answers", limit: 64) ?? []
-        answers = try nodes.map { (node) throws(FileError) in
+        answers = try fields.list("answers", limit: 64) { (node) throws(FileError) in
             let fields = try Fields(node, of: "an answer", keys: ["text", "hex", "send", "repeat"])
             let (key, value) = try fields.one(of: ["text", "hex"], called: "what it answers")
             let to = key == "text" ? Array(try value.text(expecting: "bytes").utf8) : try value.hex(limit: 256)
@@ -160,13 +134,13 @@ extension ExternalAccessory.Presence {
     }
 }
 
-extension ExternalAccessory.Fault {
-    init(_ node: YAMLNode) throws(FileError) {
-        let pulling = ["unplug-after-received", "unplug-after-sent"]
-        let effects = pulling + ["stall", "garbage", "flood"]
-        let fields = try Fields(node, of: "a fault", keys: ["name", "back-after"] + effects)
-        name = try fields.required("name").text(expecting: "a name")
-        let (key, value) = try fields.one(of: effects, called: "an effect")
+extension ExternalAccessory.Fault: DeviceFault {
+    private static let pulling = ["unplug-after-received", "unplug-after-sent"]
+    package static let effects = pulling + ["stall", "garbage", "flood"]
+    package static let extras = ["back-after"]
+
+    package init(name: String, _ key: String, _ value: YAMLNode, _ fields: Fields) throws(FileError) {
+        self.name = name
         let bytes = 1...100_000_000
         switch key {
         case "unplug-after-received": effect = .unplugAfterReceived(try value.integer(in: bytes))
@@ -175,7 +149,7 @@ extension ExternalAccessory.Fault {
         case "garbage": effect = .garbage(try value.integer(in: 1...65_536))
         default: effect = .flood(try value.integer(in: bytes))
         }
-        if !pulling.contains(key) { try fields.refuse(["back-after"], beside: key) }
+        if !Self.pulling.contains(key) { try fields.refuse(Self.extras, beside: key) }
         backAfter = try fields["back-after"]?.interval()
     }
 }
@@ -184,8 +158,7 @@ extension Timetable {
     /// The keys `send` and `repeat` of what an accessory sends: values as text, as hexadecimal digits, as a counter or as a
     /// long pattern.
     init(ofAccessory fields: Fields) throws(FileError) {
-        let nodes = try fields["send"]?.list(expecting: "values") ?? []
-        entries = try nodes.map { (node) throws(FileError) in
+        entries = try fields.list("send", of: "values") { (node) throws(FileError) in
             let fields = try Fields(
                 node,
                 of: "values",

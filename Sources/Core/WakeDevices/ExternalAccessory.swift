@@ -197,7 +197,7 @@ package struct ExternalAccessory: Hashable, Sendable {
     }
 
     /// The accessory that a scenario's `count` makes of this one: another serial number, or address.
-    func copy(_ number: Int) -> ExternalAccessory {
+    package func copy(_ number: Int) -> ExternalAccessory {
         guard number > 1 else { return self }
         var copy = self
         copy.serialNumber += "-\(number)"

@@ -1,7 +1,7 @@
 import WakeModel
 
 /// The keys of a mapping whose set of keys is known.
-struct Fields {
+package struct Fields {
     let node: YAMLNode
     private let entries: [YAMLNode.Entry]
     private let what: String
@@ -37,6 +37,24 @@ struct Fields {
             throw node.error(found: "\(what) without '\(key)'", expected: "'\(key)'")
         }
         return value
+    }
+
+    /// What `read` makes of a key's value; nil without the key.
+    func value<Value>(
+        _ key: String,
+        _ read: (YAMLNode) throws(FileError) -> Value
+    ) throws(FileError) -> Value? {
+        try self[key].map(read)
+    }
+
+    /// What `read` makes of each member of a key's list; empty without the key.
+    func list<Value>(
+        _ key: String,
+        of what: String? = nil,
+        limit: Int = 100_000,
+        _ read: (YAMLNode) throws(FileError) -> Value
+    ) throws(FileError) -> [Value] {
+        try self[key]?.list(expecting: what ?? key, limit: limit).map(read) ?? []
     }
 
     /// The one key of `choices` that is present, with its value.
@@ -78,26 +96,34 @@ func suggestion(for word: String, among known: [String]) -> String {
 
 /// `'within'` when a word is near enough to be meant.
 func nearest(to word: String, among known: [String]) -> String? {
-    let typed = Array(word.lowercased().unicodeScalars.prefix(40))
-    let nearest = known.map { (word: $0, distance: distance(typed, Array($0.lowercased().unicodeScalars))) }
-        .min { $0.distance < $1.distance }
-    guard let nearest, nearest.distance <= max(2, typed.count / 3) else { return nil }
-    return "'\(nearest.word)'"
+    Suggestion.nearest(to: word, among: known).map { "'\($0)'" }
 }
 
-/// The number of letters to insert, remove or change to get from one word to the other.
-private func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
-    var row = Array(0...right.count)
-    for (i, letter) in left.enumerated() {
-        var diagonal = row[0]
-        row[0] = i + 1
-        for (j, other) in right.enumerated() {
-            let substituted = diagonal + (letter == other ? 0 : 1)
-            diagonal = row[j + 1]
-            row[j + 1] = min(substituted, diagonal + 1, row[j] + 1)
-        }
+/// Finds what was probably meant.
+package enum Suggestion {
+    /// The candidate with the fewest changed letters; nil when none is near.
+    package static func nearest(to word: String, among known: [String]) -> String? {
+        let typed = Array(word.lowercased().unicodeScalars.prefix(40))
+        let nearest = known.map { (word: $0, distance: distance(typed, Array($0.lowercased().unicodeScalars))) }
+            .min { $0.distance < $1.distance }
+        guard let nearest, nearest.distance <= max(2, typed.count / 3) else { return nil }
+        return nearest.word
     }
-    return row[right.count]
+
+    /// The number of letters to insert, remove or change to get from one word to the other.
+    private static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
+        var row = Array(0...right.count)
+        for (i, letter) in left.enumerated() {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for (j, other) in right.enumerated() {
+                let substituted = diagonal + (letter == other ? 0 : 1)
+                diagonal = row[j + 1]
+                row[j + 1] = min(substituted, diagonal + 1, row[j] + 1)
+            }
+        }
+        return row[right.count]
+    }
 }
 
 extension YAMLNode {
@@ -152,12 +178,6 @@ extension YAMLNode {
         return bytes
     }
 
-    func uuid() throws(FileError) -> String {
-        let expected = "a UUID of 4, 8 or 36 characters such as 180D"
-        guard let uuid = BluetoothUUID.canonical(try text(expecting: expected)) else { throw error(expected: expected) }
-        return uuid
-    }
-
     /// A word of a closed list.
     func word<Value>(
         _ what: String,
@@ -169,6 +189,11 @@ extension YAMLNode {
             throw error(found: "unknown \(what) '\(excerpt(text))'", expected: suggestion(for: text, among: known))
         }
         return value
+    }
+
+    /// The member of a closed list that a word stands for.
+    func word<Value>(_ what: String, of all: [Value], _ name: (Value) -> String) throws(FileError) -> Value {
+        try word(what, among: all.map(name)) { word in all.first { name($0) == word } }
     }
 }
 

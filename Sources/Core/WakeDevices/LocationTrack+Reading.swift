@@ -1,15 +1,15 @@
 import WakeModel
 
-extension LocationTrack {
-    /// The kind of device that such a file names.
+extension LocationTrack: Device {
     package static let kind = "location-track"
+    package static let article = "a track"
+    package static let lack = "is no track"
+    package static let keys = [
+        "gpx", "nmea", "route", "speed", "rate", "interval", "accuracy", "noise", "repeat", "faults",
+    ]
 
-    /// Reads a device file and the GPX or NMEA file that it names, which stands beside it.
-    ///
-    /// - Throws: ``FileError`` with the line and what was expected.
-    package static func load(file: String) throws(FileError) -> LocationTrack {
-        try parse(try InputFile.read(file), file: file)
-    }
+    package var form: DeviceFile { .track(self) }
+    package var faultNames: [String] { faults.map(\.name) }
 
     /// Reads the text of a device file; `file` is for errors, and for where the file of places is.
     ///
@@ -17,46 +17,37 @@ extension LocationTrack {
     package static func parse(
         _ bytes: [UInt8],
         file: String,
-        read: (String) throws(FileError) -> [UInt8] = { (path) throws(FileError) in try InputFile.read(path) }
+        read: (String) throws(FileError) -> [UInt8]
     ) throws(FileError) -> LocationTrack {
-        try LocationTrack(try YAMLReader.read(bytes, file: file), read: read)
+        try LocationTrack(try fields(try YAMLReader.read(bytes, file: file)), read)
     }
 
-    /// Reads the tree of a device file.
-    init(
-        _ root: YAMLNode,
-        read: (String) throws(FileError) -> [UInt8] = { (path) throws(FileError) in try InputFile.read(path) }
-    ) throws(FileError) {
-        let kind = Self.kind
-        let fields = try Fields(
-            root,
-            of: "a track",
-            keys: [
-                "device", "gpx", "nmea", "route", "speed", "rate", "interval", "accuracy", "noise", "repeat", "faults",
-            ]
-        )
-        _ = try fields.required("device").word("kind of device", among: [kind]) { $0 == kind ? $0 : nil }
+    /// Reads the GPX or NMEA file, too, that the device file names and that stands beside it.
+    package init(_ fields: Fields) throws(FileError) {
+        try self.init(fields) { (path) throws(FileError) in try InputFile.read(path) }
+    }
+
+    private init(_ fields: Fields, _ read: (String) throws(FileError) -> [UInt8]) throws(FileError) {
         let (source, node) = try fields.one(of: ["gpx", "nmea", "route"], called: "places")
         if source != "gpx" { try fields.refuse(["speed"], beside: source) }
         if source == "nmea" { try fields.refuse(["interval"], beside: source) }
-        let interval = try fields["interval"].map { (node) throws(FileError) in try Self.interval(node) } ?? .seconds(1)
+        let interval = try fields.value("interval", Self.interval) ?? .seconds(1)
         let path: Path =
             switch source {
             case "gpx": .way(try Self.way(gpx: node, fields, read), interval: interval)
             case "nmea": .log(try Self.log(nmea: node, read))
             default: .way(try Way(route: node), interval: interval)
             }
-        let faults = try fields["faults"]?.list(expecting: "faults", limit: 256) ?? []
         self.init(
-            file: root.file,
+            file: fields.node.file,
             path: path,
             rate: try fields["rate"]?.number(in: 0.001...1000, "a rate") ?? 1,
             accuracy: try fields["accuracy"]?.metres(in: 0...100_000) ?? 5,
             noise: try fields["noise"]?.metres(in: 0...100_000) ?? 0,
             repeats: try fields["repeat"]?.bool() ?? false,
-            faults: try faults.map { (node) throws(FileError) in try Fault(node) }
+            faults: try fields.faults()
         )
-        try check(faults, fields)
+        try check(fields)
     }
 
     private static func interval(_ node: YAMLNode) throws(FileError) -> Instant.Span {
@@ -65,10 +56,7 @@ extension LocationTrack {
         return interval
     }
 
-    private func check(_ nodes: [YAMLNode], _ fields: Fields) throws(FileError) {
-        for (index, fault) in faults.enumerated() where faults[..<index].contains(where: { $0.name == fault.name }) {
-            throw nodes[index].error(found: "a second fault '\(fault.name)'", expected: "another name")
-        }
+    private func check(_ fields: Fields) throws(FileError) {
         if repeats, length <= .zero, let node = fields["repeat"] {
             throw node.error(found: "a repetition that takes no time", expected: "places at different times")
         }
@@ -216,12 +204,11 @@ extension Way {
     }
 }
 
-extension LocationTrack.Fault {
-    init(_ node: YAMLNode) throws(FileError) {
-        let effects = ["lost-fix", "jump", "frozen", "poor-accuracy"]
-        let fields = try Fields(node, of: "a fault", keys: ["name"] + effects)
-        name = try fields.required("name").text(expecting: "a name")
-        let (key, value) = try fields.one(of: effects, called: "an effect")
+extension LocationTrack.Fault: DeviceFault {
+    package static let effects = ["lost-fix", "jump", "frozen", "poor-accuracy"]
+
+    package init(name: String, _ key: String, _ value: YAMLNode, _ fields: Fields) throws(FileError) {
+        self.name = name
         switch key {
         case "lost-fix": effect = .lostFix(try value.interval())
         case "frozen": effect = .frozen(try value.interval())

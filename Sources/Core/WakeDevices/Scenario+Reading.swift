@@ -14,17 +14,17 @@ extension Scenario {
         file: String,
         files: ScenarioFiles = ScenarioFiles()
     ) throws(FileError) -> Scenario {
-        var reading = ScenarioReading(files: files)
-        return try reading.scenario(try YAMLReader.read(bytes, file: file))
+        try ScenarioReading(files: files).scenario(try YAMLReader.read(bytes, file: file))
     }
 }
 
 /// Reads a scenario top down: devices, then the apps that use them, then the steps and expectations that name both.
-struct ScenarioReading {
+final class ScenarioReading {
     /// The most apps, and the most devices, of a scenario.
     static let memberLimit = 10_000
 
     let files: ScenarioFiles
+    let verbs = ScenarioReading.verbs
     var appNames = ScenarioRoster(of: "app")
     var deviceNames = ScenarioRoster(of: "device")
     var apps: [ScenarioApp] = []
@@ -32,14 +32,14 @@ struct ScenarioReading {
 
     init(files: ScenarioFiles) { self.files = files }
 
-    mutating func scenario(_ root: YAMLNode) throws(FileError) -> Scenario {
+    func scenario(_ root: YAMLNode) throws(FileError) -> Scenario {
         let fields = try Fields(
             root,
             of: "a scenario",
             keys: [
-                "scenario", "profile", "settings", "seed", "backends", "phone", "voip", "apps", "devices", "steps",
-                "expect", "until",
-            ]
+                "scenario", "profile", "settings", "seed", "backends", "phone", "apps", "devices", "steps", "expect",
+                "until",
+            ] + Self.settingPrefixes
         )
         let name = try fields.required("scenario").text(expecting: "a name")
         for node in try fields["devices"]?.list(expecting: "devices") ?? [] { try addDevices(node) }
@@ -47,17 +47,17 @@ struct ScenarioReading {
         return Scenario(
             file: root.file,
             name: name,
-            profile: try fields["profile"].map { (node) throws(FileError) in
-                try node.word("profile", among: Profile.all.map(\.name)) { Profile.named($0) }
-            },
-            seed: try fields["seed"].map { (node) throws(FileError) in UInt64(try node.integer(in: 0...Int.max)) },
+            profile: try fields["profile"]?.word("profile", of: Profile.all, \.name),
+            seed: try (fields["seed"]?.integer(in: 0...Int.max)).map(UInt64.init),
             backends: try backends(fields["backends"]),
             phone: try phone(fields["phone"]),
-            settings: try settings(fields["settings"], voip: fields["voip"]),
+            settings: try settings(fields),
             apps: apps,
             devices: devices,
             steps: try steps(fields["steps"]),
-            expectations: try expectations(fields["expect"]),
+            expectations: try fields.list("expect", of: "expectations") { (node) throws(FileError) in
+                try expectation(node)
+            },
             until: try fields["until"]?.interval()
         )
     }

@@ -32,7 +32,8 @@ package struct Scenario: Hashable, Sendable {
     }
 }
 
-/// An app of a scenario.
+/// An app of a scenario, with what the user has said to it.
+@dynamicMemberLookup
 package struct ScenarioApp: Hashable, Sendable {
     /// `heart`, or `a.3` for the third of an entry with `count`.
     package var name: String
@@ -40,12 +41,7 @@ package struct ScenarioApp: Hashable, Sendable {
     package var group: String
     package var line: Int
     package var form: Form
-    /// Whether the user lets it use Bluetooth (BTP-5).
-    package var bluetoothAuthorization = BluetoothAuthorization.allowed
-    /// The user's word before the app asks (AUD-10).
-    package var microphone = MicrophonePermission.undetermined
-    /// Whether the user keeps When In Use when asked at the app's first event in the background (LOC-10).
-    package var keepsWhenInUse = false
+    package var answers: AreaAnswers
 
     /// What the app is.
     package enum Form: Hashable, Sendable {
@@ -53,35 +49,23 @@ package struct ScenarioApp: Hashable, Sendable {
         case bundle(String)
         case scripted(ScriptedApp)
     }
+
+    package subscript<Value>(dynamicMember answer: KeyPath<AreaAnswers, Value>) -> Value { answers[keyPath: answer] }
 }
 
-/// An app that the scenario itself plays: no process, only answers.
+/// An app that the scenario itself plays: no process, only answers. What it uses of an area is a member of it, too.
+@dynamicMemberLookup
 package struct ScriptedApp: Hashable, Sendable {
     /// The bundle identifier.
     package var identifier: String
     package var modes: BackgroundModes
-    /// Nil for a manager without one.
-    package var restoreIdentifier: String?
     package var exitsOnSuspend: Bool
     /// What it was built with (VOIP-1).
     package var sdk = SDKVersion.unknown
-    /// Whether its user may set up accessories for it (BTC-8).
-    package var accessorySetup = false
-    /// What it connects and subscribes to when it is launched, and again what restoration does not bring back.
-    package var uses: [Use]
-    /// The scan it starts at launch.
-    package var scan: Scan?
     package var reactions: [Reaction]
-    /// What it asks of Core Location at launch.
-    package var location: LocationUse?
-    /// What it asks of External Accessory at launch.
-    package var accessory: AccessoryUse?
-    /// What it does as a peripheral itself; nil when it is none.
-    package var peripheral: ScriptedPeripheral?
-    /// How it uses sound; nil when it does not.
-    package var audio: AudioUse?
-    /// What it does for its calls at launch.
-    package var voip: VoIPUse?
+    package var areas: AreaUses
+
+    package subscript<Value>(dynamicMember use: KeyPath<AreaUses, Value>) -> Value { areas[keyPath: use] }
 
     /// A peripheral that the app connects to.
     package struct Use: Hashable, Sendable {
@@ -128,15 +112,6 @@ package struct ScriptedApp: Hashable, Sendable {
         case exit
         /// The process crashes.
         case crash
-
-        package var word: String {
-            switch self {
-            case .end: "end"
-            case .nothing: "nothing"
-            case .exit: "exit"
-            case .crash: "crash"
-            }
-        }
     }
 
     /// A background task begun when the reaction begins (TASK-1).
@@ -168,40 +143,6 @@ package struct ScenarioDevice: Hashable, Sendable {
         self.line = line
         self.form = form
     }
-
-    package init(name: String, group: String, line: Int, peripheral: BluetoothPeripheral) {
-        self.init(name: name, group: group, line: line, form: .peripheral(peripheral))
-    }
-
-    /// The peripheral that it is; nil for a device of another kind.
-    package var peripheral: BluetoothPeripheral? {
-        if case .peripheral(let peripheral) = form { peripheral } else { nil }
-    }
-
-    /// The beacon that it is; nil for a device of another kind.
-    package var beacon: Beacon? {
-        if case .beacon(let beacon) = form { beacon } else { nil }
-    }
-
-    /// The central that it is; nil for a device of another kind.
-    package var central: BluetoothCentral? {
-        if case .central(let central) = form { central } else { nil }
-    }
-
-    /// The track that it is; nil for a device of another kind.
-    package var track: LocationTrack? {
-        if case .track(let track) = form { track } else { nil }
-    }
-
-    /// The sound device that it is; nil for a device of another kind.
-    package var audio: AudioDevice? {
-        if case .audio(let device) = form { device } else { nil }
-    }
-
-    /// The accessory that it is; nil for a device of another kind.
-    package var accessory: ExternalAccessory? {
-        if case .accessory(let accessory) = form { accessory } else { nil }
-    }
 }
 
 /// Something that happens in a run.
@@ -232,46 +173,6 @@ package struct Step: Hashable, Sendable {
         /// Each of the apps is in the state.
         case state(apps: [Int], AppState)
     }
-}
-
-/// What a step does. Numbers are positions in ``Scenario/apps`` and ``Scenario/devices``.
-package enum Verb: Hashable, Sendable {
-    case user(apps: [Int], UserAction)
-    /// The user sets up the peripherals for the apps with AccessorySetupKit (BTC-8).
-    case setUp(apps: [Int], devices: [Int])
-    case terminate(apps: [Int], ExitCause, MemoryPressure = .normal)
-    case uninstall(apps: [Int])
-    case phone(PhoneChange)
-    /// The peripheral notifies a value beside its timetable.
-    case notify(devices: [Int], characteristic: String, value: [UInt8])
-    /// The peripheral drops its link.
-    case disconnect(devices: [Int])
-    case range(devices: [Int], inRange: Bool)
-    case arm(devices: [Int], fault: String)
-    /// The phone crosses the boundary of every region of that name, wherever it is.
-    case cross(region: String, inwards: Bool)
-    /// The phone is at a place and stays there; the accuracy is in metres.
-    case position(Coordinate, accuracy: Double)
-    /// The phone begins a track.
-    case play(device: Int)
-    /// A stay at a place begins, or ends.
-    case visit(Coordinate, departs: Bool)
-    /// The accessory is plugged in or pulled, in range or out of it.
-    case attach(devices: [Int], Bool)
-    /// The accessory sends bytes beside its script, over the sessions of one protocol or of any.
-    case send(devices: [Int], protocolName: String?, value: [UInt8])
-    /// The user decides what the apps may know of the position.
-    case authorize(apps: [Int], LocationAuthorization)
-    /// The user decides whether the apps may hear the microphone.
-    case microphone(apps: [Int], granted: Bool)
-    /// A sound device is plugged in or out.
-    case plug(devices: [Int], plugged: Bool)
-    /// What scripted apps do with their sound from now on.
-    case sound(apps: [Int], ScriptedApp.SoundAct)
-    /// The call servers do something beside their plan, on each connection that they have.
-    case call(devices: [Int], CallAct)
-    /// A line for the timeline.
-    case note(String)
 }
 
 /// Which decisions are meant.

@@ -1,6 +1,6 @@
 /// The section `devices` of a scenario.
 extension ScenarioReading {
-    mutating func addDevices(_ node: YAMLNode) throws(FileError) {
+    func addDevices(_ node: YAMLNode) throws(FileError) {
         let fields = try Fields(node, of: "a device of a scenario", keys: ["file", "name", "count"])
         let fileNode = try fields.required("file")
         let path = try files.find(fileNode, "device file", isThere: files.isFile)
@@ -14,7 +14,7 @@ extension ScenarioReading {
                     name: name,
                     group: count == nil ? name : String(name.prefix { $0 != "." }),
                     line: node.line,
-                    form: form.copy(index + 1)
+                    form: form.device.copy(index + 1).form
                 )
             )
         }

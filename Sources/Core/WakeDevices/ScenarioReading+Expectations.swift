@@ -2,14 +2,7 @@ import WakeModel
 
 /// The section `expect` of a scenario.
 extension ScenarioReading {
-    mutating func expectations(_ node: YAMLNode?) throws(FileError) -> [Expectation] {
-        guard let node else { return [] }
-        var expectations: [Expectation] = []
-        for node in try node.list(expecting: "expectations") { expectations.append(try expectation(node)) }
-        return expectations
-    }
-
-    private mutating func expectation(_ node: YAMLNode) throws(FileError) -> Expectation {
+    func expectation(_ node: YAMLNode) throws(FileError) -> Expectation {
         let counts = ["count", "at-least", "at-most"]
         let filters = ["verdict", "reason", "kind", "rule"]
         let fields = try Fields(
@@ -25,9 +18,7 @@ extension ScenarioReading {
         } else if let exits = fields["exits"] {
             try fields.refuse(filters + counts, beside: "exits")
             let number = try exits.integer(in: 0...10_000_000)
-            let cause = try fields["cause"].map { (node) throws(FileError) -> ExitCause in
-                try self.cause(node, among: ExitCause.allCases)
-            }
+            let cause = try fields["cause"]?.word("cause", of: ExitCause.allCases, \.word)
             subject = .exits(cause, Expectation.Count(atLeast: number, atMost: number))
         } else {
             try fields.refuse(["cause"], beside: "a decision")

@@ -20,10 +20,10 @@ extension ScenarioReading {
     func phone(_ node: YAMLNode?) throws(FileError) -> PhoneStart {
         var phone = PhoneStart()
         guard let node else { return phone }
-        let fields = try Fields(node, of: "a phone", keys: ["passcode", "unlocked", "bluetooth", "date"])
+        let fields = try Fields(node, of: "a phone", keys: ["passcode", "unlocked", "date"] + AreaSwitches.keys)
         phone.passcode = try fields["passcode"]?.bool() ?? phone.passcode
         phone.unlocked = try fields["unlocked"]?.bool() ?? phone.unlocked
-        phone.bluetooth = try fields["bluetooth"]?.bool() ?? phone.bluetooth
+        phone.switches = try AreaSwitches(fields)
         if let node = fields["date"] {
             guard let date = RunDate(try node.text(expecting: RunDate.expected)) else {
                 throw node.error(expected: RunDate.expected)
@@ -33,12 +33,14 @@ extension ScenarioReading {
         return phone
     }
 
-    /// What the scenario sets of the profile: the key `settings`, and `voip` for those whose names begin so. A name with
-    /// a dot may also be written as a mapping in a mapping.
-    func settings(_ node: YAMLNode?, voip: YAMLNode?) throws(FileError) -> [SettingChange] {
+    /// What the scenario sets of the profile: the key `settings`, and a key for those whose names begin so. A name with a dot
+    /// may also be written as a mapping in a mapping.
+    func settings(_ fields: Fields) throws(FileError) -> [SettingChange] {
         var changes: [SettingChange] = []
-        if let node { try readSettings(node, prefix: "", into: &changes) }
-        if let voip { try readSettings(voip, prefix: "voip.", into: &changes) }
+        if let node = fields["settings"] { try readSettings(node, prefix: "", into: &changes) }
+        for prefix in Self.settingPrefixes {
+            if let node = fields[prefix] { try readSettings(node, prefix: prefix + ".", into: &changes) }
+        }
         return changes
     }
 

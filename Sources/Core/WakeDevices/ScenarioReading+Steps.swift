@@ -5,7 +5,7 @@ extension ScenarioReading {
     /// How often the steps of a scenario may happen in all.
     private static let happeningLimit = 2_000_000
 
-    mutating func steps(_ node: YAMLNode?) throws(FileError) -> [Step] {
+    func steps(_ node: YAMLNode?) throws(FileError) -> [Step] {
         guard let node else { return [] }
         var steps: [Step] = []
         var happenings = 0
@@ -23,10 +23,10 @@ extension ScenarioReading {
         return steps
     }
 
-    private mutating func step(_ node: YAMLNode) throws(FileError) -> Step {
+    private func step(_ node: YAMLNode) throws(FileError) -> Step {
         let triggers = ["at", "after", "when"]
-        let rest = ["within", "every", "times"] + Self.extras.flatMap(\.value)
-        let fields = try Fields(node, of: "a step", keys: triggers + Self.subjects + rest)
+        let rest = ["within", "every", "times"] + verbs.flatMap(\.extras)
+        let fields = try Fields(node, of: "a step", keys: triggers + verbs.map(\.word) + rest)
         let (key, value) = try fields.one(of: triggers, called: "a time")
         let trigger: Step.Trigger
         switch key {
@@ -50,7 +50,7 @@ extension ScenarioReading {
         return (try fields.required("times").integer(in: 1...Self.happeningLimit), every)
     }
 
-    private mutating func condition(_ node: YAMLNode) throws(FileError) -> Step.Condition {
+    private func condition(_ node: YAMLNode) throws(FileError) -> Step.Condition {
         let fields = try Fields(
             node,
             of: "a condition",
@@ -67,18 +67,10 @@ extension ScenarioReading {
 
     func filter(_ fields: Fields, of what: String) throws(FileError) -> DecisionFilter {
         let filter = DecisionFilter(
-            verdict: try fields["verdict"].map { (node) throws(FileError) in
-                try node.word("verdict", among: Verdict.allCases.map(\.word)) { Verdict(word: $0) }
-            },
-            reason: try fields["reason"].map { (node) throws(FileError) in
-                try node.word("reason", among: Reason.allCases.map(\.word)) { Reason(word: $0) }
-            },
-            kind: try fields["kind"].map { (node) throws(FileError) in
-                try node.word("kind of event", among: EventKind.allCases.map(\.word)) { EventKind(word: $0) }
-            },
-            rule: try fields["rule"].map { (node) throws(FileError) in
-                try node.word("rule", among: RuleID.allCases.map(\.text)) { RuleID(text: $0) }
-            }
+            verdict: try fields["verdict"]?.word("verdict", of: Verdict.allCases, \.word),
+            reason: try fields["reason"]?.word("reason", of: Reason.allCases, \.word),
+            kind: try fields["kind"]?.word("kind of event", of: EventKind.allCases, \.word),
+            rule: try fields["rule"]?.word("rule", of: RuleID.allCases, \.text)
         )
         if filter == DecisionFilter() {
             throw fields.node.error(found: "\(what) about nothing", expected: "a verdict, reason, kind, rule or state")
@@ -87,12 +79,6 @@ extension ScenarioReading {
     }
 
     func appState(_ node: YAMLNode) throws(FileError) -> AppState {
-        try node.word("state", among: AppState.allCases.map(\.fileWord)) { word in
-            AppState.allCases.first { $0.fileWord == word }
-        }
-    }
-
-    func cause(_ node: YAMLNode, among causes: [ExitCause]) throws(FileError) -> ExitCause {
-        try node.word("cause", among: causes.map(\.word)) { word in causes.first { $0.word == word } }
+        try node.word("state", of: AppState.allCases, \.fileWord)
     }
 }

@@ -1,181 +1,135 @@
 import WakeModel
 
-/// What a step of a scenario does to apps, to the phone and to where it is.
-extension ScenarioReading {
-    /// What a step may begin with.
-    static let subjects = [
-        "launch", "foreground", "home", "force-quit", "interrupt", "resume-active", "set-up", "terminate", "uninstall",
-        "phone", "bluetooth", "airplane-mode", "notify", "disconnect", "out-of-range", "in-range", "arm", "enter",
-        "exit",
-        "position", "play",
-        "arrive", "depart", "authorize", "note", "attach", "detach", "send", "voip", "call", "plug", "unplug", "sound",
-    ]
+/// Something that a step can do.
+struct StepVerb {
+    /// The key that says it.
+    let word: String
+    /// The keys beside it.
+    let extras: [String]
+    let read: (ScenarioReading) -> (StepEntry) throws(FileError) -> Verb
 
-    /// What some of the subjects need beside.
-    static let extras = [
-        (verb: "set-up", value: ["device"]),
-        (verb: "terminate", value: ["cause", "pressure"]), (verb: "notify", value: ["characteristic", "value"]),
-        (verb: "arm", value: ["fault"]), (verb: "authorize", value: ["location", "microphone", "background-location"]),
-        (verb: "send", value: ["protocol", "text", "hex"]),
-        (verb: "voip", value: CallAct.keys), (verb: "sound", value: ["do", "for"]),
-    ]
-
-    mutating func verb(_ fields: Fields) throws(FileError) -> Verb {
-        let (key, value) = try fields.one(of: Self.subjects, called: "something to do")
-        for (verb, extras) in Self.extras where verb != key { try fields.refuse(extras, beside: key) }
-        if let action = userAction(key) { return .user(apps: try appNames.resolve(value), action) }
-        switch key {
-        case "set-up": return try setUp(value, fields)
-        case "terminate":
-            let cause = try exitCause(fields) ?? .memory
-            return .terminate(apps: try appNames.resolve(value), cause, try pressure(fields, cause))
-        case "uninstall": return .uninstall(apps: try appNames.resolve(value))
-        case "sound": return .sound(apps: try scriptedApps(value), try soundAct(fields))
-        case "authorize": return try authorize(value, fields)
-        case "phone", "call": return .phone(try phoneChange(key, value))
-        case "bluetooth": return .phone(try bluetoothChange(value))
-        case "airplane-mode": return .phone(try airplaneMode(value))
-        case "note": return .note(try value.text(expecting: "a line of text"))
-        case "enter", "exit":
-            return .cross(region: try value.text(expecting: "the identifier of a region"), inwards: key == "enter")
-        case "position":
-            let fields = try Fields(value, of: "a position", keys: ["latitude", "longitude", "accuracy"])
-            return .position(try place(fields), accuracy: try fields["accuracy"]?.metres(in: 0...100_000) ?? 5)
-        case "arrive", "depart":
-            let fields = try Fields(value, of: "a place", keys: ["latitude", "longitude"])
-            return .visit(try place(fields), departs: key == "depart")
-        default: return try deviceVerb(key, value, fields)
-        }
-    }
-
-    private func userAction(_ key: String) -> UserAction? {
-        switch key {
-        case "launch", "foreground": .launch
-        case "home": .home
-        case "force-quit": .forceQuit
-        case "interrupt": .interrupt
-        case "resume-active": .resumeActive
-        default: nil
-        }
-    }
-
-    /// Of an app with a bundle, Info.plist says whether it may be: that is read when the run begins.
-    private mutating func setUp(_ node: YAMLNode, _ fields: Fields) throws(FileError) -> Verb {
-        let positions = try appNames.resolve(node)
-        for position in positions {
-            guard case .scripted(let script) = apps[position].form, !script.accessorySetup else { continue }
-            throw node.error(found: "'\(apps[position].name)'", expected: "an app with 'accessory-setup: true'")
-        }
-        let name = try fields.required("device")
-        let devices = try deviceNames.resolve(name)
-        for device in devices { _ = try self.devices[device].peripheral(for: name) }
-        return .setUp(apps: positions, devices: devices)
-    }
-
-    private func exitCause(_ fields: Fields) throws(FileError) -> ExitCause? {
-        let causes: [ExitCause] = [.memory, .cpu, .watchdog, .policy, .system, .update, .crash]
-        return try fields["cause"].map { (node) throws(FileError) -> ExitCause in try cause(node, among: causes) }
-    }
-
-    private func pressure(_ fields: Fields, _ cause: ExitCause) throws(FileError) -> MemoryPressure {
-        guard let node = fields["pressure"] else { return .normal }
-        guard cause == .memory else {
-            throw node.error(
-                found: "'pressure' beside the cause \(cause.word)",
-                expected: "it with cause: memory alone"
-            )
-        }
-        return try node.word("pressure", among: MemoryPressure.allCases.map(\.word)) { MemoryPressure(word: $0) }
-    }
-
-    private mutating func authorize(_ node: YAMLNode, _ fields: Fields) throws(FileError) -> Verb {
-        if let microphone = fields["microphone"] {
-            try fields.refuse(["location", "background-location"], beside: "microphone")
-            let words = [MicrophonePermission.granted, .denied].map(\.word)
-            let answer = try microphone.word("permission", among: words) { MicrophonePermission(word: $0) }
-            return .microphone(apps: try appNames.resolve(node), granted: answer == .granted)
-        }
-        if let answer = fields["background-location"] {
-            try fields.refuse(["location"], beside: "background-location")
-            return .user(apps: try appNames.resolve(node), try Self.backgroundLocation(answer))
-        }
-        let words = LocationAuthorization.sayable.map(\.word)
-        let answer = try fields.required("location").word("authorization", among: words) {
-            said in LocationAuthorization.sayable.first { $0.word == said }
-        }
-        return .authorize(apps: try appNames.resolve(node), answer)
-    }
-
-    private func phoneChange(_ key: String, _ node: YAMLNode) throws(FileError) -> PhoneChange {
-        if key == "call" {
-            return try node.word("change of a call", among: ["begin", "end"]) { word -> PhoneChange? in
-                word == "begin" ? .callBegan : word == "end" ? .callEnded : nil
-            }
-        }
-        return try node.word("change of the phone", among: PhoneChange.allCases.map(\.fileWord)) { word in
-            PhoneChange.allCases.first { $0.fileWord == word }
-        }
-    }
-
-    private func bluetoothChange(_ node: YAMLNode) throws(FileError) -> PhoneChange {
-        try node.position(
-            "change of Bluetooth",
-            ["on": .bluetoothOn, "off": .bluetoothOff, "off-in-control-centre": .bluetoothOffInControlCentre]
-        )
-    }
-
-    private func airplaneMode(_ node: YAMLNode) throws(FileError) -> PhoneChange {
-        try node.position(
-            "airplane mode",
-            ["on": .airplaneModeOn, "off": .airplaneModeOff, "on-keeping-bluetooth": .airplaneModeOnKeepingBluetooth]
-        )
-    }
-
-    /// Apps that the scenario itself plays, and that use sound.
-    private mutating func scriptedApps(_ node: YAMLNode) throws(FileError) -> [Int] {
-        let positions = try appNames.resolve(node)
-        for position in positions {
-            if case .scripted(let script) = apps[position].form, script.audio != nil { continue }
-            throw node.error(found: "'\(apps[position].name)'", expected: "a scripted app with 'audio'")
-        }
-        return positions
-    }
-
-    private func soundAct(_ fields: Fields) throws(FileError) -> ScriptedApp.SoundAct {
-        let word = try fields.required("do").word("act", among: ["play", "stop", "tone", "silence", "stall"]) { $0 }
-        if word == "stall" { return .stall(try fields.required("for").interval()) }
-        try fields.refuse(["for"], beside: word)
-        switch word {
-        case "play": return .play
-        case "stop": return .stop
-        case "tone": return .tone
-        case "silence": return .silence
-        default: throw fields.node.error(found: "the act '\(excerpt(word))'", expected: "play, stop or stall")
-        }
-    }
-
-    private func place(_ fields: Fields) throws(FileError) -> Coordinate {
-        Coordinate(
-            latitude: try fields.required("latitude").number(in: -90...90, "degrees"),
-            longitude: try fields.required("longitude").number(in: -180...180, "degrees")
-        )
+    init(
+        _ word: String,
+        _ read: @escaping (ScenarioReading) -> (StepEntry) throws(FileError) -> Verb,
+        beside extras: [String] = []
+    ) {
+        (self.word, self.extras, self.read) = (word, extras, read)
     }
 }
 
-extension YAMLNode {
-    /// What a position of a switch means; `true` and `yes` are `on`, and `false` and `no` are `off`, as in YAML.
-    fileprivate func position<Value>(
-        _ what: String,
-        _ positions: KeyValuePairs<String, Value>
-    ) throws(FileError) -> Value {
-        try word(what, among: positions.map(\.key)) { said in
-            let word =
-                switch said {
-                case "true", "yes": "on"
-                case "false", "no": "off"
-                default: said
-                }
-            return positions.first { $0.key == word }?.value
+/// What a step says: its verb, the verb's value, and the keys beside.
+struct StepEntry {
+    let word: String
+    let value: YAMLNode
+    let fields: Fields
+}
+
+/// What a step of a scenario does, whatever the area.
+extension ScenarioReading {
+    private static let userActions: KeyValuePairs<String, UserAction> = [
+        "launch": .launch, "foreground": .launch, "home": .home, "force-quit": .forceQuit, "interrupt": .interrupt,
+        "resume-active": .resumeActive,
+    ]
+
+    /// What a step can do.
+    static var verbs: [StepVerb] {
+        userActions.map { StepVerb($0.key, ScenarioReading.user) } + [
+            StepVerb("terminate", ScenarioReading.terminate, beside: ["cause", "pressure"]),
+            StepVerb("uninstall", ScenarioReading.uninstall),
+            StepVerb("phone", ScenarioReading.phoneChange), StepVerb("call", ScenarioReading.phoneCall),
+            StepVerb("note", ScenarioReading.note),
+            StepVerb("out-of-range", ScenarioReading.range), StepVerb("in-range", ScenarioReading.range),
+            StepVerb("arm", ScenarioReading.arm, beside: ["fault"]),
+            StepVerb("authorize", ScenarioReading.authorize, beside: answers.map(\.key)),
+        ] + areaVerbs
+    }
+
+    func verb(_ fields: Fields) throws(FileError) -> Verb {
+        let (word, value) = try fields.one(of: verbs.map(\.word), called: "something to do")
+        let own = verbs.first { $0.word == word }!
+        try fields.refuse(verbs.flatMap(\.extras).filter { !own.extras.contains($0) }, beside: word)
+        return try own.read(self)(StepEntry(word: word, value: value, fields: fields))
+    }
+
+    private func user(_ step: StepEntry) throws(FileError) -> Verb {
+        let action = Self.userActions.first { $0.key == step.word }!.value
+        return .user(apps: try appNames.resolve(step.value), action)
+    }
+
+    private func terminate(_ step: StepEntry) throws(FileError) -> Verb {
+        let causes: [ExitCause] = [.memory, .cpu, .watchdog, .policy, .system, .update, .crash]
+        let cause = try step.fields["cause"]?.word("cause", of: causes, \.word) ?? .memory
+        var pressure = MemoryPressure.normal
+        if let node = step.fields["pressure"] {
+            guard cause == .memory else {
+                throw node.error(
+                    found: "'pressure' beside the cause \(cause.word)",
+                    expected: "it with cause: memory alone"
+                )
+            }
+            pressure = try node.word("pressure", of: MemoryPressure.allCases, \.word)
         }
+        return .terminate(apps: try appNames.resolve(step.value), cause, pressure)
+    }
+
+    private func uninstall(_ step: StepEntry) throws(FileError) -> Verb {
+        .uninstall(apps: try appNames.resolve(step.value))
+    }
+
+    private func phoneChange(_ step: StepEntry) throws(FileError) -> Verb {
+        .phone(try step.value.word("change of the phone", of: PhoneChange.allCases, \.fileWord))
+    }
+
+    private func phoneCall(_ step: StepEntry) throws(FileError) -> Verb {
+        let changes: [PhoneChange] = [.callBegan, .callEnded]
+        return .phone(try step.value.word("change of a call", of: changes) { $0 == .callBegan ? "begin" : "end" })
+    }
+
+    private func note(_ step: StepEntry) throws(FileError) -> Verb {
+        .note(try step.value.text(expecting: "a line of text"))
+    }
+
+    private func range(_ step: StepEntry) throws(FileError) -> Verb {
+        .range(devices: try deviceNames.resolve(step.value), inRange: step.word == "in-range")
+    }
+
+    private func arm(_ step: StepEntry) throws(FileError) -> Verb {
+        let devices = try deviceNames.resolve(step.value)
+        let node = try step.fields.required("fault")
+        let fault = try node.text(expecting: "the name of a fault")
+        for device in devices { try self.devices[device].checkFault(fault, node) }
+        return .arm(devices: devices, fault: fault)
+    }
+
+    private func authorize(_ step: StepEntry) throws(FileError) -> Verb {
+        let (key, answer) = try step.fields.one(of: Self.answers.map(\.key), called: "an answer")
+        let read = Self.answers.first { $0.key == key }!.value
+        return try read(answer, try appNames.resolve(step.value))
+    }
+
+    /// The devices of one kind that a step names.
+    func devices<Kind: Device>(
+        _ step: StepEntry,
+        of kind: Kind.Type
+    ) throws(FileError) -> [(position: Int, device: Kind)] {
+        try deviceNames.resolve(step.value).map { (position) throws(FileError) in
+            (position, try devices[position].need(kind, for: step.value))
+        }
+    }
+
+    /// Apps that the scenario plays itself, as a step needs them to be; a bundle may be refused later.
+    func scripts(
+        _ step: StepEntry,
+        bundlesToo: Bool,
+        _ expected: String,
+        where fits: (ScriptedApp) -> Bool
+    ) throws(FileError) -> [Int] {
+        let positions = try appNames.resolve(step.value)
+        for position in positions {
+            if case .scripted(let script) = apps[position].form, fits(script) { continue }
+            if case .bundle = apps[position].form, bundlesToo { continue }
+            throw step.value.error(found: "'\(apps[position].name)'", expected: expected)
+        }
+        return positions
     }
 }

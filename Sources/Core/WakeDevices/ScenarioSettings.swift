@@ -13,26 +13,40 @@ package struct BackendChoice: Hashable, Sendable {
         self.line = line
     }
 
+    /// The sources whose events may come from elsewhere.
+    package static let sources = table.map(\.key)
+
     /// The backends that a source can have, the simulated one first.
     package static func words(for source: Source) -> [String] {
-        switch source {
-        case .bluetooth: ["simulated", "bluez"]
-        case .location: ["simulated", "gpsd", "nmea"]
-        case .accessory: ["simulated", "udev", "rfcomm"]
-        case .voip: ["simulated", "socket"]
-        case .audio: ["simulated", "alsa"]
-        case .push, .transfer, .task, .system: ["simulated"]
-        }
+        table.first { $0.key == source }?.value ?? ["simulated"]
     }
 }
 
-/// How the phone is when the run begins.
+/// How the phone is when the run begins, with what of it is switched on.
+@dynamicMemberLookup
 package struct PhoneStart: Hashable, Sendable {
     package var passcode = true
     package var unlocked = true
-    package var bluetooth = true
+    var switches = AreaSwitches()
     /// The date for its apps in virtual time; nil for the usual one.
     package var date: RunDate?
 
     package init() {}
+
+    package subscript<Value>(dynamicMember path: KeyPath<AreaSwitches, Value>) -> Value { switches[keyPath: path] }
+}
+
+extension AppState {
+    /// The word used in scenarios.
+    package var fileWord: String { hyphenated("\(self)") }
+}
+
+extension PhoneChange {
+    /// The word used in scenarios.
+    package var fileWord: String { hyphenated("\(self)") }
+}
+
+/// The name of a case in small letters, with hyphens.
+private func hyphenated(_ name: String) -> String {
+    name.reduce(into: "") { word, letter in word += letter.isUppercase ? "-" + letter.lowercased() : String(letter) }
 }

@@ -29,8 +29,7 @@ extension ScriptedApp.AccessoryUse {
             (node) throws(FileError) in try node.accessoryProtocol()
         }
         registers = try fields["register"]?.bool() ?? true
-        let nodes = try fields["sessions"]?.list(expecting: "sessions", limit: 32) ?? []
-        sessions = try nodes.map { (node) throws(FileError) in
+        sessions = try fields.list("sessions", limit: 32) { (node) throws(FileError) in
             let fields = try Fields(node, of: "a session", keys: ["protocol", "text", "hex"])
             return Session(
                 protocolName: try fields.required("protocol").accessoryProtocol(),

@@ -43,17 +43,10 @@ extension ScriptedApp.AudioUse {
             of: "a use of sound",
             keys: ["category", "options", "plays", "records", "starts", "audible", "resumes"]
         )
-        category =
-            try fields["category"]?.word("category", among: AudioCategory.allCases.map(\.word)) {
-                AudioCategory(word: $0)
-            } ?? .soloAmbient
+        category = try fields["category"]?.word("category", of: AudioCategory.allCases, \.word) ?? .soloAmbient
         options = []
         for node in try fields["options"]?.list(expecting: "options", limit: 8) ?? [] {
-            options.insert(
-                try node.word("option", among: Self.options.map(\.word)) { word in
-                    Self.options.first { $0.word == word }?.option
-                }
-            )
+            options.insert(try node.word("option", of: Self.options, \.word).option)
         }
         plays = try fields["plays"]?.bool() ?? category.plays
         records = try fields["records"]?.bool() ?? (category == .record)

@@ -58,11 +58,7 @@ extension ScriptedApp.LocationUse {
                 "regions", "beacons",
             ]
         )
-        authorization =
-            try fields["authorization"]?.word(
-                "authorization",
-                among: LocationAuthorization.sayable.map(\.word)
-            ) { said in LocationAuthorization.sayable.first { $0.word == said } } ?? .always
+        authorization = try fields.value("authorization", LocationAuthorization.init(answer:)) ?? .always
         updates = try fields["updates"]?.bool() ?? false
         distanceFilter = try fields["distance-filter"]?.metres(in: 0...1_000_000) ?? 0
         allowsBackground = try fields["background"]?.bool() ?? modes.contains(.location)
@@ -100,10 +96,7 @@ extension ScriptedApp.LocationUse.Circle {
             keys: ["identifier", "latitude", "longitude", "radius", "notify-on-entry", "notify-on-exit"]
         )
         identifier = try fields.required("identifier").text(expecting: "an identifier")
-        center = Coordinate(
-            latitude: try fields.required("latitude").number(in: -90...90, "a latitude in degrees"),
-            longitude: try fields.required("longitude").number(in: -180...180, "a longitude in degrees")
-        )
+        center = try Coordinate(fields, ("a latitude in degrees", "a longitude in degrees"))
         radius = try fields.required("radius").metres(in: 1...10_000_000)
         notifyOnEntry = try fields["notify-on-entry"]?.bool() ?? true
         notifyOnExit = try fields["notify-on-exit"]?.bool() ?? true
@@ -121,9 +114,9 @@ extension ScriptedApp.LocationUse.Beacons {
             ]
         )
         identifier = try fields.required("identifier").text(expecting: "an identifier")
-        uuid = BluetoothUUID.long(try fields.required("uuid").uuid())
-        major = try fields["major"].map { (node) throws(FileError) in UInt16(try node.integer(in: 0...65_535)) }
-        minor = try fields["minor"].map { (node) throws(FileError) in UInt16(try node.integer(in: 0...65_535)) }
+        uuid = try fields.required("uuid").longUUID()
+        major = try (fields["major"]?.integer(in: 0...65_535)).map(UInt16.init)
+        minor = try (fields["minor"]?.integer(in: 0...65_535)).map(UInt16.init)
         if minor != nil, major == nil, let node = fields["minor"] {
             throw node.error(found: "a minor without a major", expected: "both, or the major alone")
         }

@@ -12,18 +12,12 @@ extension ScriptedApp {
 
 extension ScriptedApp.VoIPUse {
     /// Reads the key `voip` of a scripted app.
-    ///
-    /// - Parameter resolve: gives the positions that a name means.
-    init(
-        _ node: YAMLNode,
-        devices: [ScenarioDevice],
-        resolve: (YAMLNode) throws(FileError) -> [Int]
-    ) throws(FileError) {
+    init(_ node: YAMLNode, _ member: MemberDevices) throws(FileError) {
         let fields = try Fields(node, of: "a use of VoIP", keys: ["servers", "keep-alive"])
         servers = []
         if let node = fields["servers"] {
-            servers = try resolve(node)
-            for server in servers { try devices[server].checkTakesCalls(node) }
+            servers = try member.resolve(node)
+            for server in servers { _ = try member.devices[server].need(CallServer.self, for: node) }
         }
         keepAlive = try fields["keep-alive"]?.interval()
     }

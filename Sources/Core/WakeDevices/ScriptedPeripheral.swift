@@ -14,7 +14,7 @@ package struct ScriptedPeripheral: Hashable, Sendable {
         let keys = ["restore-identifier", "name", "services", "advertise"]
         let fields = try Fields(node, of: "a peripheral that an app is", keys: keys)
         restoreIdentifier = try fields["restore-identifier"]?.text(expecting: "a restore identifier")
-        name = try fields["name"].map { (node) throws(FileError) in try BluetoothPeripheral.localName(node) }
+        name = try fields.value("name", BluetoothPeripheral.localName)
         services = try fields.required("services").list(expecting: "services", limit: 64).map {
             (node) throws(FileError) in
             let service = try BluetoothPeripheral.Service(node)

@@ -16,6 +16,9 @@ protocol Area: AnyObject {
     /// The rule by which the system shows alerts for apps about its events; nil when it shows none.
     static var alertRule: RuleID? { get }
 
+    /// What `wakebench run` can be asked about its ends.
+    static var options: [AreaOption] { get }
+
     /// In the order in which they start.
     var sources: [any SourcePort] { get }
 
@@ -92,6 +95,7 @@ protocol Area: AnyObject {
 extension Area {
     static func isUsed(by scenario: Scenario) -> Bool { true }
     static var alertRule: RuleID? { nil }
+    static var options: [AreaOption] { [] }
     var environment: [String] { [] }
     func connect(to run: Run) {}
     func begin(_ scenario: Scenario, isReplay: Bool) {}
@@ -137,4 +141,23 @@ struct AreaSetup {
     let seed: UInt64
     let realTime: Bool
     let loop: EventLoop
+}
+
+/// An option of `wakebench run` that is an area's own.
+package struct AreaOption: Sendable {
+    /// With its dashes.
+    package let name: String
+    /// What stands for its value in the help.
+    package let value: String
+    /// One line of help.
+    package let help: String
+    /// What a value must be.
+    package var expected = ""
+    /// Takes a value; false for one that it is not.
+    package let take: @Sendable (inout RunOptions, String) -> Bool
+}
+
+extension RunOptions {
+    /// The options of all areas, in the order of the help.
+    package static var ofAreas: [AreaOption] { Areas.rows.flatMap { $0.options } }
 }

@@ -9,6 +9,27 @@ import WakeSystem
 final class AudioArea: Area {
     static let source = Source.audio
 
+    static let options = [
+        AreaOption(
+            name: "--sound-card",
+            value: "NAME",
+            help: "the PCM that plays for audio=alsa, as aplay -L lists them; default default",
+            take: { options, text in
+                options.soundCard = text
+                return true
+            }
+        ),
+        AreaOption(
+            name: "--microphone",
+            value: "NAME",
+            help: "the PCM that hears for audio=alsa; default the sound card",
+            take: { options, text in
+                options.microphone = text
+                return true
+            }
+        ),
+    ]
+
     static func isUsed(by scenario: Scenario) -> Bool { scenario.devices.contains { $0.audio != nil } }
 
     let port: any AudioPort

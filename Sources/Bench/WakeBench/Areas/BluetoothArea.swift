@@ -14,6 +14,18 @@ final class BluetoothArea: Area {
     static let hasLinks = true
     static let alertRule: RuleID? = .btc9
 
+    static let options = [
+        AreaOption(
+            name: "--adapter",
+            value: "any|ADDRESS",
+            help: "the Bluetooth adapter of --backend bluez; default any",
+            take: { options, text in
+                options.adapter = text == "any" ? nil : text
+                return true
+            }
+        )
+    ]
+
     let radio: any BluetoothCentralPort
     let peripheralRole: any BluetoothPeripheralPort
     /// The real radio, whose adapter others may share; nil when the run has none.

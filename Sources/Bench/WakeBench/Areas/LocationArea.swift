@@ -9,6 +9,29 @@ final class LocationArea: Area {
     static let source = Source.location
     static let alertRule: RuleID? = .loc10
 
+    static let options = [
+        AreaOption(
+            name: "--gpsd",
+            value: "PORT",
+            help: "the port of gpsd on this machine, for location=gpsd; default 2947",
+            expected: "a port, 1 to 65535",
+            take: { options, text in
+                guard let port = UInt16(text), port > 0 else { return false }
+                options.gpsdPort = port
+                return true
+            }
+        ),
+        AreaOption(
+            name: "--receiver",
+            value: "any|PATH",
+            help: "the tty of the receiver of location=nmea; default any that udev knows",
+            take: { options, text in
+                options.receiver = text == "any" ? nil : text
+                return true
+            }
+        ),
+    ]
+
     /// A significant change is told of with the last fix.
     static let standing = StandingPayloads.Row(told: .positionFixed, found: .significantChange)
 

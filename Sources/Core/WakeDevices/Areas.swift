@@ -1,0 +1,170 @@
+import WakeModel
+
+// The areas of scenarios and of device files: a row in each of these tables. What a row means stands in the files that are named
+// for its area.
+
+/// What a device file describes, by its kind.
+package enum DeviceFile: Hashable, Sendable {
+    case peripheral(BluetoothPeripheral)
+    case central(BluetoothCentral)
+    case beacon(Beacon)
+    case track(LocationTrack)
+    case callServer(CallServer)
+    case accessory(ExternalAccessory)
+    case audio(AudioDevice)
+
+    static let kinds: [any Device.Type] = [
+        BluetoothPeripheral.self, BluetoothCentral.self, Beacon.self, LocationTrack.self, CallServer.self,
+        ExternalAccessory.self, AudioDevice.self,
+    ]
+
+    var device: any Device {
+        switch self {
+        case .peripheral(let device): device
+        case .central(let device): device
+        case .beacon(let device): device
+        case .track(let device): device
+        case .callServer(let device): device
+        case .accessory(let device): device
+        case .audio(let device): device
+        }
+    }
+}
+
+extension BackendChoice {
+    /// The backends that each source can have, the simulated one first.
+    static let table: KeyValuePairs<Source, [String]> = [
+        .bluetooth: ["simulated", "bluez"],
+        .location: ["simulated", "gpsd", "nmea"],
+        .accessory: ["simulated", "udev", "rfcomm"],
+        .audio: ["simulated", "alsa"],
+        .voip: ["simulated", "socket"],
+    ]
+}
+
+/// What a scripted app asks of the areas each time it is launched.
+package struct AreaUses: Hashable, Sendable {
+    /// Nil for a manager without one.
+    package var restoreIdentifier: String?
+    /// What it connects and subscribes to, and again what restoration does not bring back.
+    package var uses: [ScriptedApp.Use] = []
+    package var scan: ScriptedApp.Scan?
+    /// What it does as a peripheral itself; nil when it is none.
+    package var peripheral: ScriptedPeripheral?
+    /// Whether its user may set up accessories for it (BTC-8).
+    package var accessorySetup: Bool
+    package var accessory: ScriptedApp.AccessoryUse?
+    package var location: ScriptedApp.LocationUse?
+    /// How it uses sound; nil when it does not.
+    package var audio: ScriptedApp.AudioUse?
+    /// What it does for its calls.
+    package var voip: ScriptedApp.VoIPUse?
+
+    static let keys = [
+        "restore-identifier", "uses", "scan", "peripheral", "accessory-setup", "accessory", "location", "audio", "voip",
+    ]
+
+    /// What the members of an app's entry share.
+    init(_ fields: Fields, modes: BackgroundModes) throws(FileError) {
+        restoreIdentifier = try fields["restore-identifier"]?.text(expecting: "a restore identifier")
+        scan = try fields.value("scan", ScriptedApp.Scan.init)
+        peripheral = try fields.value("peripheral", ScriptedPeripheral.init)
+        accessorySetup = try fields["accessory-setup"]?.bool() ?? false
+        accessory = try fields.value("accessory", ScriptedApp.AccessoryUse.init)
+        location = try fields.value("location") { (node) throws(FileError) in
+            try ScriptedApp.LocationUse(node, modes: modes)
+        }
+        audio = try fields.value("audio", ScriptedApp.AudioUse.init)
+    }
+
+    /// What names devices, which are counted with the member.
+    mutating func resolve(_ fields: Fields, _ devices: MemberDevices) throws(FileError) {
+        uses = try ScriptedApp.Use.list(fields["uses"], devices)
+        voip = try fields.value("voip") { (node) throws(FileError) in try ScriptedApp.VoIPUse(node, devices) }
+    }
+}
+
+/// What the user has said to an app before it asks.
+package struct AreaAnswers: Hashable, Sendable {
+    /// Whether the user lets it use Bluetooth (BTP-5).
+    package var bluetoothAuthorization = BluetoothAuthorization.allowed
+    /// The user's word before the app asks (AUD-10).
+    package var microphone = MicrophonePermission.undetermined
+    /// Whether the user keeps When In Use when asked at the app's first event in the background (LOC-10).
+    package var keepsWhenInUse = false
+
+    init(_ node: YAMLNode?) throws(FileError) {
+        guard let node else { return }
+        let fields = try Fields(node, of: "authorizations", keys: ["bluetooth", "microphone", "background-location"])
+        bluetoothAuthorization =
+            try fields.value("bluetooth", BluetoothAuthorization.init(answer:)) ?? bluetoothAuthorization
+        microphone = try fields.value("microphone", MicrophonePermission.init(answer:)) ?? microphone
+        keepsWhenInUse = try fields.value("background-location", UserAction.init(backgroundLocation:)) == .keepWhenInUse
+    }
+}
+
+/// What of the phone is switched on when the run begins.
+package struct AreaSwitches: Hashable, Sendable {
+    package var bluetooth = true
+
+    static let keys = ["bluetooth"]
+
+    init() {}
+
+    init(_ fields: Fields) throws(FileError) {
+        bluetooth = try fields["bluetooth"]?.bool() ?? bluetooth
+    }
+}
+
+/// What a step does. Numbers are positions in ``Scenario/apps`` and ``Scenario/devices``.
+package enum Verb: Hashable, Sendable {
+    case user(apps: [Int], UserAction)
+    /// The user sets up the peripherals for the apps with AccessorySetupKit (BTC-8).
+    case setUp(apps: [Int], devices: [Int])
+    case terminate(apps: [Int], ExitCause, MemoryPressure = .normal)
+    case uninstall(apps: [Int])
+    case phone(PhoneChange)
+    /// The peripheral notifies a value beside its timetable.
+    case notify(devices: [Int], characteristic: String, value: [UInt8])
+    /// The peripheral drops its link.
+    case disconnect(devices: [Int])
+    case range(devices: [Int], inRange: Bool)
+    case arm(devices: [Int], fault: String)
+    /// The phone crosses the boundary of every region of that name, wherever it is.
+    case cross(region: String, inwards: Bool)
+    /// The phone is at a place and stays there; the accuracy is in metres.
+    case position(Coordinate, accuracy: Double)
+    /// The phone begins a track.
+    case play(device: Int)
+    /// A stay at a place begins, or ends.
+    case visit(Coordinate, departs: Bool)
+    /// The accessory is plugged in or pulled, in range or out of it.
+    case attach(devices: [Int], Bool)
+    /// The accessory sends bytes beside its script, over the sessions of one protocol or of any.
+    case send(devices: [Int], protocolName: String?, value: [UInt8])
+    /// The user decides what the apps may know of the position.
+    case authorize(apps: [Int], LocationAuthorization)
+    /// The user decides whether the apps may hear the microphone.
+    case microphone(apps: [Int], granted: Bool)
+    /// A sound device is plugged in or out.
+    case plug(devices: [Int], plugged: Bool)
+    /// What scripted apps do with their sound from now on.
+    case sound(apps: [Int], ScriptedApp.SoundAct)
+    /// The call servers do something beside their plan, on each connection that they have.
+    case call(devices: [Int], CallAct)
+    /// A line for the timeline.
+    case note(String)
+}
+
+extension ScenarioReading {
+    /// What a step of any area can do.
+    static var areaVerbs: [StepVerb] { bluetoothVerbs + locationVerbs + accessoryVerbs + soundVerbs + callVerbs }
+
+    /// What `authorize` may decide, by its key.
+    static var answers: KeyValuePairs<String, (YAMLNode, [Int]) throws(FileError) -> Verb> {
+        ["location": Self.location, "background-location": Self.backgroundLocation, "microphone": Self.microphone]
+    }
+
+    /// Keys of a scenario that are settings of the profile whose names begin so.
+    static let settingPrefixes = ["voip"]
+}

@@ -1,0 +1,127 @@
+/// A device as a file of its kind describes it.
+package protocol Device: Hashable, Sendable {
+    /// What such a file says that it is.
+    static var kind: String { get }
+    /// What errors call it, with its article.
+    static var article: String { get }
+    /// What a device of another kind lacks, such as `has no connections`.
+    static var lack: String { get }
+    /// The keys of such a file beside `device`.
+    static var keys: [String] { get }
+
+    init(_ fields: Fields) throws(FileError)
+
+    /// The path of the file.
+    var file: String { get }
+    /// The names of its faults, in the order of the file.
+    var faultNames: [String] { get }
+    /// As a device of a scenario.
+    var form: DeviceFile { get }
+    /// What a scenario's `count` makes of it: the same thing, with the next numbers.
+    func copy(_ number: Int) -> Self
+}
+
+extension Device {
+    package static var article: String { "a device" }
+
+    package func copy(_ number: Int) -> Self { self }
+
+    /// Reads a device file.
+    ///
+    /// - Throws: ``FileError`` with the line and what was expected.
+    package static func load(file: String) throws(FileError) -> Self {
+        try parse(try InputFile.read(file), file: file)
+    }
+
+    /// Reads the text of a device file; `file` is for errors.
+    package static func parse(_ bytes: [UInt8], file: String) throws(FileError) -> Self {
+        try Self(try YAMLReader.read(bytes, file: file))
+    }
+
+    /// Reads the tree of a device file.
+    init(_ root: YAMLNode) throws(FileError) { try self.init(try Self.fields(root)) }
+
+    static func fields(_ root: YAMLNode) throws(FileError) -> Fields {
+        let fields = try Fields(root, of: article, keys: ["device"] + keys)
+        _ = try fields.required("device").word("kind of device", of: [kind]) { $0 }
+        return fields
+    }
+}
+
+/// A way in which a device can misbehave once armed.
+package protocol DeviceFault: Hashable, Sendable {
+    var name: String { get }
+    /// What a fault can do: the key of each effect.
+    static var effects: [String] { get }
+    /// The keys that some effects have beside.
+    static var extras: [String] { get }
+
+    /// Reads an effect.
+    init(name: String, _ effect: String, _ value: YAMLNode, _ fields: Fields) throws(FileError)
+}
+
+extension DeviceFault {
+    package static var extras: [String] { [] }
+}
+
+extension Fields {
+    /// The faults of a device.
+    func faults<Fault: DeviceFault>(limit: Int = 256) throws(FileError) -> [Fault] {
+        var faults: [Fault] = []
+        for node in try self["faults"]?.list(expecting: "faults", limit: limit) ?? [] {
+            let fields = try Fields(node, of: "a fault", keys: ["name"] + Fault.extras + Fault.effects)
+            let name = try fields.required("name").text(expecting: "a name")
+            let (effect, value) = try fields.one(of: Fault.effects, called: "an effect")
+            let fault = try Fault(name: name, effect, value, fields)
+            if faults.contains(where: { $0.name == name }) {
+                throw node.error(found: "a second fault '\(name)'", expected: "another name")
+            }
+            faults.append(fault)
+        }
+        return faults
+    }
+}
+
+extension DeviceFile {
+    /// Reads a device file of any kind.
+    ///
+    /// - Throws: ``FileError`` with the line and what was expected.
+    package static func load(file: String) throws(FileError) -> DeviceFile {
+        try parse(try InputFile.read(file), file: file)
+    }
+
+    /// Reads the text of a device file of any kind; `file` is for errors.
+    package static func parse(_ bytes: [UInt8], file: String) throws(FileError) -> DeviceFile {
+        let root = try YAMLReader.read(bytes, file: file)
+        guard case .mapping(let entries) = root.content else { throw root.error(expected: "a mapping, a device") }
+        guard let kind = entries.first(where: { $0.key == "device" })?.value else {
+            throw root.error(
+                found: "a device without 'device'",
+                expected: "its kind, \(kinds.map { $0.kind }.joined(separator: " or "))"
+            )
+        }
+        return try kind.word("kind of device", of: kinds) { $0.kind }.init(root).form
+    }
+
+    /// The path of the file.
+    package var file: String { device.file }
+}
+
+extension ScenarioDevice {
+    /// The device of a kind that a step or an app needs; the error stands where it is named.
+    func need<Kind: Device>(_ kind: Kind.Type, for node: YAMLNode) throws(FileError) -> Kind {
+        guard let device = form.device as? Kind else {
+            throw node.error(found: "'\(name)', which \(Kind.lack)", expected: "a device of kind \(Kind.kind)")
+        }
+        return device
+    }
+
+    func checkFault(_ fault: String, _ node: YAMLNode) throws(FileError) {
+        let known = form.device.faultNames
+        if known.contains(fault) { return }
+        throw node.error(
+            found: "unknown fault '\(excerpt(fault))' of \(name)",
+            expected: known.isEmpty ? "an entry under faults in \(form.file)" : suggestion(for: fault, among: known)
+        )
+    }
+}

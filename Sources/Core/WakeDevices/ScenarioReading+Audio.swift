@@ -1,0 +1,47 @@
+import WakeModel
+
+/// What a step does with sound.
+extension ScenarioReading {
+    static var soundVerbs: [StepVerb] {
+        [
+            StepVerb("plug", ScenarioReading.plug), StepVerb("unplug", ScenarioReading.plug),
+            StepVerb("sound", ScenarioReading.sound, beside: ["do", "for"]),
+        ]
+    }
+
+    private func plug(_ step: StepEntry) throws(FileError) -> Verb {
+        .plug(devices: try devices(step, of: AudioDevice.self).map(\.position), plugged: step.word == "plug")
+    }
+
+    private func sound(_ step: StepEntry) throws(FileError) -> Verb {
+        let apps = try scripts(step, bundlesToo: false, "a scripted app with 'audio'") { $0.audio != nil }
+        return .sound(apps: apps, try act(step.fields))
+    }
+
+    private func act(_ fields: Fields) throws(FileError) -> ScriptedApp.SoundAct {
+        let acts: KeyValuePairs<String, ScriptedApp.SoundAct?> = [
+            "play": .play, "stop": .stop, "tone": .tone, "silence": .silence, "stall": nil,
+        ]
+        let (word, act) = try fields.required("do").word("act", of: Array(acts), \.key)
+        guard let act else { return .stall(try fields.required("for").interval()) }
+        try fields.refuse(["for"], beside: word)
+        return act
+    }
+
+    static func microphone(_ answer: YAMLNode, _ apps: [Int]) throws(FileError) -> Verb {
+        let answers: [MicrophonePermission] = [.granted, .denied]
+        return .microphone(apps: apps, granted: try answer.word("permission", of: answers, \.word) == .granted)
+    }
+}
+
+extension MicrophonePermission {
+    /// Reads what the user has answered.
+    init(answer node: YAMLNode) throws(FileError) {
+        self = try node.word("permission", of: Self.allCases, \.word)
+    }
+}
+
+extension ScenarioDevice {
+    /// The sound device that it is; nil for a device of another kind.
+    package var audio: AudioDevice? { form.device as? AudioDevice }
+}

@@ -1,0 +1,65 @@
+import WakeModel
+
+/// What a step does to the radio and to what is on it.
+extension ScenarioReading {
+    static var bluetoothVerbs: [StepVerb] {
+        [
+            StepVerb("bluetooth", ScenarioReading.power), StepVerb("airplane-mode", ScenarioReading.airplaneMode),
+            StepVerb("notify", ScenarioReading.notify, beside: ["characteristic", "value"]),
+            StepVerb("disconnect", ScenarioReading.disconnect),
+        ]
+    }
+
+    private func power(_ step: StepEntry) throws(FileError) -> Verb {
+        let changes: [PhoneChange] = [.bluetoothOn, .bluetoothOff, .bluetoothOffInControlCentre]
+        return .phone(try change(step, "change of Bluetooth", changes))
+    }
+
+    private func airplaneMode(_ step: StepEntry) throws(FileError) -> Verb {
+        let changes: [PhoneChange] = [.airplaneModeOn, .airplaneModeOff, .airplaneModeOnKeepingBluetooth]
+        return .phone(try change(step, "airplane mode", changes))
+    }
+
+    /// The change whose word begins with the verb's; `true` and `yes` are `on`, and `false` and `no` are `off`, as in YAML.
+    private func change(
+        _ step: StepEntry,
+        _ what: String,
+        _ changes: [PhoneChange]
+    ) throws(FileError) -> PhoneChange {
+        let words = changes.map { String($0.fileWord.dropFirst(step.word.count + 1)) }
+        return try step.value.word(what, among: words) { said in
+            let word = ["true": "on", "yes": "on", "false": "off", "no": "off"][said] ?? said
+            return zip(words, changes).first { $0.0 == word }?.1
+        }
+    }
+
+    private func notify(_ step: StepEntry) throws(FileError) -> Verb {
+        let positions = try deviceNames.resolve(step.value)
+        let node = try step.fields.required("characteristic")
+        let uuid = try node.uuid()
+        for position in positions {
+            let peripheral = try devices[position].need(BluetoothPeripheral.self, for: node)
+            try peripheral.checkNotifies(uuid, as: devices[position].name, node)
+        }
+        return .notify(devices: positions, characteristic: uuid, value: try step.fields.required("value").hex())
+    }
+
+    private func disconnect(_ step: StepEntry) throws(FileError) -> Verb {
+        .disconnect(devices: try devices(step, of: BluetoothPeripheral.self).map(\.position))
+    }
+}
+
+extension ScenarioDevice {
+    package init(name: String, group: String, line: Int, peripheral: BluetoothPeripheral) {
+        self.init(name: name, group: group, line: line, form: .peripheral(peripheral))
+    }
+
+    /// The peripheral that it is; nil for a device of another kind.
+    package var peripheral: BluetoothPeripheral? { form.device as? BluetoothPeripheral }
+
+    /// The beacon that it is; nil for a device of another kind.
+    package var beacon: Beacon? { form.device as? Beacon }
+
+    /// The central that it is; nil for a device of another kind.
+    package var central: BluetoothCentral? { form.device as? BluetoothCentral }
+}

@@ -1,0 +1,13 @@
+/// What a step does with calls.
+extension ScenarioReading {
+    static var callVerbs: [StepVerb] { [StepVerb("voip", ScenarioReading.call, beside: CallAct.keys)] }
+
+    private func call(_ step: StepEntry) throws(FileError) -> Verb {
+        .call(devices: try devices(step, of: CallServer.self).map(\.position), try CallAct(step.fields))
+    }
+}
+
+extension DeviceFile {
+    /// The call server that it is; nil for a device of another kind.
+    package var callServer: CallServer? { device as? CallServer }
+}

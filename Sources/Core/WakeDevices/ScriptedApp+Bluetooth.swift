@@ -1,0 +1,54 @@
+import WakeModel
+
+extension ScriptedApp.Use {
+    /// Reads the key `uses` of a scripted app.
+    static func list(_ node: YAMLNode?, _ member: MemberDevices) throws(FileError) -> [ScriptedApp.Use] {
+        var found: [ScriptedApp.Use] = []
+        for node in try node?.list(expecting: "uses", limit: ScenarioReading.memberLimit) ?? [] {
+            let fields = try Fields(node, of: "a use", keys: ["device", "characteristic"])
+            var nodes = fields["characteristic"].map { [$0] } ?? []
+            if case .sequence(let several)? = nodes.first?.content { nodes = several }
+            let uuids = try nodes.map { (node) throws(FileError) in try node.uuid() }
+            let name = try fields.required("device")
+            for device in try member.resolve(name) {
+                let peripheral = try member.devices[device].need(BluetoothPeripheral.self, for: name)
+                for (node, uuid) in zip(nodes, uuids) {
+                    try peripheral.checkNotifies(uuid, as: member.devices[device].name, node)
+                }
+                found.append(ScriptedApp.Use(device: device, characteristics: uuids))
+            }
+        }
+        return found
+    }
+}
+
+extension ScriptedApp.Scan {
+    init(_ node: YAMLNode) throws(FileError) {
+        let fields = try Fields(node, of: "a scan", keys: ["services", "duplicates", "connect"])
+        services = try fields["services"]?.uuids() ?? []
+        allowDuplicates = try fields["duplicates"]?.bool() ?? false
+        connects = try fields["connect"]?.bool() ?? false
+    }
+}
+
+extension BluetoothPeripheral {
+    /// Refuses a characteristic that is not there or does not notify.
+    func checkNotifies(_ uuid: String, as name: String, _ node: YAMLNode) throws(FileError) {
+        let all = services.flatMap(\.characteristics)
+        if all.contains(where: { $0.uuid == uuid && $0.properties.canNotify }) { return }
+        let known = all.filter(\.properties.canNotify).map(\.uuid)
+        throw node.error(
+            found: all.contains { $0.uuid == uuid }
+                ? "characteristic \(uuid) of \(name), which does not notify"
+                : "unknown characteristic \(uuid) of \(name)",
+            expected: known.isEmpty ? "one with notify in \(file)" : suggestion(for: uuid, among: known)
+        )
+    }
+}
+
+extension BluetoothAuthorization {
+    /// Reads what the user has answered.
+    init(answer node: YAMLNode) throws(FileError) {
+        self = try node.word("authorization", of: Self.allCases, \.word)
+    }
+}
