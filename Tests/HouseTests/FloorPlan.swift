@@ -154,13 +154,11 @@ enum FloorPlan {
     static let openFloors: Set<String> = ["Examples", "Benchmarks", "Fuzz"]
 
     /// At most how many times `Scripts/spread` may count a file that names an area and is not that area's own. It only sinks.
-    static let spread = 142
+    static let spread = 127
 
     /// Functions that read as a table, or that are one long text: they may be as long as what they hold.
     static let tables: Set<String> = [
-        "Bluetooth+Encoding.swift: func encode",
-        "Input+Encoding.swift: func encode",
-        "Profile.swift: func generation",
+        "Profile.swift: func generation"
     ]
 
     /// Functions of more than 60 lines that wait to be parted, each with the lines it may have until then.

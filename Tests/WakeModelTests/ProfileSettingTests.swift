@@ -43,7 +43,9 @@ struct ProfileSettingTests {
                 _ = setting.set(other(setting, than: setting.value(profile)), of: &changed)
             }
             #expect(changed != profile)
-            for profile in [profile, changed] { #expect(try Profile(decoding: profile.encoded) == profile) }
+            for profile in [profile, changed] {
+                #expect(try ByteReader.read(from: ByteWriter.bytes(of: profile)) == profile)
+            }
         }
     }
 

@@ -64,7 +64,7 @@ struct SeededGenerator: RandomNumberGenerator {
 
 /// A random value of each kind of thing that is written as bytes.
 enum RandomModel: CaseIterable {
-    case input, payload, manifest, operation, profile, decision, exit, restored, restoredPeripheral, client
+    case input, payload, manifest, operation, profile, snapshot, exit, client
 
     /// Writes a value, reads it back, and gives its bytes and whether both are equal.
     func roundTrip(_ random: inout SeededGenerator) throws -> (bytes: [UInt8], same: Bool) {
@@ -74,10 +74,8 @@ enum RandomModel: CaseIterable {
         case .manifest: try check(random.manifest())
         case .operation: try check(random.operation())
         case .profile: try check(Profile.all.randomElement(using: &random)!)
-        case .decision: try check(random.decision())
+        case .snapshot: try check(random.snapshot())
         case .exit: try check(random.exit())
-        case .restored: try check(random.restored())
-        case .restoredPeripheral: try check(random.restoredPeripheral())
         case .client: try check(BluetoothClient(app: random.app(), slot: random.number()))
         }
     }
@@ -85,22 +83,24 @@ enum RandomModel: CaseIterable {
     /// Reads bytes as this kind, and writes what was read again.
     func again(_ bytes: [UInt8]) throws(EncodingFault) -> [UInt8] {
         switch self {
-        case .input: try Input(decoding: bytes).encoded
-        case .payload: try EventPayload(decoding: bytes).encoded
-        case .manifest: try AppManifest(decoding: bytes).encoded
-        case .operation: try BluetoothOperation(decoding: bytes).encoded
-        case .profile: try Profile(decoding: bytes).encoded
-        case .decision: try Decision(decoding: bytes).encoded
-        case .exit: try ExitRecord(decoding: bytes).encoded
-        case .restored: try RestoredState(decoding: bytes).encoded
-        case .restoredPeripheral: try RestoredPeripheral(decoding: bytes).encoded
-        case .client: try BluetoothClient(decoding: bytes).encoded
+        case .input: try again(bytes, as: Input.self)
+        case .payload: try again(bytes, as: EventPayload.self)
+        case .manifest: try again(bytes, as: AppManifest.self)
+        case .operation: try again(bytes, as: BluetoothOperation.self)
+        case .profile: try again(bytes, as: Profile.self)
+        case .snapshot: try again(bytes, as: AppSnapshot.self)
+        case .exit: try again(bytes, as: ExitRecord.self)
+        case .client: try again(bytes, as: BluetoothClient.self)
         }
     }
 
-    private func check<Value: ByteCoded & Equatable>(_ value: Value) throws -> (bytes: [UInt8], same: Bool) {
-        let bytes = value.encoded
-        return (bytes, try Value(decoding: bytes) == value)
+    private func again<Value: Codable>(_ bytes: [UInt8], as type: Value.Type) throws(EncodingFault) -> [UInt8] {
+        ByteWriter.bytes(of: try ByteReader.read(type, from: bytes))
+    }
+
+    private func check<Value: Codable & Equatable>(_ value: Value) throws -> (bytes: [UInt8], same: Bool) {
+        let bytes = ByteWriter.bytes(of: value)
+        return (bytes, try ByteReader.read(Value.self, from: bytes) == value)
     }
 }
 
@@ -307,40 +307,6 @@ extension SeededGenerator {
         )
     }
 
-    mutating func restored() -> RestoredState {
-        RestoredState(
-            peripherals: list {
-                RestoredState.Peripheral(
-                    name: $0.name(),
-                    connected: $0.flag(),
-                    subscriptions: $0.list { $0.number() }
-                )
-            },
-            scanServices: optional { $0.names() },
-            scanAllowsDuplicates: flag()
-        )
-    }
-
-    mutating func decision() -> Decision {
-        Decision(
-            id: DecisionID(number()),
-            at: instant(),
-            event: event(),
-            kind: any(),
-            subject: name(),
-            origin: name(),
-            parent: event(),
-            app: app(),
-            verdict: any(),
-            reason: any(),
-            rule: any(),
-            checks: CheckResults(bits: number()),
-            wouldHave: flag() ? any() : nil,
-            supersedes: DecisionID(number()),
-            snapshot: snapshot()
-        )
-    }
-
     mutating func snapshot() -> AppSnapshot {
         var snapshot = AppSnapshot()
         snapshot.bundle = name()
@@ -373,14 +339,12 @@ extension SeededGenerator {
         snapshot.budgetUsed = span()
         snapshot.locationAuthorization = any()
         snapshot.beganInForeground = flag()
-        if snapshot.via.source == .voip {
-            snapshot.voipWakes = number()
-            snapshot.voipWakeLimitLifted = flag()
-        }
-        if snapshot.via == .standardUpdates {
-            snapshot.filterChord = Double(instant().nanoseconds)
-            snapshot.movedSquare = Double(instant().nanoseconds)
-        }
+        snapshot.voipWakes = number()
+        snapshot.voipWakeLimitLifted = flag()
+        snapshot.scanServices = number()
+        snapshot.sdk = SDKVersion(number(), number())
+        snapshot.filterChord = Double(instant().nanoseconds)
+        snapshot.movedSquare = Double(instant().nanoseconds)
         return snapshot
     }
 }

@@ -1,8 +1,8 @@
 import WakeModel
 
 /// The events that wait for apps, each with its payload, until the last app has it.
-struct KeptEvents {
-    fileprivate struct Kept {
+struct KeptEvents: Codable {
+    private struct Kept: Codable {
         var event: WakeEvent
         var payload: EventPayload
         var holders: Int
@@ -25,22 +25,5 @@ struct KeptEvents {
     mutating func discard(_ id: EventID) {
         events[id]?.holders -= 1
         if events[id]?.holders == 0 { events[id] = nil }
-    }
-}
-
-extension KeptEvents: SnapshotPart {
-    mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
-        var all = events.sorted { $0.key < $1.key }.map(\.value)
-        let blank = WakeEvent(kind: .peripheralConnected)
-        try coder.code(&all, blank: Kept(event: blank, payload: .none, holders: 0))
-        if coder.isReading { events = Dictionary(all.map { ($0.event.id, $0) }) { first, _ in first } }
-    }
-}
-
-extension KeptEvents.Kept: SnapshotPart {
-    mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
-        try coder.code(&event)
-        try coder.code(&payload)
-        try coder.code(&holders)
     }
 }

@@ -2,17 +2,15 @@ import WakeModel
 import WakeReports
 
 /// The outcomes of each app's wake that is not over, oldest first.
-struct OpenOutcomes {
+struct OpenOutcomes: Codable {
     private var byApp: [[Outcome]] = []
     /// The most outcomes of one wake that wait for its end; beyond it they are written when they are answered.
     private static let limit = 256
 
     mutating func addApp() { byApp.append([]) }
 
-    /// What a snapshot holds of an app's.
-    mutating func code(of app: Int, _ bundle: String, with coder: inout SnapshotCoder) throws(EncodingFault) {
-        try coder.code(&byApp[app], blank: Outcome(of: bundle))
-    }
+    /// How many apps were added.
+    var apps: Int { byApp.count }
 
     mutating func begin(_ outcome: Outcome, of app: Int) { byApp[app].append(outcome) }
 

@@ -94,14 +94,12 @@ final class RunRecorder: BenchObserver {
         try coder.code(&counts)
         try coder.code(&states)
         try coder.code(&launching)
+        try coder.code(&open)
+        try coder.code(&diedAtLaunch)
         guard counts.count == Verdict.allCases.count, states.count == bundles.count,
-            launching.count == bundles.count
+            launching.count == bundles.count, open.apps == bundles.count
         else { throw coder.fault }
-        for app in bundles.indices {
-            try open.code(of: app, bundles[app], with: &coder)
-            try signposts[app].code(with: &coder)
-        }
-        try coder.code(&diedAtLaunch, blank: .blank)
+        for app in bundles.indices { try signposts[app].code(with: &coder) }
     }
 
     // MARK: The desk

@@ -10,7 +10,7 @@ package final class ScenarioDriver: BenchObserver {
     package typealias Perform = (_ verb: Verb, _ origin: NameID) throws(SourceFailure) -> Void
 
     /// A step that waits for something, and since when.
-    fileprivate struct Waiting {
+    private struct Waiting: Codable {
         var step: Int
         var since: Instant
         /// The decisions seen so far that fit, one count an app.
@@ -225,10 +225,10 @@ package final class ScenarioDriver: BenchObserver {
             .sorted { $0.element.step < $1.element.step }
             .map { Planned(step: $0.element.step, round: $0.element.round, at: $0.at, order: $0.order) }
         var added = due.added
-        try coder.code(&next, blank: Planned(step: 0, round: 0, at: .zero, order: 0))
+        try coder.code(&next)
         try coder.code(&added)
         if coder.isReading { try plan(next, added, coder) }
-        try coder.code(&waiting, blank: Waiting(step: 0, since: .zero, counts: []))
+        try coder.code(&waiting)
         guard waiting.allSatisfy({ scenario.steps.indices.contains($0.step) }) else { throw coder.fault }
         var counts = tallies.map(\.count)
         try coder.code(&counts)
@@ -256,7 +256,7 @@ package final class ScenarioDriver: BenchObserver {
     }
 
     /// The next round of a step that has been scheduled.
-    fileprivate struct Planned {
+    private struct Planned: Codable {
         var step: Int
         var round: Int
         var at: Instant
@@ -328,22 +328,5 @@ extension DecisionFilter {
     var words: String {
         let parts = [verdict?.word, reason?.word, kind?.word, rule?.text].compactMap { $0 }
         return parts.isEmpty ? "decisions" : parts.joined(separator: " ")
-    }
-}
-
-extension ScenarioDriver.Planned: SnapshotPart {
-    mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
-        try coder.code(&step)
-        try coder.code(&round)
-        try coder.code(&at)
-        try coder.code(&order)
-    }
-}
-
-extension ScenarioDriver.Waiting: SnapshotPart {
-    mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
-        try coder.code(&step)
-        try coder.code(&since)
-        try coder.code(&counts)
     }
 }

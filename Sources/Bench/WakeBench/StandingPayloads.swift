@@ -1,7 +1,7 @@
 import WakeModel
 
 /// What the bench was told that stands until it is told otherwise, for those who are told of it later.
-struct StandingPayloads {
+struct StandingPayloads: Codable {
     /// An event whose payload stands, the one that ends it, and the one that has it when the router finds it without words.
     struct Row: Sendable {
         var told: EventKind
@@ -9,10 +9,12 @@ struct StandingPayloads {
         var found: EventKind
     }
 
-    private struct Key: Hashable {
+    private struct Key: Hashable, Comparable, Codable {
         var row: Int
         /// The number that the events have in common.
         var local: UInt32
+
+        static func < (left: Key, right: Key) -> Bool { (left.row, left.local) < (right.row, right.local) }
     }
 
     private var payloads: [Key: EventPayload] = [:]
@@ -32,28 +34,5 @@ struct StandingPayloads {
             return payloads[Key(row: place, local: event.local)] ?? .none
         }
         return .none
-    }
-}
-
-extension StandingPayloads: SnapshotPart {
-    private struct Entry: SnapshotPart {
-        var row = 0
-        var local: UInt32 = 0
-        var payload = EventPayload.none
-
-        mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
-            try coder.code(&row)
-            try coder.code(&local)
-            try coder.code(&payload)
-        }
-    }
-
-    mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
-        var entries = payloads.map { Entry(row: $0.row, local: $0.local, payload: $1) }
-        entries.sort { ($0.row, $0.local) < ($1.row, $1.local) }
-        try coder.code(&entries, blank: Entry())
-        guard coder.isReading else { return }
-        payloads.removeAll()
-        for entry in entries { payloads[Key(row: entry.row, local: entry.local)] = entry.payload }
     }
 }

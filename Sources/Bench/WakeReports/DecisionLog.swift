@@ -142,7 +142,7 @@ package final class DecisionLog {
 }
 
 /// How far a log of decisions has come.
-package struct DecisionLogPlace: SnapshotPart {
+package struct DecisionLogPlace: Codable {
     /// In bytes.
     package private(set) var length = 0
     /// The shapes that its lines speak of, in the order of their numbers.
@@ -154,10 +154,5 @@ package struct DecisionLogPlace: SnapshotPart {
     fileprivate init(length: Int, shapes: [[UInt8]]) {
         self.length = length
         self.shapes = shapes
-    }
-
-    package mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
-        try coder.code(&length)
-        try coder.code(&shapes)
     }
 }

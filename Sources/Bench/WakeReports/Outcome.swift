@@ -1,7 +1,7 @@
 import WakeModel
 
 /// What became of a decision in the world: the process, what it was called with, and how its wake ended.
-package struct Outcome: LogLine, Hashable, Sendable {
+package struct Outcome: LogLine, Hashable, Codable, Sendable {
     package var decision: DecisionID
     package var event: EventID
     /// The bundle identifier.
@@ -26,7 +26,7 @@ package struct Outcome: LogLine, Hashable, Sendable {
     package var exit: UInt64
 
     /// A delegate method that was called.
-    package struct Callback: LogRecord, Hashable, Sendable {
+    package struct Callback: LogRecord, Hashable, Codable, Sendable {
         /// Such as `didUpdateValueFor` or `willRestoreState`.
         package var name: String
         package var at: Instant
@@ -48,7 +48,7 @@ package struct Outcome: LogLine, Hashable, Sendable {
         }
     }
 
-    package enum Ending: UInt8, CaseIterable, Sendable {
+    package enum Ending: UInt8, CaseIterable, Codable, Sendable {
         case suspended, exited, killed
 
         package var word: String { "\(self)" }
@@ -136,7 +136,7 @@ package struct StateMove: LogLine, Hashable, Sendable {
 }
 
 /// The end of a process, with the app's name.
-package struct ExitEntry: LogLine, Hashable, Sendable {
+package struct ExitEntry: LogLine, Hashable, Codable, Sendable {
     package var number: UInt64
     package var app: String
     package var at: Instant

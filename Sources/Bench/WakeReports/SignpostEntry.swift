@@ -58,7 +58,7 @@ package struct SignpostEntry: LogLine, Hashable, Sendable {
 }
 
 /// How many signposts a log has, and the bytes of their lines.
-package struct HeldSignposts: Hashable, Sendable {
+package struct HeldSignposts: Hashable, Codable, Sendable {
     package private(set) var count = 0
     package private(set) var bytes = 0
 
@@ -144,12 +144,5 @@ struct SignpostSpans {
             exits[Process(app: begin.app, pid: pid)]?.first { $0 >= begin.at }
         }
         return max(begin.at, died.min() ?? end)
-    }
-}
-
-extension HeldSignposts: SnapshotPart {
-    package mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
-        try coder.code(&count)
-        try coder.code(&bytes)
     }
 }

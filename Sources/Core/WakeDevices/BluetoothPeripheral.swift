@@ -16,7 +16,7 @@ package struct BluetoothPeripheral: Hashable, Sendable {
     package var faults: [Fault]
 
     /// What the link must be before an attribute can be used.
-    package enum Security: UInt8, Comparable, CaseIterable, Sendable {
+    package enum Security: UInt8, Comparable, CaseIterable, Codable, Sendable {
         case none
         /// Any pairing will do.
         case encrypted

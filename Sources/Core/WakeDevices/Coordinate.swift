@@ -1,5 +1,5 @@
 /// A place on the globe in degrees, as files and receivers say it (WGS 84).
-package struct Coordinate: Hashable, Sendable {
+package struct Coordinate: Hashable, Codable, Sendable {
     /// North of the equator is positive, -90 to 90.
     package var latitude: Double
     /// East of Greenwich is positive, -180 up to but without 180.

@@ -82,7 +82,7 @@ package struct Timetable: Hashable, Sendable {
     }
 
     /// Where a peripheral stands in its timetable.
-    package struct Position: Hashable, Sendable {
+    package struct Position: Hashable, Codable, Sendable {
         var entry = 0
         var index = 0
 
@@ -131,11 +131,4 @@ package struct Timetable: Hashable, Sendable {
 
     /// How many values there are before the end or the repetition.
     package var count: Int { entries.reduce(0) { $0 + $1.values.count } }
-}
-
-extension Timetable.Position: SnapshotPart {
-    package mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
-        try coder.code(&entry)
-        try coder.code(&index)
-    }
 }

@@ -1,7 +1,7 @@
 import WakeModel
 
 /// Where a track or a receiver says the phone is, and how sure it is; what it does not say is nil.
-package struct TrackPoint: Hashable, Sendable {
+package struct TrackPoint: Hashable, Codable, Sendable {
     package var place: Coordinate
     /// Metres above mean sea level.
     package var altitude: Double?
@@ -20,18 +20,5 @@ package struct TrackPoint: Hashable, Sendable {
         self.place = place
         self.altitude = altitude
         self.timestamp = timestamp
-    }
-}
-
-extension TrackPoint: SnapshotPart {
-    package mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
-        try coder.code(&place.latitude)
-        try coder.code(&place.longitude)
-        try coder.code(&altitude)
-        try coder.code(&speed)
-        try coder.code(&course)
-        try coder.code(&horizontalAccuracy)
-        try coder.code(&verticalAccuracy)
-        try coder.code(&timestamp)
     }
 }

@@ -35,7 +35,7 @@ package enum BackgroundMode: UInt8, CaseIterable, Sendable {
 }
 
 /// A set of background modes.
-package struct BackgroundModes: OptionSet, Hashable, Sendable {
+package struct BackgroundModes: OptionSet, Hashable, Codable, Sendable {
     package var rawValue: UInt16
 
     @inlinable
@@ -53,7 +53,7 @@ package struct BackgroundModes: OptionSet, Hashable, Sendable {
 }
 
 /// The SDK that an app was built with: DTSDKName, or DTPlatformVersion, of Info.plist.
-package struct SDKVersion: Hashable, Sendable {
+package struct SDKVersion: Hashable, Codable, Sendable {
     package var major: UInt16
     package var minor: UInt16
 
@@ -87,7 +87,7 @@ package struct SDKVersion: Hashable, Sendable {
 }
 
 /// What the router must know of an app's bundle.
-package struct AppManifest: Hashable, Sendable {
+package struct AppManifest: Hashable, Codable, Sendable {
     /// The interned CFBundleIdentifier.
     package var bundle: NameID
     /// The known values of UIBackgroundModes.

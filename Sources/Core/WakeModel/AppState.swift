@@ -1,5 +1,5 @@
 /// Where an app stands, in the words iOS uses (LIFE-1).
-public enum AppState: UInt8, CaseIterable, Sendable {
+public enum AppState: UInt8, CaseIterable, Codable, Sendable {
     case notRunning
     case inactive
     case active
@@ -8,7 +8,7 @@ public enum AppState: UInt8, CaseIterable, Sendable {
 }
 
 /// Why a process ended (LIFE-10).
-public enum ExitCause: UInt8, CaseIterable, Sendable {
+public enum ExitCause: UInt8, CaseIterable, Codable, Sendable {
     case exit
     case crash
     case watchdog
@@ -54,7 +54,7 @@ package enum TerminationCode {
 }
 
 /// The record of the end of a process (LIFE-10).
-package struct ExitRecord: Hashable, Sendable {
+package struct ExitRecord: Hashable, Codable, Sendable {
     /// Counts from 1, shown as `x-17`.
     package var number: UInt64
     package var app: AppID

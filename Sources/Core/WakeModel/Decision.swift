@@ -69,7 +69,7 @@ package struct Decision: Hashable, Sendable {
 }
 
 /// What the router saw of the app and the phone when it decided: the observed values of the checks.
-package struct AppSnapshot: Hashable, Sendable {
+package struct AppSnapshot: Hashable, Codable, Sendable {
     package var bundle: NameID = .none
     package var state: AppState = .notRunning
     package var stateSince: Instant = .zero
@@ -133,7 +133,7 @@ package struct AppSnapshot: Hashable, Sendable {
 }
 
 /// What made an app interested in an event.
-public enum Registration: UInt8, CaseIterable, Sendable {
+public enum Registration: UInt8, CaseIterable, Codable, Sendable {
     case none
     case manager
     case scan

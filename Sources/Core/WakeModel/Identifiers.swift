@@ -1,5 +1,5 @@
 /// The number of an installed app. Numbers are given in order of installation and never reused in a run.
-public struct AppID: Hashable, Comparable, Sendable {
+public struct AppID: Hashable, Comparable, Codable, Sendable {
     /// All that there is of it.
     public var number: UInt32
 
@@ -16,7 +16,7 @@ public struct AppID: Hashable, Comparable, Sendable {
 }
 
 /// The number of an accepted event, shown as `e-000398`. 0 stands for no event.
-public struct EventID: Hashable, Comparable, Sendable {
+public struct EventID: Hashable, Comparable, Codable, Sendable {
     /// All that there is of it.
     public var number: UInt64
 
@@ -33,7 +33,7 @@ public struct EventID: Hashable, Comparable, Sendable {
 }
 
 /// The number of a decision, shown as `d-000412`. 0 stands for no decision.
-public struct DecisionID: Hashable, Comparable, Sendable {
+public struct DecisionID: Hashable, Comparable, Codable, Sendable {
     /// All that there is of it.
     public var number: UInt64
 
@@ -52,7 +52,7 @@ public struct DecisionID: Hashable, Comparable, Sendable {
 /// The number of a name that the bench interned: a bundle identifier, a device, a restore identifier, an origin.
 ///
 /// The router compares such numbers and never sees the text. 0 stands for no name.
-public struct NameID: Hashable, Comparable, Sendable {
+public struct NameID: Hashable, Comparable, Codable, Sendable {
     /// All that there is of it.
     public var number: UInt32
 

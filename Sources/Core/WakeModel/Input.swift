@@ -1,5 +1,5 @@
 /// Anything the router can hear.
-package enum Input: Hashable, Sendable {
+package enum Input: Hashable, Codable, Sendable {
     /// A deadline may have passed.
     case timeReached
     case phone(PhoneChange)
@@ -23,7 +23,7 @@ package enum Input: Hashable, Sendable {
 }
 
 /// How badly the system wants memory when it ends an app for it (LIFE-6).
-package enum MemoryPressure: UInt8, CaseIterable, Sendable {
+package enum MemoryPressure: UInt8, CaseIterable, Codable, Sendable {
     case normal
     /// At once: there is no time to ask the app.
     case critical
@@ -43,7 +43,7 @@ package enum MemoryPressure: UInt8, CaseIterable, Sendable {
 }
 
 /// What happens to the phone itself (SYS-1).
-package enum PhoneChange: UInt8, CaseIterable, Sendable {
+package enum PhoneChange: UInt8, CaseIterable, Codable, Sendable {
     case lock
     case unlock
     /// Off and on again: every process ends, and the first unlock is owed.
@@ -69,7 +69,7 @@ package enum PhoneChange: UInt8, CaseIterable, Sendable {
 }
 
 /// What the user does with an app.
-package enum UserAction: UInt8, CaseIterable, Sendable {
+package enum UserAction: UInt8, CaseIterable, Codable, Sendable {
     /// Taps the icon: launches the app, or brings it forward.
     case launch
     /// Presses the home button.
@@ -87,7 +87,7 @@ package enum UserAction: UInt8, CaseIterable, Sendable {
 }
 
 /// What an app asks of the system.
-package enum AppRequest: Hashable, Sendable {
+package enum AppRequest: Hashable, Codable, Sendable {
     /// A token minted by the SDK, unique in its process (TASK-1).
     case beginTask(token: UInt64)
     case endTask(token: UInt64)
@@ -114,7 +114,7 @@ package enum AppRequest: Hashable, Sendable {
 }
 
 /// What the process host says of an app's process.
-package enum ProcessReport: Hashable, Sendable {
+package enum ProcessReport: Hashable, Codable, Sendable {
     /// didFinishLaunching has returned.
     case launched
     /// A lifecycle callback has returned.
@@ -130,7 +130,7 @@ package enum ProcessReport: Hashable, Sendable {
 }
 
 /// The lifecycle callbacks of an app delegate.
-package enum LifecycleCallback: UInt8, CaseIterable, Sendable {
+package enum LifecycleCallback: UInt8, CaseIterable, Codable, Sendable {
     case willResignActive
     case didEnterBackground
     case willEnterForeground

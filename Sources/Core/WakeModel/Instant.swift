@@ -2,7 +2,7 @@
 ///
 /// Virtual and real runs use the same clock: under virtual time it jumps, under real time it follows the kernel's
 /// monotonic clock. It never goes back.
-public struct Instant: Hashable, Comparable, Sendable {
+public struct Instant: Hashable, Comparable, Codable, Sendable {
     /// Nanoseconds since the start of the run.
     public var nanoseconds: Int64
 
@@ -40,7 +40,7 @@ public struct Instant: Hashable, Comparable, Sendable {
 
 extension Instant {
     /// A length of time in nanoseconds: the router's `Duration`, in eight bytes.
-    public struct Span: Hashable, Comparable, Sendable {
+    public struct Span: Hashable, Comparable, Codable, Sendable {
         /// The length; may be negative.
         public var nanoseconds: Int64
 

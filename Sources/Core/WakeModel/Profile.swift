@@ -1,7 +1,7 @@
 /// The rule constants of an OS generation.
 ///
 /// Each of them is a ``ProfileSetting``.
-package struct Profile: Hashable, Sendable {
+package struct Profile: Hashable, Codable, Sendable {
     /// The word for `--profile`.
     package var name: String
     /// Which events of a running app open a window of their own (LIFE-11).

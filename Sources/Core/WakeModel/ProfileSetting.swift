@@ -1,5 +1,5 @@
 /// Which windows count of a run of wakes (LIFE-11).
-package enum WakeWindow: UInt8, CaseIterable, Sendable {
+package enum WakeWindow: UInt8, CaseIterable, Codable, Sendable {
     /// Each event that the app is given opens a window of its own.
     case each
     /// Only the first event's window counts.
@@ -15,7 +15,7 @@ package enum WakeWindow: UInt8, CaseIterable, Sendable {
 }
 
 /// For which apps the phone looks after sockets marked for VoIP (VOIP-1).
-package enum LegacySockets: UInt8, CaseIterable, Sendable {
+package enum LegacySockets: UInt8, CaseIterable, Codable, Sendable {
     case on
     case off
     /// For those built with an SDK below 10.
@@ -46,7 +46,7 @@ package enum SettingValue: Hashable, Sendable {
 
 /// A switch or figure of a profile, by the name under which scenarios and command lines set it.
 ///
-/// ``all`` is the one table of them: reading, listing, naming in records, and the encoding of a profile derive from it.
+/// ``all`` is the one table of them: reading, listing, and naming in records derive from it.
 package struct ProfileSetting: Sendable {
     /// What values a setting takes.
     package enum Kind: Hashable, Sendable {

@@ -64,7 +64,7 @@ extension SourcePort {
 }
 
 /// An event as a source hands it in: the fact, and what the app is to read.
-package struct SourceReport: Hashable, Sendable {
+package struct SourceReport: Hashable, Codable, Sendable {
     package var event: WakeEvent
     package var payload: EventPayload
 

@@ -1,9 +1,9 @@
 import WakeModel
 
 /// The life of one app: its process, its windows and tasks, and what waits for it. It knows no area, and performs nothing.
-struct AppLifecycle: Equatable {
+struct AppLifecycle: Equatable, Codable {
     /// Where the process stands. What iOS calls the state of the app (``AppState``) follows from it.
-    enum Stage: Equatable {
+    enum Stage: Equatable, Codable {
         /// No process. Valid transitions to: `launching`.
         case notRunning
         /// The process starts, shown as inactive or in the background. The user may bring it forward, or send it away,
@@ -39,39 +39,39 @@ struct AppLifecycle: Equatable {
     }
 
     /// Where an app is to be once it is launched.
-    enum Bound: UInt8, ByteCoded {
+    enum Bound: UInt8, Codable {
         case background
         case foreground
     }
 
     /// Why a process is asked to end.
-    struct End: Equatable {
+    struct End: Equatable, Codable {
         var cause: ExitCause
         var code: Int64
         var event: EventID
     }
 
     /// The user tapped the icon while the old process was ending: a new one follows.
-    struct Relaunch: Equatable {
+    struct Relaunch: Equatable, Codable {
         var event: EventID
         var bound: Bound
     }
 
     /// The window of the wake that runs (LIFE-11).
-    struct Window: Equatable {
+    struct Window: Equatable, Codable {
         var began: Instant
         var ends: Instant
     }
 
     /// An open background task (TASK-1).
-    struct BackgroundTask: Equatable {
+    struct BackgroundTask: Equatable, Codable {
         var token: UInt64
         /// Its expiration handler was called, which happens once (TASK-3).
         var expired = false
     }
 
     /// An event that was decided and waits for the app to be able to take it.
-    struct Waiting: Equatable {
+    struct Waiting: Equatable, Codable {
         var event: WakeEvent
         /// Its slots are those of the managers that it waits for.
         var interest: Interest
@@ -83,7 +83,7 @@ struct AppLifecycle: Equatable {
     }
 
     /// An event that is not decided yet, and the interest it met.
-    struct Held: Equatable {
+    struct Held: Equatable, Codable {
         var event: WakeEvent
         var interest: Interest
         /// The record that the decision replaces, for an event that was decided before a restart of the bench.

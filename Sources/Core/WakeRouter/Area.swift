@@ -25,8 +25,12 @@ protocol Area {
     ///
     /// - Parameter held: How it was when the event was kept back; nil for one that is to be delivered again.
     static func interest(of app: AppID, in event: WakeEvent, held: Interest?, in router: inout Router) -> Interest?
+    /// Whether every number that it read from a snapshot stands for something.
+    var isConsistent: Bool { get }
     /// Whether the numbers in an interest of a snapshot stand for something.
     static func isConsistent(_ interest: Interest, _ router: Router) -> Bool
+    /// Makes again what a snapshot leaves out, because it follows from the records of the apps.
+    mutating func restore()
     /// All that an app is registered for.
     static func registrations(of app: AppID, _ router: Router) -> [KeptRegistration]
 
@@ -205,7 +209,9 @@ protocol AreaQuestion {
 /// Most of what happens to apps and to the phone concerns few areas.
 extension Area {
     static func refuse(_ request: AppRequest, of app: AppID, into output: inout RouterOutput) {}
+    var isConsistent: Bool { true }
     static func isConsistent(_ interest: Interest, _ router: Router) -> Bool { true }
+    mutating func restore() {}
     static func ruleOfWaiting(_ event: WakeEvent, _ interest: Interest, in router: inout Router) -> RuleID { .launch6 }
     @inline(__always)
     static func observe(_ interest: Interest, in router: inout Router) -> AppSnapshot {

@@ -1,7 +1,7 @@
 import WakeModel
 
 /// The table of areas: what each keeps, in the order in which they hear of apps and of the phone. No other file lists them.
-struct Areas {
+struct Areas: Codable {
     var bluetooth = BluetoothArea()
     var location = LocationArea()
     var audio = AudioArea()
@@ -58,30 +58,20 @@ struct Areas {
         voip.show(in: &face)
     }
 
-    /// Whether each area has a place for each app.
+    /// Whether each area has a place for each app, and what is there makes sense.
     func isConsistent(apps count: Int) -> Bool {
         [bluetooth.apps.count, location.apps.count, audio.apps.count, accessory.apps.count, voip.apps.count]
-            .allSatisfy { $0 == count } && bluetooth.isConsistent(apps: count)
-    }
-}
-
-extension Areas: ByteCoded {
-    func encode(into writer: inout ByteWriter) {
-        writer.write(bluetooth)
-        writer.write(location)
-        writer.write(audio)
-        writer.write(accessory)
-        writer.write(voip)
+            .allSatisfy { $0 == count } && bluetooth.isConsistent && location.isConsistent && audio.isConsistent
+            && accessory.isConsistent && voip.isConsistent
     }
 
-    init(from reader: inout ByteReader) throws(EncodingFault) {
-        self.init(
-            bluetooth: try reader.read(),
-            location: try reader.read(),
-            audio: try reader.read(),
-            accessory: try reader.read(),
-            voip: try reader.read()
-        )
+    /// Makes again what a snapshot leaves out.
+    mutating func restore() {
+        bluetooth.restore()
+        location.restore()
+        audio.restore()
+        accessory.restore()
+        voip.restore()
     }
 }
 

@@ -9,7 +9,7 @@ struct AppSlot: Hashable, Comparable {
 }
 
 /// One app's interest in an event.
-struct Interest: Equatable {
+struct Interest: Equatable, Codable {
     var app: AppID
     /// The manager that the decision looks at. What a slot stands for is its area's to say.
     var slot: UInt16
@@ -31,7 +31,7 @@ struct Interest: Equatable {
 }
 
 /// A set of an app's managers by their slots, of which there are at most 64; iterates in ascending order.
-struct SlotSet: Equatable, Sequence, IteratorProtocol {
+struct SlotSet: Equatable, Codable, Sequence, IteratorProtocol {
     var bits: UInt64 = 0
 
     init() {}
@@ -59,35 +59,5 @@ struct SlotSet: Equatable, Sequence, IteratorProtocol {
         let slot = bits.trailingZeroBitCount
         bits &= bits &- 1
         return slot
-    }
-}
-
-extension Interest: ByteCoded {
-    func encode(into writer: inout ByteWriter) {
-        writer.write(app)
-        writer.write(slot)
-        writer.write(slots)
-        writer.write(via)
-        writer.write(since)
-        writer.write(wanted)
-    }
-
-    init(from reader: inout ByteReader) throws(EncodingFault) {
-        let app: AppID = try reader.read()
-        let slot = try reader.readUInt16()
-        let slots: SlotSet = try reader.read()
-        let start = reader.offset
-        guard slot < 64 else { throw EncodingFault(.unknownValue, at: start) }
-        self.init(app, slot: slot, via: try reader.read(), since: try reader.read(), wanted: try reader.readBool())
-        self.slots = slots
-    }
-}
-
-extension SlotSet: ByteCoded {
-    func encode(into writer: inout ByteWriter) { writer.write(bits) }
-
-    init(from reader: inout ByteReader) throws(EncodingFault) {
-        self.init()
-        bits = try reader.readUInt64()
     }
 }

@@ -3,7 +3,7 @@ import WakeModel
 /// The whole state of the router as bytes, from which another goes on with the same output.
 extension Router {
     /// Changes whenever the layout does; bytes of another version are refused.
-    private static let snapshotVersion: UInt8 = 6
+    private static let snapshotVersion: UInt8 = 7
 
     /// Writes all that the router knows; equal states give equal bytes.
     package func encode(into writer: inout ByteWriter) {
@@ -14,7 +14,7 @@ extension Router {
         writer.write(now)
         writer.write(lastDecision)
         writer.write(lastExit)
-        writer.write(optional: foreground)
+        writer.write(foreground)
         writer.write(isLocked)
         writer.write(apps)
         writer.write(areas)
@@ -33,11 +33,12 @@ extension Router {
         now = try reader.read()
         lastDecision = try reader.readUInt64()
         lastExit = try reader.readUInt64()
-        foreground = try reader.readOptional()
+        foreground = try reader.read()
         isLocked = try reader.readBool()
-        apps = try reader.readArray()
+        apps = try reader.read()
         areas = try reader.read()
         guard isConsistent else { throw EncodingFault(.unknownValue, at: start) }
+        areas.restore()
         for index in apps.indices { reschedule(AppID(UInt32(index))) }
     }
 
@@ -46,8 +47,9 @@ extension Router {
         if let foreground, Int(foreground.number) >= apps.count { return false }
         guard areas.isConsistent(apps: apps.count) else { return false }
         for (index, app) in apps.enumerated() {
+            guard app.state == app.stage.shown else { return false }
             for interest in app.waiting.map(\.interest) + (app.held + app.awaitingUnlock).map(\.interest) {
-                guard Int(interest.app.number) == index, !interest.slots.isEmpty,
+                guard Int(interest.app.number) == index, interest.slot < 64, !interest.slots.isEmpty,
                     area(of: interest.via.source).isConsistent(interest, self)
                 else { return false }
             }

@@ -1,8 +1,8 @@
 import WakeModel
 
 /// Who wants to hear of links, whoever holds them.
-struct ConnectionWatches {
-    fileprivate struct Watch {
+struct ConnectionWatches: Codable {
+    private struct Watch: Codable {
         var client: BluetoothClient
         var peripherals: [NameID]
         var services: [NameID]
@@ -28,20 +28,5 @@ struct ConnectionWatches {
         watches.filter { watch in
             watch.peripherals.contains(peripheral) || watch.services.contains { services.contains($0) }
         }.map(\.client)
-    }
-}
-
-extension ConnectionWatches: SnapshotPart {
-    mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
-        let blank = Watch(client: BluetoothClient(app: .none, slot: 0), peripherals: [], services: [])
-        try coder.code(&watches, blank: blank)
-    }
-}
-
-extension ConnectionWatches.Watch: SnapshotPart {
-    mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
-        try coder.code(&client)
-        try coder.code(&peripherals)
-        try coder.code(&services)
     }
 }

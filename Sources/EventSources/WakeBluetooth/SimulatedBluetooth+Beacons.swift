@@ -34,11 +34,12 @@ struct SimulatedBeacon {
 }
 
 /// Where the simulated phone is, for beacons that stand somewhere.
-struct SimulatedPhone {
-    /// In degrees; nil before anybody said so.
-    var globe: (latitude: Double, longitude: Double)?
-    /// In metres.
-    var plan = (x: 0.0, y: 0.0)
+struct SimulatedPhone: Codable {
+    /// Nil before anybody said so.
+    var globe: Coordinate?
+    /// On a plan, in metres.
+    var x = 0.0
+    var y = 0.0
 }
 
 /// Beacons: what the phone hears of them in each second.
@@ -57,11 +58,11 @@ extension SimulatedBluetooth {
 
     /// Where the phone is on the globe, in degrees.
     package func phoneMoved(latitude: Double, longitude: Double, at now: Instant) {
-        phone.globe = (latitude, longitude)
+        phone.globe = Coordinate(latitude: latitude, longitude: longitude)
     }
 
     /// Where the phone is on the plan of beacons that have x and y, in metres.
-    package func simulatePhone(x: Double, y: Double) { phone.plan = (x, y) }
+    package func simulatePhone(x: Double, y: Double) { (phone.x, phone.y) = (x, y) }
 
     func planListening(to index: Int, at now: Instant) {
         let beacon = beacons[index]
@@ -117,7 +118,7 @@ extension SimulatedBluetooth {
     private func distance(to beacon: SimulatedBeacon, at now: Instant) -> Double? {
         switch beacon.description.place {
         case .distance(let timetable): return timetable.metres(at: now.since(.zero))
-        case .plan(let x, let y): return hypot(x - phone.plan.x, y - phone.plan.y)
+        case .plan(let x, let y): return hypot(x - phone.x, y - phone.y)
         case .globe(let latitude, let longitude):
             guard let here = phone.globe else { return nil }
             let radians = Double.pi / 180

@@ -15,7 +15,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
     /// From the last packet of a peripheral out of range to the loss of the link.
     static let supervisionTimeout = Instant.Span.milliseconds(720)
 
-    struct Scan {
+    struct Scan: Codable {
         var client: BluetoothClient
         var services: [NameID]
         var allowDuplicates: Bool
@@ -24,7 +24,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
     }
 
     /// Something that happens at once, when the radio is next given time.
-    enum Prepared {
+    enum Prepared: Codable {
         case report(SourceReport)
         case joined(peripheral: Int, BluetoothClient)
     }

@@ -4,7 +4,7 @@ import WakeModel
 /// One peripheral of the simulated radio: what it is, where its link stands, and who holds what.
 struct SimulatedPeripheral {
     /// The link to the phone; there is one, shared by all clients.
-    enum Link: UInt8, ByteCoded {
+    enum Link: UInt8, Codable {
         /// Nothing. Valid transitions to: `connecting`.
         case down
         /// Somebody waits and the peripheral can be reached. Valid transitions to: `up`, `down`.
@@ -14,11 +14,11 @@ struct SimulatedPeripheral {
     }
 
     /// A client's hold on the peripheral.
-    struct Holder {
+    struct Holder: Codable {
         var client: BluetoothClient
         var state: State
 
-        enum State: UInt8, ByteCoded {
+        enum State: UInt8, Codable {
             /// Waits for the link.
             case pending
             /// Came when the link was up; is told at once.
@@ -29,7 +29,7 @@ struct SimulatedPeripheral {
     }
 
     /// A GATT operation that waits for its answer.
-    struct Request {
+    struct Request: Codable {
         /// Nil when the client let go meanwhile: nobody hears the answer.
         var client: BluetoothClient?
         var operation: BluetoothOperation
@@ -38,7 +38,7 @@ struct SimulatedPeripheral {
     }
 
     /// The faults that are armed.
-    struct Faults {
+    struct Faults: Codable {
         var lateSubscribeAnswer: Instant.Span = .zero
         /// Notifications left until the link drops.
         var disconnectAfter: Int?

@@ -1,7 +1,7 @@
 import WakeModel
 
 /// Random numbers that a seed and a name give again in each run (SplitMix64).
-struct SimulatedRandom {
+struct SimulatedRandom: Codable {
     private var state: UInt64
 
     /// The fork of a seed that belongs to a name.
@@ -32,8 +32,4 @@ struct SimulatedRandom {
         let width = UInt64(max(1, high.nanoseconds - low.nanoseconds))
         return Instant.Span(nanoseconds: low.nanoseconds + Int64(next() % width))
     }
-}
-
-extension SimulatedRandom: SnapshotPart {
-    mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) { try coder.code(&state) }
 }

@@ -1,9 +1,9 @@
 import WakeModel
 
 /// What the simulated radio has to do later, earliest first; equal times come out in the order in which they went in.
-struct SimulatedSchedule {
+struct SimulatedSchedule: Codable {
     /// What an entry is about; which number it carries is the owner's business.
-    enum Task: UInt8 {
+    enum Task: UInt8, Codable {
         case sighting
         case connection
         case answer
@@ -16,7 +16,7 @@ struct SimulatedSchedule {
     }
 
     /// One entry. Its generation tells the owner whether it still means anything.
-    struct Entry {
+    struct Entry: Codable {
         var at: Instant
         var sequence: UInt64
         var task: Task
@@ -66,24 +66,5 @@ struct SimulatedSchedule {
 
     private func precedes(_ left: Int, _ right: Int) -> Bool {
         heap[left].at != heap[right].at ? heap[left].at < heap[right].at : heap[left].sequence < heap[right].sequence
-    }
-}
-
-extension SimulatedSchedule: SnapshotPart {
-    mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
-        try coder.code(&heap, blank: Entry(at: .zero, sequence: 0, task: .sighting, index: 0, generation: 0))
-        try coder.code(&sequence)
-    }
-}
-
-extension SimulatedSchedule.Task: ByteCoded {}
-
-extension SimulatedSchedule.Entry: SnapshotPart {
-    mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
-        try coder.code(&at)
-        try coder.code(&sequence)
-        try coder.code(&task)
-        try coder.code(&index)
-        try coder.code(&generation)
     }
 }

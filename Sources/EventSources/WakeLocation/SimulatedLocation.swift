@@ -34,7 +34,7 @@ package final class SimulatedLocation: LocationPort {
     private var state = State.nowhere
 
     /// What a step of the scenario had the phone hear, and when.
-    fileprivate struct Prepared {
+    private struct Prepared: Codable {
         var at: Instant
         var report: SourceReport
     }
@@ -282,52 +282,29 @@ extension SimulatedLocation {
         try coder.code(&clock.at)
         try coder.code(&faults)
         try coder.code(&isLost)
-        try coder.code(&prepared, blank: Prepared(at: .zero, report: SourceReport(WakeEvent(kind: .positionFixed))))
-        try codeState(with: &coder)
-    }
-
-    private func codeState(with coder: inout SnapshotCoder) throws(EncodingFault) {
-        var number: UInt8 =
+        try coder.code(&prepared)
+        var kept =
             switch state {
-            case .nowhere: 0
-            case .playing: 1
-            case .resting: 2
+            case .nowhere: Kept.nowhere
+            case .playing(let play, let next):
+                Kept.playing(play.name, began: play.began, timestamp: play.timestamp, next: next)
+            case .resting(let point, let accuracy, let due): Kept.resting(point, accuracy: accuracy, due: due)
             }
-        try coder.code(&number)
-        switch number {
-        case 1: try codePlay(with: &coder)
-        case 2:
-            var (point, accuracy, due) = (TrackPoint(Coordinate(latitude: 0, longitude: 0)), 0.0, Instant?.none)
-            if case .resting(let own, let ownAccuracy, let ownDue) = state {
-                (point, accuracy, due) = (own, ownAccuracy, ownDue)
-            }
-            try coder.code(&point)
-            try coder.code(&accuracy)
-            try coder.code(&due)
-            state = .resting(point, accuracy: accuracy, due: due)
-        default: state = .nowhere
+        try coder.code(&kept)
+        switch kept {
+        case .nowhere: state = .nowhere
+        case .playing(let name, let began, let timestamp, let next):
+            guard let found = tracks.first(where: { $0.name == name }) else { throw coder.fault }
+            let play = TrackPlay(name: name, track: found.track, at: began, seed: seed, timestamp: timestamp)
+            state = .playing(play, next: next)
+        case .resting(let point, let accuracy, let due): state = .resting(point, accuracy: accuracy, due: due)
         }
     }
 
-    private func codePlay(with coder: inout SnapshotCoder) throws(EncodingFault) {
-        var (name, began, timestamp, next) = ("", Instant.zero, 0.0, Int?.none)
-        if case .playing(let play, let ownNext) = state {
-            (name, began, timestamp, next) = (play.name, play.began, play.timestamp, ownNext)
-        }
-        try coder.code(&name)
-        try coder.code(&began)
-        try coder.code(&timestamp)
-        try coder.code(&next)
-        guard let found = tracks.first(where: { $0.name == name }) else { throw coder.fault }
-        let play = TrackPlay(name: name, track: found.track, at: began, seed: seed, timestamp: timestamp)
-        state = .playing(play, next: next)
-    }
-}
-
-extension SimulatedLocation.Prepared: SnapshotPart {
-    mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
-        try coder.code(&at)
-        try coder.code(&report.event)
-        try coder.code(&report.payload)
+    /// The state, without the track that is played.
+    private enum Kept: Codable {
+        case nowhere
+        case playing(String, began: Instant, timestamp: Double, next: Int?)
+        case resting(TrackPoint, accuracy: Double, due: Instant?)
     }
 }

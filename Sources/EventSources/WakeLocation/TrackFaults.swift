@@ -37,10 +37,7 @@ struct TrackFaults {
 extension TrackFaults: SnapshotPart {
     mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
         try coder.code(&lostUntil)
-        var (isHeld, held) = (frozen.point != nil, frozen.point ?? TrackPoint(Coordinate(latitude: 0, longitude: 0)))
-        try coder.code(&isHeld)
-        try coder.code(&held)
-        frozen.point = isHeld ? held : nil
+        try coder.code(&frozen.point)
         try coder.code(&frozen.until)
         try coder.code(&jump.metres)
         try coder.code(&jump.bearing)

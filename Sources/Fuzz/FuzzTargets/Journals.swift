@@ -44,9 +44,10 @@ enum Journals {
             now += Int64(head[2]) * 100_000_000
             let row = Array(rest.dropFirst(3).prefix(length))
             rest = rest.dropFirst(3 + length)
-            guard let input = try? Input(decoding: row, names: names) else { continue }
+            guard let input = try? ByteReader.read(Input.self, from: row, names: names) else { continue }
             if case .install(let app, _) = input, app.number >= apps { continue }
-            precondition((try? Input(decoding: input.encoded, names: names)) == input, "\(input) is read as another")
+            let again = try? ByteReader.read(Input.self, from: ByteWriter.bytes(of: input), names: names)
+            precondition(again == input, "\(input) is read as another")
             handle(input, &router, now)
         }
     }

@@ -274,12 +274,12 @@ extension SQLiteJournal {
         )
     }
 
-    private func decode<Value: ByteCoded>(
+    private func decode<Value: Decodable>(
         _ bytes: [UInt8],
         _ what: String,
         names: UInt32 = .max
     ) throws(JournalError) -> Value {
-        do { return try Value(decoding: bytes, names: names) } catch {
+        do { return try ByteReader.read(from: bytes, names: names) } catch {
             throw JournalError(.damaged("\(what): \(error)"), path: path)
         }
     }

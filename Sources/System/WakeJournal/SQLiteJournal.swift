@@ -200,7 +200,7 @@ package final class SQLiteJournal: Journal {
     package func append(_ exit: ExitRecord) throws(JournalError) {
         statements.exit.bind(1, exit.number)
         writer.removeAll()
-        exit.encode(into: &writer)
+        writer.write(exit)
         try attempt(statements.exit, blob: writer.bytes, at: 2)
     }
 
@@ -296,7 +296,7 @@ package final class SQLiteJournal: Journal {
             ("seed", "\(meta.seed)"), ("profile.name", meta.profile.name), ("backends", meta.backends),
             ("freezer", meta.freezer), ("date", "\(meta.date)"),
         ]
-        let profile = meta.profile.encoded
+        let profile = ByteWriter.bytes(of: meta.profile)
         let sum = RowSum.meta(texts.map { ($0.0, Array($0.1.utf8)) } + [("profile", profile)])
         for (key, text) in texts + [("state", "running"), (sumKey, "\(sum)")] {
             try Statement("INSERT INTO meta VALUES ('\(key)', ?1)", on: connection).run(text: text, at: 1)

@@ -1,5 +1,6 @@
-/// A value that can be written as bytes and read back.
-package protocol ByteCoded {
+/// A value with bytes of its own, written by hand in both directions: what every turn of the bench writes, and what a reader
+/// must look at twice. All other values are `Codable` and have no more to say: see ``ByteEncoder``.
+package protocol ByteCoded: ByteShaped, Codable {
     func encode(into writer: inout ByteWriter)
 
     /// Reads the value that starts at the reader's offset.
@@ -7,20 +8,9 @@ package protocol ByteCoded {
 }
 
 extension ByteCoded {
-    /// The value alone, in a buffer of its own.
-    package var encoded: [UInt8] {
-        var writer = ByteWriter(reserving: 64)
+    package func writeShape(into writer: inout ByteWriter) -> Bool {
         encode(into: &writer)
-        return writer.bytes
-    }
-
-    /// Reads bytes that hold this value and nothing else.
-    ///
-    /// - Parameter names: how many names there are: the number of another is a fault.
-    package init(decoding bytes: [UInt8], names: UInt32 = .max) throws(EncodingFault) {
-        var reader = ByteReader(bytes, names: names)
-        try self.init(from: &reader)
-        try reader.finish()
+        return false
     }
 }
 
@@ -35,24 +25,6 @@ extension ByteCoded where Self: RawRepresentable, RawValue == UInt8 {
         self = value
     }
 }
-
-extension AppState: ByteCoded {}
-extension BackgroundMode: ByteCoded {}
-extension BluetoothFailure.Domain: ByteCoded {}
-extension Check: ByteCoded {}
-extension CheckResult: ByteCoded {}
-extension EventKind: ByteCoded {}
-extension ExitCause: ByteCoded {}
-extension MemoryPressure: ByteCoded {}
-extension LifecycleCallback: ByteCoded {}
-extension PhoneChange: ByteCoded {}
-extension Reason: ByteCoded {}
-extension Registration: ByteCoded {}
-extension RequestFault: ByteCoded {}
-extension RuleID: ByteCoded {}
-extension Source: ByteCoded {}
-extension UserAction: ByteCoded {}
-extension Verdict: ByteCoded {}
 
 extension AppID: ByteCoded {
     package func encode(into writer: inout ByteWriter) { writer.write(number) }
@@ -71,6 +43,8 @@ extension DecisionID: ByteCoded {
 
 extension NameID: ByteCoded {
     package func encode(into writer: inout ByteWriter) { writer.write(number) }
+
+    /// The number of a name that there is not is a fault.
     package init(from reader: inout ByteReader) throws(EncodingFault) {
         let start = reader.offset
         let number = try reader.readUInt32()
@@ -81,68 +55,10 @@ extension NameID: ByteCoded {
 
 extension Instant: ByteCoded {
     package func encode(into writer: inout ByteWriter) { writer.write(nanoseconds) }
-    package init(from reader: inout ByteReader) throws(EncodingFault) {
-        self.init(nanoseconds: try reader.readInt64())
-    }
+    package init(from reader: inout ByteReader) throws(EncodingFault) { self.init(nanoseconds: try reader.readInt64()) }
 }
 
 extension Instant.Span: ByteCoded {
     package func encode(into writer: inout ByteWriter) { writer.write(nanoseconds) }
-    package init(from reader: inout ByteReader) throws(EncodingFault) {
-        self.init(nanoseconds: try reader.readInt64())
-    }
-}
-
-extension BackgroundModes: ByteCoded {
-    package func encode(into writer: inout ByteWriter) { writer.write(rawValue) }
-    package init(from reader: inout ByteReader) throws(EncodingFault) {
-        self.init(rawValue: try reader.readUInt16())
-    }
-}
-
-extension CheckResults: ByteCoded {
-    package func encode(into writer: inout ByteWriter) {
-        writer.write(UInt64(truncatingIfNeeded: bits))
-        writer.write(UInt64(truncatingIfNeeded: bits >> 64))
-    }
-
-    package init(from reader: inout ByteReader) throws(EncodingFault) {
-        let low = try reader.readUInt64()
-        self.init(bits: UInt128(try reader.readUInt64()) << 64 | UInt128(low))
-    }
-}
-
-extension AppManifest: ByteCoded {
-    package func encode(into writer: inout ByteWriter) {
-        writer.write(bundle)
-        writer.write(modes)
-        writer.write(exitsOnSuspend)
-        writer.write(bluetoothAuthorization)
-        writer.write(accessoryProtocols)
-        writer.write(sdk)
-        writer.write(accessorySetup)
-    }
-
-    package init(from reader: inout ByteReader) throws(EncodingFault) {
-        self.init(
-            bundle: try reader.read(),
-            modes: try reader.read(),
-            exitsOnSuspend: try reader.readBool(),
-            bluetoothAuthorization: try reader.read(),
-            accessoryProtocols: try reader.readArray(),
-            sdk: try reader.read(),
-            accessorySetup: try reader.readBool()
-        )
-    }
-}
-
-extension SDKVersion: ByteCoded {
-    package func encode(into writer: inout ByteWriter) {
-        writer.write(major)
-        writer.write(minor)
-    }
-
-    package init(from reader: inout ByteReader) throws(EncodingFault) {
-        self.init(try reader.readUInt16(), try reader.readUInt16())
-    }
+    package init(from reader: inout ByteReader) throws(EncodingFault) { self.init(nanoseconds: try reader.readInt64()) }
 }

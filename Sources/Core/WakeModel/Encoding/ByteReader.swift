@@ -83,25 +83,28 @@ package struct ByteReader: Sendable {
         }
     }
 
-    package mutating func readUInt32() throws(EncodingFault) -> UInt32 {
-        try narrow { (reader) throws(EncodingFault) in try reader.readUInt64() }
-    }
-
-    package mutating func readUInt16() throws(EncodingFault) -> UInt16 {
-        try narrow { (reader) throws(EncodingFault) in try reader.readUInt64() }
-    }
+    package mutating func readUInt32() throws(EncodingFault) -> UInt32 { try readNarrow() }
+    package mutating func readUInt16() throws(EncodingFault) -> UInt16 { try readNarrow() }
 
     package mutating func readInt64() throws(EncodingFault) -> Int64 {
         let folded = try readUInt64()
         return Int64(bitPattern: folded >> 1) ^ -Int64(bitPattern: folded & 1)
     }
 
-    package mutating func readInt32() throws(EncodingFault) -> Int32 {
-        try narrow { (reader) throws(EncodingFault) in try reader.readInt64() }
+    package mutating func readInt16() throws(EncodingFault) -> Int16 { try readNarrow() }
+
+    /// A whole number that may be negative; one that does not fit is a fault.
+    mutating func readNarrow<Narrow: FixedWidthInteger & SignedInteger>() throws(EncodingFault) -> Narrow {
+        let start = offset
+        guard let value = Narrow(exactly: try readInt64()) else { throw EncodingFault(.unknownValue, at: start) }
+        return value
     }
 
-    package mutating func readInt16() throws(EncodingFault) -> Int16 {
-        try narrow { (reader) throws(EncodingFault) in try reader.readInt64() }
+    /// A whole number that is not negative; one that does not fit is a fault.
+    mutating func readNarrow<Narrow: FixedWidthInteger & UnsignedInteger>() throws(EncodingFault) -> Narrow {
+        let start = offset
+        guard let value = Narrow(exactly: try readUInt64()) else { throw EncodingFault(.unknownValue, at: start) }
+        return value
     }
 
     /// A number, or an infinite one. Nothing writes one that is none: what held it would not be equal to itself.
@@ -145,21 +148,14 @@ package struct ByteReader: Sendable {
         try Value(from: &self)
     }
 
+    /// A count and that many elements.
     @inlinable
     package mutating func readArray<Value: ByteCoded>(of type: Value.Type = Value.self) throws(EncodingFault) -> [Value]
     {
-        try readArray { (reader) throws(EncodingFault) in try Value(from: &reader) }
-    }
-
-    /// A count and that many elements, each read by the closure.
-    @inlinable
-    package mutating func readArray<Value>(
-        _ each: (inout ByteReader) throws(EncodingFault) -> Value
-    ) throws(EncodingFault) -> [Value] {
         let count = try readCount()
         var values: [Value] = []
         values.reserveCapacity(min(count, 1024))
-        for _ in 0..<count { values.append(try each(&self)) }
+        for _ in 0..<count { values.append(try Value(from: &self)) }
         return values
     }
 
@@ -167,15 +163,7 @@ package struct ByteReader: Sendable {
     package mutating func readOptional<Value: ByteCoded>(
         _ type: Value.Type = Value.self
     ) throws(EncodingFault) -> Value? {
-        try readOptional { (reader) throws(EncodingFault) in try Value(from: &reader) }
-    }
-
-    @inlinable
-    package mutating func readOptional<Value>(
-        _ read: (inout ByteReader) throws(EncodingFault) -> Value
-    ) throws(EncodingFault) -> Value? {
-        guard try readBool() else { return nil }
-        return try read(&self)
+        try readBool() ? Value(from: &self) : nil
     }
 
     /// A count of things that take at least a byte each; more than there are bytes is a fault.
@@ -184,13 +172,5 @@ package struct ByteReader: Sendable {
         let count = try readUInt64()
         guard count <= UInt64(remaining) else { throw EncodingFault(.cut, at: start) }
         return Int(count)
-    }
-
-    private mutating func narrow<Wide: BinaryInteger, Narrow: FixedWidthInteger>(
-        _ read: (inout ByteReader) throws(EncodingFault) -> Wide
-    ) throws(EncodingFault) -> Narrow {
-        let start = offset
-        guard let value = Narrow(exactly: try read(&self)) else { throw EncodingFault(.unknownValue, at: start) }
-        return value
     }
 }

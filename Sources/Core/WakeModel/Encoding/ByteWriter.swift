@@ -102,23 +102,10 @@ package struct ByteWriter: Sendable {
         for value in values { value.encode(into: &self) }
     }
 
-    /// Appends a count and the elements, each written by the closure.
-    @inlinable
-    package mutating func write<Element>(array values: [Element], _ each: (inout ByteWriter, Element) -> Void) {
-        write(UInt64(values.count))
-        for value in values { each(&self, value) }
-    }
-
+    /// Appends whether there is a value, and the value.
     @inlinable
     package mutating func write(optional value: (some ByteCoded)?) {
-        write(optional: value) { $0.write($1) }
-    }
-
-    /// Appends whether there is a value, and the value as the closure writes it.
-    @inlinable
-    package mutating func write<Value>(optional value: Value?, _ write: (inout ByteWriter, Value) -> Void) {
-        guard let value else { return self.write(false) }
-        self.write(true)
-        write(&self, value)
+        write(value != nil)
+        value?.encode(into: &self)
     }
 }

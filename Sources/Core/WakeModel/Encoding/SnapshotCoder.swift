@@ -1,4 +1,4 @@
-/// Something whose state a snapshot holds.
+/// Something of whose state a snapshot holds a part: the rest is there before the snapshot is read.
 package protocol SnapshotPart {
     /// Writes the state into a snapshot, or takes it from one: each value is named once, for both directions.
     mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault)
@@ -27,16 +27,8 @@ package struct SnapshotCoder {
     /// Fails when a snapshot that is read holds more.
     package func finish() throws(EncodingFault) { try reader?.finish() }
 
-    package mutating func code<Value: ByteCoded>(_ value: inout Value) throws(EncodingFault) {
-        if reader != nil { value = try reader!.read() } else { value.encode(into: &writer) }
-    }
-
-    package mutating func code<Value: ByteCoded>(_ value: inout Value?) throws(EncodingFault) {
-        if reader != nil { value = try reader!.readOptional() } else { writer.write(optional: value) }
-    }
-
-    package mutating func code<Value: ByteCoded>(_ values: inout [Value]) throws(EncodingFault) {
-        if reader != nil { values = try reader!.readArray() } else { writer.write(values) }
+    package mutating func code<Value: Codable>(_ value: inout Value) throws(EncodingFault) {
+        if reader != nil { value = try reader!.read() } else { writer.write(value) }
     }
 
     package mutating func code<Part: SnapshotPart>(_ part: inout Part) throws(EncodingFault) {
@@ -51,16 +43,6 @@ package struct SnapshotCoder {
         for index in parts.indices { try parts[index].code(with: &self) }
     }
 
-    /// Parts of which there may be any number.
-    ///
-    /// - Parameter blank: what one that is read starts as.
-    package mutating func code<Part: SnapshotPart>(_ parts: inout [Part], blank: Part) throws(EncodingFault) {
-        var count = parts.count
-        try code(&count)
-        if isReading { parts = Array(repeating: blank, count: try within(count)) }
-        for index in parts.indices { try parts[index].code(with: &self) }
-    }
-
     /// What is coded apart in each direction.
     package mutating func code(
         write: (inout ByteWriter) -> Void,
@@ -71,65 +53,4 @@ package struct SnapshotCoder {
 
     /// What is read does not fit.
     package var fault: EncodingFault { EncodingFault(.unknownValue, at: reader?.offset ?? 0) }
-
-    /// A count of things that take at least a byte each.
-    private func within(_ count: Int) throws(EncodingFault) -> Int {
-        guard let reader, 0...reader.remaining ~= count else { throw fault }
-        return count
-    }
-}
-
-extension Bool: ByteCoded {
-    package func encode(into writer: inout ByteWriter) { writer.write(self) }
-    package init(from reader: inout ByteReader) throws(EncodingFault) { self = try reader.readBool() }
-}
-
-extension UInt8: ByteCoded {
-    package func encode(into writer: inout ByteWriter) { writer.write(byte: self) }
-    package init(from reader: inout ByteReader) throws(EncodingFault) { self = try reader.readByte() }
-}
-
-extension UInt16: ByteCoded {
-    package func encode(into writer: inout ByteWriter) { writer.write(self) }
-    package init(from reader: inout ByteReader) throws(EncodingFault) { self = try reader.readUInt16() }
-}
-
-extension UInt32: ByteCoded {
-    package func encode(into writer: inout ByteWriter) { writer.write(self) }
-    package init(from reader: inout ByteReader) throws(EncodingFault) { self = try reader.readUInt32() }
-}
-
-extension UInt64: ByteCoded {
-    package func encode(into writer: inout ByteWriter) { writer.write(self) }
-    package init(from reader: inout ByteReader) throws(EncodingFault) { self = try reader.readUInt64() }
-}
-
-extension Int32: ByteCoded {
-    package func encode(into writer: inout ByteWriter) { writer.write(self) }
-    package init(from reader: inout ByteReader) throws(EncodingFault) { self = try reader.readInt32() }
-}
-
-extension Int64: ByteCoded {
-    package func encode(into writer: inout ByteWriter) { writer.write(self) }
-    package init(from reader: inout ByteReader) throws(EncodingFault) { self = try reader.readInt64() }
-}
-
-extension Int: ByteCoded {
-    package func encode(into writer: inout ByteWriter) { writer.write(Int64(self)) }
-    package init(from reader: inout ByteReader) throws(EncodingFault) { self = Int(try reader.readInt64()) }
-}
-
-extension Double: ByteCoded {
-    package func encode(into writer: inout ByteWriter) { writer.write(self) }
-    package init(from reader: inout ByteReader) throws(EncodingFault) { self = try reader.readDouble() }
-}
-
-extension String: ByteCoded {
-    package func encode(into writer: inout ByteWriter) { writer.write(self) }
-    package init(from reader: inout ByteReader) throws(EncodingFault) { self = try reader.readString() }
-}
-
-extension Array: ByteCoded where Element: ByteCoded {
-    package func encode(into writer: inout ByteWriter) { writer.write(array: self) { $1.encode(into: &$0) } }
-    package init(from reader: inout ByteReader) throws(EncodingFault) { self = try reader.readArray() }
 }

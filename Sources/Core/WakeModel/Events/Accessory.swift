@@ -6,7 +6,7 @@ package typealias AccessoryConnection = UInt32
 package typealias AccessorySession = UInt32
 
 /// An accessory that is connected, as an app reads it.
-package struct Accessory: Hashable, Sendable {
+package struct Accessory: Hashable, Codable, Sendable {
     package var connection: AccessoryConnection
     package var name: String
     package var manufacturer: String
@@ -39,7 +39,7 @@ package struct Accessory: Hashable, Sendable {
 }
 
 /// What an app asks of External Accessory. A session has a number of the app's own, from the same counter as its managers.
-package enum AccessoryRequest: Hashable, Sendable {
+package enum AccessoryRequest: Hashable, Codable, Sendable {
     /// Hear when accessories connect and disconnect (EA-4).
     case register
     case unregister
@@ -57,7 +57,7 @@ package enum AccessoryCommand: Hashable, Sendable {
 }
 
 /// Why a session cannot be opened, or ended in an error.
-package struct AccessoryFailure: Hashable, Sendable, Error {
+package struct AccessoryFailure: Hashable, Codable, Sendable, Error {
     /// An errno of Linux, in NSPOSIXErrorDomain.
     package var code: Int32
     /// One line.

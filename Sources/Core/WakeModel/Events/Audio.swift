@@ -1,5 +1,5 @@
 /// How an app uses sound: Apple's AVAudioSession.Category (AUD-7).
-package enum AudioCategory: UInt8, CaseIterable, Sendable {
+package enum AudioCategory: UInt8, CaseIterable, Codable, Sendable {
     case ambient
     case soloAmbient
     case playback
@@ -43,7 +43,7 @@ package enum AudioCategory: UInt8, CaseIterable, Sendable {
 }
 
 /// The options of a category, in the numbers of Apple's AVAudioSession.CategoryOptions.
-package struct AudioOptions: OptionSet, Hashable, Sendable {
+package struct AudioOptions: OptionSet, Hashable, Codable, Sendable {
     package var rawValue: UInt16
 
     @inlinable
@@ -70,7 +70,7 @@ package struct AudioOptions: OptionSet, Hashable, Sendable {
 }
 
 /// Whether the user lets an app hear the microphone (AUD-10).
-package enum MicrophonePermission: UInt8, CaseIterable, Sendable {
+package enum MicrophonePermission: UInt8, CaseIterable, Codable, Sendable {
     case undetermined
     case denied
     case granted
@@ -91,7 +91,7 @@ package enum MicrophonePermission: UInt8, CaseIterable, Sendable {
 }
 
 /// What an app asks of its audio session and engine. Requests with a number are answered by ``AudioAnswer``.
-package enum AudioRequest: Hashable, Sendable {
+package enum AudioRequest: Hashable, Codable, Sendable {
     case setCategory(AudioCategory, AudioOptions)
     case activate(request: UInt32)
     case deactivate(notifiesOthers: Bool)
@@ -147,7 +147,7 @@ package enum AudioFormat {
 }
 
 /// What one app's engine is to do: the router says so to the source, anew with each change.
-package struct AudioStream: Hashable, Sendable {
+package struct AudioStream: Hashable, Codable, Sendable {
     package var plays: Bool
     package var records: Bool
     /// False while the app may not sound, such as in the background without the mode: nothing is asked of it, and its
@@ -191,7 +191,7 @@ package enum AudioCommand: Hashable, Sendable {
 }
 
 /// Where sound goes or comes from.
-package enum AudioPortKind: UInt8, CaseIterable, Sendable {
+package enum AudioPortKind: UInt8, CaseIterable, Codable, Sendable {
     case speaker
     case receiver
     case headphones
@@ -218,13 +218,13 @@ package enum AudioPortKind: UInt8, CaseIterable, Sendable {
 }
 
 /// The way of sound: one end for output and one for input.
-package struct AudioRoute: Hashable, Sendable {
+package struct AudioRoute: Hashable, Codable, Sendable {
     /// Nil when nothing can play.
     package var output: End?
     /// Nil when nothing can hear.
     package var input: End?
 
-    package struct End: Hashable, Sendable {
+    package struct End: Hashable, Codable, Sendable {
         package var kind: AudioPortKind
         /// For people: `Speaker`, the name of a headset.
         package var name: String

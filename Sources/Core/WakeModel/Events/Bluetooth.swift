@@ -1,5 +1,5 @@
 /// One central or peripheral manager of one app, as the sources know it: stays the same over relaunches.
-public struct BluetoothClient: Hashable, Comparable, Sendable {
+public struct BluetoothClient: Hashable, Comparable, Codable, Sendable {
     /// The app whose manager it is.
     public var app: AppID
     /// The router's own number of the manager in its app, from 0.
@@ -42,7 +42,7 @@ package enum BluetoothCommand: Hashable, Sendable {
 }
 
 /// A GATT operation on a connected peripheral, answered by one event addressed to the client.
-package enum BluetoothOperation: Hashable, Sendable {
+package enum BluetoothOperation: Hashable, Codable, Sendable {
     /// An empty list means all.
     case discoverServices([NameID])
     case discoverIncludedServices(of: AttributeHandle, [NameID])
@@ -60,7 +60,7 @@ package enum BluetoothOperation: Hashable, Sendable {
 }
 
 /// How an app wants a connection to be.
-package struct ConnectOptions: OptionSet, Hashable, Sendable {
+package struct ConnectOptions: OptionSet, Hashable, Codable, Sendable {
     package var rawValue: UInt8
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -76,7 +76,7 @@ package struct ConnectOptions: OptionSet, Hashable, Sendable {
 }
 
 /// What an app reads of an event. The router never looks at it.
-package enum EventPayload: Hashable, Sendable {
+package enum EventPayload: Hashable, Codable, Sendable {
     case none
     case value([UInt8])
     case advertisement(Advertisement)
@@ -113,7 +113,7 @@ package enum EventPayload: Hashable, Sendable {
 }
 
 /// What a peripheral says of itself on the air.
-package struct Advertisement: Hashable, Sendable {
+package struct Advertisement: Hashable, Codable, Sendable {
     package var localName: String?
     /// Canonical UUIDs: `180D`, or 36 characters in capitals.
     package var services: [String]
@@ -126,7 +126,7 @@ package struct Advertisement: Hashable, Sendable {
     /// In dBm; 127 when the radio does not say.
     package var signalStrength: Int16
 
-    package struct ServiceData: Hashable, Sendable {
+    package struct ServiceData: Hashable, Codable, Sendable {
         package var service: String
         package var data: [UInt8]
 
@@ -156,7 +156,7 @@ package struct Advertisement: Hashable, Sendable {
 }
 
 /// A service of a peripheral's attribute table.
-package struct GATTService: Hashable, Sendable {
+package struct GATTService: Hashable, Codable, Sendable {
     /// Canonical: four hexadecimal capitals, or 36 characters.
     package var uuid: String
     package var handle: AttributeHandle
@@ -170,7 +170,7 @@ package struct GATTService: Hashable, Sendable {
 }
 
 /// A characteristic of a peripheral's attribute table.
-package struct GATTCharacteristic: Hashable, Sendable {
+package struct GATTCharacteristic: Hashable, Codable, Sendable {
     package var uuid: String
     package var handle: AttributeHandle
     /// The property bits of the Bluetooth specification: broadcast 1, read 2, write without response 4, write 8,
@@ -188,7 +188,7 @@ package struct GATTCharacteristic: Hashable, Sendable {
 }
 
 /// A descriptor of a peripheral's attribute table.
-package struct GATTDescriptor: Hashable, Sendable {
+package struct GATTDescriptor: Hashable, Codable, Sendable {
     package var uuid: String
     package var handle: AttributeHandle
     /// The handle of its characteristic.
@@ -202,8 +202,8 @@ package struct GATTDescriptor: Hashable, Sendable {
 }
 
 /// Why an operation failed, in Apple's domains and codes.
-package struct BluetoothFailure: Hashable, Sendable, Error {
-    package enum Domain: UInt8, Sendable {
+package struct BluetoothFailure: Hashable, Codable, Sendable, Error {
+    package enum Domain: UInt8, Codable, Sendable {
         /// CBErrorDomain
         case core
         /// CBATTErrorDomain

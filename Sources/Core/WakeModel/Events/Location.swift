@@ -1,7 +1,7 @@
 /// A position on the Earth, taken as a sphere: the unit vector from its middle.
 ///
 /// Sources turn degrees into directions; the router only adds, multiplies and compares.
-package struct Direction: Hashable, Sendable {
+package struct Direction: Hashable, Codable, Sendable {
     /// Towards latitude 0, longitude 0.
     package var x: Double
     /// Towards latitude 0, longitude 90 degrees east.
@@ -63,7 +63,7 @@ package enum Sphere {
 }
 
 /// A circle on the ground whose boundary an app watches (REG-1).
-package struct CircularRegion: Hashable, Sendable {
+package struct CircularRegion: Hashable, Codable, Sendable {
     package var identifier: NameID
     package var center: Direction
     /// The chord of the radius.
@@ -118,7 +118,7 @@ package struct CircularRegion: Hashable, Sendable {
 }
 
 /// The beacons that an app watches for or ranges (BCN-1, BCN-4).
-package struct BeaconRegion: Hashable, Sendable {
+package struct BeaconRegion: Hashable, Codable, Sendable {
     package var identifier: NameID
     package var beacons: BeaconIdentity
     package var notifyOnEntry: Bool
@@ -142,7 +142,7 @@ package struct BeaconRegion: Hashable, Sendable {
 }
 
 /// Which beacons: a UUID, a UUID and a major, or all three; a minor without a major means nothing and is not looked at.
-package struct BeaconIdentity: Hashable, Comparable, Sendable {
+package struct BeaconIdentity: Hashable, Comparable, Codable, Sendable {
     /// The interned proximity UUID, 36 characters in capitals.
     package var uuid: NameID
     package var major: UInt16?
@@ -167,7 +167,7 @@ package struct BeaconIdentity: Hashable, Comparable, Sendable {
 }
 
 /// What the user lets an app know of the position.
-public enum LocationAuthorization: UInt8, CaseIterable, Sendable {
+public enum LocationAuthorization: UInt8, CaseIterable, Codable, Sendable {
     case notDetermined
     case restricted
     case denied
@@ -198,7 +198,7 @@ public enum LocationAuthorization: UInt8, CaseIterable, Sendable {
 }
 
 /// What an app asks of Core Location through one of its managers.
-package enum LocationRequest: Hashable, Sendable {
+package enum LocationRequest: Hashable, Codable, Sendable {
     case create
     case release
     /// Standard updates. A filter of 0 lets every fix through (LOC-4).
@@ -223,7 +223,7 @@ package enum LocationRequest: Hashable, Sendable {
 }
 
 /// Where the phone is, as a source reports it.
-package struct Fix: Hashable, Sendable {
+package struct Fix: Hashable, Codable, Sendable {
     package var direction: Direction
     /// The chord of the radius of uncertainty.
     package var accuracyChord: Double
@@ -239,7 +239,7 @@ package struct Fix: Hashable, Sendable {
 }
 
 /// A beacon that the radio heard.
-package struct BeaconSighting: Hashable, Sendable {
+package struct BeaconSighting: Hashable, Codable, Sendable {
     /// The interned proximity UUID, 36 characters in capitals.
     package var uuid: NameID
     package var major: UInt16
@@ -293,7 +293,7 @@ package enum LocationCommand: Hashable, Sendable {
 }
 
 /// A position as an app reads it.
-package struct Position: Hashable, Sendable {
+package struct Position: Hashable, Codable, Sendable {
     /// In degrees, north positive.
     package var latitude: Double
     /// In degrees, east positive.
@@ -333,7 +333,7 @@ package struct Position: Hashable, Sendable {
 }
 
 /// A stay at a place as an app reads it.
-package struct Visit: Hashable, Sendable {
+package struct Visit: Hashable, Codable, Sendable {
     /// In degrees, north positive.
     package var latitude: Double
     /// In degrees, east positive.
@@ -361,7 +361,7 @@ package struct Visit: Hashable, Sendable {
 }
 
 /// The state of a region, in the numbers of Apple's CLRegionState.
-package enum RegionState: UInt8, CaseIterable, Sendable {
+package enum RegionState: UInt8, CaseIterable, Codable, Sendable {
     case unknown = 0
     case inside = 1
     case outside = 2

@@ -1,5 +1,5 @@
 /// A service that an app publishes as a peripheral.
-package struct LocalService: Hashable, Sendable {
+package struct LocalService: Hashable, Codable, Sendable {
     /// Minted by the SDK, unique in its process.
     package var number: UInt32
     /// Canonical: four hexadecimal capitals, or 36 characters.
@@ -25,7 +25,7 @@ package struct LocalService: Hashable, Sendable {
 }
 
 /// A characteristic of a published service.
-package struct LocalCharacteristic: Hashable, Sendable {
+package struct LocalCharacteristic: Hashable, Codable, Sendable {
     /// Minted by the SDK from the same counter as services.
     package var number: UInt32
     package var uuid: String
@@ -56,7 +56,7 @@ package struct LocalCharacteristic: Hashable, Sendable {
 }
 
 /// A descriptor of a published characteristic; its value is fixed.
-package struct LocalDescriptor: Hashable, Sendable {
+package struct LocalDescriptor: Hashable, Codable, Sendable {
     package var uuid: String
     package var value: [UInt8]
 
@@ -67,7 +67,7 @@ package struct LocalDescriptor: Hashable, Sendable {
 }
 
 /// What an app asks of one of its peripheral managers.
-package enum PeripheralManagerRequest: Hashable, Sendable {
+package enum PeripheralManagerRequest: Hashable, Codable, Sendable {
     /// `restoreIdentifier` is ``NameID/none`` for a manager without one.
     case create(restoreIdentifier: NameID)
     case release
@@ -120,7 +120,7 @@ package enum PeripheralRoleCommand: Hashable, Sendable {
 }
 
 /// One write of a request, which may hold several.
-package struct LocalWrite: Hashable, Sendable {
+package struct LocalWrite: Hashable, Codable, Sendable {
     package var characteristic: UInt32
     /// Where in the value it begins, in bytes.
     package var offset: UInt16
@@ -143,7 +143,7 @@ package struct RestoredPeripheral: Hashable, Sendable {
     package var advertised: LocalAdvertisement?
 
     /// A central that is subscribed to a characteristic.
-    package struct Subscriber: Hashable, Sendable {
+    package struct Subscriber: Hashable, Codable, Sendable {
         package var characteristic: UInt32
         package var central: NameID
 
@@ -161,7 +161,7 @@ package struct RestoredPeripheral: Hashable, Sendable {
 }
 
 /// What an app asked to advertise.
-package struct LocalAdvertisement: Hashable, Sendable {
+package struct LocalAdvertisement: Hashable, Codable, Sendable {
     package var localName: String?
     /// Interned canonical UUIDs.
     package var services: [NameID]
@@ -181,7 +181,7 @@ package enum BluetoothState: UInt8, CaseIterable, Sendable {
 }
 
 /// Whether the user lets an app use Bluetooth (BTP-5).
-package enum BluetoothAuthorization: UInt8, CaseIterable, Sendable {
+package enum BluetoothAuthorization: UInt8, CaseIterable, Codable, Sendable {
     case allowed
     case denied
     case restricted

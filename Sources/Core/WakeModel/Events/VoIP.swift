@@ -2,7 +2,7 @@
 package typealias SocketNumber = UInt32
 
 /// What an app asks of the system for its calls.
-package enum VoIPRequest: Hashable, Sendable {
+package enum VoIPRequest: Hashable, Codable, Sendable {
     /// Watch a socket while the app is suspended (VOIP-1). `peer` is what records call its other end.
     case watch(SocketNumber, peer: NameID)
     /// Watch it no more.

@@ -1,5 +1,5 @@
 /// The kinds of event that sources report. What else there is of a kind is a row of Tables/events.tsv.
-public enum EventKind: UInt8, CaseIterable, Sendable {
+public enum EventKind: UInt8, CaseIterable, Codable, Sendable {
     case bluetoothPoweredOn
     case bluetoothPoweredOff
     case peripheralDiscovered
@@ -103,7 +103,7 @@ public enum Source: UInt8, CaseIterable, Sendable {
 }
 
 /// A fact that a source reports: codes and numbers only; what the app is to read travels beside it as ``EventPayload``.
-package struct WakeEvent: Hashable, Sendable {
+package struct WakeEvent: Hashable, Codable, Sendable {
     /// Given by the bench when the event is accepted; ``EventID/none`` before.
     package var id: EventID
     package var kind: EventKind

@@ -3,28 +3,14 @@ import WakeModel
 /// External accessories: which are connected, who may see them, and the sessions of apps with them.
 ///
 /// The slot 0 of an interest stands for the app's accessory manager, and slot 1 for its first session.
-struct AccessoryArea {
+struct AccessoryArea: Codable {
     /// By app number.
     var apps: [AccessoryRecord] = []
     /// In order of connection.
     var connected: [ConnectedAccessory] = []
     var lastSession: AccessorySession = 0
-}
 
-extension AccessoryArea: ByteCoded {
-    func encode(into writer: inout ByteWriter) {
-        writer.write(apps)
-        writer.write(connected)
-        writer.write(lastSession)
-    }
-
-    init(from reader: inout ByteReader) throws(EncodingFault) {
-        self.init(
-            apps: try reader.readArray(),
-            connected: try reader.readArray(),
-            lastSession: try reader.readUInt32()
-        )
-    }
+    var isConsistent: Bool { apps.allSatisfy { $0.sessions.count <= Router.sessionsLimit } }
 }
 
 extension AccessoryArea: Area {

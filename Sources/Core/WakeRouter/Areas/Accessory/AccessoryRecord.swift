@@ -3,9 +3,9 @@ import WakeModel
 /// What External Accessory keeps for one app.
 ///
 /// The slot 0 of an interest stands for the app's accessory manager, and slot 1 for the first of ``sessions``.
-struct AccessoryRecord: Equatable {
+struct AccessoryRecord: Equatable, Codable {
     /// A session, from the request to open it until its end has been told.
-    struct Session: Equatable {
+    struct Session: Equatable, Codable {
         /// The router's own number.
         var number: AccessorySession
         /// The app's number, by which it is told of the session.
@@ -17,7 +17,7 @@ struct AccessoryRecord: Equatable {
         var since: Instant
         var phase: Phase
 
-        enum Phase: UInt8 {
+        enum Phase: UInt8, Codable {
             /// The port has not answered.
             case opening
             case open
@@ -70,78 +70,9 @@ struct AccessoryRecord: Equatable {
 }
 
 /// An accessory that is connected to the phone.
-struct ConnectedAccessory: Equatable {
+struct ConnectedAccessory: Equatable, Codable {
     var connection: AccessoryConnection
     var name: NameID
     var protocols: [NameID]
     var since: Instant
-}
-
-extension AccessoryRecord: ByteCoded {
-    func encode(into writer: inout ByteWriter) {
-        writer.write(protocols)
-        writer.write(manager)
-        writer.write(optional: registeredAt)
-        writer.write(array: sessions) { $0.write(optional: $1) }
-    }
-
-    init(from reader: inout ByteReader) throws(EncodingFault) {
-        self.init()
-        let start = reader.offset
-        protocols = try reader.readArray()
-        manager = try reader.readUInt32()
-        registeredAt = try reader.readOptional()
-        sessions = try reader.readArray { (reader) throws(EncodingFault) in try reader.readOptional() }
-        guard sessions.count <= Router.sessionsLimit else { throw EncodingFault(.unknownValue, at: start) }
-    }
-}
-
-extension AccessoryRecord.Session: ByteCoded {
-    func encode(into writer: inout ByteWriter) {
-        writer.write(number)
-        writer.write(manager)
-        writer.write(accessory)
-        writer.write(name)
-        writer.write(protocolName)
-        writer.write(since)
-        writer.write(byte: phase.rawValue)
-    }
-
-    init(from reader: inout ByteReader) throws(EncodingFault) {
-        let number = try reader.readUInt32()
-        let manager = try reader.readUInt32()
-        let accessory = try reader.readUInt32()
-        let name: NameID = try reader.read()
-        let protocolName: NameID = try reader.read()
-        let since: Instant = try reader.read()
-        let start = reader.offset
-        guard let phase = Phase(rawValue: try reader.readByte()) else { throw EncodingFault(.unknownValue, at: start) }
-        self.init(
-            number: number,
-            manager: manager,
-            accessory: accessory,
-            name: name,
-            protocolName: protocolName,
-            since: since,
-            phase: phase
-        )
-    }
-}
-
-extension ConnectedAccessory: ByteCoded {
-    func encode(into writer: inout ByteWriter) {
-        writer.write(connection)
-        writer.write(name)
-        writer.write(protocols)
-        writer.write(since)
-    }
-
-    init(from reader: inout ByteReader) throws(EncodingFault) {
-        self.init(
-            connection: try reader.readUInt32(),
-            name: try reader.read(),
-            protocols: try reader.readArray(),
-            since: try reader.read()
-        )
-    }
 }

@@ -3,25 +3,19 @@ import WakeModel
 /// The sound of apps: their sessions and engines, and who plays when.
 ///
 /// The slot 0 of an interest stands for the session, of which a process has one.
-struct AudioArea {
+struct AudioArea: Codable {
     /// By app number.
     var apps: [AudioRecord] = []
     /// The apps that use sound, or did until their process ended, ascending.
     var users: [AppID] = []
     /// The user is in a telephone call (AUD-5).
     var inCall = false
-}
 
-extension AudioArea: ByteCoded {
-    func encode(into writer: inout ByteWriter) {
-        writer.write(apps)
-        writer.write(inCall)
+    private enum CodingKeys: CodingKey {
+        case apps, inCall
     }
 
-    init(from reader: inout ByteReader) throws(EncodingFault) {
-        self.init(apps: try reader.readArray(), inCall: try reader.readBool())
-        users = apps.indices.filter { apps[$0].since != nil }.map { AppID(UInt32($0)) }
-    }
+    mutating func restore() { users = apps.indices.filter { apps[$0].since != nil }.map { AppID(UInt32($0)) } }
 }
 
 extension AudioArea: Area {

@@ -3,9 +3,9 @@ import WakeModel
 /// What the router keeps of one app's sound: its session and its engine.
 ///
 /// The slot 0 of an interest stands for the session, of which a process has one.
-struct AudioRecord: Equatable {
+struct AudioRecord: Equatable, Codable {
     /// An active session, as it was when it became so.
-    struct Activation: Equatable {
+    struct Activation: Equatable, Codable {
         var since: Instant
         /// It plays together with others (AUD-5).
         var mixes: Bool
@@ -14,19 +14,19 @@ struct AudioRecord: Equatable {
     }
 
     /// What the app's engine does when it may.
-    struct Engine: Equatable {
+    struct Engine: Equatable, Codable {
         var plays: Bool
         var records: Bool
     }
 
     /// A start that is not decided yet.
-    struct Start: Equatable {
+    struct Start: Equatable, Codable {
         var request: UInt32
         var engine: Engine
     }
 
     /// Why the session is inactive though the app did not say so (AUD-6).
-    enum Interruption: Equatable {
+    enum Interruption: Equatable, Codable {
         case none
         case call
         case app(AppID)
@@ -87,104 +87,5 @@ struct AudioRecord: Equatable {
         }
         let outputOnly = engine.map { $0.plays && !$0.records } ?? false
         return locked && outputOnly ? AudioFormat.lockedFrames : AudioFormat.usualFrames
-    }
-}
-
-extension AudioRecord: ByteCoded {
-    func encode(into writer: inout ByteWriter) {
-        writer.write(optional: since)
-        writer.write(attached)
-        writer.write(category)
-        writer.write(options)
-        writer.write(optional: activation)
-        writer.write(optional: engine)
-        writer.write(optional: start)
-        writer.write(interruption)
-        writer.write(preferred)
-        writer.write(permission)
-        writer.write(silent)
-        writer.write(optional: silentSince)
-        writer.write(silence)
-        writer.write(optional: stream)
-        writer.write(optional: lingersUntil)
-        writer.write(underruns)
-    }
-
-    init(from reader: inout ByteReader) throws(EncodingFault) {
-        self.init()
-        since = try reader.readOptional()
-        attached = try reader.readBool()
-        category = try reader.read()
-        options = try reader.read()
-        activation = try reader.readOptional()
-        engine = try reader.readOptional()
-        start = try reader.readOptional()
-        interruption = try reader.read()
-        preferred = try reader.read()
-        permission = try reader.read()
-        silent = try reader.readBool()
-        silentSince = try reader.readOptional()
-        silence = try reader.read()
-        stream = try reader.readOptional()
-        lingersUntil = try reader.readOptional()
-        underruns = try reader.readUInt64()
-    }
-}
-
-extension AudioRecord.Activation: ByteCoded {
-    func encode(into writer: inout ByteWriter) {
-        writer.write(since)
-        writer.write(mixes)
-        writer.write(ducks)
-    }
-
-    init(from reader: inout ByteReader) throws(EncodingFault) {
-        self.init(since: try reader.read(), mixes: try reader.readBool(), ducks: try reader.readBool())
-    }
-}
-
-extension AudioRecord.Engine: ByteCoded {
-    func encode(into writer: inout ByteWriter) {
-        writer.write(plays)
-        writer.write(records)
-    }
-
-    init(from reader: inout ByteReader) throws(EncodingFault) {
-        self.init(plays: try reader.readBool(), records: try reader.readBool())
-    }
-}
-
-extension AudioRecord.Start: ByteCoded {
-    func encode(into writer: inout ByteWriter) {
-        writer.write(request)
-        writer.write(engine)
-    }
-
-    init(from reader: inout ByteReader) throws(EncodingFault) {
-        self.init(request: try reader.readUInt32(), engine: try reader.read())
-    }
-}
-
-extension AudioRecord.Interruption: ByteCoded {
-    func encode(into writer: inout ByteWriter) {
-        switch self {
-        case .none: writer.write(byte: 0)
-        case .call: writer.write(byte: 1)
-        case .app(let app):
-            writer.write(byte: 2)
-            writer.write(app)
-        case .endless: writer.write(byte: 3)
-        }
-    }
-
-    init(from reader: inout ByteReader) throws(EncodingFault) {
-        let start = reader.offset
-        switch try reader.readByte() {
-        case 0: self = .none
-        case 1: self = .call
-        case 2: self = .app(try reader.read())
-        case 3: self = .endless
-        default: throw EncodingFault(.unknownValue, at: start)
-        }
     }
 }

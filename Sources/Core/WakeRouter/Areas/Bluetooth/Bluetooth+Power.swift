@@ -1,7 +1,7 @@
 import WakeModel
 
 /// How the user turned Bluetooth off, which decides what is there when it is on again (BT-2).
-enum BluetoothSwitch: UInt8, ByteCoded {
+enum BluetoothSwitch: UInt8, Codable {
     case on
     case offInSettings
     case offInControlCentre

@@ -1,7 +1,7 @@
 import WakeModel
 
 /// Core Bluetooth in both roles: managers, links, scans, subscriptions, published services, and the radio's switch.
-struct BluetoothArea {
+struct BluetoothArea: Codable {
     /// By app number.
     var apps: [BluetoothRecord] = []
     /// What apps hold on each peripheral, by the number of the peripheral's name.
@@ -15,37 +15,24 @@ struct BluetoothArea {
     /// The links that the restart at hand ends.
     var endedByReboot: [(client: BluetoothClient, peripheral: NameID)] = []
 
-    /// Whether every number in the state stands for something.
-    func isConsistent(apps count: Int) -> Bool {
+    private enum CodingKeys: CodingKey {
+        case apps, peripherals, isOn, powerSwitch, returns
+    }
+
+    var isConsistent: Bool {
         func isKnown(_ client: BluetoothClient) -> Bool {
-            Int(client.app.number) < count && Int(client.slot) < apps[Int(client.app.number)].managers.count
+            Int(client.app.number) < apps.count && Int(client.slot) < apps[Int(client.app.number)].managers.count
         }
         return peripherals.allSatisfy { record in
             record.links.allSatisfy { isKnown($0.client) } && record.subscriptions.allSatisfy { isKnown($0.client) }
         }
             && apps.allSatisfy { app in
-                app.managers.allSatisfy { $0.peripherals.allSatisfy { Int($0.number) < peripherals.count } }
+                app.managers.count <= Router.managersLimit && app.requestDeadline == app.firstRequestDeadline
+                    && app.managers.allSatisfy { $0.peripherals.allSatisfy { Int($0.number) < peripherals.count } }
             }
     }
-}
 
-extension BluetoothArea: ByteCoded {
-    func encode(into writer: inout ByteWriter) {
-        writer.write(apps)
-        writer.write(peripherals)
-        writer.write(isOn)
-        writer.write(powerSwitch)
-        writer.write(optional: returns)
-    }
-
-    init(from reader: inout ByteReader) throws(EncodingFault) {
-        self.init(
-            apps: try reader.readArray(),
-            peripherals: try reader.readArray(),
-            isOn: try reader.readBool(),
-            powerSwitch: try reader.read(),
-            returns: try reader.readOptional()
-        )
+    mutating func restore() {
         for (index, app) in apps.enumerated() {
             for slot in app.managers.indices where app.managers[slot].scan != nil {
                 scanners.append(BluetoothClient(app: AppID(UInt32(index)), slot: UInt16(slot)))

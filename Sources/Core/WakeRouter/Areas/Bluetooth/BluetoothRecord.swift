@@ -3,9 +3,9 @@ import WakeModel
 /// What the system keeps of one app's Core Bluetooth.
 ///
 /// The slot of an interest is the place of a manager in ``managers``.
-struct BluetoothRecord: Equatable {
+struct BluetoothRecord: Equatable, Codable {
     /// A central or peripheral manager, alive or preserved (BTC-6, BTP-4).
-    struct Manager: Equatable {
+    struct Manager: Equatable, Codable {
         var inUse = false
         /// The process has created it; false while preserved for a relaunch.
         var attached = false
@@ -26,14 +26,14 @@ struct BluetoothRecord: Equatable {
     }
 
     /// The links that a manager wants to hear of, whoever holds them.
-    struct ConnectionWatch: Equatable {
+    struct ConnectionWatch: Equatable, Codable {
         var peripherals: [NameID]
         var services: [NameID]
         var since: Instant
     }
 
     /// A running scan.
-    struct Scan: Equatable {
+    struct Scan: Equatable, Codable {
         var services: [NameID]
         var allowDuplicates: Bool
         var since: Instant

@@ -1,9 +1,9 @@
 import WakeModel
 
 /// What a manager of the peripheral role holds.
-struct LocalPeripheral: Equatable {
+struct LocalPeripheral: Equatable, Codable {
     /// What of it the radio gives to the air.
-    enum Standing: UInt8, ByteCoded {
+    enum Standing: UInt8, Codable {
         /// Nothing: the radio has let go of it, or is off and may still hold what it was told before.
         case off
         /// The services are in the table, their contents are not, and nothing is advertised (BTP-3).
@@ -14,7 +14,7 @@ struct LocalPeripheral: Equatable {
         case full
     }
 
-    struct Service: Equatable {
+    struct Service: Equatable, Codable {
         var service: LocalService
         var since: Instant
 
@@ -24,7 +24,7 @@ struct LocalPeripheral: Equatable {
         }
     }
 
-    struct Advertising: Equatable {
+    struct Advertising: Equatable, Codable {
         var content: LocalAdvertisement
         /// The radio was told of it.
         var asked = false
@@ -33,7 +33,7 @@ struct LocalPeripheral: Equatable {
     }
 
     /// A read or a write whose central waits for an answer.
-    struct Request: Equatable {
+    struct Request: Equatable, Codable {
         var number: UInt32
         var deadline: Instant
         /// The process has it.
@@ -87,62 +87,5 @@ struct LocalPeripheral: Equatable {
             subscribed: subscribers,
             advertised: advertising?.content
         )
-    }
-}
-
-extension LocalPeripheral: ByteCoded {
-    func encode(into writer: inout ByteWriter) {
-        writer.write(services)
-        writer.write(optional: advertising)
-        writer.write(subscribers)
-        writer.write(requests)
-        writer.write(array: channels) { $0.write($1) }
-        writer.write(standing)
-    }
-
-    init(from reader: inout ByteReader) throws(EncodingFault) {
-        self.init(
-            services: try reader.readArray(),
-            advertising: try reader.readOptional(),
-            subscribers: try reader.readArray(),
-            requests: try reader.readArray(),
-            channels: try reader.readArray { (reader) throws(EncodingFault) in try reader.readUInt16() },
-            standing: try reader.read()
-        )
-    }
-}
-
-extension LocalPeripheral.Service: ByteCoded {
-    func encode(into writer: inout ByteWriter) {
-        writer.write(service)
-        writer.write(since)
-    }
-
-    init(from reader: inout ByteReader) throws(EncodingFault) {
-        self.init(service: try reader.read(), since: try reader.read())
-    }
-}
-
-extension LocalPeripheral.Advertising: ByteCoded {
-    func encode(into writer: inout ByteWriter) {
-        writer.write(content)
-        writer.write(asked)
-        writer.write(confirmed)
-    }
-
-    init(from reader: inout ByteReader) throws(EncodingFault) {
-        self.init(content: try reader.read(), asked: try reader.readBool(), confirmed: try reader.readBool())
-    }
-}
-
-extension LocalPeripheral.Request: ByteCoded {
-    func encode(into writer: inout ByteWriter) {
-        writer.write(number)
-        writer.write(deadline)
-        writer.write(delivered)
-    }
-
-    init(from reader: inout ByteReader) throws(EncodingFault) {
-        self.init(number: try reader.readUInt32(), deadline: try reader.read(), delivered: try reader.readBool())
     }
 }

@@ -1,7 +1,7 @@
 import WakeModel
 
 /// All that apps hold on one peripheral.
-struct PeripheralRecord: Equatable {
+struct PeripheralRecord: Equatable, Codable {
     /// Ascending by client.
     var links: [Link] = []
     /// Ascending by characteristic, then by client.
@@ -72,7 +72,7 @@ struct PeripheralRecord: Equatable {
 }
 
 /// One client's connection to one peripheral, or its wish for one.
-struct Link: Equatable {
+struct Link: Equatable, Codable {
     var client: BluetoothClient
     var connected: Bool
     var since: Instant
@@ -80,7 +80,7 @@ struct Link: Equatable {
 }
 
 /// One client's subscription to one characteristic.
-struct Subscription: Equatable {
+struct Subscription: Equatable, Codable {
     var attribute: AttributeHandle
     var client: BluetoothClient
     var since: Instant

@@ -110,13 +110,13 @@ extension Router {
 
 extension LocationRecord {
     /// A constraint that a process ranges.
-    struct Ranged: Equatable {
+    struct Ranged: Equatable, Codable {
         var region: BeaconRegion
         var since: Instant
         /// The beacons of it that were heard lately, in order of the first time.
         var heard: [Heard] = []
 
-        struct Heard: Equatable {
+        struct Heard: Equatable, Codable {
             var beacon: BeaconSighting
             var at: Instant
         }

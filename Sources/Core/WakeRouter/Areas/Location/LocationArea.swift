@@ -3,7 +3,7 @@ import WakeModel
 /// Core Location: positions, significant changes, visits and regions, those of beacons too.
 ///
 /// The slot 0 of an interest stands for every manager of the app, and slot 1 for its first.
-struct LocationArea {
+struct LocationArea: Codable {
     /// By app number.
     var apps: [LocationRecord] = []
     /// The managers with standard updates, ascending.
@@ -19,6 +19,10 @@ struct LocationArea {
     var appsNeedingFixes = 0
     /// Nil before the first fix.
     var lastFix: LastFix?
+
+    enum CodingKeys: CodingKey {
+        case apps, lastFix
+    }
 }
 
 extension LocationArea: Area {

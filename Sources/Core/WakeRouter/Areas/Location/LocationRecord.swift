@@ -1,7 +1,7 @@
 import WakeModel
 
 /// Where the phone was last seen.
-struct LastFix: Equatable {
+struct LastFix: Equatable, Codable {
     var direction: Direction
     /// The event that said so.
     var event: EventID
@@ -12,9 +12,9 @@ struct LastFix: Equatable {
 ///
 /// Managers belong to a process; regions, significant changes and visits belong to the system and outlive it (REG-6).
 /// The slot 0 of an interest stands for every manager of the app, and slot 1 for the first of ``managers``.
-struct LocationRecord: Equatable {
+struct LocationRecord: Equatable, Codable {
     /// A location manager.
-    struct Manager: Equatable {
+    struct Manager: Equatable, Codable {
         var inUse = false
         /// False when its process is gone: what it asked for is kept until the next, to say why nothing came (LOC-3).
         var attached = false
@@ -26,7 +26,7 @@ struct LocationRecord: Equatable {
     }
 
     /// Standard updates of one manager.
-    struct Updates: Equatable {
+    struct Updates: Equatable, Codable {
         var filterChord: Double
         var allowsBackground: Bool
         var pausesAutomatically: Bool
@@ -42,7 +42,7 @@ struct LocationRecord: Equatable {
     }
 
     /// The significant-change service (LOC-1).
-    struct Significant: Equatable {
+    struct Significant: Equatable, Codable {
         var since: Instant
         /// Where the last change was given; nil before the first.
         var reference: Direction?
@@ -51,7 +51,7 @@ struct LocationRecord: Equatable {
     }
 
     /// A monitored region.
-    struct Region: Equatable {
+    struct Region: Equatable, Codable {
         var shape: Shape
         var since: Instant
         var state: RegionState
@@ -59,7 +59,7 @@ struct LocationRecord: Equatable {
         /// When a matching beacon was last seen; nil when none counts (BCN-2).
         var lastSeen: Instant?
 
-        enum Shape: Equatable {
+        enum Shape: Equatable, Codable {
             case circular(CircularRegion)
             case beacons(BeaconRegion)
 
@@ -102,7 +102,7 @@ struct LocationRecord: Equatable {
     }
 
     /// A crossing whose dwell runs (REG-2).
-    struct Crossing: Equatable {
+    struct Crossing: Equatable, Codable {
         var to: RegionState
         var due: Instant
         /// The fix that began it.

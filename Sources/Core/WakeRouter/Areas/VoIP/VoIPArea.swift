@@ -3,15 +3,16 @@ import WakeModel
 /// The calls of apps: sockets that the phone looks after for them, keep-alive handlers, and launches without being asked.
 ///
 /// The slot 0 of an interest stands for the process.
-struct VoIPArea {
+struct VoIPArea: Codable {
     /// By app number.
     var apps: [VoIPRecord] = []
-}
 
-extension VoIPArea: ByteCoded {
-    func encode(into writer: inout ByteWriter) { writer.write(apps) }
-
-    init(from reader: inout ByteReader) throws(EncodingFault) { self.init(apps: try reader.readArray()) }
+    var isConsistent: Bool {
+        apps.allSatisfy { app in
+            // A period of no length would be due for ever.
+            app.sockets.count <= VoIPRequest.socketsLimit && app.keepAlive.map { $0.period > .zero } ?? true
+        }
+    }
 }
 
 extension VoIPArea: Area {

@@ -1,0 +1,45 @@
+extension EventKind: ByteCoded {}
+
+extension WakeEvent: ByteCoded {
+    package func encode(into writer: inout ByteWriter) {
+        writer.write(id)
+        writer.write(kind)
+        writer.write(attribute)
+        writer.write(local)
+        writer.write(request)
+        writer.write(failed)
+        writer.write(optional: client)
+        writer.write(peripheral)
+        writer.write(subject)
+        writer.write(services)
+        writer.write(optional: fix)
+        writer.write(optional: beacon)
+        writer.write(region)
+        writer.write(optional: app)
+        writer.write(manager)
+        writer.write(optional: authorization)
+        writer.write(origin)
+        writer.write(parent)
+    }
+
+    package init(from reader: inout ByteReader) throws(EncodingFault) {
+        let id: EventID = try reader.read()
+        self.init(kind: try reader.read(), id: id)
+        attribute = try reader.readUInt16()
+        local = try reader.readUInt32()
+        request = try reader.readUInt32()
+        failed = try reader.readBool()
+        client = try reader.readOptional()
+        peripheral = try reader.read()
+        subject = try reader.read()
+        services = try reader.readArray()
+        fix = try reader.readOptional()
+        beacon = try reader.readOptional()
+        region = try reader.read()
+        app = try reader.readOptional()
+        manager = try reader.readUInt32()
+        authorization = try reader.readOptional()
+        origin = try reader.read()
+        parent = try reader.read()
+    }
+}

@@ -1,0 +1,42 @@
+import WakeModel
+
+/// What a snapshot leaves out: the lists and the index.
+extension LocationArea {
+    var isConsistent: Bool {
+        apps.allSatisfy { $0.managers.count <= Router.locationManagersLimit && $0.regions.count <= Int(UInt16.max) }
+    }
+
+    mutating func restore() {
+        if let lastFix { regionIndex.move(to: lastFix.direction) }
+        for (index, record) in apps.enumerated() {
+            let app = AppID(UInt32(index))
+            for (place, manager) in record.managers.enumerated()
+            where manager.updates != nil || manager.wantsFix != nil {
+                updaters.append(AppSlot(app: app, slot: UInt16(place + 1)))
+            }
+            if record.significant != nil { significantApps.append(app) }
+            if !record.ranged.isEmpty { rangingApps.append(app) }
+            if record.needsFixes { appsNeedingFixes += 1 }
+            for ranged in record.ranged { watchedBeacons[ranged.region.beacons, default: 0] += 1 }
+            for (slot, region) in record.regions.enumerated() {
+                guard let region else { continue }
+                gather(region, RegionKey(app: app, slot: UInt16(slot)))
+            }
+        }
+    }
+
+    private mutating func gather(_ region: LocationRecord.Region, _ key: RegionKey) {
+        switch region.shape {
+        case .circular(let circle):
+            regionIndex.insert(
+                key,
+                center: circle.center,
+                innerChord: circle.inwardChord,
+                outerChord: circle.outwardChord
+            )
+        case .beacons(let beacons):
+            watchedBeacons[beacons.beacons, default: 0] += 1
+            beaconRegions[beacons.beacons.uuid, default: []].append(key)
+        }
+    }
+}
