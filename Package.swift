@@ -228,11 +228,23 @@ let package = Package(
         room("WakeFoundation", on: "SDK", uses: ["WakeClient"]),
         room("_Testing_UIKit", on: "SDK"),
         room("UIKit", on: "SDK", uses: ["CUIKit", "WakeClient", "WakeFoundation", "WakeWire", "_Testing_UIKit"]),
-        room("CoreBluetooth", on: "SDK", uses: ["CCoreBluetooth", "WakeClient", "WakeFoundation", "WakeWire"]),
-        room("CoreLocation", on: "SDK", uses: ["CCoreLocation", "WakeClient", "WakeFoundation", "WakeWire"]),
-        room("AVFAudio", on: "SDK", uses: ["CAVFAudio", "WakeClient", "WakeFoundation", "WakeWire"]),
+        room(
+            "CoreBluetooth",
+            on: "SDK",
+            uses: ["CCoreBluetooth", "WakeClient", "WakeFoundation", "WakeModel", "WakeWire"]
+        ),
+        room(
+            "CoreLocation",
+            on: "SDK",
+            uses: ["CCoreLocation", "WakeClient", "WakeFoundation", "WakeModel", "WakeWire"]
+        ),
+        room("AVFAudio", on: "SDK", uses: ["CAVFAudio", "WakeClient", "WakeFoundation", "WakeModel", "WakeWire"]),
         room("AVFoundation", on: "SDK", uses: ["AVFAudio", "CAVFoundation"]),
-        room("ExternalAccessory", on: "SDK", uses: ["CExternalAccessory", "WakeClient", "WakeFoundation", "WakeWire"]),
+        room(
+            "ExternalAccessory",
+            on: "SDK",
+            uses: ["CExternalAccessory", "WakeClient", "WakeFoundation", "WakeModel", "WakeWire"]
+        ),
         room("os", on: "SDK", uses: ["COS", "WakeClient", "WakeFoundation", "WakeWire"]),
         room("OSLog", on: "SDK", uses: ["os"]),
         room("WakebenchTesting", on: "SDK"),
@@ -340,7 +352,7 @@ let package = Package(
         tests("OutsideTests", uses: ["wakebench"], exclude: ["Package"]),
         tests("WakeModelTests", uses: ["WakeModel"]),
         tests("WakeRouterTests", uses: ["WakeModel", "WakeRouter"]),
-        tests("WakeWireTests", uses: ["WakeWire"]),
+        tests("WakeWireTests", uses: ["WakeModel", "WakeWire"]),
         tests("WakeDevicesTests", uses: ["WakeDevices", "WakeModel"]),
         tests("WakeSystemTests", uses: ["WakeSystem"]),
         testLibrary("BlueZStandIn", uses: ["WakeBus", "WakeSystem"]),
@@ -412,7 +424,7 @@ let package = Package(
             "SDKTests",
             uses: [
                 "BluetoothApp", "Fences", "HeartRate", "LocationApp", "SceneApp", "ThermometerPeripheral", "WakeClient",
-                "WakeWire",
+                "WakeModel", "WakeWire",
                 "UIKit", "AVFAudio", "AVFoundation", "CoreBluetooth", "CoreLocation", "ExternalAccessory", "os",
                 "OSLog",
             ]

@@ -1,18 +1,19 @@
 import Foundation
 import Testing
+import WakeModel
 import WakeWire
 
 @Suite("An app process")
 struct AppProcessTests {
     private static let service = WireService(uuid: "180D", handle: 16)
-    private static let measurement = WireCharacteristic(uuid: "2A37", handle: 18, properties: .notify)
+    private static let measurement = WireCharacteristic(uuid: "2A37", handle: 18, properties: 0x10)
 
     /// The packets of an app from its start until it has launched, without their order.
     private func launch(_ app: AppProcess, restoring: [String] = []) throws {
         guard case .hello(version: WireLimits.version, client: _, pid: _, batches: _) = try app.bench.next() else {
             throw BenchFailure(description: "the first packet is no hello")
         }
-        app.bench.send(.welcome(Welcome(state: .background, bluetoothCentrals: restoring)))
+        app.bench.send(.welcome(Welcome(state: .background, options: LaunchOptions(bluetoothCentrals: restoring))))
         let start = try app.bench.wait { $0 == .launched }
         let create = CentralRequest.create(id: 1, restoreIdentifier: "heart-rate", showPowerAlert: false)
         #expect(start.contains(.central(manager: 1, create)))
@@ -21,7 +22,7 @@ struct AppProcessTests {
 
     /// Makes the radio ready, and answers that no belt is connected.
     private func powerOn(_ app: AppProcess) throws {
-        app.bench.deliver(1, .centralState(.poweredOn))
+        app.bench.deliver(1, .central(.state(.poweredOn)))
         var isScanning = false
         var isAcknowledged = false
         while !(isScanning && isAcknowledged) {
@@ -44,15 +45,20 @@ struct AppProcessTests {
         let bench = app.bench
         try launch(app)
         try powerOn(app)
-        bench.deliver(2, .centralDiscovered(WireDiscovery(identifier: BenchEnd.belt, name: "belt", rssi: -50)))
+        bench.deliver(
+            2,
+            .central(
+                .discovered(WireDiscovery(identifier: BenchEnd.belt, name: "belt", Advertisement(signalStrength: -50)))
+            )
+        )
         let found = try bench.untilAcknowledged(2)
         #expect(
             found == [
                 .central(manager: 1, .stopScan),
-                .central(manager: 1, .connect(peripheral: BenchEnd.belt, WireConnectOptions())),
+                .central(manager: 1, .connect(peripheral: BenchEnd.belt, [], startDelay: nil)),
             ]
         )
-        bench.deliver(3, .centralConnected(peripheral: BenchEnd.belt, name: "belt"))
+        bench.deliver(3, .central(.connected(peripheral: BenchEnd.belt, name: "belt")))
         #expect(try bench.untilAcknowledged(3) == [asked(.discoverServices(["180D"]))])
         bench.happen(4, .services([Self.service], failure: nil))
         #expect(try bench.untilAcknowledged(4) == [asked(.discoverCharacteristics(["2A37"], service: 16))])
@@ -65,9 +71,9 @@ struct AppProcessTests {
         let lost = WireFailure(domain: "CBErrorDomain", code: 6, message: "lost")
         bench.deliver(
             8,
-            .centralDisconnected(peripheral: BenchEnd.belt, failure: lost, timestamp: 1, isReconnecting: false)
+            .central(.disconnected(peripheral: BenchEnd.belt, failure: lost, timestamp: 1, isReconnecting: false))
         )
-        let again = CentralRequest.connect(peripheral: BenchEnd.belt, WireConnectOptions())
+        let again = CentralRequest.connect(peripheral: BenchEnd.belt, [], startDelay: nil)
         #expect(try bench.untilAcknowledged(8) == [.central(manager: 1, again)])
         bench.send(.callback(delivery: 9, .didEnterBackground, state: .background))
         #expect(try bench.untilAcknowledged(9).isEmpty)
@@ -99,8 +105,8 @@ struct AppProcessTests {
         var service = Self.service
         service.characteristics = [measurement]
         let belt = WirePeripheral(identifier: BenchEnd.belt, name: "belt", state: .connected, services: [service])
-        app.bench.deliver(1, .centralWillRestore(WireRestoration(peripherals: [belt])))
-        app.bench.deliver(2, .centralState(.poweredOn))
+        app.bench.deliver(1, .central(.willRestore(WireRestoration(peripherals: [belt]))))
+        app.bench.deliver(2, .central(.state(.poweredOn)))
         app.bench.happen(3, .value(attribute: 18, value: [0, 80], failure: nil))
         let answers: [AppMessage] = [
             .acknowledge(delivery: 1), .acknowledge(delivery: 2), .acknowledge(delivery: 3),

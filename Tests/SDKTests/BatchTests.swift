@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import WakeModel
 import WakeWire
 
 @Suite("Packets of several messages")
@@ -8,8 +9,13 @@ struct BatchTests {
         .deliver(WireDelivery(delivery: number, manager: manager, body: body))
     }
 
-    private static func seen(_ number: UInt64, rssi: Int) -> BenchMessage {
-        delivery(number, .centralDiscovered(WireDiscovery(identifier: BenchEnd.belt, name: "belt", rssi: rssi)))
+    private static func seen(_ number: UInt64, rssi: Int16) -> BenchMessage {
+        delivery(
+            number,
+            .central(
+                .discovered(WireDiscovery(identifier: BenchEnd.belt, name: "belt", Advertisement(signalStrength: rssi)))
+            )
+        )
     }
 
     private static func isAcknowledgement(_ message: AppMessage) -> Bool {
@@ -29,8 +35,8 @@ struct BatchTests {
     func order() throws {
         let end = try BluetoothAppEnd("central=", "poweredOn=scan-all")
         let strengths = Array((-90)...(-41))
-        let run = strengths.enumerated().map { Self.seen(UInt64($0.offset) + 2, rssi: $0.element) }
-        end.app.bench.send([Self.delivery(1, .centralState(.poweredOn))] + run)
+        let run = strengths.enumerated().map { Self.seen(UInt64($0.offset) + 2, rssi: Int16($0.element)) }
+        end.app.bench.send([Self.delivery(1, .central(.state(.poweredOn)))] + run)
         let scan = CentralRequest.scan(services: [], allowDuplicates: true, solicitedServices: [])
         let heard = try end.app.bench.wait(until: Self.isAcknowledgement)
         #expect(heard == [.central(manager: 1, scan), .acknowledge(delivery: 1, through: 51)])
@@ -42,8 +48,8 @@ struct BatchTests {
     func drained() throws {
         let end = try BluetoothAppEnd("central=", "poweredOn=later")
         end.app.bench.send([
-            Self.delivery(1, .centralState(.poweredOn)), Self.delivery(2, .centralState(.poweredOff)),
-            Self.delivery(3, .centralState(.poweredOn)),
+            Self.delivery(1, .central(.state(.poweredOn))), Self.delivery(2, .central(.state(.poweredOff))),
+            Self.delivery(3, .central(.state(.poweredOn))),
         ])
         let heard = try end.app.bench.wait(until: Self.isAcknowledgement)
         let scan = CentralRequest.scan(services: [], allowDuplicates: false, solicitedServices: [])
@@ -59,10 +65,10 @@ struct BatchTests {
         let end = try BluetoothAppEnd("central=", "global", "poweredOn=retrieve", "peripheral=")
         let bench = end.app.bench
         bench.send([
-            Self.delivery(1, .centralState(.poweredOn)),
+            Self.delivery(1, .central(.state(.poweredOn))),
             Self.delivery(2, manager: 2, .peripheralManager(.state(.poweredOn))),
             Self.delivery(3, manager: 2, .peripheralManager(.readyToUpdate)),
-            Self.delivery(4, .centralState(.poweredOff)),
+            Self.delivery(4, .central(.state(.poweredOff))),
         ])
         // The central's queue waits for the answer of its request.
         var heard = [try bench.next(), try bench.next()]
@@ -71,7 +77,7 @@ struct BatchTests {
             throw BenchFailure(description: "no request: \(heard)")
         }
         #expect(heard == [.acknowledge(delivery: 2, through: 3)])
-        bench.send([.reply(id: id, WireReply(peripherals: [])), Self.delivery(5, .centralState(.poweredOff))])
+        bench.send([.reply(id: id, WireReply(peripherals: [])), Self.delivery(5, .central(.state(.poweredOff)))])
         let rest = [try bench.next(), try bench.next(), try bench.next()]
         #expect(rest == [.acknowledge(delivery: 1), .acknowledge(delivery: 4), .acknowledge(delivery: 5)])
     }
@@ -80,7 +86,7 @@ struct BatchTests {
     func gap() throws {
         let end = try BluetoothAppEnd("central=", "poweredOn=scan-all")
         end.app.bench.send([
-            Self.delivery(1, .centralState(.poweredOn)), Self.seen(2, rssi: -50), Self.seen(7, rssi: -51),
+            Self.delivery(1, .central(.state(.poweredOn))), Self.seen(2, rssi: -50), Self.seen(7, rssi: -51),
             Self.seen(8, rssi: -52), Self.seen(10, rssi: -53),
         ])
         var acknowledged: [AppMessage] = []
@@ -99,7 +105,7 @@ struct BatchTests {
     func twoManagers() throws {
         let end = try BluetoothAppEnd("central=", "poweredOn=scan", "peripheral=")
         end.app.bench.send([
-            Self.delivery(1, .centralState(.poweredOn)),
+            Self.delivery(1, .central(.state(.poweredOn))),
             Self.delivery(2, manager: 2, .peripheralManager(.state(.poweredOn))), Self.seen(3, rssi: -50),
         ])
         let last = try end.app.bench.wait(until: Self.isAcknowledgement).last
@@ -113,9 +119,9 @@ struct BatchTests {
     func unknownManager() throws {
         let end = try BluetoothAppEnd("central=")
         end.app.bench.send([
-            Self.delivery(1, manager: 9, .centralState(.poweredOn)), Self.delivery(2, manager: 8, .channelData),
-            Self.delivery(3, manager: 9, .centralState(.poweredOn)),
-            Self.delivery(4, manager: 7, .centralState(.poweredOn)),
+            Self.delivery(1, manager: 9, .central(.state(.poweredOn))), Self.delivery(2, manager: 8, .channelData),
+            Self.delivery(3, manager: 9, .central(.state(.poweredOn))),
+            Self.delivery(4, manager: 7, .central(.state(.poweredOn))),
         ])
         let heard = [try end.app.bench.next(), try end.app.bench.next(), try end.app.bench.next()]
         #expect(
@@ -130,7 +136,7 @@ struct BatchTests {
     func channels() throws {
         let end = try BluetoothAppEnd("central=", "poweredOn=scan-all")
         end.app.bench.send([
-            Self.delivery(1, .centralState(.poweredOn)), Self.seen(2, rssi: -50), Self.delivery(3, .channelData),
+            Self.delivery(1, .central(.state(.poweredOn))), Self.seen(2, rssi: -50), Self.delivery(3, .channelData),
             Self.seen(4, rssi: -51), Self.seen(5, rssi: -52),
         ])
         var acknowledged: [AppMessage] = []
@@ -146,12 +152,12 @@ struct BatchTests {
     @Test("A packet with something malformed in it is dropped as a whole and said so, and the next is heard")
     func malformed() throws {
         let end = try BluetoothAppEnd("central=", "poweredOn=scan-all")
-        var packet = BenchEnd.packet([Self.delivery(1, .centralState(.unsupported))])
+        var packet = BenchEnd.packet([Self.delivery(1, .central(.state(.unsupported)))])
         packet.removeLast()
         packet += Array(#",{"type":"what"}]"#.utf8)
         end.app.bench.send(bytes: packet)
         end.app.bench.send(bytes: Array("[]".utf8))
-        end.app.bench.send([Self.delivery(1, .centralState(.poweredOn)), Self.seen(2, rssi: -50)])
+        end.app.bench.send([Self.delivery(1, .central(.state(.poweredOn))), Self.seen(2, rssi: -50)])
         let last = try end.app.bench.wait(until: Self.isAcknowledgement).last
         #expect(last == .acknowledge(delivery: 1, through: 2))
         let result = try end.end()

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import WakeModel
 import WakeWire
 
 /// The bench's end of a process that does with its Bluetooth managers what its arguments say.
@@ -103,25 +104,31 @@ final class BluetoothAppEnd {
     // MARK: A belt
 
     static let services = [WireService(uuid: "180D", handle: 16), WireService(uuid: "180F", handle: 32)]
-    static let measurement = WireCharacteristic(uuid: "2A37", handle: 18, properties: [.read, .write, .notify])
+    static let measurement = WireCharacteristic(uuid: "2A37", handle: 18, properties: 0x1a)
     static let lost = WireFailure(domain: "CBErrorDomain", code: 6, message: "lost")
 
     /// Makes the radio ready, finds the belt, connects it and finds what is on it.
     func connectBelt() throws {
-        try tell(.centralState(.poweredOn))
-        try tell(.centralDiscovered(WireDiscovery(identifier: BenchEnd.belt, name: "belt", rssi: -50)))
-        try tell(.centralConnected(peripheral: BenchEnd.belt, name: "belt"))
+        try tell(.central(.state(.poweredOn)))
+        try tell(
+            .central(
+                .discovered(WireDiscovery(identifier: BenchEnd.belt, name: "belt", Advertisement(signalStrength: -50)))
+            )
+        )
+        try tell(.central(.connected(peripheral: BenchEnd.belt, name: "belt")))
         try happen(.services(Self.services, failure: nil))
         try happen(.characteristics([Self.measurement], service: 16, failure: nil))
     }
 
     func disconnectBelt(reconnecting: Bool = false) throws -> [AppMessage] {
         try tell(
-            .centralDisconnected(
-                peripheral: BenchEnd.belt,
-                failure: Self.lost,
-                timestamp: 1,
-                isReconnecting: reconnecting
+            .central(
+                .disconnected(
+                    peripheral: BenchEnd.belt,
+                    failure: Self.lost,
+                    timestamp: 1,
+                    isReconnecting: reconnecting
+                )
             )
         )
     }

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import WakeModel
 import WakeWire
 
 @Suite("CBCentralManager")
@@ -9,20 +10,19 @@ struct CentralManagerTests {
     @Test("An empty list of services is no filter, and a device is reported once in a scan, again in a new one")
     func scanning() throws {
         let end = try BluetoothAppEnd("central=", "poweredOn=scan,scanning", "didDiscover=scan-all")
-        let asked = try end.tell(.centralState(.poweredOn))
+        let asked = try end.tell(.central(.state(.poweredOn)))
         #expect(
             asked == [
                 .central(manager: 1, .scan(services: [], allowDuplicates: false, solicitedServices: []))
             ]
         )
-        let seen = WireDeliveryBody.centralDiscovered(
-            WireDiscovery(
-                identifier: BenchEnd.belt,
-                name: "belt",
-                localName: "b",
-                services: ["180D"],
-                txPower: 4,
-                rssi: -52
+        let seen = WireDeliveryBody.central(
+            .discovered(
+                WireDiscovery(
+                    identifier: BenchEnd.belt,
+                    name: "belt",
+                    Advertisement(localName: "b", services: ["180D"], txPower: 4, signalStrength: -52)
+                )
             )
         )
         // The script scans again with duplicates at the first sighting; each later one is reported too.
@@ -34,8 +34,10 @@ struct CentralManagerTests {
     @Test("Without AllowDuplicates a second sighting in the same scan is not reported")
     func oncePerScan() throws {
         let end = try BluetoothAppEnd("central=", "poweredOn=scan")
-        try end.tell(.centralState(.poweredOn))
-        let seen = WireDeliveryBody.centralDiscovered(WireDiscovery(identifier: BenchEnd.belt, rssi: -52))
+        try end.tell(.central(.state(.poweredOn)))
+        let seen = WireDeliveryBody.central(
+            .discovered(WireDiscovery(identifier: BenchEnd.belt, Advertisement(signalStrength: -52)))
+        )
         try end.tell(seen, seen)
         #expect(try end.lines().count == 2)
     }
@@ -43,12 +45,24 @@ struct CentralManagerTests {
     @Test("A manager on a concurrent queue tells its delegate one thing at a time, in order")
     func concurrentQueue() throws {
         let end = try BluetoothAppEnd("central=", "global", "poweredOn=scan-all")
-        try end.tell(.centralState(.poweredOn))
+        try end.tell(.central(.state(.poweredOn)))
         let strengths = Array((-90)...(-41))
         for strength in strengths.dropLast() {
-            end.post(.centralDiscovered(WireDiscovery(identifier: BenchEnd.belt, rssi: strength)))
+            end.post(
+                .central(
+                    .discovered(
+                        WireDiscovery(identifier: BenchEnd.belt, Advertisement(signalStrength: Int16(strength)))
+                    )
+                )
+            )
         }
-        try end.tell(.centralDiscovered(WireDiscovery(identifier: BenchEnd.belt, rssi: strengths[49])))
+        try end.tell(
+            .central(
+                .discovered(
+                    WireDiscovery(identifier: BenchEnd.belt, Advertisement(signalStrength: Int16(strengths[49])))
+                )
+            )
+        )
         let told = try end.lines().dropFirst().compactMap { $0.split(separator: "=").last.flatMap { Int($0) } }
         #expect(told == strengths)
     }
@@ -56,11 +70,13 @@ struct CentralManagerTests {
     @Test("Cancelling a pending connect calls didDisconnect without an error")
     func cancelPending() throws {
         let end = try BluetoothAppEnd("central=", "poweredOn=scan", "didDiscover=connect,services,cancel")
-        try end.tell(.centralState(.poweredOn))
-        let asked = try end.tell(.centralDiscovered(WireDiscovery(identifier: BenchEnd.belt, rssi: -50)))
+        try end.tell(.central(.state(.poweredOn)))
+        let asked = try end.tell(
+            .central(.discovered(WireDiscovery(identifier: BenchEnd.belt, Advertisement(signalStrength: -50))))
+        )
         #expect(asked.last == .central(manager: 1, .cancel(peripheral: BenchEnd.belt)))
         try end.tell(
-            .centralDisconnected(peripheral: BenchEnd.belt, failure: nil, timestamp: 1, isReconnecting: false)
+            .central(.disconnected(peripheral: BenchEnd.belt, failure: nil, timestamp: 1, isReconnecting: false))
         )
         let lines = try end.lines()
         #expect(lines.suffix(2) == ["services nil connecting", "didDisconnect reconnecting=false none disconnected"])
@@ -73,7 +89,7 @@ struct CentralManagerTests {
             WirePeripheral(identifier: BenchEnd.belt, name: "belt"),
             WirePeripheral(identifier: BluetoothAppEnd.central.identifier, name: "lamp"),
         ]
-        try end.tell(.centralState(.poweredOn), answering: { _ in WireReply(peripherals: known) })
+        try end.tell(.central(.state(.poweredOn)), answering: { _ in WireReply(peripherals: known) })
         #expect(try end.lines() == ["poweredOn", #"retrieved ["lamp", "belt"]"#])
     }
 
@@ -111,11 +127,13 @@ struct CentralManagerTests {
     @Test("A link that the system takes up again by itself is connecting after its loss")
     func autoReconnect() throws {
         let end = try BluetoothAppEnd("central=", "poweredOn=scan", "didDiscover=reconnecting")
-        try end.tell(.centralState(.poweredOn))
-        let asked = try end.tell(.centralDiscovered(WireDiscovery(identifier: BenchEnd.belt, rssi: -50)))
-        let connect = CentralRequest.connect(peripheral: BenchEnd.belt, WireConnectOptions(autoReconnect: true))
+        try end.tell(.central(.state(.poweredOn)))
+        let asked = try end.tell(
+            .central(.discovered(WireDiscovery(identifier: BenchEnd.belt, Advertisement(signalStrength: -50))))
+        )
+        let connect = CentralRequest.connect(peripheral: BenchEnd.belt, .reconnects, startDelay: nil)
         #expect(asked == [.central(manager: 1, connect)])
-        try end.tell(.centralConnected(peripheral: BenchEnd.belt, name: nil))
+        try end.tell(.central(.connected(peripheral: BenchEnd.belt, name: nil)))
         #expect(try end.disconnectBelt(reconnecting: true) == [])
         #expect(try end.lines().last == "didDisconnect reconnecting=true CBError.connectionTimeout connecting")
     }
@@ -184,8 +202,10 @@ struct CentralManagerTests {
     @Test("A peripheral that the app drops takes its connection with it, and that is said so")
     func dropped() throws {
         let end = try BluetoothAppEnd("central=", "poweredOn=scan", "didDiscover=connect,drop")
-        try end.tell(.centralState(.poweredOn))
-        let asked = try end.tell(.centralDiscovered(WireDiscovery(identifier: BenchEnd.belt, rssi: -50)))
+        try end.tell(.central(.state(.poweredOn)))
+        let asked = try end.tell(
+            .central(.discovered(WireDiscovery(identifier: BenchEnd.belt, Advertisement(signalStrength: -50))))
+        )
         #expect(asked.contains(.central(manager: 1, .cancel(peripheral: BenchEnd.belt))))
         #expect(try end.end().complaints.first?.contains("Cancelling connection for unused peripheral") == true)
     }
@@ -194,14 +214,16 @@ struct CentralManagerTests {
     func connectionEvents() throws {
         let end = try BluetoothAppEnd("central=", "poweredOn=events", "connectionEvent=no-events")
         #expect(
-            try end.tell(.centralState(.poweredOn)) == [
+            try end.tell(.central(.state(.poweredOn))) == [
                 .central(manager: 1, .registerForConnectionEvents(services: ["180D"], peripherals: nil))
             ]
         )
-        let event = WireDeliveryBody.centralConnectionEvent(
-            peripheral: BenchEnd.belt,
-            name: "belt",
-            isConnected: true
+        let event = WireDeliveryBody.central(
+            .connectionEvent(
+                peripheral: BenchEnd.belt,
+                name: "belt",
+                isConnected: true
+            )
         )
         #expect(
             try end.tell(event) == [
@@ -214,7 +236,7 @@ struct CentralManagerTests {
     @Test("A restore identifier whose delegate has no willRestoreState is a misuse and is said so")
     func restoreWithoutMethod() throws {
         let end = try BluetoothAppEnd("central=mine", "plain")
-        try end.tell(.centralWillRestore(WireRestoration(peripherals: [])), .centralState(.poweredOn))
+        try end.tell(.central(.willRestore(WireRestoration(peripherals: []))), .central(.state(.poweredOn)))
         let result = try end.end()
         #expect(result.lines == ["state poweredOn"])
         let misuse =

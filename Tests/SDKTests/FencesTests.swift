@@ -25,7 +25,7 @@ struct FencesTests {
         regions: [WireRegion] = []
     ) throws {
         guard case .hello = try app.bench.next() else { throw BenchFailure(description: "no hello") }
-        app.bench.send(.welcome(Welcome(state: .background, isForLocation: isForLocation)))
+        app.bench.send(.welcome(Welcome(state: .background, options: LaunchOptions(isForLocation: isForLocation))))
         let status = WireLocationStatus(authorization: authorization, largestRadius: 1_000_000, regions: regions)
         try app.bench.wait { message in
             if case .location(1, .create(let id)) = message {

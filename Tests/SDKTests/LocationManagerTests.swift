@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import WakeModel
 import WakeWire
 
 /// The bench's end of a process that does with a location manager what it is told.
@@ -66,15 +67,15 @@ struct LocationAppEnd {
 
 @Suite("A location manager")
 struct LocationManagerTests {
-    private static func position(_ latitude: Double, _ seconds: Double) -> WirePosition {
-        WirePosition(latitude: latitude, longitude: 4.5, horizontalAccuracy: 5, timestamp: seconds)
+    private static func position(_ latitude: Double, _ seconds: Double) -> Position {
+        Position(latitude: latitude, longitude: 4.5, horizontalAccuracy: 5, timestamp: seconds)
     }
 
     private static func failure(_ code: Int) -> WireFailure {
         WireFailure(domain: "kCLErrorDomain", code: code, message: "So it is.")
     }
 
-    private static let visit = WireVisit(
+    private static let visit = Visit(
         latitude: 52.5,
         longitude: 4.5,
         horizontalAccuracy: 30,
@@ -186,7 +187,7 @@ struct LocationManagerTests {
     @Test("A visit that nobody saw begin, or that goes on, has Apple's far dates")
     func visits() throws {
         let end = try LocationAppEnd(["visits"])
-        let ended = WireVisit(latitude: 52.5, longitude: 4.5, horizontalAccuracy: 30, arrival: nil, departure: 200)
+        let ended = Visit(latitude: 52.5, longitude: 4.5, horizontalAccuracy: 30, arrival: nil, departure: 200)
         try end.tell(.visited(Self.visit), .visited(ended))
         #expect(try end.lines() == ["visit 52.5 began=100.0 ended=not", "visit 52.5 began=unknown ended=200.0"])
     }

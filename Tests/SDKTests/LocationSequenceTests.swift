@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import WakeModel
 import WakeWire
 
 extension LocationAppEnd {
@@ -41,7 +42,7 @@ struct LocationSequenceTests {
     }
 
     private static func position(_ latitude: Double) -> WireLocationEvent {
-        .updated([WirePosition(latitude: latitude, longitude: 4.5, horizontalAccuracy: 5, timestamp: 1)])
+        .updated([Position(latitude: latitude, longitude: 4.5, horizontalAccuracy: 5, timestamp: 1)])
     }
 
     @Test("Live updates are standard updates without pauses, told with what limits them, until the loop ends")

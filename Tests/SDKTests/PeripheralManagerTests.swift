@@ -1,25 +1,26 @@
 import Foundation
 import Testing
+import WakeModel
 import WakeWire
 
 @Suite("CBPeripheralManager")
 struct PeripheralManagerTests {
-    private static let service = WireLocalService(
+    private static let service = LocalService(
         number: 1,
         uuid: "180F",
         characteristics: [
-            WireLocalCharacteristic(
+            LocalCharacteristic(
                 number: 2,
                 uuid: "2A19",
-                properties: [.read, .write, .notify],
-                permissions: [.readable, .writeable],
-                descriptors: [WireLocalDescriptor(uuid: "2901", value: Array("Level".utf8))]
+                properties: 0x1a,
+                permissions: 3,
+                descriptors: [LocalDescriptor(uuid: "2901", value: Array("Level".utf8))]
             ),
-            WireLocalCharacteristic(
+            LocalCharacteristic(
                 number: 3,
                 uuid: "2A00",
-                properties: .read,
-                permissions: .readable,
+                properties: 2,
+                permissions: 1,
                 value: [111, 107]
             ),
         ]
@@ -162,7 +163,7 @@ struct PeripheralManagerTests {
         let writes = WirePeripheralManagerEvent.writeRequests(
             Self.central,
             request: 10,
-            [.init(characteristic: 2, value: [1, 2]), .init(characteristic: 2, offset: 2, value: [3])]
+            [.init(characteristic: 2, offset: 0, value: [1, 2]), .init(characteristic: 2, offset: 2, value: [3])]
         )
         #expect(
             try end.tell(.peripheralManager(writes)) == [asked(.respond(request: 10, result: 8, value: nil))]

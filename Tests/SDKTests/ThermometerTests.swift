@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import WakeModel
 import WakeWire
 
 @Suite("The example ThermometerPeripheral")
@@ -10,7 +11,7 @@ struct ThermometerTests {
     private static func start(restoring: [String] = []) throws -> AppProcess {
         let app = try AppProcess([AppProcess.repository.appending(path: ".build/debug/ThermometerPeripheral").path])
         guard case .hello = try app.bench.next() else { throw BenchFailure(description: "no hello") }
-        app.bench.send(.welcome(Welcome(state: .background, bluetoothPeripherals: restoring)))
+        app.bench.send(.welcome(Welcome(state: .background, options: LaunchOptions(bluetoothPeripherals: restoring))))
         let start = try app.bench.wait { $0 == .launched }
         let create = WirePeripheralManagerRequest.create(
             id: 1,
@@ -68,7 +69,7 @@ struct ThermometerTests {
         let write = WirePeripheralManagerEvent.writeRequests(
             Self.central,
             request: 2,
-            [.init(characteristic: numbers[3], value: [30, 0])]
+            [.init(characteristic: numbers[3], offset: 0, value: [30, 0])]
         )
         let answers = try Self.tell(write, 4, app)
         #expect(
@@ -92,11 +93,11 @@ struct ThermometerTests {
     @Test("BTP-4: relaunched, it serves what it had published without publishing it again")
     func restored() throws {
         let app = try Self.start(restoring: ["thermometer"])
-        let service = WireLocalService(
+        let service = LocalService(
             number: 5,
             uuid: "1809",
             characteristics: [
-                WireLocalCharacteristic(number: 6, uuid: "2A21", properties: [.read, .write], permissions: .readable)
+                LocalCharacteristic(number: 6, uuid: "2A21", properties: 0xa, permissions: 1)
             ]
         )
         let past = WirePeripheralRestoration(

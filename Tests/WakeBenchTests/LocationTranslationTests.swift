@@ -148,7 +148,7 @@ struct LocationTranslationTests {
             decision: DecisionID(1),
             manager: 0
         )
-        #expect(translation.body(delivery, wallSeconds: 9) == .location(expected))
+        #expect(translation.locationEvent(delivery, wallSeconds: 9) == expected)
     }
 
     @Test("A sighting of a beacon is for nobody but the router")
@@ -159,6 +159,6 @@ struct LocationTranslationTests {
             decision: DecisionID(1),
             manager: 0
         )
-        #expect(translation.body(delivery, wallSeconds: 9) == nil)
+        #expect(translation.locationEvent(delivery, wallSeconds: 9) == nil)
     }
 }

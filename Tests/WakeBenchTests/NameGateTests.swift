@@ -41,10 +41,10 @@ struct NameGateTests {
     func messages() {
         let beacons = WireRegion(identifier: "shelf", shape: .beacons(uuid: "U", major: nil, minor: nil))
         let circle = WireRegion(identifier: "home", shape: .circle(latitude: 1, longitude: 2, radius: 3))
-        let service = WireLocalService(
+        let service = LocalService(
             number: 1,
             uuid: "180D",
-            characteristics: [WireLocalCharacteristic(number: 2, uuid: "2A37", properties: [], permissions: [])]
+            characteristics: [LocalCharacteristic(number: 2, uuid: "2A37", properties: 0, permissions: 0)]
         )
         let table: [(AppMessage, [String])] = [
             (.central(manager: 1, .create(id: 1, restoreIdentifier: "central", showPowerAlert: false)), ["central"]),
@@ -61,7 +61,7 @@ struct NameGateTests {
             ),
             (.launched, []),
         ]
-        for (message, names) in table { #expect(WireTranslation.names(in: message) == names) }
+        for (message, names) in table { #expect(Areas.rows.flatMap { $0.names(in: message) } == names) }
     }
 
     @Test(

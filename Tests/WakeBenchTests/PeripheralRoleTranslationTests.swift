@@ -18,21 +18,21 @@ struct PeripheralRoleTranslationTests {
         reader = identifiers.identifier(of: names.intern("reader"))
     }
 
-    private let wireService = WireLocalService(
+    private let wireService = LocalService(
         number: 2,
         uuid: "1809",
-        isPrimary: false,
-        includedServices: [1],
+        primary: false,
         characteristics: [
-            WireLocalCharacteristic(
+            LocalCharacteristic(
                 number: 3,
                 uuid: "2A1C",
-                properties: WireProperties(rawValue: 0x22),
-                permissions: .readable,
+                properties: 0x22,
+                permissions: 1,
                 value: [1],
-                descriptors: [WireLocalDescriptor(uuid: "2901", value: [2])]
+                descriptors: [LocalDescriptor(uuid: "2901", value: [2])]
             )
-        ]
+        ],
+        includes: [1]
     )
 
     @Test("BTP-4: a service comes back from a restoration as the app added it")
@@ -85,7 +85,7 @@ struct PeripheralRoleTranslationTests {
                 == .writeRequests(
                     central,
                     request: 7,
-                    [WireLocalWrite(characteristic: 3, offset: 1, value: [5])]
+                    [LocalWrite(characteristic: 3, offset: 1, value: [5])]
                 )
         )
         #expect(heard(.bluetoothPoweredOff, .none) == .state(.poweredOff))

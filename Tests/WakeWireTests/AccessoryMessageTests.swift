@@ -1,9 +1,10 @@
 import Testing
+import WakeModel
 import WakeWire
 
 @Suite("The messages of accessories")
 struct AccessoryMessageTests {
-    private static let dock = WireAccessory(
+    private static let dock = Accessory(
         connection: 3,
         name: "Dock",
         manufacturer: "Acme",

@@ -1,5 +1,6 @@
 import Testing
 
+import WakeModel
 @testable import WakeWire
 
 @Suite("The messages of location")
@@ -65,7 +66,7 @@ struct LocationMessageTests {
     @Test("As many positions fit as the document says, and no more are read")
     func manyPositions() throws {
         func packet(_ count: Int) -> [UInt8] {
-            let position = WirePosition(
+            let position = Position(
                 latitude: -89.123_456_789_012_34,
                 longitude: -179.123_456_789_012_3,
                 altitude: 8_848.861_234_567_89,
@@ -93,7 +94,9 @@ struct LocationMessageTests {
     @Test("A launch for location says so, and another does not")
     func welcome() throws {
         for isForLocation in [true, false] {
-            let welcome = BenchMessage.welcome(Welcome(state: .background, isForLocation: isForLocation))
+            let welcome = BenchMessage.welcome(
+                Welcome(state: .background, options: LaunchOptions(isForLocation: isForLocation))
+            )
             #expect(try BenchMessage(decoding: welcome.encode()) == welcome)
         }
     }

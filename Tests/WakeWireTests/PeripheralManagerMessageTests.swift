@@ -1,5 +1,6 @@
 import Testing
 
+import WakeModel
 @testable import WakeWire
 
 @Suite("The wire of the peripheral role")
@@ -8,20 +9,20 @@ struct PeripheralManagerMessageTests {
         identifier: "0B7C1C1E-5A67-4C0C-9A1D-6B2F8C6A7D10",
         maximumUpdateLength: 182
     )
-    private static let service = WireLocalService(
+    private static let service = LocalService(
         number: 2,
         uuid: "1809",
-        includedServices: [1],
         characteristics: [
-            WireLocalCharacteristic(
+            LocalCharacteristic(
                 number: 3,
                 uuid: "2A1C",
-                properties: [.read, .indicate],
-                permissions: [.readable, .writeEncryptionRequired],
-                descriptors: [WireLocalDescriptor(uuid: "2901", value: [111])]
+                properties: 0x22,
+                permissions: 0x9,
+                descriptors: [LocalDescriptor(uuid: "2901", value: [111])]
             ),
-            WireLocalCharacteristic(number: 4, uuid: "2A1D", properties: .read, permissions: .readable, value: [2]),
-        ]
+            LocalCharacteristic(number: 4, uuid: "2A1D", properties: 2, permissions: 1, value: [2]),
+        ],
+        includes: [1]
     )
     private static let failure = WireFailure(domain: "CBErrorDomain", code: 8, message: "not allowed")
 
@@ -58,7 +59,7 @@ struct PeripheralManagerMessageTests {
             .writeRequests(
                 central,
                 request: 2,
-                [.init(characteristic: 3, value: []), .init(characteristic: 3, offset: 18, value: [5])]
+                [.init(characteristic: 3, offset: 0, value: []), .init(characteristic: 3, offset: 18, value: [5])]
             ),
             .readyToUpdate, .channelPublished(psm: 0, failure: failure), .channelUnpublished(psm: 192, failure: nil),
             .channelOpened(central, psm: 192, failure: nil),

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+import WakeModel
 @testable import WakeWire
 
 @Suite("WIRE.md")
@@ -11,7 +12,8 @@ struct WireDocumentTests {
         .standardizedFileURL
 
     private static let areas = [
-        "Areas/Accessory.swift", "Areas/Audio.swift", "Areas/Bluetooth.swift", "Areas/Bluetooth+PeripheralRole.swift",
+        "Areas/Areas.swift", "Areas/Accessory.swift", "Areas/Audio.swift", "Areas/Bluetooth.swift",
+        "Areas/Bluetooth+PeripheralRole.swift",
         "Areas/Location.swift", "Areas/VoIP.swift",
     ]
 
@@ -88,7 +90,7 @@ struct WireDocumentTests {
         let written = try Self.words(#"case \.[a-zA-Z0-9]+: "([a-zA-Z0-9.]+)""#, in: files)
         let read = Set(AppMessage.byWord.keys).union(BenchMessage.byWord.keys).union(WireDeliveryBody.byWord.keys)
             .union(WireCallback.byWord.keys)
-        let values = WireRegionState.allCases.map(\.word) + WireProximity.allCases.map(\.word)
+        let values = RegionState.allCases.map(\.word) + Proximity.allCases.map(\.word)
         #expect(written.subtracting(values) == read)
     }
 
@@ -97,11 +99,11 @@ struct WireDocumentTests {
         let document = try Self.text("WIRE.md")
         let words =
             WireAppState.allCases.map(\.rawValue) + WireRadioState.allCases.map(\.rawValue)
-            + WireLinkState.allCases.map(\.rawValue) + WireProperties.words.map(\.word)
-            + WirePermissions.words.map(\.word)
-            + WireAuthorization.allCases.map(\.rawValue) + WireRegionState.allCases.map(\.word)
-            + WireProximity.allCases.map(\.word) + WireAudioCategory.allCases.map(\.word)
-            + WireMicrophone.allCases.map(\.word) + WireAudioPortKind.allCases.map(\.word)
+            + WireLinkState.allCases.map(\.rawValue) + WireWords.properties.map(\.word)
+            + WireWords.permissions.map(\.word)
+            + WireAuthorization.allCases.map(\.rawValue) + RegionState.allCases.map(\.word)
+            + Proximity.allCases.map(\.word) + AudioCategory.allCases.map(\.word)
+            + MicrophonePermission.allCases.map(\.word) + AudioPortKind.allCases.map(\.word)
         for word in words + [
             WireLimits.socketVariable, "Version \(WireLimits.version)", "\(WireLimits.valueBytes)",
             "array of 1 to \(WireLimits.messages) such objects",

@@ -1,11 +1,39 @@
 import WakeModel
 import WakePorts
+import WakeProcesses
 import WakeWire
+
+extension AccessoryArea {
+    static func told(_ delivery: AppDelivery, to app: AppID, through host: ProcessAppHost) -> ToldEvent? {
+        host.translation.accessoryEvent(delivery).map { ToldEvent(.accessory($0), of: delivery) }
+    }
+
+    static func heard(
+        _ message: AppMessage,
+        with descriptors: inout ReceivedDescriptors,
+        from app: AppID,
+        by host: ProcessAppHost
+    ) -> Bool {
+        guard case .accessory(let manager, let request) = message else { return false }
+        host.heard(request, manager: manager, from: app)
+        return true
+    }
+
+    static func names(in message: AppMessage) -> [String] {
+        if case .accessory(_, .open(_, _, let protocolName)) = message { [protocolName] } else { [] }
+    }
+
+    static func refuse(_ message: AppMessage, because text: String, to app: AppID, by host: ProcessAppHost) {
+        guard case .accessory(_, .open(let session, _, _)) = message else { return }
+        let failure = WireFailure(domain: "NSPOSIXErrorDomain", code: 28, message: text)
+        host.tell(.accessory(.sessionOpened(failure: failure)), to: session, of: app, named: "sessionOpened")
+    }
+}
 
 /// The accessory managers and sessions of real apps.
 extension ProcessAppHost {
     /// A request about accessories; the list is answered here, without the router.
-    func heard(_ request: WireAccessoryRequest, manager: ManagerNumber, from app: AppID) {
+    fileprivate func heard(_ request: WireAccessoryRequest, manager: ManagerNumber, from app: AppID) {
         let asked: AccessoryRequest
         switch request {
         case .register: asked = .register
@@ -24,9 +52,7 @@ extension ProcessAppHost {
     /// Bytes came over a session of an app that runs, which nothing was to be decided about. The app answers when it has
     /// read them, so that virtual time can wait for it.
     func sessionHoldsBytes(of app: AppID, session: ManagerNumber) {
-        send(to: app, owing: .nothing(.none), named: "stream", decision: .none) { number in
-            .deliver(WireDelivery(delivery: number, manager: session, body: .accessory(.data)))
-        }
+        tell(.accessory(.data), to: session, of: app, named: "stream")
     }
 }
 

@@ -1,14 +1,7 @@
 import WakeModel
 import WakePorts
+import WakeProcesses
 import WakeWire
-
-/// How sound stands for an app.
-struct AudioFacts {
-    var permission: MicrophonePermission
-    var otherPlaying: Bool
-    var silenceSecondary: Bool
-    var route: AudioRoute
-}
 
 /// What the host knows of the sound of one process.
 struct AppSound {
@@ -38,12 +31,31 @@ extension AudioArea {
     static func tell(_ notice: AppNotice, to app: AppID, through host: ProcessAppHost) {
         if case .audioAnswer(let request, let answer) = notice { host.audioAnswer(answer, request: request, to: app) }
     }
+
+    static func told(_ delivery: AppDelivery, to app: AppID, through host: ProcessAppHost) -> ToldEvent? {
+        host.translation.audioEvent(delivery).map {
+            var told = ToldEvent(.audio($0), of: delivery)
+            told.manager = host.sounds[app]?.manager ?? 0
+            return told
+        }
+    }
+
+    static func heard(
+        _ message: AppMessage,
+        with descriptors: inout ReceivedDescriptors,
+        from app: AppID,
+        by host: ProcessAppHost
+    ) -> Bool {
+        guard case .audio(let manager, let request) = message else { return false }
+        host.heard(request, manager: manager, from: app)
+        return true
+    }
 }
 
 /// The audio sessions and engines of real apps.
 extension ProcessAppHost {
     /// A request of a process's session; how things stand is answered here, without the router.
-    func heard(_ request: WireAudioRequest, manager: ManagerNumber, from app: AppID) {
+    fileprivate func heard(_ request: WireAudioRequest, manager: ManagerNumber, from app: AppID) {
         var sound = sounds[app] ?? AppSound(manager: manager)
         sound.manager = manager
         defer { sounds[app] = sound }
@@ -96,16 +108,7 @@ extension ProcessAppHost {
         }
     }
 
-    private func status(of app: AppID, _ sound: AppSound, capacity: UInt32 = 0) -> WireAudioStatus {
-        let facts = surroundings?.view.audioFacts(of: app)
-        return WireAudioStatus(
-            microphone: facts?.permission ?? .undetermined,
-            rate: AudioFormat.rate,
-            frames: sound.frames,
-            capacity: capacity,
-            otherPlaying: facts?.otherPlaying ?? false,
-            silenceSecondary: facts?.silenceSecondary ?? false,
-            route: facts?.route ?? .builtIn
-        )
+    private func status(of app: AppID, _ sound: AppSound, capacity: UInt32 = 0) -> WireAudioStatus? {
+        surroundings?.view.audioStatus(of: app, frames: sound.frames, capacity: capacity)
     }
 }

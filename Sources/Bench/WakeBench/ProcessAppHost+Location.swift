@@ -1,27 +1,69 @@
 import WakeModel
 import WakePorts
+import WakeProcesses
 import WakeWire
 
 extension LocationArea {
     static func tell(_ notice: AppNotice, to app: AppID, through host: ProcessAppHost) {
         guard case .locationAuthorization(let manager, let authorization) = notice else { return }
-        host.locationAuthorization(authorization, manager: manager, to: app)
+        let event = WireLocationEvent.authorization(WireTranslation.authorization(authorization), precise: true)
+        host.tell(.location(event), to: manager, of: app, named: "locationManagerDidChangeAuthorization")
+    }
+
+    static func told(_ delivery: AppDelivery, to app: AppID, through host: ProcessAppHost) -> ToldEvent? {
+        host.translation.locationEvent(delivery, wallSeconds: host.surroundings?.wallSeconds ?? 0).map {
+            ToldEvent(.location($0), of: delivery)
+        }
+    }
+
+    static func heard(
+        _ message: AppMessage,
+        with descriptors: inout ReceivedDescriptors,
+        from app: AppID,
+        by host: ProcessAppHost
+    ) -> Bool {
+        guard case .location(let manager, let request) = message else { return false }
+        host.heard(request, manager: manager, from: app)
+        return true
+    }
+
+    static func names(in message: AppMessage) -> [String] {
+        switch message {
+        case .location(_, .monitor(let region)), .location(_, .range(let region)):
+            guard case .beacons(let uuid, _, _) = region.shape else { return [region.identifier] }
+            return [region.identifier, uuid]
+        case .location(_, .requestState(let region)): return [region]
+        default: return []
+        }
+    }
+
+    static func refuse(_ message: AppMessage, because text: String, to app: AppID, by host: ProcessAppHost) {
+        guard case .location(let manager, let request) = message else { return }
+        switch request {
+        case .monitor(let region): refuseMonitoring(region.identifier)
+        case .requestState(let region): refuseMonitoring(region)
+        case .range(let region):
+            let failure = WireTranslation.locationFailure(LocationFailureCode.rangingUnavailable, text)
+            let event = WireLocationEvent.rangingFailed(region.identifier, failure)
+            host.tell(.location(event), to: manager, of: app, named: "didFailRangingFor")
+        default: break
+        }
+        func refuseMonitoring(_ region: String) {
+            let failure = WireTranslation.locationFailure(LocationFailureCode.regionMonitoringFailure, text)
+            let event = WireLocationEvent.monitoringFailed(region, failure)
+            host.tell(.location(event), to: manager, of: app, named: "monitoringDidFailFor")
+        }
+    }
+
+    static func explain(_ cause: LaunchCause, in options: inout LaunchOptions, _ names: NameTable) {
+        options.isForLocation = cause.event.kind.source == source
     }
 }
 
 /// The location managers of real apps.
 extension ProcessAppHost {
-    fileprivate func locationAuthorization(
-        _ authorization: LocationAuthorization,
-        manager: ManagerNumber,
-        to app: AppID
-    ) {
-        let event = WireLocationEvent.authorization(WireTranslation.authorization(authorization), precise: true)
-        answer(event, manager: manager, to: app, named: "locationManagerDidChangeAuthorization")
-    }
-
     /// A request of a location manager; some are answered here, without the router.
-    func heard(_ request: WireLocationRequest, manager: ManagerNumber, from app: AppID) {
+    fileprivate func heard(_ request: WireLocationRequest, manager: ManagerNumber, from app: AppID) {
         switch request {
         case .create(let id):
             let status = surroundings.map { translation.status($0.view.locationFacts(of: app)) }
@@ -34,22 +76,11 @@ extension ProcessAppHost {
         case .deferUpdates:
             // No phone since iOS 13 holds updates back, and the emulated one never does.
             let failure = WireTranslation.locationFailure(11, "The phone cannot hold updates back.")
-            answer(
-                .deferredFinished(failure),
-                manager: manager,
-                to: app,
-                named: "didFinishDeferredUpdatesWithError"
-            )
-            return
+            let event = WireLocationEvent.deferredFinished(failure)
+            return tell(.location(event), to: manager, of: app, named: "didFinishDeferredUpdatesWithError")
         case .disallowDeferred: return
         default: break
         }
         if let asked = translation.location(request) { say(app, .request(.location(manager, asked))) }
-    }
-
-    private func answer(_ event: WireLocationEvent, manager: ManagerNumber, to app: AppID, named name: String) {
-        send(to: app, owing: .nothing(.none), named: name, decision: .none) { number in
-            .deliver(WireDelivery(delivery: number, manager: manager, body: .location(event)))
-        }
     }
 }

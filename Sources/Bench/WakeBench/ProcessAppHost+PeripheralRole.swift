@@ -4,17 +4,13 @@ import WakeWire
 
 /// The peripheral managers of real apps.
 extension ProcessAppHost {
-    func restorePeripheral(_ manager: ManagerNumber, _ state: RestoredPeripheral, to app: AppID) {
-        let restoration = translation.restoration(state, length: updateLength)
-        send(to: app, owing: .nothing(.none), named: "willRestoreState", decision: .none) { number in
-            .deliver(
-                WireDelivery(
-                    delivery: number,
-                    manager: manager,
-                    body: .peripheralManager(.willRestore(restoration))
-                )
-            )
-        }
+    /// A manager of the peripheral role was made.
+    func noteManager(_ manager: ManagerNumber, of app: AppID) {
+        processes[app]?.peripheralManagers.insert(manager)
+    }
+
+    func isPeripheralManager(_ manager: ManagerNumber, of app: AppID) -> Bool {
+        processes[app]?.peripheralManagers.contains(manager) == true
     }
 
     /// How many bytes an update to a central may have.

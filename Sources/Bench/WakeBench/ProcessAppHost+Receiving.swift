@@ -15,7 +15,6 @@ extension ProcessAppHost {
             fault(error.description, app)
             return
         }
-        if refusesNames(of: message, from: app) { return }
         switch message {
         case .hello(let version, _, _, let batches):
             process.takesBatches = batches
@@ -29,27 +28,18 @@ extension ProcessAppHost {
         case .timeRemaining(let id):
             reply(id, WireReply(seconds: surroundings?.view.backgroundSecondsRemaining(of: app)), to: app)
         case .signpost(let signpost): surroundings?.note(signpost, of: app)
-        case .central(let manager, .retrieve(let id, let identifiers)):
-            let isOn = surroundings?.view.radio.poweredOn == true
-            let found = isOn ? identifiers.compactMap { translation.identifiers.name(of: $0) } : []
-            reply(id, WireReply(peripherals: found.map { known($0, app, manager) }), to: app)
-        case .central(let manager, .retrieveConnected(let id, let services)):
-            let found =
-                surroundings?.view.radio.connectedPeripherals(services: services.map(translation.names.intern)) ?? []
-            reply(id, WireReply(peripherals: found.map { known($0, app, manager) }), to: app)
-        case .central(_, .create(let id, _, _)):
-            reply(id, WireReply(), to: app)
-            ask(message, app)
-        case .location(let manager, let request): heard(request, manager: manager, from: app)
-        case .accessory(let manager, let request): heard(request, manager: manager, from: app)
-        case .voip(let request): heard(request, with: &descriptors, from: app)
-        case .peripheralManager(let manager, let request): heard(request, manager: manager, from: app)
-        case .audio(let manager, let request): heard(request, manager: manager, from: app)
-        case .beginTask(_, _, let id?):
-            let granted = surroundings?.view.grantsTask(of: app) == true
-            reply(id, WireReply(granted: granted), to: app)
-            if granted { ask(message, app) }
-        case .central, .peripheral, .done, .beginTask, .endTask: ask(message, app)
+        case .beginTask(let token, _, let id):
+            if let id {
+                let granted = surroundings?.view.grantsTask(of: app) == true
+                reply(id, WireReply(granted: granted), to: app)
+                if !granted { return }
+            }
+            say(app, .request(.beginTask(token: token)))
+        case .endTask(let token): say(app, .request(.endTask(token: token)))
+        case .done: say(app, .request(.done))
+        default:
+            if refusesNames(of: message, from: app) { return }
+            for area in Areas.rows where area.heard(message, with: &descriptors, from: app, by: self) { return }
         }
     }
 
@@ -83,21 +73,5 @@ extension ProcessAppHost {
                 if !process.owes(event) { say(app, .acknowledged(event)) }
             }
         }
-    }
-
-    private func ask(_ message: AppMessage, _ app: AppID) {
-        guard let request = translation.request(message) else {
-            fault("names a peripheral that was never seen", app)
-            return
-        }
-        say(app, .request(request))
-    }
-
-    private func known(_ name: NameID, _ app: AppID, _ manager: ManagerNumber) -> WirePeripheral {
-        WirePeripheral(
-            identifier: translation.identifiers.identifier(of: name),
-            name: surroundings?.view.radio.knownPeripheral(name)?.name,
-            state: surroundings?.view.linkState(of: app, manager: manager, to: name) ?? .disconnected
-        )
     }
 }

@@ -21,28 +21,15 @@ extension ProcessAppHost {
         for area in Areas.rows { area.tell(notice, to: app, through: self) }
     }
 
-    /// A manager of the peripheral role was made.
-    func noteManager(_ manager: ManagerNumber, of app: AppID) {
-        processes[app]?.peripheralManagers.insert(manager)
-    }
-
-    func isPeripheralManager(_ manager: ManagerNumber, of app: AppID) -> Bool {
-        processes[app]?.peripheralManagers.contains(manager) == true
-    }
-
     func deliver(_ delivery: AppDelivery, to app: AppID, at now: Instant) {
-        let isPeripheral = delivery.event.kind.source == .bluetooth && isPeripheralManager(delivery.manager, of: app)
-        let body =
-            isPeripheral && delivery.event.kind != .channelDataAvailable
-            ? translation.peripheralManagerEvent(delivery, length: updateLength).map { .peripheralManager($0) }
-            : translation.body(delivery, wallSeconds: surroundings?.wallSeconds ?? 0)
-        guard let body else { return noteUntellable(delivery, to: app) }
+        let area = Areas.row(of: delivery.event.kind.source)
+        guard let told = area.told(delivery, to: app, through: self) else { return noteUntellable(delivery, to: app) }
         var value: [UInt8]?
         if case .value(let bytes) = delivery.payload { value = bytes }
         send(
             to: app,
             owing: .event(delivery.event.id, delivery.decision),
-            named: WireTranslation.delegateMethod(delivery.event.kind, peripheralRole: isPeripheral),
+            named: told.callback,
             value: value,
             decision: delivery.decision,
             channel: delivery.channel
@@ -53,10 +40,17 @@ extension ProcessAppHost {
                     event: LogTime.text(delivery.event.id),
                     decision: LogTime.text(delivery.decision),
                     cause: delivery.event.kind.source.word,
-                    manager: delivery.event.kind.source == .audio ? sounds[app]?.manager ?? 0 : delivery.manager,
-                    body: body
+                    manager: told.manager,
+                    body: told.body
                 )
             )
+        }
+    }
+
+    /// Tells an app something that is no event.
+    func tell(_ body: WireDeliveryBody, to manager: ManagerNumber, of app: AppID, named name: String) {
+        send(to: app, owing: .nothing(.none), named: name, decision: .none) { number in
+            .deliver(WireDelivery(delivery: number, manager: manager, body: body))
         }
     }
 

@@ -1,13 +1,31 @@
 import Glibc
 import WakeModel
+import WakePorts
 import WakeProcesses
 import WakeSystem
 import WakeWire
 
+extension VoIPArea {
+    static func told(_ delivery: AppDelivery, to app: AppID, through host: ProcessAppHost) -> ToldEvent? {
+        WireTranslation.voipEvent(delivery.event).map { ToldEvent(.voip($0), of: delivery) }
+    }
+
+    static func heard(
+        _ message: AppMessage,
+        with descriptors: inout ReceivedDescriptors,
+        from app: AppID,
+        by host: ProcessAppHost
+    ) -> Bool {
+        guard case .voip(let request) = message else { return false }
+        host.heard(request, with: &descriptors, from: app)
+        return true
+    }
+}
+
 /// The calls of real apps.
 extension ProcessAppHost {
     /// A request of a VoIP app; whether it is granted is told here, since the app waits for it.
-    func heard(_ request: WireVoIPRequest, with descriptors: inout ReceivedDescriptors, from app: AppID) {
+    fileprivate func heard(_ request: WireVoIPRequest, with descriptors: inout ReceivedDescriptors, from app: AppID) {
         switch request {
         case .watch(let id, let socket): watch(socket, id, with: descriptors.take(), from: app)
         case .setKeepAlive(let id, let period):
@@ -51,19 +69,6 @@ extension ProcessAppHost {
     /// Bytes came over a watched socket of an app that runs, which nothing was to be decided about. The app answers when
     /// it has read them, so that virtual time can wait for it.
     func socketHoldsBytes(of app: AppID, socket: SocketNumber) {
-        send(to: app, owing: .nothing(.none), named: "stream", decision: .none) { number in
-            .deliver(WireDelivery(delivery: number, manager: 0, body: .voip(.data(socket: socket))))
-        }
-    }
-}
-
-extension WireDeliveryBody {
-    /// Whether it is for what an app makes while it launches. Otherwise what the app does at the first word would come
-    /// before or after its launch, by chance.
-    var waitsForLaunch: Bool {
-        switch self {
-        case .location, .voip: true
-        default: false
-        }
+        tell(.voip(.data(socket: socket)), to: 0, of: app, named: "stream")
     }
 }

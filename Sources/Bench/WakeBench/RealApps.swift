@@ -39,26 +39,8 @@ final class RealApps {
                 throw CommandFailure(.internal, "\(error)")
             }
         }
-        try checkSetUp(scenario, found)
+        for area in Areas.rows { try area.check(scenario, found) }
         return found
-    }
-
-    /// Refuses a step that sets up an accessory for an app whose bundle does not declare that (BTC-8).
-    private static func checkSetUp(
-        _ scenario: Scenario,
-        _ found: [(position: Int, bundle: AppBundle)]
-    ) throws(CommandFailure) {
-        for step in scenario.steps {
-            guard case .setUp(let apps, _) = step.verb else { continue }
-            for (position, bundle) in found where apps.contains(position) && !bundle.accessorySetup {
-                throw CommandFailure(
-                    .invalidFile,
-                    "\(scenario.file):\(step.line): no accessory can be set up for \(scenario.apps[position].name): "
-                        + "NSAccessorySetupKitSupports of \(bundle.identifier) does not name Bluetooth",
-                    hint: "add Bluetooth to NSAccessorySetupKitSupports in Info.plist"
-                )
-            }
-        }
     }
 
     /// Says before anything is made whether the freezer that was asked for works here.

@@ -7,7 +7,9 @@ import WakeWire
 extension WireTranslation {
     /// What a fresh process is told.
     func welcome(_ state: AppState, _ cause: LaunchCause?) -> Welcome {
-        Welcome(
+        var options = LaunchOptions()
+        if let cause { for area in Areas.rows { area.explain(cause, in: &options, names) } }
+        return Welcome(
             state: Self.appState(state),
             cause: cause.map {
                 WireCause(
@@ -18,9 +20,7 @@ extension WireTranslation {
                     decision: LogTime.text($0.decision)
                 )
             },
-            bluetoothCentrals: cause?.restores.central.map(names.text) ?? [],
-            bluetoothPeripherals: cause?.restores.peripheral.map(names.text) ?? [],
-            isForLocation: cause?.event.kind.source == .location
+            options: options
         )
     }
 

@@ -10,7 +10,7 @@ extension WireTranslation {
     func peripheralManager(_ request: WirePeripheralManagerRequest) -> PeripheralManagerRequest? {
         switch request {
         case .create(_, let identifier, _): .create(restoreIdentifier: names.intern(identifier ?? ""))
-        case .addService(let service): .addService(Self.service(service))
+        case .addService(let service): .addService(service)
         case .removeService(let number): .removeService(number)
         case .removeAllServices: .removeAllServices
         case .startAdvertising(let localName, let services):
@@ -31,25 +31,6 @@ extension WireTranslation {
         guard let centrals else { return [] }
         let known = centrals.compactMap { identifiers.name(of: $0) }
         return known.isEmpty ? nil : known
-    }
-
-    private static func service(_ service: WireLocalService) -> LocalService {
-        LocalService(
-            number: service.number,
-            uuid: service.uuid,
-            primary: service.isPrimary,
-            characteristics: service.characteristics.map { characteristic in
-                LocalCharacteristic(
-                    number: characteristic.number,
-                    uuid: characteristic.uuid,
-                    properties: characteristic.properties.rawValue,
-                    permissions: characteristic.permissions.rawValue,
-                    value: characteristic.value,
-                    descriptors: characteristic.descriptors.map { LocalDescriptor(uuid: $0.uuid, value: $0.value) }
-                )
-            },
-            includes: service.includedServices
-        )
     }
 
     // MARK: To the app
@@ -74,11 +55,7 @@ extension WireTranslation {
         case (.readRequested, .readRequest(let offset)):
             return .readRequest(central, request: event.request, characteristic: event.local, offset: offset)
         case (.writeRequested, .writeRequests(let writes)):
-            return .writeRequests(
-                central,
-                request: event.request,
-                writes.map { WireLocalWrite(characteristic: $0.characteristic, offset: $0.offset, value: $0.value) }
-            )
+            return .writeRequests(central, request: event.request, writes)
         case (.readyToUpdate, _): return .readyToUpdate
         case (.channelPublished, _):
             return .channelPublished(psm: UInt16(truncatingIfNeeded: event.local), failure: failure)
@@ -97,33 +74,12 @@ extension WireTranslation {
     /// What a peripheral manager gets back in willRestoreState.
     func restoration(_ state: RestoredPeripheral, length: (NameID) -> UInt16) -> WirePeripheralRestoration {
         WirePeripheralRestoration(
-            services: state.services.map(Self.service),
+            services: state.services,
             subscriptions: state.subscribed.map {
                 .init(characteristic: $0.characteristic, central: central($0.central, length))
             },
             advertisement: state.advertised.map {
                 .init(localName: $0.localName, services: $0.services.map(names.text))
-            }
-        )
-    }
-
-    private static func service(_ service: LocalService) -> WireLocalService {
-        WireLocalService(
-            number: service.number,
-            uuid: service.uuid,
-            isPrimary: service.primary,
-            includedServices: service.includes,
-            characteristics: service.characteristics.map { characteristic in
-                WireLocalCharacteristic(
-                    number: characteristic.number,
-                    uuid: characteristic.uuid,
-                    properties: WireProperties(rawValue: characteristic.properties),
-                    permissions: WirePermissions(rawValue: characteristic.permissions),
-                    value: characteristic.value,
-                    descriptors: characteristic.descriptors.map {
-                        WireLocalDescriptor(uuid: $0.uuid, value: $0.value)
-                    }
-                )
             }
         )
     }

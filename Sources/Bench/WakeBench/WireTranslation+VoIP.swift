@@ -16,4 +16,15 @@ extension WireTranslation {
     static func keepAlivePeriod(_ seconds: Double) -> Instant.Span {
         .milliseconds(Int64(seconds * 1_000))
     }
+
+    /// What an app reads of an event of its calls; nil for one that has no callback.
+    static func voipEvent(_ event: WakeEvent) -> WireVoIPEvent? {
+        switch event.kind {
+        case .voipData: .data(socket: event.socket)
+        case .voipClosed: .closed(socket: event.socket)
+        case .voipKeepAlive: .keepAlive
+        case .voipAfterBoot, .voipAfterExit: .started
+        default: nil
+        }
+    }
 }

@@ -183,7 +183,7 @@ struct Comparison {
     /// What the bench says to the benchmark's app, up to a notified value; ` @ ` stands for the delivery's number.
     private static var swiftScript: [(words: String, packet: String)] {
         let peripheral = "6D9D1D67-7A5B-8C3E-9F11-2B1F0E6C5A40"
-        let characteristic = WireCharacteristic(uuid: "2A37", handle: 3, properties: .notify, isNotifying: true)
+        let characteristic = WireCharacteristic(uuid: "2A37", handle: 3, properties: 0x10, isNotifying: true)
         let service = WireService(uuid: "180D", handle: 1, characteristics: [characteristic])
         let belt = WirePeripheral(identifier: peripheral, name: "Belt", state: .connected, services: [service])
         func text(_ message: BenchMessage) -> String { String(decoding: message.encode(), as: UTF8.self) }
@@ -191,9 +191,12 @@ struct Comparison {
             text(.deliver(WireDelivery(delivery: number, manager: 1, body: body)))
         }
         return [
-            ("\"hello\"", text(.welcome(Welcome(state: .background, bluetoothCentrals: ["belt"])))),
-            ("\"launched\" create", deliver(1, .centralWillRestore(WireRestoration(peripherals: [belt])))),
-            ("", deliver(2, .centralState(.poweredOn))),
+            (
+                "\"hello\"",
+                text(.welcome(Welcome(state: .background, options: LaunchOptions(bluetoothCentrals: ["belt"]))))
+            ),
+            ("\"launched\" create", deliver(1, .central(.willRestore(WireRestoration(peripherals: [belt]))))),
+            ("", deliver(2, .central(.state(.poweredOn)))),
             ("\"delivery\":2", ""),
             ("\"done\" \"ack\"", valuePacket(peripheral)),
         ]
@@ -205,19 +208,15 @@ struct Comparison {
     }
 
     private static func valuePacket(_ peripheral: String) -> String {
-        var packet: [UInt8] = []
-        BenchMessage.appendValue(
-            to: &packet,
+        let message = WireDelivery(
             delivery: 0,
             event: "e-000001",
             decision: "d-000001",
             cause: "bluetooth",
             manager: 1,
-            peripheral: peripheral,
-            attribute: 3,
-            value: value
+            body: .peripheral(peripheral, .value(attribute: 3, value: value, failure: nil))
         )
-        let text = String(decoding: packet, as: UTF8.self)
+        let text = String(decoding: BenchMessage.deliver(message).encode(), as: UTF8.self)
         let field = "\"delivery\":"
         let parts = text.split(separator: field + "0", maxSplits: 1)
         return parts.joined(separator: field + "@")

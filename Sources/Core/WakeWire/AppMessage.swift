@@ -1,41 +1,3 @@
-/// A packet from an app to the bench.
-package enum AppMessage: Equatable, Sendable {
-    /// The first packet: which wire the app speaks, in what language, and whether it takes packets of several messages.
-    case hello(version: Int, client: String, pid: Int, batches: Bool = false)
-    /// `didFinishLaunching` has returned and the main queue has drained once.
-    case launched
-    /// The callback or delivery with that number is handled: it returned and its queue drained once.
-    ///
-    /// With `through`, never below `delivery`, so are all those up to that number.
-    case acknowledge(delivery: UInt64, through: UInt64? = nil)
-    /// The app's own word that the work of this wake is done (LIFE-11).
-    case done
-    /// A finite-length task begins; the app mints the token.
-    ///
-    /// With an id it begins only if it is granted, and a reply with `granted` says whether (TASK-7).
-    case beginTask(token: UInt64, name: String?, id: UInt64? = nil)
-    /// A finite-length task ends.
-    case endTask(token: UInt64)
-    /// How long the app may still run in the background; answered by a reply with `seconds`.
-    case timeRemaining(id: UInt64)
-    /// A mark for the run's trace; never answered.
-    case signpost(WireSignpost)
-    /// A request to a central manager.
-    case central(manager: UInt32, CentralRequest)
-    /// A request to a peripheral of a central manager.
-    case peripheral(manager: UInt32, peripheral: String, PeripheralRequest)
-    /// A request to a peripheral manager.
-    case peripheralManager(manager: UInt32, WirePeripheralManagerRequest)
-    /// A request to a location manager.
-    case location(manager: UInt32, WireLocationRequest)
-    /// A request of the audio session or engine.
-    case audio(manager: UInt32, WireAudioRequest)
-    /// A request to the accessory manager.
-    case accessory(manager: UInt32, WireAccessoryRequest)
-    /// A request for calls.
-    case voip(WireVoIPRequest)
-}
-
 extension AppMessage {
     /// Reads a packet.
     ///
@@ -75,18 +37,11 @@ extension AppMessage {
 
 extension AppMessage: CodedByWord {
     static let byWord = {
-        var blanks: [Self] = [
+        let blanks: [Self] = [
             .hello(version: 0, client: "", pid: 0), .launched, .acknowledge(delivery: 0), .done,
             .beginTask(token: 0, name: nil), .endTask(token: 0), .timeRemaining(id: 0), .signpost(.blank),
         ]
-        blanks += CentralRequest.blanks.map { .central(manager: 0, $0) }
-        blanks += PeripheralRequest.blanks.map { .peripheral(manager: 0, peripheral: "", $0) }
-        blanks += WirePeripheralManagerRequest.blanks.map { .peripheralManager(manager: 0, $0) }
-        blanks += WireLocationRequest.blanks.map { .location(manager: 0, $0) }
-        blanks += WireAudioRequest.blanks.map { .audio(manager: 0, $0) }
-        blanks += WireAccessoryRequest.blanks.map { .accessory(manager: 0, $0) }
-        blanks += WireVoIPRequest.blanks.map { .voip($0) }
-        return table(blanks)
+        return table(blanks + areas)
     }()
 
     var word: String {
@@ -99,13 +54,7 @@ extension AppMessage: CodedByWord {
         case .endTask: "task.end"
         case .timeRemaining: "time.remaining"
         case .signpost: "signpost"
-        case .central(_, let request): request.word
-        case .peripheral(_, _, let request): request.word
-        case .peripheralManager(_, let request): request.word
-        case .location(_, let request): request.word
-        case .audio(_, let request): request.word
-        case .accessory(_, let request): request.word
-        case .voip(let request): request.word
+        default: areaWord
         }
     }
 
@@ -136,46 +85,7 @@ extension AppMessage: CodedByWord {
         case .timeRemaining(let id): self = try .timeRemaining(id: coder.field("id", id, .whole))
         case .signpost(let signpost): self = try .signpost(signpost.coded(&coder))
         case .launched, .done: break
-        case .central, .peripheral, .peripheralManager, .location, .audio, .accessory, .voip:
-            try codeRequest(&coder)
+        default: try codeRequest(&coder)
         }
-    }
-
-    /// The fields of a request to an area: whom it is for, then its own.
-    private mutating func codeRequest(_ coder: inout FieldCoder) throws(WireError) {
-        switch self {
-        case .central(let manager, var request):
-            self = try .central(manager: coder.request(of: manager, &request), request)
-        case .peripheral(let manager, let peripheral, var request):
-            let manager = try coder.field("manager", manager, .whole)
-            let peripheral = try coder.field("peripheral", peripheral, .identifier)
-            try request.code(&coder)
-            self = .peripheral(manager: manager, peripheral: peripheral, request)
-        case .peripheralManager(let manager, var request):
-            self = try .peripheralManager(manager: coder.request(of: manager, &request), request)
-        case .location(let manager, var request):
-            self = try .location(manager: coder.request(of: manager, &request), request)
-        case .audio(let manager, var request):
-            self = try .audio(manager: coder.request(of: manager, &request), request)
-        case .accessory(let manager, var request):
-            self = try .accessory(manager: coder.request(of: manager, &request), request)
-        case .voip(var request):
-            try request.code(&coder)
-            self = .voip(request)
-        case .hello, .launched, .acknowledge, .done, .beginTask, .endTask, .timeRemaining, .signpost:
-            preconditionFailure("\(word) is no request to an area")
-        }
-    }
-}
-
-extension FieldCoder {
-    /// The number of a manager, which comes back, and the fields of a request to it.
-    fileprivate mutating func request(
-        of manager: UInt32,
-        _ request: inout some CodedByWord
-    ) throws(WireError) -> UInt32 {
-        let manager = try field("manager", manager, .whole)
-        try request.code(&self)
-        return manager
     }
 }

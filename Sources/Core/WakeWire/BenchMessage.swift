@@ -18,28 +18,20 @@ package struct Welcome: Equatable, Sendable {
     package var state: WireAppState
     /// Why the process was started; nil for a launch by the user.
     package var cause: WireCause?
-    /// Restore identifiers of the central managers that wait to be made again.
-    package var bluetoothCentrals: [String]
-    /// Restore identifiers of the peripheral managers that wait to be made again.
-    package var bluetoothPeripherals: [String]
-    /// Whether an event of a location service started the process.
-    package var isForLocation: Bool
+    /// What the areas have to say of the launch.
+    package var options: LaunchOptions
 
     /// What a fresh process is told.
     package init(
         version: Int = WireLimits.version,
         state: WireAppState,
         cause: WireCause? = nil,
-        bluetoothCentrals: [String] = [],
-        bluetoothPeripherals: [String] = [],
-        isForLocation: Bool = false
+        options: LaunchOptions = LaunchOptions()
     ) {
         self.version = version
         self.state = state
         self.cause = cause
-        self.bluetoothCentrals = bluetoothCentrals
-        self.bluetoothPeripherals = bluetoothPeripherals
-        self.isForLocation = isForLocation
+        self.options = options
     }
 }
 
@@ -94,51 +86,6 @@ package enum WireCallback: Equatable, Sendable {
     case taskExpiration(tokens: [UInt64])
 }
 
-/// The answer to a request; what does not apply is nil.
-package struct WireReply: Equatable, Sendable {
-    /// Why the request failed.
-    package var failure: WireFailure?
-    /// Time remaining, in seconds; nil means without limit.
-    package var seconds: Double?
-    /// The peripherals asked for.
-    package var peripherals: [WirePeripheral]?
-    /// The state of the radio.
-    package var state: WireRadioState?
-    /// Whether the phone's queue took an update of a peripheral manager.
-    package var taken: Bool?
-    /// What a fresh location manager is told.
-    package var location: WireLocationStatus?
-    /// How sound stands.
-    package var audio: WireAudioStatus?
-    /// The accessories that the app may see, at most ``WireLimits/accessories``.
-    package var accessories: [WireAccessory]?
-    /// Whether a VoIP socket is watched, or a keep-alive handler will be called.
-    package var granted: Bool?
-
-    /// An answer; without arguments it only says that the request was heard.
-    package init(
-        failure: WireFailure? = nil,
-        seconds: Double? = nil,
-        peripherals: [WirePeripheral]? = nil,
-        state: WireRadioState? = nil,
-        taken: Bool? = nil,
-        location: WireLocationStatus? = nil,
-        accessories: [WireAccessory]? = nil,
-        granted: Bool? = nil,
-        audio: WireAudioStatus? = nil
-    ) {
-        self.failure = failure
-        self.seconds = seconds
-        self.peripherals = peripherals
-        self.state = state
-        self.taken = taken
-        self.location = location
-        self.audio = audio
-        self.accessories = accessories
-        self.granted = granted
-    }
-}
-
 /// An error as the app sees it.
 package struct WireFailure: Error, Equatable, Sendable {
     /// The domain, such as `CBErrorDomain`.
@@ -187,43 +134,6 @@ package struct WireDelivery: Equatable, Sendable {
         self.manager = manager
         self.body = body
     }
-}
-
-/// What happened to a manager or one of its peripherals.
-package enum WireDeliveryBody: Equatable, Sendable {
-    /// The radio's state changed, or is told for the first time.
-    case centralState(WireRadioState)
-    /// A manager made with a restore identifier gets its past back, before its first state.
-    case centralWillRestore(WireRestoration)
-    /// An advertisement was seen.
-    case centralDiscovered(WireDiscovery)
-    /// A connection was made.
-    case centralConnected(peripheral: String, name: String?)
-    /// A connection could not be made.
-    case centralFailedToConnect(peripheral: String, failure: WireFailure?)
-    /// A connection ended; no failure when the app asked for it. Time in seconds since 1970.
-    case centralDisconnected(
-        peripheral: String,
-        failure: WireFailure?,
-        timestamp: Double,
-        isReconnecting: Bool
-    )
-    /// A connection of the phone that the manager asked about came up or went.
-    case centralConnectionEvent(peripheral: String, name: String?, isConnected: Bool)
-    /// Something happened to a peripheral.
-    case peripheral(String, WirePeripheralEvent)
-    /// Something happened to a peripheral manager.
-    case peripheralManager(WirePeripheralManagerEvent)
-    /// Something happened to a location manager.
-    case location(WireLocationEvent)
-    /// Something happened to the app's sound.
-    case audio(WireAudioEvent)
-    /// Something happened to an accessory, or to a session with one.
-    case accessory(WireAccessoryEvent)
-    /// Something happened to an app's calls.
-    case voip(WireVoIPEvent)
-    /// A channel of the manager has something to read, or its end; the app finds it on the channel's own socket.
-    case channelData
 }
 
 extension BenchMessage {
@@ -281,45 +191,6 @@ extension BenchMessage {
         try coder.word("type", of: &self, unknown: WireError.unknownType)
         try code(&coder)
     }
-
-    /// Appends the message of a notified value, the commonest of all, without building a message.
-    ///
-    /// The bytes are those of ``append(to:)`` for the same delivery.
-    package static func appendValue(
-        to buffer: inout [UInt8],
-        delivery: UInt64,
-        event: String?,
-        decision: String?,
-        cause: String?,
-        manager: UInt32,
-        peripheral: String,
-        attribute: UInt16,
-        value: [UInt8]
-    ) {
-        let isWritten = ValueWriter.append(
-            to: &buffer,
-            delivery: delivery,
-            event: event,
-            decision: decision,
-            cause: cause,
-            manager: manager,
-            peripheral: peripheral,
-            attribute: attribute,
-            value: value
-        )
-        guard !isWritten else {
-            return
-        }
-        let message = WireDelivery(
-            delivery: delivery,
-            event: event,
-            decision: decision,
-            cause: cause,
-            manager: manager,
-            body: .peripheral(peripheral, .value(attribute: attribute, value: value, failure: nil))
-        )
-        BenchMessage.deliver(message).appendInParts(to: &buffer)
-    }
 }
 
 // MARK: Coding
@@ -370,9 +241,7 @@ extension Welcome: Coded {
         guard try coder.enter("launchOptions") else {
             return
         }
-        try coder.field("bluetoothCentrals", of: &bluetoothCentrals, .texts, omitted: [])
-        try coder.field("bluetoothPeripherals", of: &bluetoothPeripherals, .texts, omitted: [])
-        try coder.field("location", of: &isForLocation, .bool, omitted: false)
+        try options.code(&coder)
         coder.leave()
     }
 }
@@ -414,22 +283,6 @@ extension WireCallback: CodedByWord {
     }
 }
 
-extension WireReply: Coded {
-    static let blank = WireReply()
-
-    mutating func code(_ coder: inout FieldCoder) throws(WireError) {
-        failure = try coder.failure(failure)
-        try coder.field("seconds", of: &seconds, .seconds)
-        try coder.field("peripherals", of: &peripherals, .list())
-        try coder.field("state", of: &state, .word)
-        try coder.field("taken", of: &taken, .bool)
-        try coder.field("granted", of: &granted, .bool)
-        try coder.field("location", of: &location, .object)
-        try coder.field("audio", of: &audio, .object)
-        try coder.field("accessories", of: &accessories, .list())
-    }
-}
-
 extension WireFailure: Coded {
     static let blank = WireFailure(domain: "", code: 0, message: "")
 
@@ -463,108 +316,5 @@ extension WireDelivery: Coded {
         try coder.field("manager", of: &manager, .whole)
         try coder.word("kind", of: &body, unknown: WireError.unknownKind)
         try body.code(&coder)
-    }
-}
-
-extension WireDeliveryBody: CodedByWord {
-    static let byWord = {
-        var blanks: [Self] = [
-            .centralState(.unknown), .centralWillRestore(.blank), .centralDiscovered(.blank),
-            .centralConnected(peripheral: "", name: nil), .centralFailedToConnect(peripheral: "", failure: nil),
-            .centralDisconnected(peripheral: "", failure: nil, timestamp: 0, isReconnecting: false),
-            .centralConnectionEvent(peripheral: "", name: nil, isConnected: false), .channelData,
-        ]
-        blanks += WirePeripheralEvent.blanks.map { .peripheral("", $0) }
-        blanks += WirePeripheralManagerEvent.blanks.map { .peripheralManager($0) }
-        blanks += WireLocationEvent.blanks.map { .location($0) }
-        blanks += WireAudioEvent.blanks.map { .audio($0) }
-        blanks += WireAccessoryEvent.blanks.map { .accessory($0) }
-        blanks += WireVoIPEvent.blanks.map { .voip($0) }
-        return table(blanks)
-    }()
-
-    var word: String {
-        switch self {
-        case .centralState: "central.state"
-        case .centralWillRestore: "central.willRestore"
-        case .centralDiscovered: "central.discovered"
-        case .centralConnected: "central.connected"
-        case .centralFailedToConnect: "central.failedToConnect"
-        case .centralDisconnected: "central.disconnected"
-        case .centralConnectionEvent: "central.connectionEvent"
-        case .peripheral(_, let event): event.word
-        case .peripheralManager(let event): event.word
-        case .location(let event): event.word
-        case .audio(let event): event.word
-        case .accessory(let event): event.word
-        case .voip(let event): event.word
-        case .channelData: "channel.data"
-        }
-    }
-
-    mutating func code(_ coder: inout FieldCoder) throws(WireError) {
-        switch self {
-        case .centralState, .centralWillRestore, .centralDiscovered, .centralConnected, .centralFailedToConnect,
-            .centralDisconnected, .centralConnectionEvent:
-            try codeCentral(&coder)
-        case .peripheral(let peripheral, var event):
-            let peripheral = try coder.field("peripheral", peripheral, .identifier)
-            try event.code(&coder)
-            self = .peripheral(peripheral, event)
-        case .peripheralManager(var event):
-            try event.code(&coder)
-            self = .peripheralManager(event)
-        case .location(var event):
-            try event.code(&coder)
-            self = .location(event)
-        case .audio(var event):
-            try event.code(&coder)
-            self = .audio(event)
-        case .accessory(var event):
-            try event.code(&coder)
-            self = .accessory(event)
-        case .voip(var event):
-            try event.code(&coder)
-            self = .voip(event)
-        case .channelData: break
-        }
-    }
-
-    /// The fields of what happened to a central manager.
-    private mutating func codeCentral(_ coder: inout FieldCoder) throws(WireError) {
-        switch self {
-        case .centralState(let state): self = try .centralState(coder.field("state", state, .word))
-        case .centralWillRestore(var restoration):
-            try restoration.code(&coder)
-            self = .centralWillRestore(restoration)
-        case .centralDiscovered(var discovery):
-            try discovery.code(&coder)
-            self = .centralDiscovered(discovery)
-        case .centralConnected(let peripheral, let name):
-            self = try .centralConnected(
-                peripheral: coder.field("peripheral", peripheral, .identifier),
-                name: coder.field("name", name, .text)
-            )
-        case .centralFailedToConnect(let peripheral, let failure):
-            self = try .centralFailedToConnect(
-                peripheral: coder.field("peripheral", peripheral, .identifier),
-                failure: coder.failure(failure)
-            )
-        case .centralDisconnected(let peripheral, let failure, let timestamp, let isReconnecting):
-            self = try .centralDisconnected(
-                peripheral: coder.field("peripheral", peripheral, .identifier),
-                failure: coder.failure(failure),
-                timestamp: coder.field("timestamp", timestamp, .seconds, absent: 0),
-                isReconnecting: coder.field("isReconnecting", isReconnecting, .bool, absent: false)
-            )
-        case .centralConnectionEvent(let peripheral, let name, let isConnected):
-            self = try .centralConnectionEvent(
-                peripheral: coder.field("peripheral", peripheral, .identifier),
-                name: coder.field("name", name, .text),
-                isConnected: coder.field("connected", isConnected, .bool)
-            )
-        case .peripheral, .peripheralManager, .location, .audio, .accessory, .voip, .channelData:
-            preconditionFailure("\(word) is no event of a central manager")
-        }
     }
 }

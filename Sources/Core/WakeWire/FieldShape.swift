@@ -61,43 +61,12 @@ extension FieldShape where Value == String {
             $0.writer.string($1)
         }
     }
-
-    /// A Bluetooth UUID of 4, 8 or 36 characters, in capitals.
-    static var uuid: FieldShape {
-        FieldShape { (found) throws(WireError) in
-            try found.uuid(found.text())
-        } write: {
-            $0.writer.string($1)
-        }
-    }
 }
 
 extension FieldShape where Value == [String] {
     static var texts: FieldShape {
         FieldShape { (found) throws(WireError) in
             try found.texts()
-        } write: {
-            $0.writer.strings($1)
-        }
-    }
-
-    /// Bluetooth UUIDs in capitals.
-    static var uuids: FieldShape {
-        FieldShape { (found) throws(WireError) in
-            try found.uuids()
-        } write: {
-            $0.writer.strings($1)
-        }
-    }
-
-    /// 128-bit UUIDs in capitals.
-    static var identifiers: FieldShape {
-        FieldShape { (found) throws(WireError) in
-            let all = try found.uuids()
-            guard all.allSatisfy({ $0.utf8.count == 36 }) else {
-                throw found.bad("UUIDs of 36 characters")
-            }
-            return all
         } write: {
             $0.writer.strings($1)
         }
@@ -139,20 +108,20 @@ extension FieldShape where Value: WireWord {
     }
 }
 
-extension FieldShape where Value: OptionSet, Value.Element == Value {
+extension FieldShape where Value: FixedWidthInteger {
     /// Words that stand for bits, each of a closed list.
     static func bits(_ words: [(word: String, bit: Value)], example: String) -> FieldShape {
         FieldShape { (found) throws(WireError) in
-            var bits: Value = []
+            var bits: Value = 0
             for word in try found.texts() {
                 guard let entry = words.first(where: { $0.word == word }) else {
                     throw found.bad("words such as \(example)")
                 }
-                bits.insert(entry.bit)
+                bits |= entry.bit
             }
             return bits
         } write: { coder, bits in
-            coder.writer.strings(words.filter { bits.contains($0.bit) }.map(\.word))
+            coder.writer.strings(words.filter { bits & $0.bit != 0 }.map(\.word))
         }
     }
 }

@@ -123,14 +123,6 @@ struct FieldValue {
         return bytes
     }
 
-    /// A Bluetooth UUID in capitals.
-    func uuid(_ text: String) throws(WireError) -> String {
-        guard let canonical = WireUUID.canonical(text) else {
-            throw bad("a Bluetooth UUID of 4, 8 or 36 characters")
-        }
-        return canonical
-    }
-
     // MARK: Arrays and objects
 
     var isObject: Bool {
@@ -169,14 +161,6 @@ struct FieldValue {
         return texts
     }
 
-    func uuids() throws(WireError) -> [String] {
-        var canonical: [String] = []
-        for text in try texts() {
-            canonical.append(try uuid(text))
-        }
-        return canonical
-    }
-
     /// Numbers that count up.
     func serials() throws(WireError) -> [UInt64] {
         var numbers: [UInt64] = []
@@ -203,32 +187,5 @@ struct FieldValue {
             next = Int(packet.tokens[next + 1].next)
         }
         return entries
-    }
-}
-
-/// Bluetooth UUIDs as text.
-package enum WireUUID {
-    /// The text in capitals, or nil when it is not 4 or 8 hexadecimal digits or the 36-character form.
-    package static func canonical(_ text: String) -> String? {
-        var text = text
-        var isLower = false
-        let isUUID = text.withUTF8 { bytes in
-            guard bytes.count == 4 || bytes.count == 8 || bytes.count == 36 else {
-                return false
-            }
-            for index in 0..<bytes.count {
-                let isDash = bytes.count == 36 && (index == 8 || index == 13 || index == 18 || index == 23)
-                switch unsafe bytes[index] {
-                case UInt8(ascii: "-") where isDash, 0x30...0x39 where !isDash, 0x41...0x46 where !isDash: break
-                case 0x61...0x66 where !isDash: isLower = true
-                default: return false
-                }
-            }
-            return true
-        }
-        guard isUUID else {
-            return nil
-        }
-        return isLower ? text.uppercased() : text
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import WakeModel
 import WakeWire
 
 extension AVAudioSession {
@@ -26,7 +27,7 @@ extension AVAudioSession {
         public static let multiRoute = Category(rawValue: "AVAudioSessionCategoryMultiRoute")
 
         /// Its word on the wire; nil for a name that is none of these.
-        var wire: WireAudioCategory? {
+        var wire: AudioCategory? {
             switch self {
             case .ambient: .ambient
             case .soloAmbient: .soloAmbient
@@ -204,7 +205,7 @@ extension AVAudioSession {
         /// A sound card.
         public static let usbAudio = Port(rawValue: "USBAudio")
 
-        init(_ kind: WireAudioPortKind) {
+        init(_ kind: AudioPortKind) {
             switch kind {
             case .speaker: self = .builtInSpeaker
             case .receiver: self = .builtInReceiver
@@ -246,7 +247,7 @@ public final class AVAudioSessionPortDescription: NSObject, @unchecked Sendable 
     /// Different for each.
     public var uid: String { "\(portType.rawValue)-\(portName)" }
 
-    init(_ port: WireAudioPort) {
+    init(_ port: AudioRoute.End) {
         portType = AVAudioSession.Port(port.kind)
         portName = port.name
     }
@@ -259,7 +260,7 @@ public final class AVAudioSessionRouteDescription: NSObject, @unchecked Sendable
     /// Where it plays.
     public let outputs: [AVAudioSessionPortDescription]
 
-    init(_ route: WireAudioRoute) {
+    init(_ route: AudioRoute) {
         inputs = route.input.map { [AVAudioSessionPortDescription($0)] } ?? []
         outputs = route.output.map { [AVAudioSessionPortDescription($0)] } ?? []
     }

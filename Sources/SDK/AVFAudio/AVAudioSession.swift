@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import WakeClient
+import WakeModel
 import WakeWire
 
 /// How the app and the system share sound.
@@ -47,14 +48,6 @@ public final class AVAudioSession: NSObject, Sendable {
 
     static func error(_ code: ErrorCode, _ text: String) -> NSError {
         NSError(domain: NSOSStatusErrorDomain, code: code.rawValue, userInfo: [NSLocalizedDescriptionKey: text])
-    }
-
-    private static func error(_ failure: WireFailure) -> NSError {
-        NSError(
-            domain: failure.domain,
-            code: failure.code,
-            userInfo: [NSLocalizedDescriptionKey: failure.message]
-        )
     }
 
     // MARK: Category
@@ -116,7 +109,7 @@ public final class AVAudioSession: NSObject, Sendable {
         }
         let manager = manager
         let reply = BenchClient.shared.request { .audio(manager: manager, .activate(id: $0)) }
-        if let failure = reply.failure { throw Self.error(failure) }
+        if let failure = reply.failure { throw failure.error() }
         learn(reply)
     }
 
@@ -133,7 +126,7 @@ public final class AVAudioSession: NSObject, Sendable {
         let (reply, descriptors) = BenchClient.shared.requestWithDescriptors {
             .audio(manager: manager, .start(id: $0, plays: plays, records: records))
         }
-        if let failure = reply.failure { throw Self.error(failure) }
+        if let failure = reply.failure { throw failure.error() }
         learn(reply)
         do throws(WireFailure) {
             return try RenderThread(
@@ -143,7 +136,7 @@ public final class AVAudioSession: NSObject, Sendable {
                 capacity: Int(reply.audio?.capacity ?? 0)
             )
         } catch {
-            throw Self.error(error)
+            throw error.error()
         }
     }
 
@@ -164,7 +157,7 @@ public final class AVAudioSession: NSObject, Sendable {
 
     /// The way of sound.
     public var currentRoute: AVAudioSessionRouteDescription {
-        AVAudioSessionRouteDescription(status?.route ?? WireAudioRoute(output: nil, input: nil))
+        AVAudioSessionRouteDescription(status?.route ?? AudioRoute(output: nil, input: nil))
     }
 
     /// Frames a second.

@@ -1,4 +1,5 @@
 import Foundation
+import WakeModel
 import WakeWire
 
 /// A device at the other end of the air.
@@ -21,6 +22,7 @@ open class CBAttribute: NSObject {
     let handle: UInt16
     let lock: NSLock
     private let storedUUID: CBUUID
+    private var storedNumber: UInt32 = 0
 
     init(uuid: CBUUID, handle: UInt16, lock: NSLock) {
         storedUUID = uuid
@@ -32,6 +34,12 @@ open class CBAttribute: NSObject {
     /// The kind of attribute.
     open var uuid: CBUUID {
         storedUUID
+    }
+
+    /// The number that the bench knows one of the app's own by; 0 before it is published.
+    var number: UInt32 {
+        get { lock.withLock { storedNumber } }
+        set { lock.withLock { storedNumber = newValue } }
     }
 }
 
@@ -133,9 +141,7 @@ open class CBCharacteristic: CBAttribute {
 
     init(_ characteristic: WireCharacteristic, of service: CBService) {
         storedService = service
-        storedProperties = CBCharacteristicProperties(
-            rawValue: UInt(characteristic.properties.rawValue)
-        )
+        storedProperties = CBCharacteristicProperties(rawValue: UInt(characteristic.properties))
         storedIsNotifying = characteristic.isNotifying
         super.init(
             uuid: CBUUID(string: characteristic.uuid),
@@ -208,7 +214,7 @@ open class CBDescriptor: CBAttribute {
     private weak var storedCharacteristic: CBCharacteristic?
     private var storedValue: Any?
 
-    init(_ descriptor: WireDescriptor, of characteristic: CBCharacteristic) {
+    init(_ descriptor: GATTDescriptor, of characteristic: CBCharacteristic) {
         storedCharacteristic = characteristic
         super.init(
             uuid: CBUUID(string: descriptor.uuid),

@@ -1,5 +1,6 @@
 import Foundation
 import WakeClient
+import WakeModel
 import WakeWire
 
 /// Finds peripherals, connects to them, and tells its delegate what happens.
@@ -162,15 +163,18 @@ open class CBCentralManager: CBManager {
             peripheral.setState(.connecting)
         }
         let delay = options?[CBConnectPeripheralOptionStartDelayKey]
-        let wireOptions = WireConnectOptions(
-            notifyOnConnection: flag(CBConnectPeripheralOptionNotifyOnConnectionKey, in: options),
-            notifyOnDisconnection: flag(CBConnectPeripheralOptionNotifyOnDisconnectionKey, in: options),
-            notifyOnNotification: flag(CBConnectPeripheralOptionNotifyOnNotificationKey, in: options),
-            autoReconnect: flag(CBConnectPeripheralOptionEnableAutoReconnect, in: options),
-            startDelay: (delay as? NSNumber)?.doubleValue
-        )
-        send(.connect(peripheral: peripheral.identifier.uuidString, wireOptions))
+        var asked: ConnectOptions = []
+        for (key, option) in Self.connectOptions where flag(key, in: options) { asked.insert(option) }
+        let seconds = (delay as? NSNumber)?.doubleValue
+        send(.connect(peripheral: peripheral.identifier.uuidString, asked, startDelay: seconds))
     }
+
+    private static let connectOptions: [(key: String, option: ConnectOptions)] = [
+        (CBConnectPeripheralOptionNotifyOnConnectionKey, .alertsOnConnection),
+        (CBConnectPeripheralOptionNotifyOnDisconnectionKey, .alertsOnDisconnection),
+        (CBConnectPeripheralOptionNotifyOnNotificationKey, .alertsOnNotification),
+        (CBConnectPeripheralOptionEnableAutoReconnect, .reconnects),
+    ]
 
     /// Ends a connection or a pending connect; the delegate is told in both cases.
     open func cancelPeripheralConnection(_ peripheral: CBPeripheral) {
@@ -258,27 +262,27 @@ open class CBCentralManager: CBManager {
 
     fileprivate func receive(_ body: WireDeliveryBody, _ descriptor: ReceivedDescriptor?) {
         switch body {
-        case .centralState(let state):
+        case .central(.state(let state)):
             receive(CBManagerState(state))
-        case .centralWillRestore(let restoration):
+        case .central(.willRestore(let restoration)):
             receive(restoration)
-        case .centralDiscovered(let discovery):
+        case .central(.discovered(let discovery)):
             receive(discovery)
-        case .centralConnected(let identifier, let name):
+        case .central(.connected(let identifier, let name)):
             if let peripheral = peripheral(identifier, name: name) {
                 peripheral.setState(.connected)
                 delegate?.centralManager(self, didConnect: peripheral)
             }
-        case .centralFailedToConnect(let identifier, let failure):
+        case .central(.failedToConnect(let identifier, let failure)):
             if let peripheral = peripheral(identifier) {
                 peripheral.setState(.disconnected)
                 delegate?.centralManager(self, didFailToConnect: peripheral, error: appError(failure))
             }
-        case .centralDisconnected(let identifier, let failure, let timestamp, let isReconnecting):
+        case .central(.disconnected(let identifier, let failure, let timestamp, let isReconnecting)):
             receiveDisconnect(identifier, failure, timestamp, isReconnecting)
         case .peripheral(let identifier, let event):
             held(identifier)?.receive(event, descriptor)
-        case .centralConnectionEvent(let identifier, let name, let isConnected):
+        case .central(.connectionEvent(let identifier, let name, let isConnected)):
             if let peripheral = peripheral(identifier, name: name) {
                 delegate?.centralManager(
                     self,
@@ -341,7 +345,7 @@ open class CBCentralManager: CBManager {
                 self,
                 didDiscover: peripheral,
                 advertisementData: discovery.advertisementData,
-                rssi: NSNumber(value: discovery.rssi)
+                rssi: NSNumber(value: Int(discovery.advertisement.signalStrength))
             )
         }
     }
@@ -381,12 +385,12 @@ private final class Receiver: @unchecked Sendable {
 
 extension WireDiscovery {
     fileprivate var advertisementData: [String: Any] {
-        var data: [String: Any] = [CBAdvertisementDataIsConnectable: NSNumber(value: isConnectable)]
-        if let localName {
+        var data: [String: Any] = [CBAdvertisementDataIsConnectable: NSNumber(value: advertisement.connectable)]
+        if let localName = advertisement.localName {
             data[CBAdvertisementDataLocalNameKey] = localName
         }
-        if !services.isEmpty {
-            data[CBAdvertisementDataServiceUUIDsKey] = services.map { CBUUID(string: $0) }
+        if !advertisement.services.isEmpty {
+            data[CBAdvertisementDataServiceUUIDsKey] = advertisement.services.map { CBUUID(string: $0) }
         }
         if !overflowServices.isEmpty {
             data[CBAdvertisementDataOverflowServiceUUIDsKey] = overflowServices.map { CBUUID(string: $0) }
@@ -396,15 +400,15 @@ extension WireDiscovery {
                 CBUUID(string: $0)
             }
         }
-        if let manufacturerData {
+        if let manufacturerData = advertisement.manufacturerData {
             data[CBAdvertisementDataManufacturerDataKey] = Data(manufacturerData)
         }
-        if !serviceData.isEmpty {
-            let pairs = serviceData.map { (CBUUID(string: $0.uuid), Data($0.data)) }
+        if !advertisement.serviceData.isEmpty {
+            let pairs = advertisement.serviceData.map { (CBUUID(string: $0.service), Data($0.data)) }
             data[CBAdvertisementDataServiceDataKey] = Dictionary(pairs) { $1 }
         }
-        if let txPower {
-            data[CBAdvertisementDataTxPowerLevelKey] = NSNumber(value: txPower)
+        if let txPower = advertisement.txPower {
+            data[CBAdvertisementDataTxPowerLevelKey] = NSNumber(value: Int(txPower))
         }
         return data
     }

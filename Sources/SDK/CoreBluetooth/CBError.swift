@@ -1,4 +1,5 @@
 import Foundation
+import WakeClient
 import WakeWire
 
 /// The domain of ``CBError``.
@@ -7,9 +8,12 @@ public let CBErrorDomain = "CBErrorDomain"
 public let CBATTErrorDomain = "CBATTErrorDomain"
 
 /// What went wrong between the app, the system and a remote device.
-public struct CBError: CustomNSError, Hashable, Sendable {
+public struct CBError: DomainError {
     /// The codes of Core Bluetooth's errors.
-    public enum Code: Int, Sendable {
+    public enum Code: Int, DomainErrorCode {
+        /// The errors that have them.
+        public typealias Failure = CBError
+
         /// No more is known.
         case unknown = 0
         /// The parameters are wrong.
@@ -48,11 +52,6 @@ public struct CBError: CustomNSError, Hashable, Sendable {
         case leGattExceededBackgroundNotificationLimit = 17
         /// The app has nearly used its background notifications.
         case leGattNearBackgroundNotificationLimit = 18
-
-        /// Whether the error is a ``CBError`` with this code.
-        public static func ~= (match: Code, error: any Error) -> Bool {
-            (error as? CBError)?.code == match
-        }
     }
 
     /// The domain of these errors.
@@ -62,45 +61,28 @@ public struct CBError: CustomNSError, Hashable, Sendable {
 
     /// The number of the code, also of one that ``Code`` has no name for.
     public let errorCode: Int
-    private let text: String
+    /// What people read; empty for no more than the number.
+    public let errorText: String
 
-    /// An error with a code and, in the user info, its description.
-    public init(_ code: Code, userInfo: [String: Any] = [:]) {
-        errorCode = code.rawValue
-        text = userInfo[NSLocalizedDescriptionKey] as? String ?? ""
+    /// What a number counts as that has no name.
+    public static var namelessCode: Code {
+        .unknown
     }
 
-    /// The error that an NSError stands for.
-    public init(_nsError error: NSError) {
-        errorCode = error.code
-        text = error.userInfo[NSLocalizedDescriptionKey] as? String ?? ""
-    }
-
-    init(number: Int, text: String) {
-        errorCode = number
-        self.text = text
-    }
-
-    /// The code.
-    public var code: Code {
-        Code(rawValue: errorCode) ?? .unknown
-    }
-
-    /// The description, where there is one.
-    public var errorUserInfo: [String: Any] {
-        text.isEmpty ? [:] : [NSLocalizedDescriptionKey: text]
-    }
-
-    /// What people read.
-    public var localizedDescription: String {
-        text.isEmpty ? "The operation couldn’t be completed. (\(CBErrorDomain) error \(errorCode).)" : text
+    /// An error with a number, which need not have a name.
+    public init(errorCode: Int, errorText: String) {
+        self.errorCode = errorCode
+        self.errorText = errorText
     }
 }
 
 /// What a remote device answered instead of doing what it was asked.
-public struct CBATTError: CustomNSError, Hashable, Sendable {
+public struct CBATTError: DomainError {
     /// The codes of the Attribute Protocol (Bluetooth Core Specification, Vol 3, Part F, 3.4.1.1).
-    public enum Code: Int, Sendable {
+    public enum Code: Int, DomainErrorCode {
+        /// The errors that have them.
+        public typealias Failure = CBATTError
+
         /// It worked.
         case success = 0x00
         /// The handle is not valid.
@@ -137,11 +119,6 @@ public struct CBATTError: CustomNSError, Hashable, Sendable {
         case unsupportedGroupType = 0x10
         /// The device has not enough resources.
         case insufficientResources = 0x11
-
-        /// Whether the error is a ``CBATTError`` with this code.
-        public static func ~= (match: Code, error: any Error) -> Bool {
-            (error as? CBATTError)?.code == match
-        }
     }
 
     /// The domain of these errors.
@@ -151,56 +128,22 @@ public struct CBATTError: CustomNSError, Hashable, Sendable {
 
     /// The number of the code, also of one that ``Code`` has no name for.
     public let errorCode: Int
-    private let text: String
+    /// What people read; empty for no more than the number.
+    public let errorText: String
 
-    /// An error with a code and, in the user info, its description.
-    public init(_ code: Code, userInfo: [String: Any] = [:]) {
-        errorCode = code.rawValue
-        text = userInfo[NSLocalizedDescriptionKey] as? String ?? ""
+    /// What a number counts as that has no name, such as an application's own.
+    public static var namelessCode: Code {
+        .unlikelyError
     }
 
-    /// The error that an NSError stands for.
-    public init(_nsError error: NSError) {
-        errorCode = error.code
-        text = error.userInfo[NSLocalizedDescriptionKey] as? String ?? ""
-    }
-
-    init(number: Int, text: String) {
-        errorCode = number
-        self.text = text
-    }
-
-    /// The code; a number without a name, such as an application's own, counts as unlikely error.
-    public var code: Code {
-        Code(rawValue: errorCode) ?? .unlikelyError
-    }
-
-    /// The description, where there is one.
-    public var errorUserInfo: [String: Any] {
-        text.isEmpty ? [:] : [NSLocalizedDescriptionKey: text]
-    }
-
-    /// What people read.
-    public var localizedDescription: String {
-        text.isEmpty ? "The operation couldn’t be completed. (\(CBATTErrorDomain) error \(errorCode).)" : text
+    /// An error with a number, which need not have a name.
+    public init(errorCode: Int, errorText: String) {
+        self.errorCode = errorCode
+        self.errorText = errorText
     }
 }
 
-/// The error that an app sees for a failure on the wire: the structs, so that `as? CBError` finds them.
+/// The error that an app sees for a failure on the wire.
 func appError(_ failure: WireFailure?) -> (any Error)? {
-    guard let failure else {
-        return nil
-    }
-    switch failure.domain {
-    case CBErrorDomain:
-        return CBError(number: failure.code, text: failure.message)
-    case CBATTErrorDomain:
-        return CBATTError(number: failure.code, text: failure.message)
-    default:
-        return NSError(
-            domain: failure.domain,
-            code: failure.code,
-            userInfo: [NSLocalizedDescriptionKey: failure.message]
-        )
-    }
+    failure?.error(orOf: CBError.self, CBATTError.self)
 }

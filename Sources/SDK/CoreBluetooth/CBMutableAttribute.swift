@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import WakeModel
 import WakeWire
 
 /// What a central may do with the value of a characteristic that the app publishes.
@@ -40,8 +41,6 @@ enum LocalNumbers {
 
 /// A service that the app publishes.
 open class CBMutableService: CBService {
-    private var storedNumber: UInt32 = 0
-
     /// A service without characteristics, to be published with ``CBPeripheralManager/add(_:)``.
     public init(type UUID: CBUUID, primary isPrimary: Bool) {
         super.init(own: UUID, primary: isPrimary)
@@ -64,12 +63,6 @@ open class CBMutableService: CBService {
         }
     }
 
-    /// The number that the bench knows it by; 0 before it is published.
-    var number: UInt32 {
-        get { lock.withLock { storedNumber } }
-        set { lock.withLock { storedNumber = newValue } }
-    }
-
     var ownCharacteristics: [CBMutableCharacteristic] {
         (characteristics ?? []).compactMap { $0 as? CBMutableCharacteristic }
     }
@@ -77,7 +70,6 @@ open class CBMutableService: CBService {
 
 /// A characteristic that the app publishes.
 open class CBMutableCharacteristic: CBCharacteristic {
-    private var storedNumber: UInt32 = 0
     private var storedPermissions: CBAttributePermissions
     private var storedCentrals: [CBCentral]?
 
@@ -124,12 +116,6 @@ open class CBMutableCharacteristic: CBCharacteristic {
                 descriptor.setCharacteristic(self)
             }
         }
-    }
-
-    /// The number that the bench knows it by; 0 before it is published.
-    var number: UInt32 {
-        get { lock.withLock { storedNumber } }
-        set { lock.withLock { storedNumber = newValue } }
     }
 
     func subscribe(_ central: CBCentral) {
@@ -181,25 +167,25 @@ extension CBMutableService {
     }
 
     /// The service as the bench reads it, once each part has its number.
-    func wire() -> WireLocalService {
+    func wire() -> LocalService {
         number = LocalNumbers.next()
-        return WireLocalService(
+        return LocalService(
             number: number,
             uuid: uuid.uuidString,
-            isPrimary: isPrimary,
-            includedServices: (includedServices ?? []).compactMap { ($0 as? CBMutableService)?.number },
-            characteristics: ownCharacteristics.map { $0.wire() }
+            primary: isPrimary,
+            characteristics: ownCharacteristics.map { $0.wire() },
+            includes: (includedServices ?? []).compactMap { ($0 as? CBMutableService)?.number }
         )
     }
 
     /// A service that was published before this process.
-    convenience init(_ service: WireLocalService, among published: [UInt32: CBMutableService]) {
-        self.init(type: CBUUID(string: service.uuid), primary: service.isPrimary)
+    convenience init(_ service: LocalService, among published: [UInt32: CBMutableService]) {
+        self.init(type: CBUUID(string: service.uuid), primary: service.primary)
         number = service.number
         LocalNumbers.skip(service.number)
         characteristics = service.characteristics.map { CBMutableCharacteristic($0) }
-        if !service.includedServices.isEmpty {
-            includedServices = service.includedServices.compactMap { published[$0] }
+        if !service.includes.isEmpty {
+            includedServices = service.includes.compactMap { published[$0] }
         }
     }
 }
@@ -224,28 +210,28 @@ extension CBMutableCharacteristic {
             : "Only the Characteristic User Description and Presentation Format descriptors are supported"
     }
 
-    fileprivate func wire() -> WireLocalCharacteristic {
+    fileprivate func wire() -> LocalCharacteristic {
         number = LocalNumbers.next()
-        return WireLocalCharacteristic(
+        return LocalCharacteristic(
             number: number,
             uuid: uuid.uuidString,
-            properties: WireProperties(rawValue: UInt16(truncatingIfNeeded: properties.rawValue)),
-            permissions: WirePermissions(rawValue: UInt8(truncatingIfNeeded: permissions.rawValue)),
+            properties: UInt16(truncatingIfNeeded: properties.rawValue),
+            permissions: UInt8(truncatingIfNeeded: permissions.rawValue),
             value: value.map { Array($0) },
             descriptors: (descriptors ?? []).compactMap { descriptor in
                 (descriptor as? CBMutableDescriptor)?.bytes.map {
-                    WireLocalDescriptor(uuid: descriptor.uuid.uuidString, value: $0)
+                    LocalDescriptor(uuid: descriptor.uuid.uuidString, value: $0)
                 }
             }
         )
     }
 
-    fileprivate convenience init(_ characteristic: WireLocalCharacteristic) {
+    fileprivate convenience init(_ characteristic: LocalCharacteristic) {
         self.init(
             type: CBUUID(string: characteristic.uuid),
-            properties: CBCharacteristicProperties(rawValue: UInt(characteristic.properties.rawValue)),
+            properties: CBCharacteristicProperties(rawValue: UInt(characteristic.properties)),
             value: characteristic.value.map { Data($0) },
-            permissions: CBAttributePermissions(rawValue: UInt(characteristic.permissions.rawValue))
+            permissions: CBAttributePermissions(rawValue: UInt(characteristic.permissions))
         )
         number = characteristic.number
         LocalNumbers.skip(characteristic.number)

@@ -1,5 +1,6 @@
 import Foundation
 import WakeClient
+import WakeModel
 import WakeWire
 
 // MARK: The manager's side
@@ -105,7 +106,7 @@ extension CBPeripheral {
     }
 
     private func receiveDescriptors(
-        _ found: [WireDescriptor],
+        _ found: [GATTDescriptor],
         _ handle: UInt16,
         _ failure: WireFailure?
     ) {

@@ -1,4 +1,5 @@
 import Foundation
+import WakeClient
 import WakeWire
 
 /// The domain of errors of Core Location.
@@ -7,9 +8,12 @@ public let kCLErrorDomain = "kCLErrorDomain"
 public let kCLErrorUserInfoAlternateRegionKey = "kCLErrorUserInfoAlternateRegionKey"
 
 /// What Core Location could not do.
-public struct CLError: CustomNSError, Hashable, Sendable {
+public struct CLError: DomainError {
     /// The codes, with Apple's numbers.
-    public enum Code: Int, Sendable {
+    public enum Code: Int, DomainErrorCode {
+        /// The errors that have them.
+        public typealias Failure = CLError
+
         /// The position is not known now; it may be later.
         case locationUnknown = 0
         /// The user refused.
@@ -50,11 +54,6 @@ public struct CLError: CustomNSError, Hashable, Sendable {
         case promptDeclined = 18
         /// Past positions cannot be had.
         case historicalLocationError = 19
-
-        /// Whether the error is a ``CLError`` with this code.
-        public static func ~= (match: Code, error: any Error) -> Bool {
-            (error as? CLError)?.code == match
-        }
     }
 
     /// The domain of these errors.
@@ -64,38 +63,18 @@ public struct CLError: CustomNSError, Hashable, Sendable {
 
     /// The number of the code, also of one that ``Code`` has no name for.
     public let errorCode: Int
-    private let text: String
+    /// What people read; empty for no more than the number.
+    public let errorText: String
 
-    /// An error with a code and, in the user info, its description.
-    public init(_ code: Code, userInfo: [String: Any] = [:]) {
-        errorCode = code.rawValue
-        text = userInfo[NSLocalizedDescriptionKey] as? String ?? ""
+    /// What a number counts as that has no name.
+    public static var namelessCode: Code {
+        .locationUnknown
     }
 
-    /// The error that an NSError stands for.
-    public init(_nsError error: NSError) {
-        errorCode = error.code
-        text = error.userInfo[NSLocalizedDescriptionKey] as? String ?? ""
-    }
-
-    init(number: Int, text: String) {
-        errorCode = number
-        self.text = text
-    }
-
-    /// The code.
-    public var code: Code {
-        Code(rawValue: errorCode) ?? .locationUnknown
-    }
-
-    /// The description, where there is one.
-    public var errorUserInfo: [String: Any] {
-        text.isEmpty ? [:] : [NSLocalizedDescriptionKey: text]
-    }
-
-    /// What people read.
-    public var localizedDescription: String {
-        text.isEmpty ? "The operation couldn’t be completed. (\(kCLErrorDomain) error \(errorCode).)" : text
+    /// An error with a number, which need not have a name.
+    public init(errorCode: Int, errorText: String) {
+        self.errorCode = errorCode
+        self.errorText = errorText
     }
 }
 
@@ -143,14 +122,7 @@ extension CLError {
     public static var historicalLocationError: Code { .historicalLocationError }
 }
 
-/// The error that an app sees for a failure on the wire: the struct, so that `as? CLError` finds it.
+/// The error that an app sees for a failure on the wire.
 func appError(_ failure: WireFailure) -> any Error {
-    if failure.domain == kCLErrorDomain {
-        return CLError(number: failure.code, text: failure.message)
-    }
-    return NSError(
-        domain: failure.domain,
-        code: failure.code,
-        userInfo: [NSLocalizedDescriptionKey: failure.message]
-    )
+    failure.error(orOf: CLError.self)
 }

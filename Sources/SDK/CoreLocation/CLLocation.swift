@@ -1,4 +1,5 @@
 import Foundation
+import WakeModel
 import WakeWire
 
 /// Where the phone was, and when.
@@ -170,7 +171,7 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
 }
 
 extension CLLocation {
-    convenience init(_ position: WirePosition) {
+    convenience init(_ position: Position) {
         self.init(
             coordinate: CLLocationCoordinate2D(latitude: position.latitude, longitude: position.longitude),
             altitude: position.altitude,

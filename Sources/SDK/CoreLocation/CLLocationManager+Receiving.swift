@@ -1,4 +1,5 @@
 import Foundation
+import WakeModel
 import WakeWire
 
 /// What the bench delivers.
@@ -140,7 +141,7 @@ final class LocationReceiver: @unchecked Sendable {
 }
 
 extension CLRegionState {
-    fileprivate init(_ state: WireRegionState) {
+    fileprivate init(_ state: RegionState) {
         switch state {
         case .unknown: self = .unknown
         case .inside: self = .inside

@@ -1,4 +1,5 @@
 import Foundation
+import WakeModel
 import WakeWire
 
 /// A stay at a place.
@@ -26,7 +27,7 @@ open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
         super.init()
     }
 
-    init(_ visit: WireVisit) {
+    init(_ visit: Visit) {
         storedArrival = visit.arrival.map { Date(timeIntervalSince1970: $0) } ?? .distantPast
         storedDeparture = visit.departure.map { Date(timeIntervalSince1970: $0) } ?? .distantFuture
         storedCoordinate = CLLocationCoordinate2D(latitude: visit.latitude, longitude: visit.longitude)

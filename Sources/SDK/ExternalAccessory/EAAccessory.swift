@@ -1,5 +1,6 @@
 import Foundation
 import WakeClient
+import WakeModel
 import WakeWire
 
 /// The connection of an accessory that has none.
@@ -18,12 +19,12 @@ extension EAAccessoryDelegate {
 
 /// An accessory that is, or was, connected to the phone, and offers a protocol that the app lists.
 open class EAAccessory: NSObject, @unchecked Sendable {
-    private let wire: WireAccessory
+    private let wire: Accessory
     private let lock = NSLock()
     private var isThere = true
     private weak var heldDelegate: (any EAAccessoryDelegate)?
 
-    init(_ wire: WireAccessory) {
+    init(_ wire: Accessory) {
         self.wire = wire
         super.init()
     }

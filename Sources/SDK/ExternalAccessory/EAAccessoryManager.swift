@@ -1,5 +1,6 @@
 import Foundation
 import WakeClient
+import WakeModel
 import WakeWire
 
 /// The key of the accessory in the user info of a notification.
@@ -107,7 +108,7 @@ open class EAAccessoryManager: NSObject, @unchecked Sendable {
     }
 
     /// The one object for a connection.
-    private func accessory(_ wire: WireAccessory) -> EAAccessory {
+    private func accessory(_ wire: Accessory) -> EAAccessory {
         lock.withLock {
             if let accessory = known[wire.connection] { return accessory }
             let accessory = EAAccessory(wire)

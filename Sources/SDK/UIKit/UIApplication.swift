@@ -122,10 +122,11 @@ extension UIApplication {
     }
 
     private static func launchOptions(_ welcome: Welcome) -> [LaunchOptionsKey: Any]? {
+        let told = welcome.options
         var options: [LaunchOptionsKey: Any] = [:]
-        if !welcome.bluetoothCentrals.isEmpty { options[.bluetoothCentrals] = welcome.bluetoothCentrals }
-        if !welcome.bluetoothPeripherals.isEmpty { options[.bluetoothPeripherals] = welcome.bluetoothPeripherals }
-        if welcome.isForLocation { options[.location] = NSNumber(value: true) }
+        if !told.bluetoothCentrals.isEmpty { options[.bluetoothCentrals] = told.bluetoothCentrals }
+        if !told.bluetoothPeripherals.isEmpty { options[.bluetoothPeripherals] = told.bluetoothPeripherals }
+        if told.isForLocation { options[.location] = NSNumber(value: true) }
         return options.isEmpty ? nil : options
     }
 

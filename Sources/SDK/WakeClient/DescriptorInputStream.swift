@@ -9,7 +9,6 @@ package final class DescriptorInputStream: InputStream {
 
     let core: DescriptorStream
     private var kept: [UInt8] = []
-    private var properties: [Stream.PropertyKey: AnyObject] = [:]
 
     /// A stream that owns the descriptor from now on.
     package init(descriptor: Int32) {
@@ -58,15 +57,11 @@ package final class DescriptorInputStream: InputStream {
     }
 
     package override func property(forKey key: Stream.PropertyKey) -> AnyObject? {
-        properties[key]
+        core.properties[key]
     }
 
     package override func setProperty(_ property: AnyObject?, forKey key: Stream.PropertyKey) -> Bool {
-        properties[key] = property
-        guard key == .networkServiceType else {
-            return true
-        }
-        return core.setForCalls((property as? NSString)?.description == StreamNetworkServiceTypeValue.voIP.rawValue)
+        core.set(property, forKey: key)
     }
 
     package override var hasBytesAvailable: Bool {

@@ -6,7 +6,6 @@ import Synchronization
 /// A write with no space waits until some of it fits, as it does on Apple's systems; everything else returns at once.
 package final class DescriptorOutputStream: OutputStream {
     let core: DescriptorStream
-    private var properties: [Stream.PropertyKey: AnyObject] = [:]
 
     /// A stream that owns the descriptor from now on.
     package init(descriptor: Int32) {
@@ -61,15 +60,11 @@ package final class DescriptorOutputStream: OutputStream {
     }
 
     package override func property(forKey key: Stream.PropertyKey) -> AnyObject? {
-        properties[key]
+        core.properties[key]
     }
 
     package override func setProperty(_ property: AnyObject?, forKey key: Stream.PropertyKey) -> Bool {
-        properties[key] = property
-        guard key == .networkServiceType else {
-            return true
-        }
-        return core.setForCalls((property as? NSString)?.description == StreamNetworkServiceTypeValue.voIP.rawValue)
+        core.set(property, forKey: key)
     }
 
     package override var hasSpaceAvailable: Bool {

@@ -29,6 +29,8 @@ final class DescriptorStream: @unchecked Sendable {
     let isSocket: Bool
     /// Whether one read takes one whole packet, so that what the app has no room for must be kept.
     let keepsPackets: Bool
+    /// What the app set of the stream; read and written where the stream is.
+    private(set) var properties: [Stream.PropertyKey: AnyObject] = [:]
     private let lock = NSLock()
     private weak var stream: Stream?
     private weak var twin: DescriptorStream?
@@ -83,6 +85,15 @@ final class DescriptorStream: @unchecked Sendable {
             let known = twin.lock.withLock { twin.calls }
             lock.withLock { calls = known ?? CallsMark() }
         }
+    }
+
+    /// Sets a property; the one that tells of calls marks the socket.
+    func set(_ property: AnyObject?, forKey key: Stream.PropertyKey) -> Bool {
+        properties[key] = property
+        guard key == .networkServiceType else {
+            return true
+        }
+        return setForCalls((property as? NSString)?.description == StreamNetworkServiceTypeValue.voIP.rawValue)
     }
 
     /// Marks the socket as one of the app's calls, or takes the mark back. A connection in the making is marked once it is

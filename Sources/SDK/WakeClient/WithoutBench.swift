@@ -32,7 +32,7 @@ struct WithoutBench {
     /// What a message brings about.
     static func event(after message: AppMessage) -> Event? {
         switch message {
-        case .central(let manager, .create): (manager, .centralState(.unsupported))
+        case .central(let manager, .create): (manager, .central(.state(.unsupported)))
         case .peripheralManager(let manager, .create): (manager, .peripheralManager(.state(.unsupported)))
         case .location(let manager, let request): location(request).map { (manager, .location($0)) }
         case .audio(let manager, .permission): (manager, .audio(.permission(granted: false)))

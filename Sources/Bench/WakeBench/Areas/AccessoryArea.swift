@@ -1,4 +1,5 @@
 import WakeBluetooth
+import WakeBundles
 import WakeDevices
 import WakeExternalAccessory
 import WakeModel
@@ -78,6 +79,21 @@ final class AccessoryArea: Area {
         guard case .scripted(let script) = app.form else { return }
         manifest.accessoryProtocols = (script.accessory?.protocols ?? []).map(names.intern)
         manifest.accessorySetup = script.accessorySetup
+    }
+
+    /// Refuses a step that sets up an accessory for an app whose bundle does not declare that (BTC-8).
+    static func check(_ scenario: Scenario, _ bundles: [(position: Int, bundle: AppBundle)]) throws(CommandFailure) {
+        for step in scenario.steps {
+            guard case .setUp(let apps, _) = step.verb else { continue }
+            for (position, bundle) in bundles where apps.contains(position) && !bundle.accessorySetup {
+                throw CommandFailure(
+                    .invalidFile,
+                    "\(scenario.file):\(step.line): no accessory can be set up for \(scenario.apps[position].name): "
+                        + "NSAccessorySetupKitSupports of \(bundle.identifier) does not name Bluetooth",
+                    hint: "add Bluetooth to NSAccessorySetupKitSupports in Info.plist"
+                )
+            }
+        }
     }
 
     func resume(at now: Instant) { port.connect(at: now) }

@@ -1,7 +1,10 @@
+import WakeBundles
 import WakeDevices
 import WakeModel
 import WakePorts
+import WakeProcesses
 import WakeSystem
+import WakeWire
 
 /// How one area is wired into a run: its ends, what the steps of a scenario do to them, and what apps have of them.
 ///
@@ -55,6 +58,32 @@ protocol Area: AnyObject {
     /// Tells a real app what is no event; what is another area's is nothing to it.
     static func tell(_ notice: AppNotice, to app: AppID, through host: ProcessAppHost)
 
+    /// What a real app reads of one of its events; nil when that came without it.
+    static func told(_ delivery: AppDelivery, to app: AppID, through host: ProcessAppHost) -> ToldEvent?
+
+    /// Takes a request of a real app; false when it is another area's.
+    static func heard(
+        _ message: AppMessage,
+        with descriptors: inout ReceivedDescriptors,
+        from app: AppID,
+        by host: ProcessAppHost
+    ) -> Bool
+
+    /// The names that a request brings, each of which the router gets a number for.
+    static func names(in message: AppMessage) -> [String]
+
+    /// Tells a real app that it may not bring the names of a request, where its framework has a word for that.
+    static func refuse(_ message: AppMessage, because text: String, to app: AppID, by host: ProcessAppHost)
+
+    /// Adds to what a fresh process is told of why it was started.
+    static func explain(_ cause: LaunchCause, in options: inout LaunchOptions, _ names: NameTable)
+
+    /// Refuses steps that a bundle does not allow.
+    static func check(
+        _ scenario: Scenario,
+        _ bundles: [(position: Int, bundle: AppBundle)]
+    ) throws(CommandFailure)
+
     /// What an app's manifest declares of it, beside what its bundle says.
     static func declare(_ app: ScenarioApp, in manifest: inout AppManifest, _ names: NameTable)
 
@@ -107,6 +136,10 @@ extension Area {
     func stop() {}
     func install(_ app: ScenarioApp, as id: AppID, _ origin: NameID, in run: Run) {}
     static func tell(_ notice: AppNotice, to app: AppID, through host: ProcessAppHost) {}
+    static func names(in message: AppMessage) -> [String] { [] }
+    static func refuse(_ message: AppMessage, because text: String, to app: AppID, by host: ProcessAppHost) {}
+    static func explain(_ cause: LaunchCause, in options: inout LaunchOptions, _ names: NameTable) {}
+    static func check(_ scenario: Scenario, _ bundles: [(position: Int, bundle: AppBundle)]) throws(CommandFailure) {}
     static func declare(_ app: ScenarioApp, in manifest: inout AppManifest, _ names: NameTable) {}
     static func launched(_ app: AppID, in host: ScriptedAppHost) {}
     static func told(_ notice: AppNotice, to app: AppID, in host: ScriptedAppHost, at now: Instant) {}
@@ -129,6 +162,21 @@ extension Area {
             )
         }
         return end
+    }
+}
+
+/// What a real app is told of an event.
+struct ToldEvent {
+    var body: WireDeliveryBody
+    /// The delegate method that it calls, as outcomes name it.
+    var callback: String
+    /// The number that the app gave what it is told to.
+    var manager: ManagerNumber
+
+    init(_ body: WireDeliveryBody, of delivery: AppDelivery) {
+        self.body = body
+        callback = delivery.event.kind.callback
+        manager = delivery.manager
     }
 }
 

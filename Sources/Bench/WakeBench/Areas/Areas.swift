@@ -2,12 +2,21 @@ import WakeDevices
 import WakeModel
 import WakePorts
 import WakeSystem
+import WakeWire
 
 /// The areas of a run, a row each.
 struct Areas {
     /// In the order in which their ends start.
     static var rows: [any Area.Type] {
         [BluetoothArea.self, LocationArea.self, AudioArea.self, AccessoryArea.self, VoIPArea.self]
+    }
+
+    /// The area that a source is of.
+    static func row(of source: Source) -> any Area.Type {
+        guard let area = rows.first(where: { $0.source == source }) else {
+            preconditionFailure("\(source.word) is of no area")
+        }
+        return area
     }
 
     /// What stands of their events until they say otherwise.
@@ -36,6 +45,17 @@ struct Areas {
         }
         all = [bluetooth, location, audio, accessory, voip]
         sources = all.flatMap(\.sources)
+    }
+}
+
+extension WireDeliveryBody {
+    /// Whether it is for what an app makes while it launches. Otherwise what the app does at the first word would come
+    /// before or after its launch, by chance.
+    var waitsForLaunch: Bool {
+        switch self {
+        case .location, .voip: true
+        default: false
+        }
     }
 }
 

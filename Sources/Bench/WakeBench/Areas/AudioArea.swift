@@ -4,6 +4,7 @@ import WakeModel
 import WakePorts
 import WakeReports
 import WakeSystem
+import WakeWire
 
 /// Sound: its end, and the streams of apps.
 final class AudioArea: Area {
@@ -147,10 +148,13 @@ extension Run {
 
 extension AppView {
     /// How sound stands for an app.
-    func audioFacts(of app: AppID) -> AudioFacts {
+    func audioStatus(of app: AppID, frames: UInt32, capacity: UInt32) -> WireAudioStatus {
         let others = bench.router.otherAudio(beside: app)
-        return AudioFacts(
-            permission: bench.router.microphonePermission(of: app),
+        return WireAudioStatus(
+            microphone: bench.router.microphonePermission(of: app),
+            rate: AudioFormat.rate,
+            frames: frames,
+            capacity: capacity,
             otherPlaying: others.playing,
             silenceSecondary: others.silenceSecondary,
             route: areas.audio.port.route

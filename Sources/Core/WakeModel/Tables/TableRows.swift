@@ -88,19 +88,22 @@ package struct EventRow: Sendable {
     package let word: String
     package let source: Source
     package let mode: BackgroundMode
+    /// The delegate method that it calls, as outcomes name it; of what both kinds of Bluetooth manager hear, the central's.
+    package let callback: String
 
     /// Reads events.tsv, in the order of ``EventKind``.
     ///
     /// - Throws: with the line, where a kind is missing, is there twice or is none, or a cell says nothing.
     package static func all(_ bytes: [UInt8]) throws(TableError) -> [EventRow] {
-        let table = try Table("events.tsv", bytes, columns: ["kind", "word", "source", "mode"])
+        let table = try Table("events.tsv", bytes, columns: ["kind", "word", "source", "mode", "callback"])
         var kinds: [EventRow] = []
         for row in try table.rows(of: EventKind.self, by: "kind") {
             kinds.append(
                 EventRow(
                     word: try row.filled("word"),
                     source: try row.value("source") { Source(word: $0) },
-                    mode: try row.value("mode") { BackgroundMode(plistValue: $0) }
+                    mode: try row.value("mode") { BackgroundMode(plistValue: $0) },
+                    callback: try row.filled("callback")
                 )
             )
         }
@@ -162,6 +165,9 @@ extension EventKind {
 
     /// The background mode that lets an app have it; of what either Bluetooth mode does, the central's.
     package var mode: BackgroundMode { Tables.events[Int(rawValue)].mode }
+
+    /// The delegate method that it calls, as outcomes name it.
+    package var callback: String { Tables.events[Int(rawValue)].callback }
 
     package init?(word: String) {
         guard let kind = Self.allCases.first(where: { $0.word == word }) else { return nil }

@@ -17,7 +17,7 @@ package enum WireAccessoryRequest: Equatable, Sendable {
 /// What happened to an accessory, or to a session with one.
 package enum WireAccessoryEvent: Equatable, Sendable {
     /// An accessory that the app may see connected.
-    case connected(WireAccessory)
+    case connected(Accessory)
     /// It is gone: the number of its connection.
     case disconnected(UInt32)
     /// A session is open; a connected stream socket comes with the packet unless there is a failure.
@@ -27,9 +27,6 @@ package enum WireAccessoryEvent: Equatable, Sendable {
     /// A session broke off; with a failure, bytes were lost.
     case sessionEnded(failure: WireFailure?)
 }
-
-/// An accessory as `EAAccessory` shows it.
-package typealias WireAccessory = Accessory
 
 extension WireLimits {
     /// The most accessories that a reply lists.

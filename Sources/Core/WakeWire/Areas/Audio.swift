@@ -5,7 +5,7 @@ package enum WireAudioRequest: Equatable, Sendable {
     /// How things stand; answered by a reply with `audio`.
     case status(id: UInt64)
     /// The category by its word, and the options in the numbers of `AVAudioSession.CategoryOptions`.
-    case category(WireAudioCategory, options: UInt16)
+    case category(AudioCategory, options: UInt16)
     /// Makes the session active; answered by a reply with `audio`, or with `error`.
     case activate(id: UInt64)
     /// Makes the session inactive.
@@ -20,24 +20,9 @@ package enum WireAudioRequest: Equatable, Sendable {
     case permission
 }
 
-/// The categories of a session.
-package typealias WireAudioCategory = AudioCategory
-
-/// Whether the app may hear the microphone.
-package typealias WireMicrophone = MicrophonePermission
-
-/// What an end of the way of sound is.
-package typealias WireAudioPortKind = AudioPortKind
-
-/// One end of the way of sound.
-package typealias WireAudioPort = AudioRoute.End
-
-/// The way of sound; an end that is not there is nil.
-package typealias WireAudioRoute = AudioRoute
-
 /// How sound stands for an app.
 package struct WireAudioStatus: Equatable, Sendable {
-    package var microphone: WireMicrophone
+    package var microphone: MicrophonePermission
     /// Frames a second.
     package var rate: UInt32
     /// Frames of one render callback.
@@ -48,17 +33,17 @@ package struct WireAudioStatus: Equatable, Sendable {
     package var otherPlaying: Bool
     /// Another app plays that does not mix.
     package var silenceSecondary: Bool
-    package var route: WireAudioRoute
+    package var route: AudioRoute
 
     /// How sound stands for an app.
     package init(
-        microphone: WireMicrophone,
+        microphone: MicrophonePermission,
         rate: UInt32,
         frames: UInt32,
         capacity: UInt32 = 0,
         otherPlaying: Bool = false,
         silenceSecondary: Bool = false,
-        route: WireAudioRoute
+        route: AudioRoute
     ) {
         self.microphone = microphone
         self.rate = rate
@@ -76,7 +61,7 @@ package enum WireAudioEvent: Equatable, Sendable {
     case interrupted(reason: UInt8)
     case interruptionEnded(shouldResume: Bool)
     /// A reason of `AVAudioSession.RouteChangeReason`.
-    case routeChanged(reason: UInt8, WireAudioRoute, previous: WireAudioRoute)
+    case routeChanged(reason: UInt8, AudioRoute, previous: AudioRoute)
     /// The user's answer.
     case permission(granted: Bool)
     /// Something that a framework need not tell its app, by the word of the records, with a count.

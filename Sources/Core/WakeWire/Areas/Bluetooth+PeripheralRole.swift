@@ -1,9 +1,11 @@
+import WakeModel
+
 /// What an app asks of a peripheral manager.
 package enum WirePeripheralManagerRequest: Equatable, Sendable {
     /// A manager was made; answered by a reply, then by a `peripheralManager.state` delivery.
     case create(id: UInt64, restoreIdentifier: String?, showPowerAlert: Bool)
     /// Publishes a service; answered by `peripheralManager.serviceAdded`.
-    case addService(WireLocalService)
+    case addService(LocalService)
     /// Takes back the service with that number.
     case removeService(UInt32)
     /// Takes back every service of the manager.
@@ -27,110 +29,6 @@ package enum WirePeripheralManagerRequest: Equatable, Sendable {
     case release
 }
 
-/// A service that an app publishes.
-package struct WireLocalService: Equatable, Sendable {
-    /// The app's own number, used once in its process.
-    package var number: UInt32
-    /// The UUID, of 4, 8 or 36 characters in capitals.
-    package var uuid: String
-    /// Whether it is a primary service.
-    package var isPrimary: Bool
-    /// The numbers of services that it includes; they were added before.
-    package var includedServices: [UInt32]
-    /// Its characteristics.
-    package var characteristics: [WireLocalCharacteristic]
-
-    /// A service that an app publishes.
-    package init(
-        number: UInt32,
-        uuid: String,
-        isPrimary: Bool = true,
-        includedServices: [UInt32] = [],
-        characteristics: [WireLocalCharacteristic] = []
-    ) {
-        self.number = number
-        self.uuid = uuid
-        self.isPrimary = isPrimary
-        self.includedServices = includedServices
-        self.characteristics = characteristics
-    }
-}
-
-/// A characteristic of a service that an app publishes.
-package struct WireLocalCharacteristic: Equatable, Sendable {
-    /// The app's own number, from the same counter as the services'.
-    package var number: UInt32
-    /// The UUID, of 4, 8 or 36 characters in capitals.
-    package var uuid: String
-    /// What it can do.
-    package var properties: WireProperties
-    /// What a central may do with its value.
-    package var permissions: WirePermissions
-    /// A value that never changes; nil when each read is asked of the app.
-    package var value: [UInt8]?
-    /// Its descriptors.
-    package var descriptors: [WireLocalDescriptor]
-
-    /// A characteristic of a service that an app publishes.
-    package init(
-        number: UInt32,
-        uuid: String,
-        properties: WireProperties,
-        permissions: WirePermissions,
-        value: [UInt8]? = nil,
-        descriptors: [WireLocalDescriptor] = []
-    ) {
-        self.number = number
-        self.uuid = uuid
-        self.properties = properties
-        self.permissions = permissions
-        self.value = value
-        self.descriptors = descriptors
-    }
-}
-
-/// A descriptor of a characteristic that an app publishes; its value never changes.
-package struct WireLocalDescriptor: Equatable, Sendable {
-    /// The UUID, of 4, 8 or 36 characters in capitals.
-    package var uuid: String
-    /// The value.
-    package var value: [UInt8]
-
-    /// A descriptor of a characteristic that an app publishes.
-    package init(uuid: String, value: [UInt8]) {
-        self.uuid = uuid
-        self.value = value
-    }
-}
-
-/// What a central may do with a published value, with the bits of `CBAttributePermissions`.
-package struct WirePermissions: OptionSet, Sendable {
-    /// The bits.
-    package let rawValue: UInt8
-
-    /// A set from its bits.
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
-
-    /// The words of the wire, each with its bit, in the order they are written.
-    package static let words: [(word: String, bit: WirePermissions)] = [
-        ("readable", .readable),
-        ("writeable", .writeable),
-        ("readEncryptionRequired", .readEncryptionRequired),
-        ("writeEncryptionRequired", .writeEncryptionRequired),
-    ]
-
-    /// Anyone may read it.
-    package static let readable = WirePermissions(rawValue: 0x01)
-    /// Anyone may write it.
-    package static let writeable = WirePermissions(rawValue: 0x02)
-    /// A trusted central may read it.
-    package static let readEncryptionRequired = WirePermissions(rawValue: 0x04)
-    /// A trusted central may write it.
-    package static let writeEncryptionRequired = WirePermissions(rawValue: 0x08)
-}
-
 /// What happened to a peripheral manager.
 package enum WirePeripheralManagerEvent: Equatable, Sendable {
     /// The radio's state changed, or is told for the first time.
@@ -148,7 +46,7 @@ package enum WirePeripheralManagerEvent: Equatable, Sendable {
     /// A central reads; it waits for the answer to the request.
     case readRequest(WireCentral, request: UInt32, characteristic: UInt32, offset: UInt16)
     /// A central writes, several values at once perhaps; it waits for the one answer to the request.
-    case writeRequests(WireCentral, request: UInt32, [WireLocalWrite])
+    case writeRequests(WireCentral, request: UInt32, [LocalWrite])
     /// The queue to a central was full and has room again.
     case readyToUpdate
     /// The PSM that centrals can open channels to, or 0 with a failure.
@@ -173,27 +71,10 @@ package struct WireCentral: Equatable, Sendable {
     }
 }
 
-/// One value of a write request.
-package struct WireLocalWrite: Equatable, Sendable {
-    /// The number of the characteristic.
-    package var characteristic: UInt32
-    /// Where in the value it begins, in bytes.
-    package var offset: UInt16
-    /// What is written there.
-    package var value: [UInt8]
-
-    /// One value of a write request.
-    package init(characteristic: UInt32, offset: UInt16 = 0, value: [UInt8]) {
-        self.characteristic = characteristic
-        self.offset = offset
-        self.value = value
-    }
-}
-
 /// What a restored peripheral manager gets back.
 package struct WirePeripheralRestoration: Equatable, Sendable {
     /// The services it had published, in the order in which they were added, with their numbers of then.
-    package var services: [WireLocalService]
+    package var services: [LocalService]
     /// Who was subscribed to what.
     package var subscriptions: [Subscription]
     /// What it advertised; nil when it did not.
@@ -229,7 +110,7 @@ package struct WirePeripheralRestoration: Equatable, Sendable {
 
     /// What a restored peripheral manager gets back.
     package init(
-        services: [WireLocalService],
+        services: [LocalService],
         subscriptions: [Subscription] = [],
         advertisement: Advertisement? = nil
     ) {
@@ -302,34 +183,34 @@ extension WirePeripheralManagerRequest: CodedByWord {
     }
 }
 
-extension WireLocalService: Coded {
-    static let blank = WireLocalService(number: 0, uuid: "")
+extension LocalService: Coded {
+    static let blank = LocalService(number: 0, uuid: "")
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         try coder.field("number", of: &number, .whole)
         try coder.field("uuid", of: &uuid, .uuid)
-        try coder.field("primary", of: &isPrimary, .bool, absent: true)
-        try coder.field("includedServices", of: &includedServices, .wholes("numbers of services"), omitted: [])
+        try coder.field("primary", of: &primary, .bool, absent: true)
+        try coder.field("includedServices", of: &includes, .wholes("numbers of services"), omitted: [])
         try coder.field("characteristics", of: &characteristics, .list(), absent: [])
     }
 }
 
-extension WireLocalCharacteristic: Coded {
-    static let blank = WireLocalCharacteristic(number: 0, uuid: "", properties: [], permissions: [])
+extension LocalCharacteristic: Coded {
+    static let blank = LocalCharacteristic(number: 0, uuid: "", properties: 0, permissions: 0)
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
-        let words = WirePermissions.words
+        let words = WireWords.permissions
         try coder.field("number", of: &number, .whole)
         try coder.field("uuid", of: &uuid, .uuid)
-        try coder.field("properties", of: &properties, .properties, absent: [])
-        try coder.field("permissions", of: &permissions, .bits(words, example: "readable, writeable"), absent: [])
+        try coder.field("properties", of: &properties, .properties, absent: 0)
+        try coder.field("permissions", of: &permissions, .bits(words, example: "readable, writeable"), absent: 0)
         try coder.field("value", of: &value, .value)
         try coder.field("descriptors", of: &descriptors, .list(), omitted: [])
     }
 }
 
-extension WireLocalDescriptor: Coded {
-    static let blank = WireLocalDescriptor(uuid: "", value: [])
+extension LocalDescriptor: Coded {
+    static let blank = LocalDescriptor(uuid: "", value: [])
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         try coder.field("uuid", of: &uuid, .uuid)
@@ -424,8 +305,8 @@ extension WireCentral: Coded {
     }
 }
 
-extension WireLocalWrite: Coded {
-    static let blank = WireLocalWrite(characteristic: 0, value: [])
+extension LocalWrite: Coded {
+    static let blank = LocalWrite(characteristic: 0, offset: 0, value: [])
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         try coder.field("characteristic", of: &characteristic, .whole)

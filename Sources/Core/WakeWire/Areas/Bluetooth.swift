@@ -1,4 +1,5 @@
 import WakeJSON
+import WakeModel
 
 /// What an app asks of a central manager.
 package enum CentralRequest: Equatable, Sendable {
@@ -8,8 +9,8 @@ package enum CentralRequest: Equatable, Sendable {
     case scan(services: [String], allowDuplicates: Bool, solicitedServices: [String])
     /// Ends the scan.
     case stopScan
-    /// Connects now or when the peripheral is next in range.
-    case connect(peripheral: String, WireConnectOptions)
+    /// Connects now or when the peripheral is next in range, after so many seconds; nil means at once.
+    case connect(peripheral: String, ConnectOptions, startDelay: Double?)
     /// Ends a connection or a pending connect.
     case cancel(peripheral: String)
     /// Known peripherals, in the order asked for; answered by a reply with `peripherals`.
@@ -48,33 +49,27 @@ package enum PeripheralRequest: Equatable, Sendable {
     case openL2CAPChannel(psm: UInt16)
 }
 
-/// The options of a connect.
-package struct WireConnectOptions: Equatable, Sendable {
-    /// Wake the app when the connection is made while it is suspended.
-    package var notifyOnConnection: Bool
-    /// Wake the app when the connection ends while it is suspended.
-    package var notifyOnDisconnection: Bool
-    /// Tell of notifications that arrive while the app is suspended.
-    package var notifyOnNotification: Bool
-    /// Connect again by itself after a link loss.
-    package var autoReconnect: Bool
-    /// How long to wait before connecting, in seconds.
-    package var startDelay: Double?
-
-    /// Options of a connect; without arguments, none.
-    package init(
-        notifyOnConnection: Bool = false,
-        notifyOnDisconnection: Bool = false,
-        notifyOnNotification: Bool = false,
-        autoReconnect: Bool = false,
-        startDelay: Double? = nil
-    ) {
-        self.notifyOnConnection = notifyOnConnection
-        self.notifyOnDisconnection = notifyOnDisconnection
-        self.notifyOnNotification = notifyOnNotification
-        self.autoReconnect = autoReconnect
-        self.startDelay = startDelay
-    }
+/// What happened to a central manager.
+package enum WireCentralEvent: Equatable, Sendable {
+    /// The radio's state changed, or is told for the first time.
+    case state(WireRadioState)
+    /// A manager made with a restore identifier gets its past back, before its first state.
+    case willRestore(WireRestoration)
+    /// An advertisement was seen.
+    case discovered(WireDiscovery)
+    /// A connection was made.
+    case connected(peripheral: String, name: String?)
+    /// A connection could not be made.
+    case failedToConnect(peripheral: String, failure: WireFailure?)
+    /// A connection ended; no failure when the app asked for it. Time in seconds since 1970.
+    case disconnected(
+        peripheral: String,
+        failure: WireFailure?,
+        timestamp: Double,
+        isReconnecting: Bool
+    )
+    /// A connection of the phone that the manager asked about came up or went.
+    case connectionEvent(peripheral: String, name: String?, isConnected: Bool)
 }
 
 /// What happened to a peripheral.
@@ -86,7 +81,7 @@ package enum WirePeripheralEvent: Equatable, Sendable {
     /// Characteristics were found.
     case characteristics([WireCharacteristic], service: UInt16, failure: WireFailure?)
     /// Descriptors were found.
-    case descriptors([WireDescriptor], characteristic: UInt16, failure: WireFailure?)
+    case descriptors([GATTDescriptor], characteristic: UInt16, failure: WireFailure?)
     /// A read or notified value.
     case value(attribute: UInt16, value: [UInt8]?, failure: WireFailure?)
     /// The value of a descriptor.
@@ -188,68 +183,18 @@ package struct WireCharacteristic: Equatable, Sendable {
     package var uuid: String
     /// The handle that requests name it by.
     package var handle: UInt16
-    /// What it can do.
-    package var properties: WireProperties
+    /// What it can do, in the bits of `CBCharacteristicProperties`.
+    package var properties: UInt16
     /// Whether notifications are on; only in a restoration.
     package var isNotifying: Bool
 
     /// A characteristic of a service.
-    package init(uuid: String, handle: UInt16, properties: WireProperties, isNotifying: Bool = false) {
+    package init(uuid: String, handle: UInt16, properties: UInt16, isNotifying: Bool = false) {
         self.uuid = uuid
         self.handle = handle
         self.properties = properties
         self.isNotifying = isNotifying
     }
-}
-
-/// A descriptor of a characteristic.
-package struct WireDescriptor: Equatable, Sendable {
-    /// The UUID, of 4, 8 or 36 characters in capitals.
-    package var uuid: String
-    /// The handle that requests name it by.
-    package var handle: UInt16
-
-    /// A descriptor of a characteristic.
-    package init(uuid: String, handle: UInt16) {
-        self.uuid = uuid
-        self.handle = handle
-    }
-}
-
-/// What a characteristic can do, with the bits of `CBCharacteristicProperties`.
-package struct WireProperties: OptionSet, Sendable {
-    /// The bits.
-    package let rawValue: UInt16
-
-    /// A set from its bits.
-    package init(rawValue: UInt16) {
-        self.rawValue = rawValue
-    }
-
-    /// The words of the wire, each with its bit, in the order they are written.
-    package static let words: [(word: String, bit: WireProperties)] = [
-        ("broadcast", WireProperties(rawValue: 0x01)),
-        ("read", .read),
-        ("writeWithoutResponse", .writeWithoutResponse),
-        ("write", .write),
-        ("notify", .notify),
-        ("indicate", .indicate),
-        ("authenticatedSignedWrites", WireProperties(rawValue: 0x40)),
-        ("extendedProperties", WireProperties(rawValue: 0x80)),
-        ("notifyEncryptionRequired", WireProperties(rawValue: 0x100)),
-        ("indicateEncryptionRequired", WireProperties(rawValue: 0x200)),
-    ]
-
-    /// Can be read.
-    package static let read = WireProperties(rawValue: 0x02)
-    /// Can be written without response.
-    package static let writeWithoutResponse = WireProperties(rawValue: 0x04)
-    /// Can be written with response.
-    package static let write = WireProperties(rawValue: 0x08)
-    /// Can notify.
-    package static let notify = WireProperties(rawValue: 0x10)
-    /// Can indicate.
-    package static let indicate = WireProperties(rawValue: 0x20)
 }
 
 /// What a restored central manager gets back.
@@ -279,70 +224,46 @@ package struct WireDiscovery: Equatable, Sendable {
     package var identifier: String
     /// The peripheral's name, where known.
     package var name: String?
-    /// The name in the advertisement.
-    package var localName: String?
-    /// The services in the advertisement.
-    package var services: [String]
+    /// What it says of itself; data of services are sorted by UUID.
+    package var advertisement: Advertisement
     /// The services in the overflow area.
     package var overflowServices: [String]
     /// The services it solicits.
     package var solicitedServices: [String]
-    /// The manufacturer's data, company identifier first.
-    package var manufacturerData: [UInt8]?
-    /// Data of services, sorted by UUID.
-    package var serviceData: [WireServiceData]
-    /// The transmit power, in dBm.
-    package var txPower: Int?
-    /// Whether it takes connections.
-    package var isConnectable: Bool
-    /// The signal strength, in dBm; 127 when unknown.
-    package var rssi: Int
 
     /// An advertisement as the app sees it.
     package init(
         identifier: String,
         name: String? = nil,
-        localName: String? = nil,
-        services: [String] = [],
+        _ advertisement: Advertisement = Advertisement(),
         overflowServices: [String] = [],
-        solicitedServices: [String] = [],
-        manufacturerData: [UInt8]? = nil,
-        serviceData: [WireServiceData] = [],
-        txPower: Int? = nil,
-        isConnectable: Bool = true,
-        rssi: Int
+        solicitedServices: [String] = []
     ) {
         self.identifier = identifier
         self.name = name
-        self.localName = localName
-        self.services = services
+        self.advertisement = advertisement
         self.overflowServices = overflowServices
         self.solicitedServices = solicitedServices
-        self.manufacturerData = manufacturerData
-        self.serviceData = serviceData
-        self.txPower = txPower
-        self.isConnectable = isConnectable
-        self.rssi = rssi
     }
 }
 
-/// Data that an advertisement holds for a service.
-package struct WireServiceData: Equatable, Sendable {
-    /// The service's UUID.
-    package var uuid: String
-    /// The data.
-    package var data: [UInt8]
-
-    /// Data that an advertisement holds for a service.
-    package init(uuid: String, data: [UInt8]) {
-        self.uuid = uuid
-        self.data = data
-    }
+/// The words of attributes' bits, in the order in which they are written.
+package enum WireWords {
+    /// What a characteristic can do, with the bits of `CBCharacteristicProperties`.
+    package static let properties: [(word: String, bit: UInt16)] = [
+        ("broadcast", 0x01), ("read", 0x02), ("writeWithoutResponse", 0x04), ("write", 0x08), ("notify", 0x10),
+        ("indicate", 0x20), ("authenticatedSignedWrites", 0x40), ("extendedProperties", 0x80),
+        ("notifyEncryptionRequired", 0x100), ("indicateEncryptionRequired", 0x200),
+    ]
+    /// What a central may do with a published value, with the bits of `CBAttributePermissions`.
+    package static let permissions: [(word: String, bit: UInt8)] = [
+        ("readable", 0x01), ("writeable", 0x02), ("readEncryptionRequired", 0x04), ("writeEncryptionRequired", 0x08),
+    ]
 }
 
 // MARK: Coding
 
-extension FieldShape where Value == Int {
+extension FieldShape where Value: FixedWidthInteger {
     /// A signal strength or a transmit power.
     static var decibels: FieldShape {
         .whole(in: -128...127)
@@ -353,7 +274,7 @@ extension CentralRequest: CodedByWord {
     static let blanks: [Self] = [
         .create(id: 0, restoreIdentifier: nil, showPowerAlert: false),
         .scan(services: [], allowDuplicates: false, solicitedServices: []), .stopScan,
-        .connect(peripheral: "", WireConnectOptions()), .cancel(peripheral: ""), .retrieve(id: 0, identifiers: []),
+        .connect(peripheral: "", [], startDelay: nil), .cancel(peripheral: ""), .retrieve(id: 0, identifiers: []),
         .retrieveConnected(id: 0, services: []), .registerForConnectionEvents(services: nil, peripherals: nil),
         .release,
     ]
@@ -387,10 +308,17 @@ extension CentralRequest: CodedByWord {
                 allowDuplicates: coder.field("allowDuplicates", allowDuplicates, .bool, absent: false),
                 solicitedServices: coder.field("solicitedServices", solicitedServices, .uuids, omitted: [])
             )
-        case .connect(let peripheral, var options):
+        case .connect(let peripheral, var options, let startDelay):
             let peripheral = try coder.field("peripheral", peripheral, .identifier)
-            try options.code(&coder)
-            self = .connect(peripheral: peripheral, options)
+            try coder.bit("notifyOnConnection", of: &options, .alertsOnConnection)
+            try coder.bit("notifyOnDisconnection", of: &options, .alertsOnDisconnection)
+            try coder.bit("notifyOnNotification", of: &options, .alertsOnNotification)
+            try coder.bit("autoReconnect", of: &options, .reconnects)
+            self = try .connect(
+                peripheral: peripheral,
+                options,
+                startDelay: coder.field("startDelay", startDelay, .seconds)
+            )
         case .cancel(let peripheral):
             self = try .cancel(peripheral: coder.field("peripheral", peripheral, .identifier))
         case .retrieve(let id, let identifiers):
@@ -413,15 +341,15 @@ extension CentralRequest: CodedByWord {
     }
 }
 
-extension WireConnectOptions: Coded {
-    static let blank = WireConnectOptions()
-
-    mutating func code(_ coder: inout FieldCoder) throws(WireError) {
-        try coder.field("notifyOnConnection", of: &notifyOnConnection, .bool, absent: false)
-        try coder.field("notifyOnDisconnection", of: &notifyOnDisconnection, .bool, absent: false)
-        try coder.field("notifyOnNotification", of: &notifyOnNotification, .bool, absent: false)
-        try coder.field("autoReconnect", of: &autoReconnect, .bool, absent: false)
-        try coder.field("startDelay", of: &startDelay, .seconds)
+extension FieldCoder {
+    /// One of the options of a connect.
+    fileprivate mutating func bit(
+        _ key: StaticString,
+        of options: inout ConnectOptions,
+        _ option: ConnectOptions
+    ) throws(WireError) {
+        let isSet = try field(key, options.contains(option), .bool, absent: false)
+        options = isSet ? options.union(option) : options.subtracting(option)
     }
 }
 
@@ -483,6 +411,63 @@ extension PeripheralRequest: CodedByWord {
             )
         case .openL2CAPChannel(let psm): self = try .openL2CAPChannel(psm: coder.field("psm", psm, .whole))
         case .readRSSI: break
+        }
+    }
+}
+
+extension WireCentralEvent: CodedByWord {
+    static let blanks: [Self] = [
+        .state(.unknown), .willRestore(.blank), .discovered(.blank), .connected(peripheral: "", name: nil),
+        .failedToConnect(peripheral: "", failure: nil),
+        .disconnected(peripheral: "", failure: nil, timestamp: 0, isReconnecting: false),
+        .connectionEvent(peripheral: "", name: nil, isConnected: false),
+    ]
+    static let byWord = table(blanks)
+
+    var word: String {
+        switch self {
+        case .state: "central.state"
+        case .willRestore: "central.willRestore"
+        case .discovered: "central.discovered"
+        case .connected: "central.connected"
+        case .failedToConnect: "central.failedToConnect"
+        case .disconnected: "central.disconnected"
+        case .connectionEvent: "central.connectionEvent"
+        }
+    }
+
+    mutating func code(_ coder: inout FieldCoder) throws(WireError) {
+        switch self {
+        case .state(let state): self = try .state(coder.field("state", state, .word))
+        case .willRestore(var restoration):
+            try restoration.code(&coder)
+            self = .willRestore(restoration)
+        case .discovered(var discovery):
+            try discovery.code(&coder)
+            self = .discovered(discovery)
+        case .connected(let peripheral, let name):
+            self = try .connected(
+                peripheral: coder.field("peripheral", peripheral, .identifier),
+                name: coder.field("name", name, .text)
+            )
+        case .failedToConnect(let peripheral, let failure):
+            self = try .failedToConnect(
+                peripheral: coder.field("peripheral", peripheral, .identifier),
+                failure: coder.failure(failure)
+            )
+        case .disconnected(let peripheral, let failure, let timestamp, let isReconnecting):
+            self = try .disconnected(
+                peripheral: coder.field("peripheral", peripheral, .identifier),
+                failure: coder.failure(failure),
+                timestamp: coder.field("timestamp", timestamp, .seconds, absent: 0),
+                isReconnecting: coder.field("isReconnecting", isReconnecting, .bool, absent: false)
+            )
+        case .connectionEvent(let peripheral, let name, let isConnected):
+            self = try .connectionEvent(
+                peripheral: coder.field("peripheral", peripheral, .identifier),
+                name: coder.field("name", name, .text),
+                isConnected: coder.field("connected", isConnected, .bool)
+            )
         }
     }
 }
@@ -619,26 +604,26 @@ extension WireService: Coded {
     }
 }
 
-extension FieldShape where Value == WireProperties {
-    /// Words of ``WireProperties/words``.
+extension FieldShape where Value == UInt16 {
+    /// What a characteristic can do, in words.
     static var properties: FieldShape {
-        .bits(WireProperties.words, example: "read, write, notify")
+        .bits(WireWords.properties, example: "read, write, notify")
     }
 }
 
 extension WireCharacteristic: Coded {
-    static let blank = WireCharacteristic(uuid: "", handle: 0, properties: [])
+    static let blank = WireCharacteristic(uuid: "", handle: 0, properties: 0)
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         try coder.field("uuid", of: &uuid, .uuid)
         try coder.field("handle", of: &handle, .whole)
-        try coder.field("properties", of: &properties, .properties, absent: [])
+        try coder.field("properties", of: &properties, .properties, absent: 0)
         try coder.field("notifying", of: &isNotifying, .bool, omitted: false)
     }
 }
 
-extension WireDescriptor: Coded {
-    static let blank = WireDescriptor(uuid: "", handle: 0)
+extension GATTDescriptor: Coded {
+    static let blank = GATTDescriptor(uuid: "", handle: 0, characteristic: 0)
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         try coder.field("uuid", of: &uuid, .uuid)
@@ -657,38 +642,38 @@ extension WireRestoration: Coded {
 }
 
 extension WireDiscovery: Coded {
-    static let blank = WireDiscovery(identifier: "", rssi: 0)
+    static let blank = WireDiscovery(identifier: "")
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         try coder.enterRequired("peripheral")
         try coder.field("identifier", of: &identifier, .identifier)
         try coder.field("name", of: &name, .text)
         coder.leave()
-        try coder.field("localName", of: &localName, .text)
-        try coder.field("services", of: &services, .uuids, absent: [])
+        try coder.field("localName", of: &advertisement.localName, .text)
+        try coder.field("services", of: &advertisement.services, .uuids, absent: [])
         try coder.field("overflowServices", of: &overflowServices, .uuids, omitted: [])
         try coder.field("solicitedServices", of: &solicitedServices, .uuids, omitted: [])
-        try coder.field("manufacturerData", of: &manufacturerData, .bytes)
-        try coder.field("serviceData", of: &serviceData, .byUUID, omitted: [])
-        try coder.field("txPower", of: &txPower, .decibels)
-        try coder.field("connectable", of: &isConnectable, .bool, absent: true)
-        try coder.field("rssi", of: &rssi, .decibels)
+        try coder.field("manufacturerData", of: &advertisement.manufacturerData, .bytes)
+        try coder.field("serviceData", of: &advertisement.serviceData, .byUUID, omitted: [])
+        try coder.field("txPower", of: &advertisement.txPower, .decibels)
+        try coder.field("connectable", of: &advertisement.connectable, .bool, absent: true)
+        try coder.field("rssi", of: &advertisement.signalStrength, .decibels)
     }
 }
 
-extension FieldShape where Value == [WireServiceData] {
+extension FieldShape where Value == [Advertisement.ServiceData] {
     /// An object from UUIDs to bytes.
     fileprivate static var byUUID: FieldShape {
         FieldShape { (found) throws(WireError) in
-            var entries: [WireServiceData] = []
+            var entries: [Advertisement.ServiceData] = []
             for (name, bytes) in try found.bytesByName() {
-                entries.append(WireServiceData(uuid: try found.uuid(name), data: bytes))
+                entries.append(Advertisement.ServiceData(service: try found.uuid(name), data: bytes))
             }
-            return entries.sorted { $0.uuid < $1.uuid }
+            return entries.sorted { $0.service < $1.service }
         } write: { coder, entries in
             coder.writer.openObject()
             for entry in entries {
-                coder.writer.pair(entry.uuid, entry.data)
+                coder.writer.pair(entry.service, entry.data)
             }
             coder.writer.closeObject()
         }

@@ -108,7 +108,7 @@ package enum WireRegionShape: Equatable, Sendable {
 /// of the process.
 package enum WireLocationEvent: Equatable, Sendable {
     /// The phone is, or was, at these positions, oldest first: of standard updates, significant changes and requests.
-    case updated([WirePosition])
+    case updated([Position])
     /// Positions could not be had.
     case failed(WireFailure)
     /// The phone entered a region.
@@ -116,7 +116,7 @@ package enum WireLocationEvent: Equatable, Sendable {
     /// The phone left a region.
     case regionExited(String)
     /// Whether the phone is inside of a region.
-    case regionState(String, WireRegionState)
+    case regionState(String, RegionState)
     /// A region is monitored now.
     case monitoringStarted(String)
     /// A region is not, or no more, monitored.
@@ -126,7 +126,7 @@ package enum WireLocationEvent: Equatable, Sendable {
     /// Beacons of a region cannot be ranged.
     case rangingFailed(String, WireFailure)
     /// A visit began, or ended.
-    case visited(WireVisit)
+    case visited(Visit)
     /// Standard updates paused by themselves.
     case paused
     /// Standard updates go on.
@@ -151,15 +151,6 @@ package enum WireAuthorization: String, CaseIterable, Sendable {
     case authorizedWhenInUse
 }
 
-/// Where the phone stands to a region.
-package typealias WireRegionState = RegionState
-
-/// How far a beacon is.
-package typealias WireProximity = Proximity
-
-/// A position in time.
-package typealias WirePosition = Position
-
 /// A beacon in sight.
 package struct WireBeacon: Equatable, Sendable {
     /// A UUID of 36 characters in capitals.
@@ -169,7 +160,7 @@ package struct WireBeacon: Equatable, Sendable {
     /// The number in the group.
     package var minor: UInt16
     /// How far it is, roughly.
-    package var proximity: WireProximity
+    package var proximity: Proximity
     /// How far it is, in metres; below 0 means not known.
     package var accuracy: Double
     /// The signal strength, in dBm; 0 when unknown.
@@ -182,7 +173,7 @@ package struct WireBeacon: Equatable, Sendable {
         uuid: String,
         major: UInt16,
         minor: UInt16,
-        proximity: WireProximity,
+        proximity: Proximity,
         accuracy: Double,
         rssi: Int,
         timestamp: Double
@@ -196,9 +187,6 @@ package struct WireBeacon: Equatable, Sendable {
         self.timestamp = timestamp
     }
 }
-
-/// A stay at a place.
-package typealias WireVisit = Visit
 
 /// What a fresh location manager is told.
 package struct WireLocationStatus: Equatable, Sendable {

@@ -1,0 +1,279 @@
+import WakeModel
+
+/// A packet from an app to the bench.
+package enum AppMessage: Equatable, Sendable {
+    /// The first packet: which wire the app speaks, in what language, and whether it takes packets of several messages.
+    case hello(version: Int, client: String, pid: Int, batches: Bool = false)
+    /// `didFinishLaunching` has returned and the main queue has drained once.
+    case launched
+    /// The callback or delivery with that number is handled: it returned and its queue drained once.
+    ///
+    /// With `through`, never below `delivery`, so are all those up to that number.
+    case acknowledge(delivery: UInt64, through: UInt64? = nil)
+    /// The app's own word that the work of this wake is done (LIFE-11).
+    case done
+    /// A finite-length task begins; the app mints the token.
+    ///
+    /// With an id it begins only if it is granted, and a reply with `granted` says whether (TASK-7).
+    case beginTask(token: UInt64, name: String?, id: UInt64? = nil)
+    /// A finite-length task ends.
+    case endTask(token: UInt64)
+    /// How long the app may still run in the background; answered by a reply with `seconds`.
+    case timeRemaining(id: UInt64)
+    /// A mark for the run's trace; never answered.
+    case signpost(WireSignpost)
+    /// A request to a central manager.
+    case central(manager: UInt32, CentralRequest)
+    /// A request to a peripheral of a central manager.
+    case peripheral(manager: UInt32, peripheral: String, PeripheralRequest)
+    /// A request to a peripheral manager.
+    case peripheralManager(manager: UInt32, WirePeripheralManagerRequest)
+    /// A request to a location manager.
+    case location(manager: UInt32, WireLocationRequest)
+    /// A request of the audio session or engine.
+    case audio(manager: UInt32, WireAudioRequest)
+    /// A request to the accessory manager.
+    case accessory(manager: UInt32, WireAccessoryRequest)
+    /// A request for calls.
+    case voip(WireVoIPRequest)
+}
+
+extension AppMessage {
+    /// The requests to areas, with fields that are still to be read.
+    static var areas: [Self] {
+        CentralRequest.blanks.map { .central(manager: 0, $0) }
+            + PeripheralRequest.blanks.map { .peripheral(manager: 0, peripheral: "", $0) }
+            + WirePeripheralManagerRequest.blanks.map { .peripheralManager(manager: 0, $0) }
+            + WireLocationRequest.blanks.map { .location(manager: 0, $0) }
+            + WireAudioRequest.blanks.map { .audio(manager: 0, $0) }
+            + WireAccessoryRequest.blanks.map { .accessory(manager: 0, $0) }
+            + WireVoIPRequest.blanks.map { .voip($0) }
+    }
+
+    /// The word of a request to an area; empty for what is none.
+    var areaWord: String {
+        switch self {
+        case .central(_, let request): request.word
+        case .peripheral(_, _, let request): request.word
+        case .peripheralManager(_, let request): request.word
+        case .location(_, let request): request.word
+        case .audio(_, let request): request.word
+        case .accessory(_, let request): request.word
+        case .voip(let request): request.word
+        case .hello, .launched, .acknowledge, .done, .beginTask, .endTask, .timeRemaining, .signpost: ""
+        }
+    }
+
+    /// The fields of a request to an area: whom it is for, then its own.
+    mutating func codeRequest(_ coder: inout FieldCoder) throws(WireError) {
+        switch self {
+        case .central(let manager, var request):
+            self = try .central(manager: coder.request(of: manager, &request), request)
+        case .peripheral(let manager, let peripheral, var request):
+            let manager = try coder.field("manager", manager, .whole)
+            let peripheral = try coder.field("peripheral", peripheral, .identifier)
+            try request.code(&coder)
+            self = .peripheral(manager: manager, peripheral: peripheral, request)
+        case .peripheralManager(let manager, var request):
+            self = try .peripheralManager(manager: coder.request(of: manager, &request), request)
+        case .location(let manager, var request):
+            self = try .location(manager: coder.request(of: manager, &request), request)
+        case .audio(let manager, var request):
+            self = try .audio(manager: coder.request(of: manager, &request), request)
+        case .accessory(let manager, var request):
+            self = try .accessory(manager: coder.request(of: manager, &request), request)
+        case .voip(var request):
+            try request.code(&coder)
+            self = .voip(request)
+        case .hello, .launched, .acknowledge, .done, .beginTask, .endTask, .timeRemaining, .signpost: break
+        }
+    }
+}
+
+extension FieldCoder {
+    /// The number of a manager, which comes back, and the fields of a request to it.
+    fileprivate mutating func request(
+        of manager: UInt32,
+        _ request: inout some CodedByWord
+    ) throws(WireError) -> UInt32 {
+        let manager = try field("manager", manager, .whole)
+        try request.code(&self)
+        return manager
+    }
+}
+
+/// What the areas have to say of a launch.
+package struct LaunchOptions: Equatable, Sendable {
+    /// Restore identifiers of the central managers that wait to be made again.
+    package var bluetoothCentrals: [String]
+    /// Restore identifiers of the peripheral managers that wait to be made again.
+    package var bluetoothPeripherals: [String]
+    /// Whether an event of a location service started the process.
+    package var isForLocation: Bool
+
+    /// What the areas have to say of a launch; without arguments, nothing.
+    package init(bluetoothCentrals: [String] = [], bluetoothPeripherals: [String] = [], isForLocation: Bool = false) {
+        self.bluetoothCentrals = bluetoothCentrals
+        self.bluetoothPeripherals = bluetoothPeripherals
+        self.isForLocation = isForLocation
+    }
+}
+
+extension LaunchOptions: Coded {
+    static let blank = LaunchOptions()
+
+    mutating func code(_ coder: inout FieldCoder) throws(WireError) {
+        try coder.field("bluetoothCentrals", of: &bluetoothCentrals, .texts, omitted: [])
+        try coder.field("bluetoothPeripherals", of: &bluetoothPeripherals, .texts, omitted: [])
+        try coder.field("location", of: &isForLocation, .bool, omitted: false)
+    }
+}
+
+/// The answer to a request; what does not apply is nil.
+package struct WireReply: Equatable, Sendable {
+    /// Why the request failed.
+    package var failure: WireFailure?
+    /// Time remaining, in seconds; nil means without limit.
+    package var seconds: Double?
+    /// The peripherals asked for.
+    package var peripherals: [WirePeripheral]?
+    /// The state of the radio.
+    package var state: WireRadioState?
+    /// Whether the phone's queue took an update of a peripheral manager.
+    package var taken: Bool?
+    /// What a fresh location manager is told.
+    package var location: WireLocationStatus?
+    /// How sound stands.
+    package var audio: WireAudioStatus?
+    /// The accessories that the app may see, at most ``WireLimits/accessories``.
+    package var accessories: [Accessory]?
+    /// Whether a VoIP socket is watched, or a keep-alive handler will be called.
+    package var granted: Bool?
+
+    /// An answer; without arguments it only says that the request was heard.
+    package init(
+        failure: WireFailure? = nil,
+        seconds: Double? = nil,
+        peripherals: [WirePeripheral]? = nil,
+        state: WireRadioState? = nil,
+        taken: Bool? = nil,
+        location: WireLocationStatus? = nil,
+        accessories: [Accessory]? = nil,
+        granted: Bool? = nil,
+        audio: WireAudioStatus? = nil
+    ) {
+        self.failure = failure
+        self.seconds = seconds
+        self.peripherals = peripherals
+        self.state = state
+        self.taken = taken
+        self.location = location
+        self.audio = audio
+        self.accessories = accessories
+        self.granted = granted
+    }
+}
+
+extension WireReply: Coded {
+    static let blank = WireReply()
+
+    mutating func code(_ coder: inout FieldCoder) throws(WireError) {
+        failure = try coder.failure(failure)
+        try coder.field("seconds", of: &seconds, .seconds)
+        try coder.field("peripherals", of: &peripherals, .list())
+        try coder.field("state", of: &state, .word)
+        try coder.field("taken", of: &taken, .bool)
+        try coder.field("granted", of: &granted, .bool)
+        try coder.field("location", of: &location, .object)
+        try coder.field("audio", of: &audio, .object)
+        try coder.field("accessories", of: &accessories, .list())
+    }
+}
+
+/// What happened to a manager or one of its peripherals.
+package enum WireDeliveryBody: Equatable, Sendable {
+    /// Something happened to a central manager.
+    case central(WireCentralEvent)
+    /// Something happened to a peripheral.
+    case peripheral(String, WirePeripheralEvent)
+    /// Something happened to a peripheral manager.
+    case peripheralManager(WirePeripheralManagerEvent)
+    /// Something happened to a location manager.
+    case location(WireLocationEvent)
+    /// Something happened to the app's sound.
+    case audio(WireAudioEvent)
+    /// Something happened to an accessory, or to a session with one.
+    case accessory(WireAccessoryEvent)
+    /// Something happened to an app's calls.
+    case voip(WireVoIPEvent)
+    /// A channel of the manager has something to read, or its end; the app finds it on the channel's own socket.
+    case channelData
+}
+
+extension WireDeliveryBody: CodedByWord {
+    static let byWord = {
+        var blanks = WireCentralEvent.blanks.map { Self.central($0) } + [.channelData]
+        blanks += WirePeripheralEvent.blanks.map { .peripheral("", $0) }
+        blanks += WirePeripheralManagerEvent.blanks.map { .peripheralManager($0) }
+        blanks += WireLocationEvent.blanks.map { .location($0) }
+        blanks += WireAudioEvent.blanks.map { .audio($0) }
+        blanks += WireAccessoryEvent.blanks.map { .accessory($0) }
+        blanks += WireVoIPEvent.blanks.map { .voip($0) }
+        return table(blanks)
+    }()
+
+    var word: String {
+        switch self {
+        case .central(let event): event.word
+        case .peripheral(_, let event): event.word
+        case .peripheralManager(let event): event.word
+        case .location(let event): event.word
+        case .audio(let event): event.word
+        case .accessory(let event): event.word
+        case .voip(let event): event.word
+        case .channelData: "channel.data"
+        }
+    }
+
+    mutating func code(_ coder: inout FieldCoder) throws(WireError) {
+        switch self {
+        case .central(var event):
+            try event.code(&coder)
+            self = .central(event)
+        case .peripheral(let peripheral, var event):
+            let peripheral = try coder.field("peripheral", peripheral, .identifier)
+            try event.code(&coder)
+            self = .peripheral(peripheral, event)
+        case .peripheralManager(var event):
+            try event.code(&coder)
+            self = .peripheralManager(event)
+        case .location(var event):
+            try event.code(&coder)
+            self = .location(event)
+        case .audio(var event):
+            try event.code(&coder)
+            self = .audio(event)
+        case .accessory(var event):
+            try event.code(&coder)
+            self = .accessory(event)
+        case .voip(var event):
+            try event.code(&coder)
+            self = .voip(event)
+        case .channelData: break
+        }
+    }
+}
+
+extension WireDeliveryBody {
+    /// The source that such deliveries come from.
+    package var source: String {
+        let source: Source =
+            switch self {
+            case .location: .location
+            case .voip: .voip
+            case .accessory: .accessory
+            default: .bluetooth
+            }
+        return source.word
+    }
+}
