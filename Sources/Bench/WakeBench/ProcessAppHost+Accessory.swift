@@ -1,22 +1,10 @@
 import WakeModel
 import WakePorts
-import WakeProcesses
 import WakeWire
 
 extension AccessoryArea {
     static func told(_ delivery: AppDelivery, to app: AppID, through host: ProcessAppHost) -> ToldEvent? {
         host.translation.accessoryEvent(delivery).map { ToldEvent(.accessory($0), of: delivery) }
-    }
-
-    static func heard(
-        _ message: AppMessage,
-        with descriptors: inout ReceivedDescriptors,
-        from app: AppID,
-        by host: ProcessAppHost
-    ) -> Bool {
-        guard case .accessory(let manager, let request) = message else { return false }
-        host.heard(request, manager: manager, from: app)
-        return true
     }
 
     static func names(in message: AppMessage) -> [String] {
@@ -33,7 +21,7 @@ extension AccessoryArea {
 /// The accessory managers and sessions of real apps.
 extension ProcessAppHost {
     /// A request about accessories; the list is answered here, without the router.
-    fileprivate func heard(_ request: WireAccessoryRequest, manager: ManagerNumber, from app: AppID) {
+    func heard(_ request: WireAccessoryRequest, manager: ManagerNumber, from app: AppID) {
         let asked: AccessoryRequest
         switch request {
         case .register: asked = .register

@@ -1,6 +1,5 @@
 import WakeModel
 import WakePorts
-import WakeProcesses
 import WakeWire
 
 /// What the host knows of the sound of one process.
@@ -39,23 +38,12 @@ extension AudioArea {
             return told
         }
     }
-
-    static func heard(
-        _ message: AppMessage,
-        with descriptors: inout ReceivedDescriptors,
-        from app: AppID,
-        by host: ProcessAppHost
-    ) -> Bool {
-        guard case .audio(let manager, let request) = message else { return false }
-        host.heard(request, manager: manager, from: app)
-        return true
-    }
 }
 
 /// The audio sessions and engines of real apps.
 extension ProcessAppHost {
     /// A request of a process's session; how things stand is answered here, without the router.
-    fileprivate func heard(_ request: WireAudioRequest, manager: ManagerNumber, from app: AppID) {
+    func heard(_ request: WireAudioRequest, manager: ManagerNumber, from app: AppID) {
         var sound = sounds[app] ?? AppSound(manager: manager)
         sound.manager = manager
         defer { sounds[app] = sound }

@@ -1,6 +1,5 @@
 import WakeModel
 import WakePorts
-import WakeProcesses
 import WakeWire
 
 extension BluetoothArea {
@@ -29,23 +28,6 @@ extension BluetoothArea {
             if case .state = event { told.callback = "peripheralManagerDidUpdateState" }
             return told
         }
-    }
-
-    static func heard(
-        _ message: AppMessage,
-        with descriptors: inout ReceivedDescriptors,
-        from app: AppID,
-        by host: ProcessAppHost
-    ) -> Bool {
-        switch message {
-        case .central(let manager, let request): host.heard(request, manager: manager, from: app)
-        case .peripheral(let manager, let peripheral, let request):
-            let name = host.translation.identifiers.name(of: peripheral)
-            host.ask(name.map { .operate(manager, peripheral: $0, host.translation.operation(request)) }, app)
-        case .peripheralManager(let manager, let request): host.heard(request, manager: manager, from: app)
-        default: return false
-        }
-        return true
     }
 
     static func names(in message: AppMessage) -> [String] {
@@ -103,7 +85,7 @@ extension ProcessAppHost {
     }
 
     /// A request of a central manager; what is known is answered here, without the router.
-    fileprivate func heard(_ request: CentralRequest, manager: ManagerNumber, from app: AppID) {
+    func heard(_ request: CentralRequest, manager: ManagerNumber, from app: AppID) {
         switch request {
         case .retrieve(let id, let identifiers):
             let isOn = surroundings?.view.radio.poweredOn == true
@@ -121,7 +103,13 @@ extension ProcessAppHost {
         ask(translation.central(manager, request), app)
     }
 
-    fileprivate func ask(_ request: AppRequest?, _ app: AppID) {
+    /// A request to a peripheral of a central manager.
+    func heard(_ request: PeripheralRequest, manager: ManagerNumber, peripheral: String, from app: AppID) {
+        let name = translation.identifiers.name(of: peripheral)
+        ask(name.map { .operate(manager, peripheral: $0, translation.operation(request)) }, app)
+    }
+
+    private func ask(_ request: AppRequest?, _ app: AppID) {
         guard let request else { return fault("names a peripheral that was never seen", app) }
         say(app, .request(request))
     }

@@ -1,6 +1,5 @@
 import WakeModel
 import WakePorts
-import WakeProcesses
 import WakeWire
 
 extension LocationArea {
@@ -14,17 +13,6 @@ extension LocationArea {
         host.translation.locationEvent(delivery, wallSeconds: host.surroundings?.wallSeconds ?? 0).map {
             ToldEvent(.location($0), of: delivery)
         }
-    }
-
-    static func heard(
-        _ message: AppMessage,
-        with descriptors: inout ReceivedDescriptors,
-        from app: AppID,
-        by host: ProcessAppHost
-    ) -> Bool {
-        guard case .location(let manager, let request) = message else { return false }
-        host.heard(request, manager: manager, from: app)
-        return true
     }
 
     static func names(in message: AppMessage) -> [String] {
@@ -63,7 +51,7 @@ extension LocationArea {
 /// The location managers of real apps.
 extension ProcessAppHost {
     /// A request of a location manager; some are answered here, without the router.
-    fileprivate func heard(_ request: WireLocationRequest, manager: ManagerNumber, from app: AppID) {
+    func heard(_ request: WireLocationRequest, manager: ManagerNumber, from app: AppID) {
         switch request {
         case .create(let id):
             let status = surroundings.map { translation.status($0.view.locationFacts(of: app)) }

@@ -39,7 +39,7 @@ extension ProcessAppHost {
         case .done: say(app, .request(.done))
         default:
             if refusesNames(of: message, from: app) { return }
-            for area in Areas.rows where area.heard(message, with: &descriptors, from: app, by: self) { return }
+            heardRequest(message, with: &descriptors, from: app)
         }
     }
 

@@ -9,23 +9,12 @@ extension VoIPArea {
     static func told(_ delivery: AppDelivery, to app: AppID, through host: ProcessAppHost) -> ToldEvent? {
         WireTranslation.voipEvent(delivery.event).map { ToldEvent(.voip($0), of: delivery) }
     }
-
-    static func heard(
-        _ message: AppMessage,
-        with descriptors: inout ReceivedDescriptors,
-        from app: AppID,
-        by host: ProcessAppHost
-    ) -> Bool {
-        guard case .voip(let request) = message else { return false }
-        host.heard(request, with: &descriptors, from: app)
-        return true
-    }
 }
 
 /// The calls of real apps.
 extension ProcessAppHost {
     /// A request of a VoIP app; whether it is granted is told here, since the app waits for it.
-    fileprivate func heard(_ request: WireVoIPRequest, with descriptors: inout ReceivedDescriptors, from app: AppID) {
+    func heard(_ request: WireVoIPRequest, with descriptors: inout ReceivedDescriptors, from app: AppID) {
         switch request {
         case .watch(let id, let socket): watch(socket, id, with: descriptors.take(), from: app)
         case .setKeepAlive(let id, let period):

@@ -59,7 +59,7 @@ package struct WireCause: Equatable, Sendable {
 }
 
 /// The state of an application as `UIApplication.State` has it.
-package enum WireAppState: String, CaseIterable, Sendable {
+package enum WireAppState: String, CaseIterable, Sendable, WireWord {
     /// In the foreground without events.
     case inactive
     /// In the background.

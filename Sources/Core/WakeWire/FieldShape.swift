@@ -4,14 +4,6 @@ import WakeJSON
 struct FieldShape<Value> {
     let read: (FieldValue) throws(WireError) -> Value
     let write: (inout FieldCoder, Value) throws(WireError) -> Void
-
-    init(
-        _ read: @escaping (FieldValue) throws(WireError) -> Value,
-        write: @escaping (inout FieldCoder, Value) throws(WireError) -> Void
-    ) {
-        self.read = read
-        self.write = write
-    }
 }
 
 extension FieldShape where Value == Bool {
@@ -27,62 +19,50 @@ extension FieldShape where Value == Bool {
 // MARK: Texts
 
 extension FieldShape where Value == String {
+    /// Written as a text.
+    static func string(_ read: @escaping (FieldValue) throws(WireError) -> Value) -> FieldShape {
+        FieldShape(read: read) { $0.writer.string($1) }
+    }
+
     /// Any text.
     static var text: FieldShape {
-        FieldShape { (found) throws(WireError) in
+        .string { (found) throws(WireError) in
             try found.text()
-        } write: {
-            $0.writer.string($1)
         }
     }
 
     /// A text of at most so many bytes.
     static func text(atMost limit: Int) -> FieldShape {
-        FieldShape { (found) throws(WireError) in
+        .string { (found) throws(WireError) in
             let text = try found.text()
             guard text.utf8.count <= limit else {
                 throw found.bad("at most \(limit) bytes of text")
             }
             return text
-        } write: {
-            $0.writer.string($1)
         }
     }
 
     /// A 128-bit UUID in its 36-character form, in capitals.
     static var identifier: FieldShape {
-        FieldShape { (found) throws(WireError) in
+        .string { (found) throws(WireError) in
             let text = try found.text()
             guard text.utf8.count == 36, let canonical = WireUUID.canonical(text) else {
                 throw found.bad("a UUID of 36 characters")
             }
             return canonical
-        } write: {
-            $0.writer.string($1)
         }
     }
 }
 
 extension FieldShape where Value == [String] {
-    static var texts: FieldShape {
-        FieldShape { (found) throws(WireError) in
-            try found.texts()
-        } write: {
-            $0.writer.strings($1)
-        }
+    /// Written as texts.
+    static func strings(_ read: @escaping (FieldValue) throws(WireError) -> Value) -> FieldShape {
+        FieldShape(read: read) { $0.writer.strings($1) }
     }
-}
 
-extension FieldShape where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
-    /// A word of a closed list.
-    static var word: FieldShape {
-        FieldShape { (found) throws(WireError) in
-            guard let word = Value(rawValue: try found.text()) else {
-                throw found.bad("one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))")
-            }
-            return word
-        } write: {
-            $0.writer.string($1.rawValue)
+    static var texts: FieldShape {
+        .strings { (found) throws(WireError) in
+            try found.texts()
         }
     }
 }
@@ -91,6 +71,10 @@ extension FieldShape where Value: RawRepresentable & CaseIterable, Value.RawValu
 protocol WireWord: CaseIterable {
     /// What it is on the wire.
     var word: String { get }
+}
+
+extension WireWord where Self: RawRepresentable, RawValue == String {
+    var word: String { rawValue }
 }
 
 extension FieldShape where Value: WireWord {
@@ -131,11 +115,7 @@ extension FieldShape where Value: FixedWidthInteger {
 extension FieldShape where Value: FixedWidthInteger {
     /// A whole number from 0 on: an id, a delivery, a handle; as far as the type goes, and every JSON library.
     static var whole: FieldShape {
-        FieldShape { (found) throws(WireError) in
-            Value(try found.whole(in: 0...Int64(clamping: min(UInt64(Value.max), WireLimits.largestInteger))))
-        } write: {
-            $0.writer.whole($1)
-        }
+        .whole(in: 0...Int64(clamping: min(UInt64(Value.max), WireLimits.largestInteger)))
     }
 
     /// A whole number in a range.
@@ -169,25 +149,26 @@ extension FieldShape {
 }
 
 extension FieldShape where Value == Double {
+    /// Written as a number.
+    static func number(_ read: @escaping (FieldValue) throws(WireError) -> Value) -> FieldShape {
+        FieldShape(read: read) { $0.writer.number($1) }
+    }
+
     /// A number, whole or with a fraction.
     static var seconds: FieldShape {
-        FieldShape { (found) throws(WireError) in
+        .number { (found) throws(WireError) in
             try found.number()
-        } write: {
-            $0.writer.number($1)
         }
     }
 
     /// A number in a range.
     static func measure(in range: ClosedRange<Double>) -> FieldShape {
-        FieldShape { (found) throws(WireError) in
+        .number { (found) throws(WireError) in
             let value = try found.number()
             guard range.contains(value) else {
                 throw found.bad("a number from \(range.lowerBound) to \(range.upperBound)")
             }
             return value
-        } write: {
-            $0.writer.number($1)
         }
     }
 }
@@ -195,25 +176,26 @@ extension FieldShape where Value == Double {
 // MARK: Bytes
 
 extension FieldShape where Value == [UInt8] {
+    /// Written in base64.
+    static func base64(_ read: @escaping (FieldValue) throws(WireError) -> Value) -> FieldShape {
+        FieldShape(read: read) { $0.writer.base64($1) }
+    }
+
     /// Bytes in base64.
     static var bytes: FieldShape {
-        FieldShape { (found) throws(WireError) in
+        .base64 { (found) throws(WireError) in
             try found.bytes()
-        } write: {
-            $0.writer.base64($1)
         }
     }
 
     /// The value of an attribute in base64.
     static var value: FieldShape {
-        FieldShape { (found) throws(WireError) in
+        .base64 { (found) throws(WireError) in
             let bytes = try found.bytes()
             guard bytes.count <= WireLimits.valueBytes else {
                 throw found.bad("at most \(WireLimits.valueBytes) bytes")
             }
             return bytes
-        } write: {
-            $0.writer.base64($1)
         }
     }
 }

@@ -1,7 +1,7 @@
 /// A signpost of an app: a moment, or an end of a span. It is for a trace alone; nothing is decided by it.
 package struct WireSignpost: Equatable, Sendable {
     /// What a signpost marks.
-    package enum Mark: String, CaseIterable, Sendable {
+    package enum Mark: String, CaseIterable, Sendable, WireWord {
         case event, begin, end
     }
 

@@ -36,7 +36,7 @@ public final class AVAudioSession: NSObject, Sendable {
     private var manager: UInt32 {
         state.withLock { state in
             if let manager = state.manager { return manager }
-            let manager = BenchClient.shared.register(queue: .main) { [weak self] body in self?.receive(body) }
+            let manager = BenchClient.shared.register(queue: .main) { [weak self] body, _ in self?.receive(body) }
             state.manager = manager
             return manager
         }
@@ -269,20 +269,16 @@ public final class AVAudioSession: NSObject, Sendable {
 
 /// The engines of the process, as long as somebody holds them.
 final class EngineList: Sendable {
-    private struct Entry {
-        weak var engine: AVAudioEngine?
-    }
-
-    private let entries = Mutex<[Entry]>([])
+    private let entries = Mutex<[Weak<AVAudioEngine>]>([])
 
     func add(_ engine: AVAudioEngine) {
         entries.withLock { entries in
-            entries.removeAll { $0.engine == nil }
-            entries.append(Entry(engine: engine))
+            entries.removeAll { $0.object == nil }
+            entries.append(Weak(engine))
         }
     }
 
-    private var all: [AVAudioEngine] { entries.withLock { $0.compactMap(\.engine) } }
+    private var all: [AVAudioEngine] { entries.withLock { $0.compactMap(\.object) } }
 
     func stopAll() { for engine in all { engine.stop() } }
 

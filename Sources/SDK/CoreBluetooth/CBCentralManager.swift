@@ -26,14 +26,10 @@ open class CBCentralManager: CBManager {
     private var storedIsScanning = false
     private var allowsDuplicates = false
     private var reported: Set<UUID> = []
-    private var peripherals: [UUID: WeakPeripheral] = [:]
+    private var peripherals: [UUID: Weak<CBPeripheral>] = [:]
     /// The identifier that a delivery named last, and the object for it.
     private var named = ""
     private weak var namedPeripheral: CBPeripheral?
-
-    private struct WeakPeripheral {
-        weak var peripheral: CBPeripheral?
-    }
 
     /// A manager without a delegate, on the main queue.
     public convenience override init() {
@@ -57,12 +53,9 @@ open class CBCentralManager: CBManager {
         super.init()
         self.delegate = delegate
         let client = BenchClient.shared
-        let receiver = Receiver(manager: self)
+        let manager = Weak(self)
         client.runWithoutApplication()
-        number = client.register(
-            queue: queue ?? .main,
-            descriptorReceiver: { receiver.receive($0, $1) }
-        )
+        number = client.register(queue: queue ?? .main) { manager.object?.receive($0, $1) }
         let create = CentralRequest.create(
             id: client.mintNumber(),
             restoreIdentifier: options?[CBCentralManagerOptionRestoreIdentifierKey] as? String,
@@ -226,11 +219,11 @@ open class CBCentralManager: CBManager {
             return nil
         }
         let object = lock.withLock {
-            if let object = peripherals[identifier]?.peripheral {
+            if let object = peripherals[identifier]?.object {
                 return object
             }
             let object = CBPeripheral(identifier: identifier, name: name, manager: self, number: number)
-            peripherals[identifier] = WeakPeripheral(peripheral: object)
+            peripherals[identifier] = Weak(object)
             return object
         }
         object.setName(name)
@@ -243,7 +236,7 @@ open class CBCentralManager: CBManager {
             if named == text, let namedPeripheral {
                 return namedPeripheral
             }
-            let object = UUID(uuidString: text).flatMap { peripherals[$0]?.peripheral }
+            let object = UUID(uuidString: text).flatMap { peripherals[$0]?.object }
             named = text
             namedPeripheral = object
             return object
@@ -252,7 +245,7 @@ open class CBCentralManager: CBManager {
 
     func forget(_ identifier: UUID) {
         lock.withLock {
-            if let entry = peripherals[identifier], entry.peripheral == nil {
+            if let entry = peripherals[identifier], entry.object == nil {
                 peripherals[identifier] = nil
             }
         }
@@ -300,7 +293,7 @@ open class CBCentralManager: CBManager {
         if state != .poweredOn {
             let all = lock.withLock {
                 storedIsScanning = false
-                return peripherals.values.compactMap(\.peripheral)
+                return peripherals.values.compactMap(\.object)
             }
             for peripheral in all where peripheral.state != .disconnected {
                 peripheral.endLink(becoming: .disconnected)
@@ -367,19 +360,6 @@ open class CBCentralManager: CBManager {
             isReconnecting: isReconnecting,
             error: appError(failure)
         )
-    }
-}
-
-/// Lets the client reach a manager without keeping it; used on the manager's queue.
-private final class Receiver: @unchecked Sendable {
-    private weak var manager: CBCentralManager?
-
-    init(manager: CBCentralManager) {
-        self.manager = manager
-    }
-
-    func receive(_ body: WireDeliveryBody, _ descriptor: ReceivedDescriptor?) {
-        manager?.receive(body, descriptor)
     }
 }
 

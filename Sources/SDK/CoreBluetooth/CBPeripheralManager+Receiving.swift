@@ -181,13 +181,13 @@ extension CBPeripheralManager {
         }
         let length = Int(central.maximumUpdateLength)
         return lock.withLock {
-            if let object = centrals[identifier]?.central {
+            if let object = centrals[identifier]?.object {
                 object.setMaximumUpdateValueLength(length)
                 return object
             }
-            centrals = centrals.filter { $0.value.central != nil }
+            centrals = centrals.filter { $0.value.object != nil }
             let object = CBCentral(identifier: identifier, maximumUpdateValueLength: length)
-            centrals[identifier] = WeakCentral(central: object)
+            centrals[identifier] = Weak(object)
             return object
         }
     }

@@ -34,13 +34,9 @@ open class CBPeripheralManager: CBManager {
     var storedIsAdvertising = false
     var services: [UInt32: CBMutableService] = [:]
     var characteristics: [UInt32: CBMutableCharacteristic] = [:]
-    var centrals: [UUID: WeakCentral] = [:]
+    var centrals: [UUID: Weak<CBCentral>] = [:]
     /// The requests of centrals that wait for an answer.
     var unanswered: Set<UInt32> = []
-
-    struct WeakCentral {
-        weak var central: CBCentral?
-    }
 
     /// A manager without a delegate, on the main queue.
     public convenience override init() {
@@ -65,9 +61,11 @@ open class CBPeripheralManager: CBManager {
         super.init()
         self.delegate = delegate
         let client = BenchClient.shared
-        let receiver = Receiver(manager: self)
+        let manager = Weak(self)
         client.runWithoutApplication()
-        number = client.register(queue: self.queue, descriptorReceiver: { receiver.receive($0, $1) })
+        number = client.register(queue: self.queue) { body, descriptor in
+            if case .peripheralManager(let event) = body { manager.object?.receive(event, descriptor) }
+        }
         let alert = options?[CBPeripheralManagerOptionShowPowerAlertKey] as? NSNumber
         send(
             .create(
@@ -305,21 +303,6 @@ open class CBPeripheralManager: CBManager {
             return false
         }
         return true
-    }
-}
-
-/// Lets the client reach a manager without keeping it; used on the manager's queue.
-private final class Receiver: @unchecked Sendable {
-    private weak var manager: CBPeripheralManager?
-
-    init(manager: CBPeripheralManager) {
-        self.manager = manager
-    }
-
-    func receive(_ body: WireDeliveryBody, _ descriptor: ReceivedDescriptor?) {
-        if case .peripheralManager(let event) = body {
-            manager?.receive(event, descriptor)
-        }
     }
 }
 

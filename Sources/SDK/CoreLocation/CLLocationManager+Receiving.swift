@@ -119,33 +119,8 @@ extension CLLocationManager {
     }
 }
 
-/// Lets the client reach a manager without keeping it; used on the main queue.
-final class LocationReceiver: @unchecked Sendable {
-    private weak var manager: CLLocationManager?
-
-    init(manager: CLLocationManager) {
-        self.manager = manager
-    }
-
-    func receive(_ event: WireLocationEvent) {
-        manager?.receive(event)
-    }
-
-    func refuseImpossibleRegions() {
-        manager?.refuseImpossibleRegions()
-    }
-
-    func finishDeferred(_ error: CLError) {
-        manager?.tellDeferredFinished(error)
-    }
-}
-
 extension CLRegionState {
     fileprivate init(_ state: RegionState) {
-        switch state {
-        case .unknown: self = .unknown
-        case .inside: self = .inside
-        case .outside: self = .outside
-        }
+        self = CLRegionState(rawValue: Int(state.rawValue)) ?? .unknown
     }
 }

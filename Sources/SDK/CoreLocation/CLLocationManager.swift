@@ -57,10 +57,10 @@ open class CLLocationManager: NSObject {
 
     private func begin() {
         let client = BenchClient.shared
-        let receiver = LocationReceiver(manager: self)
+        let manager = Weak(self)
         client.runWithoutApplication()
-        number = client.register(queue: .main, hearsOfAll: true) { body in
-            if case .location(let event) = body { receiver.receive(event) }
+        number = client.register(queue: .main, hearsOfAll: true) { body, _ in
+            if case .location(let event) = body { manager.object?.receive(event) }
         }
         let reply = client.request { .location(manager: number, .create(id: $0)) }
         if let status = reply.location { LocationServices.shared.learn(status) }
@@ -300,8 +300,8 @@ open class CLLocationManager: NSObject {
 
     /// Tells the delegate soon, not from within its own call.
     private func finishDeferred(_ error: CLError) {
-        let receiver = LocationReceiver(manager: self)
-        DispatchQueue.main.async { receiver.finishDeferred(error) }
+        let manager = Weak(self)
+        DispatchQueue.main.async { manager.object?.tellDeferredFinished(error) }
     }
 
     // MARK: Regions
@@ -323,8 +323,8 @@ open class CLLocationManager: NSObject {
     open func startMonitoring(for region: CLRegion) {
         guard let wire = region.wire, wire.identifier.utf8.count <= WireLimits.regionIdentifierBytes else {
             lock.withLock { impossibleRegions.append(region) }
-            let receiver = LocationReceiver(manager: self)
-            DispatchQueue.main.async { receiver.refuseImpossibleRegions() }
+            let manager = Weak(self)
+            DispatchQueue.main.async { manager.object?.refuseImpossibleRegions() }
             return
         }
         LocationServices.shared.ask(for: wire)

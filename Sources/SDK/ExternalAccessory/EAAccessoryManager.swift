@@ -76,7 +76,7 @@ open class EAAccessoryManager: NSObject, @unchecked Sendable {
         super.init()
         let client = BenchClient.shared
         client.runWithoutApplication()
-        number = client.register(queue: .main) { [unowned self] body in
+        number = client.register(queue: .main) { [unowned self] body, _ in
             if case .accessory(let event) = body { receive(event) }
         }
     }

@@ -21,7 +21,7 @@ open class EASession: NSObject {
         let manager = EAAccessoryManager.shared().number
         let answer = SessionAnswer()
         let queue = DispatchQueue(label: "wakebench.session")
-        let number = client.register(queue: queue, descriptorReceiver: { answer.receive($0, $1) })
+        let number = client.register(queue: queue) { answer.receive($0, $1) }
         guard protocolString.utf8.count <= WireLimits.protocolBytes,
             let connection = UInt32(exactly: accessory.connectionID)
         else {

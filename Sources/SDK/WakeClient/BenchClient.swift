@@ -7,10 +7,8 @@ import WakeWire
 /// A thread of its own reads the socket and hands what arrives to the queues of those it is for; requests are sent from
 /// any thread. When the bench is gone the process ends quietly. In a process that no bench started, ``WithoutBench`` answers.
 package final class BenchClient: Sendable {
-    /// Takes the deliveries of one manager on its queue.
-    package typealias Receiver = @Sendable (WireDeliveryBody) -> Void
     /// Takes the deliveries of one manager on its queue, and the descriptor that came with the packet.
-    package typealias DescriptorReceiver = @Sendable (WireDeliveryBody, ReceivedDescriptor?) -> Void
+    package typealias Receiver = @Sendable (WireDeliveryBody, ReceivedDescriptor?) -> Void
     /// Takes the callbacks of the application on the main queue.
     package typealias ApplicationReceiver = @Sendable (WireCallback, WireAppState) -> Void
 
@@ -30,7 +28,7 @@ package final class BenchClient: Sendable {
         /// The same for the same queue, which may come as several objects.
         var queueNumber: UInt64
         var hearsOfAll: Bool
-        var receiver: DescriptorReceiver
+        var receiver: Receiver
     }
 
     /// Nil when no bench started this process.
@@ -136,22 +134,13 @@ package final class BenchClient: Sendable {
 
     // MARK: Receivers
 
-    /// Gives a manager its number; its deliveries go to the receiver on the queue from now on.
+    /// Gives a manager its number; its deliveries and their descriptors go to the receiver on the queue from now on.
     ///
     /// A location manager hears also of what is for all of them; their queue is the main one.
     package func register(
         queue: DispatchQueue,
         hearsOfAll: Bool = false,
         receiver: @escaping Receiver
-    ) -> UInt32 {
-        register(queue: queue, hearsOfAll: hearsOfAll, descriptorReceiver: { body, _ in receiver(body) })
-    }
-
-    /// Gives a manager its number; its deliveries and their descriptors go to the receiver on the queue from now on.
-    package func register(
-        queue: DispatchQueue,
-        hearsOfAll: Bool = false,
-        descriptorReceiver receiver: @escaping DescriptorReceiver
     ) -> UInt32 {
         state.withLock { state in
             let manager = state.nextManager

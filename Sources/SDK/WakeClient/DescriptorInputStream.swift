@@ -10,15 +10,8 @@ package final class DescriptorInputStream: InputStream {
     let core: DescriptorStream
     private var kept: [UInt8] = []
 
-    /// A stream that owns the descriptor from now on.
-    package init(descriptor: Int32) {
-        core = DescriptorStream(.input, descriptor: descriptor)
-        super.init(data: Data())
-        core.serve(self)
-    }
-
-    /// A stream over a connection in the making.
-    init(descriptor: Int32, _ connection: StreamConnection) {
+    /// A stream that owns the descriptor from now on, which may be of a connection in the making.
+    package init(descriptor: Int32, _ connection: StreamConnection? = nil) {
         core = DescriptorStream(.input, descriptor: descriptor, connection)
         super.init(data: Data())
         core.serve(self)

@@ -7,15 +7,8 @@ import Synchronization
 package final class DescriptorOutputStream: OutputStream {
     let core: DescriptorStream
 
-    /// A stream that owns the descriptor from now on.
-    package init(descriptor: Int32) {
-        core = DescriptorStream(.output, descriptor: descriptor)
-        super.init(toMemory: ())
-        core.serve(self)
-    }
-
-    /// A stream over a connection in the making.
-    init(descriptor: Int32, _ connection: StreamConnection) {
+    /// A stream that owns the descriptor from now on, which may be of a connection in the making.
+    package init(descriptor: Int32, _ connection: StreamConnection? = nil) {
         core = DescriptorStream(.output, descriptor: descriptor, connection)
         super.init(toMemory: ())
         core.serve(self)
@@ -124,43 +117,25 @@ package final class DescriptorOutputStream: OutputStream {
 package enum DescriptorStreams {
     /// Streams over a connected descriptor, which they own from now on; nil when no second descriptor can be had.
     ///
-    /// The connection ends when both are closed. When the other end is gone both come to their end.
+    /// The connection ends when both are closed. When the other end is gone both come to their end. Of a connection in the
+    /// making that has no descriptor both fail when they are opened.
     package static func pair(
-        over descriptor: Int32
-    ) -> (input: DescriptorInputStream, output: DescriptorOutputStream)? {
-        let second = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
-        guard second >= 0 else {
-            close(descriptor)
-            return nil
-        }
-        return pair(DescriptorInputStream(descriptor: descriptor), DescriptorOutputStream(descriptor: second))
-    }
-
-    /// Streams over a connection in the making; without a descriptor they fail when they are opened.
-    static func pair(
         over descriptor: Int32,
-        _ connection: StreamConnection
+        _ connection: StreamConnection? = nil
     ) -> (input: DescriptorInputStream, output: DescriptorOutputStream)? {
-        let second = descriptor < 0 ? -1 : fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
-        guard descriptor < 0 || second >= 0 else {
+        let isWithout = connection != nil && descriptor < 0
+        let second = isWithout ? -1 : fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+        guard isWithout || second >= 0 else {
             close(descriptor)
             return nil
         }
-        return pair(
-            DescriptorInputStream(descriptor: descriptor, connection),
-            DescriptorOutputStream(descriptor: second, connection)
-        )
-    }
-
-    private static func pair(
-        _ input: DescriptorInputStream,
-        _ output: DescriptorOutputStream
-    ) -> (input: DescriptorInputStream, output: DescriptorOutputStream) {
+        let input = DescriptorInputStream(descriptor: descriptor, connection)
+        let output = DescriptorOutputStream(descriptor: second, connection)
         input.core.serve(input, twin: output.core)
         output.core.serve(output, twin: input.core)
         readers.withLock { readers in
-            readers.removeAll { $0.core == nil }
-            readers.append(Reader(core: input.core))
+            readers.removeAll { $0.object == nil }
+            readers.append(Weak(input.core))
         }
         return (input, output)
     }
@@ -169,25 +144,21 @@ package enum DescriptorStreams {
     package static func failing(
         _ streams: (input: DescriptorInputStream, output: DescriptorOutputStream)
     ) -> @Sendable (Int32) -> Void {
-        let input = Reader(core: streams.input.core)
-        let output = Reader(core: streams.output.core)
+        let input = Weak(streams.input.core)
+        let output = Weak(streams.output.core)
         return { code in
-            output.core?.fail(code)
-            input.core?.failAtEnd(code)
+            output.object?.fail(code)
+            input.object?.failAtEnd(code)
         }
     }
 
-    private struct Reader {
-        weak var core: DescriptorStream?
-    }
-
     /// The input streams of all connections.
-    private static let readers = Mutex<[Reader]>([])
+    private static let readers = Mutex<[Weak<DescriptorStream>]>([])
 
     /// Tells the apps' delegates of what is there to read, and calls the handler when all have been told.
     package static func tellAll(_ handler: @escaping @Sendable () -> Void) {
         let told = DispatchGroup()
-        for core in readers.withLock({ $0.compactMap(\.core) }) {
+        for core in readers.withLock({ $0.compactMap(\.object) }) {
             told.enter()
             core.tell { told.leave() }
         }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A connection in the making that two streams share: both open, or fail, when it is decided.
-final class StreamConnection: @unchecked Sendable {
+package final class StreamConnection: @unchecked Sendable {
     private let lock = NSLock()
     /// The errno of the connection, 0 for one that is there; nil while it is not decided.
     private var outcome: Int32?

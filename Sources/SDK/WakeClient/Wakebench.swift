@@ -12,12 +12,6 @@ public enum Wakebench {
         public let event: String?
         /// The id of the decision, such as `d-000412`.
         public let decision: String?
-
-        package init(cause: String, event: String?, decision: String?) {
-            self.cause = cause
-            self.event = event
-            self.decision = decision
-        }
     }
 
     /// The latest wake: of the launch, or of the event delivered last; nil after a launch by the user.

@@ -2,7 +2,6 @@ import WakeBundles
 import WakeDevices
 import WakeModel
 import WakePorts
-import WakeProcesses
 import WakeSystem
 import WakeWire
 
@@ -60,14 +59,6 @@ protocol Area: AnyObject {
 
     /// What a real app reads of one of its events; nil when that came without it.
     static func told(_ delivery: AppDelivery, to app: AppID, through host: ProcessAppHost) -> ToldEvent?
-
-    /// Takes a request of a real app; false when it is another area's.
-    static func heard(
-        _ message: AppMessage,
-        with descriptors: inout ReceivedDescriptors,
-        from app: AppID,
-        by host: ProcessAppHost
-    ) -> Bool
 
     /// The names that a request brings, each of which the router gets a number for.
     static func names(in message: AppMessage) -> [String]

@@ -1,6 +1,7 @@
 import WakeDevices
 import WakeModel
 import WakePorts
+import WakeProcesses
 import WakeSystem
 import WakeWire
 
@@ -45,6 +46,23 @@ struct Areas {
         }
         all = [bluetooth, location, audio, accessory, voip]
         sources = all.flatMap(\.sources)
+    }
+}
+
+extension ProcessAppHost {
+    /// A request of a real app to an area.
+    func heardRequest(_ message: AppMessage, with descriptors: inout ReceivedDescriptors, from app: AppID) {
+        switch message {
+        case .central(let manager, let request): heard(request, manager: manager, from: app)
+        case .peripheral(let manager, let peripheral, let request):
+            heard(request, manager: manager, peripheral: peripheral, from: app)
+        case .peripheralManager(let manager, let request): heard(request, manager: manager, from: app)
+        case .location(let manager, let request): heard(request, manager: manager, from: app)
+        case .audio(let manager, let request): heard(request, manager: manager, from: app)
+        case .accessory(let manager, let request): heard(request, manager: manager, from: app)
+        case .voip(let request): heard(request, with: &descriptors, from: app)
+        case .hello, .launched, .acknowledge, .done, .beginTask, .endTask, .timeRemaining, .signpost: break
+        }
     }
 }
 

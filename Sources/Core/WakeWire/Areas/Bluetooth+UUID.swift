@@ -19,10 +19,8 @@ extension FieldValue {
 extension FieldShape where Value == String {
     /// A Bluetooth UUID of 4, 8 or 36 characters, in capitals.
     static var uuid: FieldShape {
-        FieldShape { (found) throws(WireError) in
+        .string { (found) throws(WireError) in
             try found.uuid(found.text())
-        } write: {
-            $0.writer.string($1)
         }
     }
 }
@@ -30,23 +28,19 @@ extension FieldShape where Value == String {
 extension FieldShape where Value == [String] {
     /// Bluetooth UUIDs in capitals.
     static var uuids: FieldShape {
-        FieldShape { (found) throws(WireError) in
+        .strings { (found) throws(WireError) in
             try found.uuids()
-        } write: {
-            $0.writer.strings($1)
         }
     }
 
     /// 128-bit UUIDs in capitals.
     static var identifiers: FieldShape {
-        FieldShape { (found) throws(WireError) in
+        .strings { (found) throws(WireError) in
             let all = try found.uuids()
             guard all.allSatisfy({ $0.utf8.count == 36 }) else {
                 throw found.bad("UUIDs of 36 characters")
             }
             return all
-        } write: {
-            $0.writer.strings($1)
         }
     }
 }

@@ -105,7 +105,7 @@ package enum WirePeripheralEvent: Equatable, Sendable {
 }
 
 /// The state of the radio as `CBManagerState` has it.
-package enum WireRadioState: String, CaseIterable, Sendable {
+package enum WireRadioState: String, CaseIterable, Sendable, WireWord {
     /// Not known yet.
     case unknown
     /// The connection to the system was lost for a moment.
@@ -121,7 +121,7 @@ package enum WireRadioState: String, CaseIterable, Sendable {
 }
 
 /// The state of a connection as `CBPeripheralState` has it.
-package enum WireLinkState: String, CaseIterable, Sendable {
+package enum WireLinkState: String, CaseIterable, Sendable, WireWord {
     /// No connection.
     case disconnected
     /// A connect is pending.

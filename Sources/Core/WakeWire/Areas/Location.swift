@@ -138,7 +138,7 @@ package enum WireLocationEvent: Equatable, Sendable {
 }
 
 /// What the app may know of positions, in the words of `CLAuthorizationStatus`.
-package enum WireAuthorization: String, CaseIterable, Sendable {
+package enum WireAuthorization: String, CaseIterable, Sendable, WireWord {
     /// The user was not asked yet.
     case notDetermined
     /// A policy forbids it.
