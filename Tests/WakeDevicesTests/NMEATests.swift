@@ -1,6 +1,7 @@
 import Foundation
 import Testing
-import WakeDevices
+
+@testable import WakeDevices
 
 /// A sentence with its checksum and line end.
 func sentence(_ body: String) -> String {

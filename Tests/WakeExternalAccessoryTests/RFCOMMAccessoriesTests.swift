@@ -2,11 +2,11 @@ import BlueZStandIn
 import Glibc
 import Testing
 import WakeBus
-import WakeDevices
 import WakeModel
 import WakePorts
 import WakeSystem
 
+@testable import WakeDevices
 @testable import WakeExternalAccessory
 
 private let address = "F0:11:22:33:90:00"

@@ -1,10 +1,10 @@
 import Testing
-import WakeDevices
 import WakeModel
 import WakePorts
 import WakeSystem
 import WakeUdev
 
+@testable import WakeDevices
 @testable import WakeExternalAccessory
 
 /// A dock with a serial port on its first interface and reports on its third.

@@ -42,7 +42,7 @@ package final class ScenarioDriver: BenchObserver {
     package struct Missed: Hashable, Sendable {
         /// The apps, by their places in the scenario.
         package var apps: [Int]
-        package var sought: NearestDecisions.Sought
+        package var sought: DecisionFilter
     }
 
     /// Set with ``failure``.
@@ -154,9 +154,9 @@ package final class ScenarioDriver: BenchObserver {
         guard case .when(let condition, _) = scenario.steps[waiting.step].trigger else { return nil }
         switch condition {
         case .decisions(let apps, let filter, let count):
-            return Missed(apps: zip(apps, waiting.counts).filter { $0.1 < count }.map(\.0), sought: filter.sought)
+            return Missed(apps: zip(apps, waiting.counts).filter { $0.1 < count }.map(\.0), sought: filter)
         case .state(let apps, let state):
-            return Missed(apps: apps.filter { states[$0] != state }, sought: NearestDecisions.Sought())
+            return Missed(apps: apps.filter { states[$0] != state }, sought: DecisionFilter())
         }
     }
 
@@ -277,7 +277,7 @@ package final class ScenarioDriver: BenchObserver {
         package var found: String
         package var met: Bool
         /// What was looked for in decisions.
-        package var sought = NearestDecisions.Sought()
+        package var sought = DecisionFilter()
     }
 
     /// Every expectation, in the order of the file.
@@ -294,7 +294,7 @@ package final class ScenarioDriver: BenchObserver {
                     expected: "\(filter.words): \(count.words)",
                     found: "\(tally.count)",
                     met: count.contains(tally.count),
-                    sought: filter.sought
+                    sought: filter
                 )
             case .exits(let cause, let count):
                 return Judgement(
@@ -320,9 +320,6 @@ package final class ScenarioDriver: BenchObserver {
 }
 
 extension DecisionFilter {
-    var sought: NearestDecisions.Sought {
-        NearestDecisions.Sought(verdict: verdict, reason: reason, kind: kind, rule: rule)
-    }
 
     /// `relaunch ForceQuit characteristic-notified decisions`, as far as given.
     var words: String {

@@ -13,10 +13,10 @@ struct DecisionReader {
     /// - Parameter checks: false leaves the checks out, which are most of a record.
     init(checks: Bool = true) { keepsChecks = checks }
 
-    /// A record of a shape, and what its values are.
+    /// A record of a shape, and where its values go.
     private struct Pattern {
         var record: DecisionRecord
-        var fields: [Field]
+        var fields: [(field: DecisionRecord.Field, place: Int)]
     }
 
     /// The shapes so far, in the order of their numbers, as JSON.
@@ -45,14 +45,14 @@ struct DecisionReader {
             return nil
         }
         let checks = keepsChecks ? record.checks.count : nil
-        if patterns[number] == nil, let fields = Field.all(of: shape, checks: checks) {
+        if patterns[number] == nil, let fields = Self.fields(of: shape, checks: checks) {
             patterns[number] = Pattern(record: record, fields: fields)
         }
         return record
     }
 
-    private func decision(_ record: [UInt8]) -> DecisionRecord? {
-        guard var decision = JSONValue(parsing: record).flatMap(DecisionRecord.init) else { return nil }
+    private mutating func decision(_ record: [UInt8]) -> DecisionRecord? {
+        guard let line = JSONValue(parsing: record), var decision = DecisionRecord(line, &texts) else { return nil }
         if !keepsChecks { decision.checks = [] }
         return decision
     }
@@ -60,159 +60,34 @@ struct DecisionReader {
     /// Puts the values into their fields; false when one is not what its field holds.
     private mutating func fill(_ record: inout DecisionRecord, _ number: Int, _ line: [UInt8]) -> Bool {
         guard let fields = patterns[number]?.fields else { return false }
-        for (position, field) in fields.enumerated() {
+        for (position, target) in fields.enumerated() {
             let value = Value(line: line, range: lines.values[position])
-            guard fill(&record, field, value) else { return false }
+            guard target.field.take(value, at: target.place, into: &record, &texts) else { return false }
         }
         return true
     }
 
-    private mutating func fill(_ record: inout DecisionRecord, _ field: Field, _ value: Value) -> Bool {
-        switch field {
-        case .ignored: return true
-        case .id: return Self.set(&record.id, value.id.map(DecisionID.init))
-        case .at: return Self.set(&record.at, value.instant)
-        case .event: return Self.set(&record.event, value.id.map(EventID.init))
-        case .parent: return Self.set(&record.parent, value.id.map(EventID.init))
-        case .supersedes: return Self.set(&record.supersedes, value.id.map(DecisionID.init))
-        case .subject: return Self.set(&record.subject, texts.text(value))
-        case .origin: return Self.set(&record.origin, texts.text(value))
-        case .bundle: return Self.set(&record.app, texts.text(value))
-        case .restoreIdentifier: return Self.set(&record.restoreIdentifier, texts.text(value))
-        case .stateSince: return Self.set(&record.stateSince, value.instant)
-        case .generation: return Self.set(&record.generation, value.integer.map(UInt32.init(clamping:)))
-        case .exit:
-            guard record.lastExit != nil, let text = texts.text(value) else { return false }
-            record.lastExit?.id = text
-            return true
-        case .exitAt:
-            guard record.lastExit != nil, let instant = value.instant else { return false }
-            record.lastExit?.at = instant
-            return true
-        case .apps: return Self.set(&record.census.apps, value.integer.map(Int.init(clamping:)))
-        case .woke: return Self.set(&record.census.woke, value.integer.map(Int.init(clamping:)))
-        case .reasonCount(let place):
-            return Self.set(&record.census.byReason[place].count, value.integer.map(Int.init(clamping:)))
-        case .since(let place): return Self.set(&record.checks[place].since, value.instant)
-        case .setBy(let place): return Self.set(&record.checks[place].setBy, texts.text(value))
-        case .figure(let place, let name):
-            // Only a decisive check is quoted with its figures.
-            if record.checks[place].decisive { record.checks[place].figures[name] = value.integer }
-            return true
-        case .limit: return Self.set(&record.budget, value.integer, \.limit)
-        case .used: return Self.set(&record.budget, value.integer, \.used)
-        case .left: return Self.set(&record.budget, value.integer, \.left)
-        }
-    }
-
-    private static func set<Kind>(_ field: inout Kind, _ value: Kind?) -> Bool {
-        guard let value else { return false }
-        field = value
-        return true
-    }
-
-    private static func set<Kind>(_ field: inout Kind?, _ value: Kind?) -> Bool {
-        guard let value else { return false }
-        field = value
-        return true
-    }
-
-    private static func set(
-        _ budget: inout DecisionRecord.Budget?,
-        _ value: Int64?,
-        _ part: WritableKeyPath<DecisionRecord.Budget, Int64>
-    ) -> Bool {
-        guard let value, budget != nil else { return false }
-        budget?[keyPath: part] = value
-        return true
-    }
-}
-
-/// What a value of a decision is.
-private enum Field {
-    case id, at, event, parent, supersedes, subject, origin, bundle, restoreIdentifier, stateSince, generation
-    case exit, exitAt, apps, woke, limit, used, left
-    /// By its place in the census.
-    case reasonCount(Int)
-    // By the place of the check.
-    case since(Int), setBy(Int), figure(Int, String)
-    /// Readers do not need it.
-    case ignored
-
-    /// What the values of a shape are, in order; nil when one is none of these.
+    /// Where the values of a shape go, in their order; nil when one has no field.
     ///
     /// - Parameter checks: how many checks the record has; nil when they are left out.
-    static func all(of shape: RecordShape, checks: Int?) -> [Field]? {
+    private static func fields(
+        of shape: RecordShape,
+        checks: Int?
+    ) -> [(field: DecisionRecord.Field, place: Int)]? {
         guard let record = JSONValue(parsing: shape.text) else { return nil }
         if let checks, record["checks"]?.array.count != checks { return nil }
-        var paths: [(path: [String], place: Int)] = []
-        collect(record, [], 0, &paths)
-        let fields = paths.compactMap { path, place in
-            checks == nil && path.first == "checks" ? .ignored : field(path, place)
+        var fields: [(field: DecisionRecord.Field, place: Int)] = []
+        DecisionRecord.scalars(record) { path, place, value in
+            guard value.string?.hasPrefix("$") == true else { return }
+            let isLeftOut = checks == nil && path.hasPrefix("checks ")
+            if let field = isLeftOut ? .ignored : DecisionRecord.field(path) { fields.append((field, place)) }
         }
         return fields.count == shape.valueCount ? fields : nil
-    }
-
-    /// Finds the places of values: their keys, and the place in the list or object that they are in.
-    private static func collect(
-        _ value: JSONValue,
-        _ path: [String],
-        _ place: Int,
-        _ paths: inout [(path: [String], place: Int)]
-    ) {
-        switch value {
-        case .string(let text): if text.hasPrefix("$") { paths.append((path, place)) }
-        case .array(let values):
-            let isChecks = path == ["checks"]
-            for (position, value) in values.enumerated() {
-                collect(value, isChecks ? path : path + ["[]"], isChecks ? position : place, &paths)
-            }
-        case .object(let members):
-            for (position, member) in members.enumerated() {
-                let isCounted = path == ["census", "by_reason"]
-                collect(member.value, path + [isCounted ? "*" : member.key], isCounted ? position : place, &paths)
-            }
-        case .null, .bool, .integer, .large, .number: break
-        }
-    }
-
-    private static func field(_ path: [String], _ place: Int) -> Field? {
-        switch path.joined(separator: " ") {
-        case "seq", "interest registered_at": .ignored
-        case "id": .id
-        case "t": .at
-        case "event id": .event
-        case "event parent": .parent
-        case "event subject": .subject
-        case "event origin": .origin
-        case "app bundle": .bundle
-        case "app since": .stateSince
-        case "app generation": .generation
-        case "app last_exit id": .exit
-        case "app last_exit t": .exitAt
-        case "interest restore_id": .restoreIdentifier
-        case "supersedes": .supersedes
-        case "census apps": .apps
-        case "census woke": .woke
-        case "census by_reason *": .reasonCount(place)
-        case "checks since": .since(place)
-        case "checks set_by": .setBy(place)
-        case "budget limit_ms": .limit
-        case "budget used_ms": .used
-        case "budget left_ms": .left
-        default: isFigure(path) ? .figure(place, path[path.count - 1]) : nil
-        }
-    }
-
-    /// Whether it is a member of a check, or of what the check observed.
-    private static func isFigure(_ path: [String]) -> Bool {
-        guard path.first == "checks", path.last != "[]" else { return false }
-        return path.count == 2 || path.count == 3 && path[1] == "observed"
     }
 }
 
 /// One value of a line, as JSON.
-struct Value {
+struct Value: RecordScalar {
     let line: [UInt8]
     let range: Range<Int>
 
@@ -254,6 +129,8 @@ struct Value {
         guard range.count > 2, line[range.lowerBound] == 0x22 else { return nil }
         return LogTime.instant(line, (range.lowerBound + 1)..<(range.upperBound - 1))
     }
+
+    func text(_ pool: inout TextPool) -> String? { pool.text(self) }
 }
 
 /// Texts that occur again and again, each kept once.

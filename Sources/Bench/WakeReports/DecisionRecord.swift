@@ -3,41 +3,41 @@ import WakeModel
 
 /// A decision as a log has it.
 package struct DecisionRecord: Hashable, Sendable {
-    package var id: DecisionID
-    package var at: Instant
-    package var event: EventID
-    package var source: String
-    package var kind: String
-    package var subject: String
-    package var origin: String
-    package var parent: EventID
+    package var id = DecisionID.none
+    package var at = Instant.zero
+    package var event = EventID.none
+    package var source = ""
+    package var kind = ""
+    package var subject = ""
+    package var origin = ""
+    package var parent = EventID.none
     /// Nil when no app had registered.
     package var app: String?
     /// The word of the state, such as `suspended`.
-    package var stateBefore: String
-    package var stateSince: Instant
-    package var generation: UInt32
+    package var stateBefore = ""
+    package var stateSince = Instant.zero
+    package var generation: UInt32 = 0
     package var lastExit: LastExit?
-    package var via: String
+    package var via = "none"
     package var restoreIdentifier: String?
     /// The time of the wake; nil in the foreground, and where no app is woken.
     package var budget: Budget?
-    package var verdict: Verdict
-    package var reason: Reason
-    package var rule: RuleID
-    package var checks: [CheckRecord]
+    package var verdict = Verdict.drop
+    package var reason = Reason.noRegistration
+    package var rule = RuleID.launch6
+    package var checks: [CheckRecord] = []
     /// Nil when there is no telling.
     package var wouldHave: Verdict?
     /// The rules of the other failing checks.
-    package var alsoFailing: [String]
-    package var fix: [String]
-    package var census: Census
-    package var supersedes: DecisionID
+    package var alsoFailing: [String] = []
+    package var fix: [String] = []
+    package var census = Census()
+    package var supersedes = DecisionID.none
 
     package struct LastExit: Hashable, Sendable {
         package var cause: String
-        package var id: String
-        package var at: Instant
+        package var id = ""
+        package var at = Instant.zero
     }
 
     /// One question and its answer.
@@ -57,15 +57,21 @@ package struct DecisionRecord: Hashable, Sendable {
     /// Times of a wake, in milliseconds.
     package struct Budget: Hashable, Sendable {
         package var limit: Int64
-        package var used: Int64
-        package var left: Int64
+        package var used: Int64 = 0
+        package var left: Int64 = 0
+
+        /// What is left follows, where a record does not say it.
+        mutating func use(_ used: Int64) {
+            self.used = used
+            left = limit.subtractingReportingOverflow(used).partialValue
+        }
     }
 
     /// All the apps that saw the event.
     package struct Census: Hashable, Sendable {
-        package var apps: Int
-        package var woke: Int
-        package var byReason: [ReasonCount]
+        package var apps = 0
+        package var woke = 0
+        package var byReason: [ReasonCount] = []
     }
 
     package struct ReasonCount: Hashable, Sendable {
@@ -76,58 +82,6 @@ package struct DecisionRecord: Hashable, Sendable {
     package var decisive: CheckRecord? { checks.first(where: \.decisive) }
     /// A figure of the decisive check.
     func figure(_ name: String) -> Int64? { decisive?.figures[name] }
-}
-
-extension DecisionRecord {
-    /// Reads a line; nil when it is not a decision.
-    init?(_ line: JSONValue) {
-        guard line["schema"]?.string == "wake.decision/1",
-            let id = line["id"]?.string.flatMap(LogTime.number),
-            let at = line["t"]?.string.flatMap(LogTime.instant),
-            let event = line["event"],
-            let eventID = event["id"]?.string.flatMap(LogTime.number),
-            let kind = event["kind"]?.string,
-            let verdict = line["verdict"]?.string.flatMap(Verdict.init(word:)),
-            let reason = line["reason"]?.string.flatMap(Reason.init(word:)),
-            let rule = line["rule"]?.string.flatMap(RuleID.init(text:))
-        else { return nil }
-        let app = line["app"]
-        let wouldHave = line["would_have"]
-        self.init(
-            id: DecisionID(id),
-            at: at,
-            event: EventID(eventID),
-            source: event["source"]?.string ?? "",
-            kind: kind,
-            subject: event["subject"]?.string ?? "",
-            origin: event["origin"]?.string ?? "",
-            parent: EventID(event["parent"]?.string.flatMap(LogTime.number) ?? 0),
-            app: app?["bundle"]?.string,
-            stateBefore: app?["state_before"]?.string ?? "",
-            stateSince: app?["since"]?.string.flatMap(LogTime.instant) ?? .zero,
-            generation: UInt32(clamping: app?["generation"]?.integer ?? 0),
-            lastExit: app?["last_exit"].flatMap(LastExit.init),
-            via: line["interest"]?["via"]?.string ?? "none",
-            restoreIdentifier: line["interest"]?["restore_id"]?.string,
-            budget: line["budget"].flatMap(Budget.init),
-            verdict: verdict,
-            reason: reason,
-            rule: rule,
-            checks: line["checks"]?.array.compactMap(CheckRecord.init) ?? [],
-            wouldHave: wouldHave?["verdict"]?.string.flatMap(Verdict.init(word:)),
-            alsoFailing: wouldHave?["also_failing"]?.array.compactMap(\.string) ?? [],
-            fix: line["fix"]?.array.compactMap(\.string) ?? [],
-            census: Census(line["census"]),
-            supersedes: DecisionID(line["supersedes"]?.string.flatMap(LogTime.number) ?? 0)
-        )
-    }
-}
-
-extension DecisionRecord.LastExit {
-    init?(_ value: JSONValue) {
-        guard let cause = value["cause"]?.string, let id = value["id"]?.string else { return nil }
-        self.init(cause: cause, id: id, at: value["t"]?.string.flatMap(LogTime.instant) ?? .zero)
-    }
 }
 
 extension DecisionRecord.CheckRecord {
@@ -159,29 +113,6 @@ extension DecisionRecord.CheckRecord {
             if let number = member.value.integer { figures[member.key] = number }
         }
         return figures
-    }
-}
-
-extension DecisionRecord.Budget {
-    init?(_ value: JSONValue) {
-        guard let limit = value["limit_ms"]?.integer, let used = value["used_ms"]?.integer else { return nil }
-        self.init(
-            limit: limit,
-            used: used,
-            left: value["left_ms"]?.integer ?? limit.subtractingReportingOverflow(used).partialValue
-        )
-    }
-}
-
-extension DecisionRecord.Census {
-    init(_ value: JSONValue?) {
-        self.init(
-            apps: Int(clamping: value?["apps"]?.integer ?? 0),
-            woke: Int(clamping: value?["woke"]?.integer ?? 0),
-            byReason: value?["by_reason"]?.members.map {
-                DecisionRecord.ReasonCount(reason: $0.key, count: Int(clamping: $0.value.integer ?? 0))
-            } ?? []
-        )
     }
 }
 

@@ -1,3 +1,4 @@
+import Glibc
 import WakeModel
 
 /// Bytes of JSON lines in the making.
@@ -119,35 +120,17 @@ struct LineBuffer {
     }
 
     private mutating func append(wallSecond seconds: Int64) {
-        let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
-        let time = UInt64(seconds - days * 86_400)
-        let (year, month, day) = Self.date(days)
-        append(UInt64(max(0, year)), width: 4)
-        bytes.append(0x2d)
-        append(UInt64(month), width: 2)
-        bytes.append(0x2d)
-        append(UInt64(day), width: 2)
-        bytes.append(0x54)
-        append(time / 3600, width: 2)
-        bytes.append(0x3a)
-        append(time / 60 % 60, width: 2)
-        bytes.append(0x3a)
-        append(time % 60, width: 2)
-        bytes.append(0x2e)
-    }
-
-    /// The date of a day counted from 1 January 1970, in the Gregorian calendar: years begin in March here, so that a
-    /// leap day is the last.
-    private static func date(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        let shifted = days + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
-        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+        var time = time_t(seconds)
+        var date = unsafe tm()
+        unsafe gmtime_r(&time, &date)
+        let parts: [(number: Int32, width: Int, end: UInt8)] = unsafe [
+            (date.tm_year + 1900, 4, 0x2d), (date.tm_mon + 1, 2, 0x2d), (date.tm_mday, 2, 0x54),
+            (date.tm_hour, 2, 0x3a), (date.tm_min, 2, 0x3a), (date.tm_sec, 2, 0x2e),
+        ]
+        for part in parts {
+            append(UInt64(max(0, part.number)), width: part.width)
+            bytes.append(part.end)
+        }
     }
 
     /// Appends an event id in quotes, or null.

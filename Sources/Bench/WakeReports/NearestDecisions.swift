@@ -7,38 +7,13 @@ package struct NearestDecisions {
 
     package init(_ log: RunLog) { self.log = log }
 
-    /// What was looked for in decisions; nil for a part that did not matter.
-    package struct Sought: Hashable, Sendable {
-        package var verdict: Verdict?
-        package var reason: Reason?
-        package var kind: EventKind?
-        package var rule: RuleID?
-
-        package init(verdict: Verdict? = nil, reason: Reason? = nil, kind: EventKind? = nil, rule: RuleID? = nil) {
-            self.verdict = verdict
-            self.reason = reason
-            self.kind = kind
-            self.rule = rule
-        }
-
-        /// How much of it a decision has. What happened counts most: its verdict may be what is wrong.
-        fileprivate func likeness(_ decision: DecisionRecord) -> Int {
-            var likeness = 0
-            if kind?.word == decision.kind { likeness += 4 }
-            if rule == decision.rule { likeness += 2 }
-            if reason == decision.reason { likeness += 2 }
-            if verdict == decision.verdict { likeness += 1 }
-            return likeness
-        }
-    }
-
     /// The moment, the decisions about an app that come nearest, with their rules, and the command that explains them.
     ///
     /// - Parameters:
     ///   - app: a bundle identifier.
     ///   - moment: when it was given up.
     ///   - folder: the run folder, as the command names it.
-    package func text(app: String, sought: Sought, at moment: Instant, folder: String) -> String {
+    package func text(app: String, sought: DecisionFilter, at moment: Instant, folder: String) -> String {
         var lines = ["by \(LogTime.text(moment))"]
         let own = log.decisions.filter { $0.app == app && $0.at <= moment }
         if own.isEmpty {
@@ -52,7 +27,7 @@ package struct NearestDecisions {
     }
 
     /// The likest, the latest of equals, in order of time.
-    private func nearest(_ own: [DecisionRecord], _ sought: Sought) -> [DecisionRecord] {
+    private func nearest(_ own: [DecisionRecord], _ sought: DecisionFilter) -> [DecisionRecord] {
         let ranked = own.enumerated().map { (place: $0.offset, likeness: sought.likeness($0.element)) }
             .sorted { ($0.likeness, $0.place) > ($1.likeness, $1.place) }
         return ranked.prefix(Self.shown).map(\.place).sorted().map { own[$0] }
@@ -62,5 +37,17 @@ package struct NearestDecisions {
         let subject = decision.subject.isEmpty ? "" : " \(decision.subject)"
         return "  \(LogTime.text(decision.at))  \(decision.kind)\(subject)  \(decision.verdict.word), "
             + "\(decision.reason.word) [\(decision.rule.text)]  (\(LogTime.text(decision.event)))"
+    }
+}
+
+extension DecisionFilter {
+    /// How much of it a decision has. What happened counts most: its verdict may be what is wrong.
+    fileprivate func likeness(_ decision: DecisionRecord) -> Int {
+        var likeness = 0
+        if kind?.word == decision.kind { likeness += 4 }
+        if rule == decision.rule { likeness += 2 }
+        if reason == decision.reason { likeness += 2 }
+        if verdict == decision.verdict { likeness += 1 }
+        return likeness
     }
 }

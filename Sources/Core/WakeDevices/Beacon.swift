@@ -31,17 +31,11 @@ package struct Beacon: Hashable, Sendable {
     /// How its advertisements come through the air.
     package struct Radio: Hashable, Sendable {
         /// The path-loss exponent: 2 in the open, 3 and more through walls.
-        package var pathLoss: Double
+        package var pathLoss = 2.0
         /// The standard deviation of the signal strength, in dB.
-        package var fading: Double
+        package var fading = 2.0
         /// The share of advertisements that are not heard, 0 to 1.
-        package var loss: Double
-
-        package init(pathLoss: Double = 2, fading: Double = 2, loss: Double = 0.05) {
-            self.pathLoss = pathLoss
-            self.fading = fading
-            self.loss = loss
-        }
+        package var loss = 0.05
     }
 
     /// A way in which the beacon can misbehave once armed.
@@ -91,15 +85,9 @@ package struct DistanceTimetable: Hashable, Sendable {
     package struct Leg: Hashable, Sendable {
         package var after: Instant.Span
         /// How long the way takes; 0 for at once.
-        package var over: Instant.Span
+        package var over: Instant.Span = .zero
         /// In metres; nil for out of reach.
         package var metres: Double?
-
-        package init(after: Instant.Span, over: Instant.Span = .zero, metres: Double?) {
-            self.after = after
-            self.over = over
-            self.metres = metres
-        }
     }
 
     package var legs: [Leg] {

@@ -56,16 +56,7 @@ extension BluetoothPeripheral: Device {
 
 extension BluetoothPeripheral.Advertising {
     init(_ node: YAMLNode?) throws(FileError) {
-        self.init(
-            interval: .milliseconds(100),
-            services: [],
-            manufacturerData: nil,
-            serviceData: [],
-            connectable: true,
-            whileConnected: false,
-            txPower: nil,
-            signalStrength: -55
-        )
+        self.init()
         guard let node else { return }
         let fields = try Fields(
             node,

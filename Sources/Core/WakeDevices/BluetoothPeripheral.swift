@@ -41,18 +41,18 @@ package struct BluetoothPeripheral: Hashable, Sendable {
     /// What the peripheral sends on the air.
     package struct Advertising: Hashable, Sendable {
         /// The time from one advertisement to the next.
-        package var interval: Instant.Span
+        package var interval = Instant.Span.milliseconds(100)
         /// Canonical UUIDs.
-        package var services: [String]
+        package var services: [String] = []
         package var manufacturerData: [UInt8]?
-        package var serviceData: [Advertisement.ServiceData]
-        package var connectable: Bool
+        package var serviceData: [Advertisement.ServiceData] = []
+        package var connectable = true
         /// Whether it goes on while there is a link.
-        package var whileConnected: Bool
+        package var whileConnected = false
         /// In dBm.
         package var txPower: Int16?
         /// What a central beside it measures, in dBm.
-        package var signalStrength: Int16
+        package var signalStrength: Int16 = -55
     }
 
     /// A service of the attribute table.

@@ -6,17 +6,17 @@ package struct ExternalAccessory: Hashable, Sendable {
     /// The path of the device file.
     package var file: String
     package var name: String
-    package var manufacturer: String
-    package var model: String
-    package var serialNumber: String
-    package var firmwareRevision: String
-    package var hardwareRevision: String
+    package var manufacturer = ""
+    package var model = ""
+    package var serialNumber = ""
+    package var firmwareRevision = ""
+    package var hardwareRevision = ""
     package var transport: Transport
     /// At least one, each name once.
     package var protocols: [AccessoryProtocol]
     /// When it is plugged in and pulled, or in range and not; empty for one that is there from the beginning to the end.
-    package var presence: [Presence]
-    package var faults: [Fault]
+    package var presence: [Presence] = []
+    package var faults: [Fault] = []
 
     /// How the accessory is found.
     package enum Transport: Hashable, Sendable {
@@ -31,12 +31,6 @@ package struct ExternalAccessory: Hashable, Sendable {
         package var product: UInt16
         /// The serial number of its descriptor; nil when any will do.
         package var serialNumber: String?
-
-        package init(vendor: UInt16, product: UInt16, serialNumber: String? = nil) {
-            self.vendor = vendor
-            self.product = product
-            self.serialNumber = serialNumber
-        }
     }
 
     /// A protocol that the accessory offers, and what stands behind it.
@@ -44,15 +38,8 @@ package struct ExternalAccessory: Hashable, Sendable {
         /// A reverse-DNS string, as in UISupportedExternalAccessoryProtocols.
         package var name: String
         package var link: Link
-        package var script: Script
-        package var line: Int
-
-        package init(name: String, link: Link, script: Script = Script(), line: Int = 0) {
-            self.name = name
-            self.link = link
-            self.script = script
-            self.line = line
-        }
+        package var script = Script()
+        package var line = 0
     }
 
     /// What carries the bytes of a protocol.
@@ -85,32 +72,20 @@ package struct ExternalAccessory: Hashable, Sendable {
 
     /// Reports in both directions: what arrives is a report's data; what is sent is cut into reports and filled with zeros.
     package struct HID: Hashable, Sendable {
-        package var interface: Int
+        package var interface = 0
         /// Nil when the interface's reports have no numbers.
         package var report: UInt8?
         /// The bytes of a report without its number, from 1 to 1 024.
-        package var size: Int
-
-        package init(interface: Int = 0, report: UInt8? = nil, size: Int = 64) {
-            self.interface = interface
-            self.report = report
-            self.size = size
-        }
+        package var size = 64
     }
 
     /// What an accessory sends of itself, and answers, on one protocol; it begins anew with each session.
     package struct Script: Hashable, Sendable {
         /// From the moment the session is open.
-        package var timetable: Timetable
-        package var answers: [Answer]
+        package var timetable = Timetable()
+        package var answers: [Answer] = []
         /// Whether it sends back what it gets.
-        package var echo: Bool
-
-        package init(timetable: Timetable = Timetable(), answers: [Answer] = [], echo: Bool = false) {
-            self.timetable = timetable
-            self.answers = answers
-            self.echo = echo
-        }
+        package var echo = false
     }
 
     /// What is sent when certain bytes have arrived.
@@ -149,32 +124,6 @@ package struct ExternalAccessory: Hashable, Sendable {
         case garbage(Int)
         /// It sends so many bytes at once, as fast as they go.
         case flood(Int)
-    }
-
-    package init(
-        file: String,
-        name: String,
-        manufacturer: String = "",
-        model: String = "",
-        serialNumber: String = "",
-        firmwareRevision: String = "",
-        hardwareRevision: String = "",
-        transport: Transport,
-        protocols: [AccessoryProtocol],
-        presence: [Presence] = [],
-        faults: [Fault] = []
-    ) {
-        self.file = file
-        self.name = name
-        self.manufacturer = manufacturer
-        self.model = model
-        self.serialNumber = serialNumber
-        self.firmwareRevision = firmwareRevision
-        self.hardwareRevision = hardwareRevision
-        self.transport = transport
-        self.protocols = protocols
-        self.presence = presence
-        self.faults = faults
     }
 
     /// What an app reads of it once it is connected.

@@ -31,11 +31,6 @@ package struct LocationTrack: Hashable, Sendable {
         /// From the log's beginning.
         package var offset: Instant.Span
         package var point: TrackPoint?
-
-        package init(offset: Instant.Span, point: TrackPoint?) {
-            self.offset = offset
-            self.point = point
-        }
     }
 
     /// A way in which the receiver can misbehave once armed.
@@ -64,12 +59,6 @@ package struct Way: Hashable, Sendable {
         package var offset: Instant.Span
         package var place: Coordinate
         package var altitude: Double?
-
-        package init(offset: Instant.Span, place: Coordinate, altitude: Double? = nil) {
-            self.offset = offset
-            self.place = place
-            self.altitude = altitude
-        }
     }
 
     /// In order of time, at least one.

@@ -21,17 +21,11 @@ package struct NMEAReader: Sendable {
     /// How many sentences there were.
     package struct Counts: Hashable, Sendable {
         /// Understood.
-        package var sentences: Int
+        package var sentences = 0
         /// Whole, but of a kind that says nothing of the position.
-        package var leftAside: Int
+        package var leftAside = 0
         /// No sentence, a wrong checksum, too long, or with fields that make no sense.
-        package var damaged: Int
-
-        package init(sentences: Int = 0, leftAside: Int = 0, damaged: Int = 0) {
-            self.sentences = sentences
-            self.leftAside = leftAside
-            self.damaged = damaged
-        }
+        package var damaged = 0
     }
 
     /// Metres of error that a horizontal dilution of precision of 1 stands for; with corrections, a quarter of it. These

@@ -51,11 +51,6 @@ package struct Timetable: Hashable, Sendable {
         /// The bytes of a value; the last may have fewer.
         package var block: Int
 
-        package init(bytes: Int, block: Int) {
-            self.bytes = bytes
-            self.block = block
-        }
-
         var count: Int { (bytes + block - 1) / block }
 
         func value(_ index: Int) -> [UInt8] {
@@ -89,14 +84,9 @@ package struct Timetable: Hashable, Sendable {
         package init() {}
     }
 
-    package var entries: [Entry]
+    package var entries: [Entry] = []
     /// Begin again after the last value, with the pause of the first entry.
-    package var repeats: Bool
-
-    package init(entries: [Entry] = [], repeats: Bool = false) {
-        self.entries = entries
-        self.repeats = repeats
-    }
+    package var repeats = false
 
     /// The pause before the value at a position; nil after the last.
     package func pause(before position: Position) -> Instant.Span? {

@@ -5,18 +5,11 @@ package struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The path of the bundle as it was given.
     package var bundle: String
     /// The key of Info.plist, or the file of the bundle, that is wrong; empty for the bundle itself.
-    package var key: String
+    package var key = ""
     /// What is there.
     package var found: String
     /// What would be right.
     package var expected: String
-
-    package init(bundle: String, key: String = "", found: String, expected: String) {
-        self.bundle = bundle
-        self.key = key
-        self.found = found
-        self.expected = expected
-    }
 
     package var description: String {
         "\(bundle): \(key.isEmpty ? "" : key + ": ")\(found); expected \(expected)"
