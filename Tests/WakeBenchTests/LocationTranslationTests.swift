@@ -54,7 +54,7 @@ struct LocationTranslationTests {
     @Test("REG-7: a radius of any size stays larger than a smaller one", arguments: [1e7, 2.1e7, 1e9])
     func hugeRadius(radius: Double) throws {
         let region = try monitored(52, 4, radius)
-        #expect(region.radiusChord > Sphere.chord(metres: Double(Profile.ios17.regionRadiusLimit)))
+        #expect(region.radiusChord > Sphere.chord(metres: Double(Profile.ios17.areas.location.regionRadiusLimit)))
         #expect(region.outwardChord >= region.radiusChord)
     }
 

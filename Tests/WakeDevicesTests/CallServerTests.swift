@@ -120,8 +120,8 @@ struct CallServerTests {
             """
         let scenario = try Scenario.parse(Array(text.utf8), file: Self.folder + "/calls.yaml")
         let profile = Profile.ios17.with(scenario.settings)
-        #expect(profile.voipWakeLimit == nil)
-        #expect(profile.legacyVoIP == .on)
+        #expect(profile.areas.voip.wakeLimit == nil)
+        #expect(profile.areas.voip.legacy == .on)
         #expect(
             scenario.steps.map(\.verb) == [
                 .call(devices: [0], .send("OPTIONS")), .call(devices: [0], .halfClose),

@@ -20,16 +20,24 @@ struct ProfileSettingTests {
         }
     }
 
+    /// What a profile has beside its name, each with its name and value; the areas' own too.
+    private func figures(of profile: Profile) -> [String] {
+        let own = Mirror(reflecting: profile).children.filter { $0.label != "name" && $0.label != "areas" }
+        let areas = Mirror(reflecting: profile.areas).children.flatMap { area in
+            Mirror(reflecting: area.value).children.map { ("\(area.label!).\($0.label!)", $0.value) }
+        }
+        return own.map { "\($0.label!) \($0.value)" } + areas.map { "\($0.0) \($0.1)" }
+    }
+
     @Test("Every switch and figure of a profile is a setting, each once")
     func complete() {
-        let figures = Mirror(reflecting: Profile.ios17).children.compactMap(\.label).filter { $0 != "name" }
+        let figures = figures(of: .ios17)
         #expect(ProfileSetting.all.count == figures.count)
         #expect(Set(ProfileSetting.all.map(\.name)).count == figures.count)
         for setting in ProfileSetting.all {
             var profile = Profile.ios17
             #expect(setting.set(other(setting, than: setting.value(profile)), of: &profile), "\(setting.name)")
-            let changed = zip(Mirror(reflecting: Profile.ios17).children, Mirror(reflecting: profile).children)
-                .filter { "\($0.value)" != "\($1.value)" }
+            let changed = zip(figures, self.figures(of: profile)).filter { $0 != $1 }
             #expect(changed.count == 1, "\(setting.name) changes one figure")
         }
     }
@@ -59,7 +67,7 @@ struct ProfileSettingTests {
             #expect(SettingChange(name, value) == nil)
         }
         let change = try #require(SettingChange("voip.wakeLimit", .off))
-        #expect(Profile.ios17.with([change]).voipWakeLimit == nil)
+        #expect(Profile.ios17.with([change]).areas.voip.wakeLimit == nil)
     }
 
     @Test("Of two changes of one setting the later counts")

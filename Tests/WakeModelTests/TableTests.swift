@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import WakeModel
 
@@ -123,5 +124,48 @@ struct TableRowTests {
         #expect(refusal(["overflown\taudio\t\t\ta\t"]) == "reason: there is no overflown")
         #expect(refusal(["overflow\tradio\t\t\ta\t"]) == "mode: there is no radio")
         #expect(refusal(["overflow\t\t\t\ta\t"]) == "overflow is in line 20 already")
+    }
+}
+
+@Suite("The kinds of event")
+struct EventKindTests {
+    private func refusal(_ rows: [String]) -> String? {
+        do throws(TableError) {
+            _ = try EventRow.all(Array((["kind\tword\tsource\tmode\tcallback"] + rows + [""]).joined(separator: "\n").utf8))
+            return nil
+        } catch {
+            return error.problem
+        }
+    }
+
+    @Test("A kind is its row's, which is there once")
+    func rows() {
+        #expect(EventKind.allCases.map(\.rawValue) == EventKind.allCases.indices.map { UInt8($0) })
+        #expect(EventKind(rawValue: UInt8(EventKind.allCases.count)) == nil)
+        #expect(refusal(["rung\trung\tvoip\tvoip\tstream"]) == nil)
+        #expect(refusal(["rung\trung\tvoip\tvoip\tstream", "rung\trings\tvoip\tvoip\tstream"]) == "rung is there already")
+        #expect(refusal(["rung\trung\tbell\tvoip\tstream"]) == "source: there is no bell")
+    }
+
+    @Test("Each area declares its own kinds, by the names and numbers of their rows")
+    func declared() throws {
+        let areas = try #require(
+            FileManager.default.enumerator(
+                at: URL(filePath: #filePath).appending(path: "../../../Sources/Core/WakeModel/Areas").standardized,
+                includingPropertiesForKeys: nil
+            )
+        )
+        var names: [Int: String] = [:]
+        for case let file as URL in areas where file.pathExtension == "swift" {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            for match in text.matches(of: /static var (\w+): EventKind \{ EventKind\(row: (\d+)\) \}/) {
+                let row = try #require(Int(match.output.2))
+                #expect(names.updateValue(String(match.output.1), forKey: row) == nil, "two kinds of row \(row)")
+                let kind = try #require(EventKind(rawValue: UInt8(row)))
+                let area = file.deletingLastPathComponent().lastPathComponent.lowercased()
+                #expect(kind.source.word == area, "\(kind) is declared by \(area)")
+            }
+        }
+        #expect(EventKind.allCases.map { names[Int($0.rawValue)] } == EventKind.allCases.map { "\($0)" })
     }
 }

@@ -105,10 +105,10 @@ struct ObservedTests {
     @Test("VOIP-6, AUD-4, REG-2: limits and windows are those in force")
     func limits() throws {
         var profile = Profile.ios17
-        profile.voipWakeLimit = 3
-        profile.voipWakeWindow = .seconds(60)
-        profile.audioSilenceLimit = .seconds(7)
-        profile.regionDwell = .seconds(30)
+        profile.areas.voip.wakeLimit = 3
+        profile.areas.voip.wakeWindow = .seconds(60)
+        profile.areas.audio.silenceLimit = .seconds(7)
+        profile.areas.location.regionDwell = .seconds(30)
         var decision = fixture.resume(1, at: second(10))
         for check in [Check.voipWakesLeft, .audible, .dwellOver] { decision.checks[check] = .fail }
         let calls = try check(.voipWakesLeft, of: decision, profile: profile)["observed"] as? [String: Int]

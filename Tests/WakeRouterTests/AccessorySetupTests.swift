@@ -128,7 +128,7 @@ struct AccessorySetupTests {
             var (phone, app) = user(profile)
             phone.user(.forceQuit, app)
             let bars = profile.forceQuitBars
-            #expect(phone.commands.contains(.release(Self.client)) == (bars || !profile.restoration))
+            #expect(phone.commands.contains(.release(Self.client)) == (bars || !profile.areas.bluetooth.restoration))
             phone.forget()
             phone.notify()
             #expect(!phone.verdicts.contains(.relaunch))

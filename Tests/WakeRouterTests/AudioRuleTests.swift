@@ -76,7 +76,7 @@ struct AudioRuleTests {
     @Test("AUD-4: Silence for longer than the limit ends the protection, in the background alone")
     func silence() {
         var profile = Profile.ios17
-        profile.audioSilenceLimit = .seconds(10)
+        profile.areas.audio.silenceLimit = .seconds(10)
         var phone = Phone(profile)
         let app = phone.player()
         #expect(phone.stream(of: app)?.silenceLimit == .seconds(10))
@@ -290,7 +290,7 @@ struct AudioRuleTests {
     func neverRelaunches() {
         for relaunches in [false, true] {
             var profile = Profile.ios17
-            profile.audioRelaunches = relaunches
+            profile.areas.audio.relaunches = relaunches
             var phone = Phone(profile)
             let app = phone.player()
             phone.leavePlaying(app)

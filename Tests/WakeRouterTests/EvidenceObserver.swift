@@ -113,7 +113,7 @@ struct EvidenceObserver {
         case .event(let event):
             noteAuthorization(event)
             fixes[event.id] = event.fix?.direction
-            if event.kind == .peripheralDisconnected, event.client == nil, profile.reconnects {
+            if event.kind == .peripheralDisconnected, event.client == nil, profile.areas.bluetooth.reconnects {
                 // BTC-11: for who asked for it, the system waits anew from the loss on.
                 for index in apps.indices { apps[index].asked.insert(now) }
             }
@@ -168,7 +168,8 @@ struct EvidenceObserver {
     /// VOIP-6 counts what wakes an app for what its peer or it does.
     private mutating func noteCall(_ decision: Decision) {
         let counts = [.voipData, .voipClosed, .voipAfterExit].contains(decision.kind)
-        guard counts, decision.verdict == .resume || decision.verdict == .relaunch, profile.voipWakeLimit != nil else {
+        guard counts, decision.verdict == .resume || decision.verdict == .relaunch, profile.areas.voip.wakeLimit != nil
+        else {
             return
         }
         apps[Int(decision.app.number)].calls.append(now)
@@ -332,7 +333,7 @@ extension EvidenceObserver {
         if !app.restoreIdentifiers.contains(shown.restoreIdentifier) {
             fail(decision, "\(shown.restoreIdentifier) is no restore identifier of its managers")
         }
-        let calls = app.calls.count { now.since($0) < profile.voipWakeWindow }
+        let calls = app.calls.count { now.since($0) < profile.areas.voip.wakeWindow }
         if [.pass, .fail].contains(decision.checks[.voipWakesLeft]), Int(shown.voipWakes) != calls {
             fail(decision, "\(shown.voipWakes) wakes are shown, and it was woken \(calls) times")
         }
@@ -371,11 +372,11 @@ extension EvidenceObserver {
     /// The window of a wake, by source: BTC-1, LOC-8, AUD-6, EA-2, VOIP-3.
     private func window(of source: Source) -> Instant.Span {
         switch source {
-        case .location: profile.locationWindow
-        case .audio: profile.audioWindow
-        case .accessory: profile.accessoryWindow
-        case .voip: profile.voipWindow
-        default: profile.bluetoothWindow
+        case .location: profile.areas.location.window
+        case .audio: profile.areas.audio.window
+        case .accessory: profile.areas.accessory.window
+        case .voip: profile.areas.voip.window
+        default: profile.areas.bluetooth.window
         }
     }
 }

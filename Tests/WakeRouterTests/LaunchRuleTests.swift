@@ -274,7 +274,7 @@ struct LaunchRuleTests {
         phone.locate(app, .monitor(phone.circle()))
         phone.leave(app)
         phone.hear(.phone(.reboot))
-        phone.wait(phone.router.profile.significantInterval)
+        phone.wait(phone.router.profile.areas.location.significantInterval)
         phone.forget()
         phone.enter()
         let denied = phone.decisions.filter { $0.reason == .beforeFirstUnlock }.map(\.kind)

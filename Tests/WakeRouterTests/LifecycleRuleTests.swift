@@ -350,7 +350,7 @@ struct LifecycleRuleTests {
     @Test("LIFE-11: a shorter window inside a longer one ends nothing")
     func shorterWindow() {
         var profile = Profile.ios17
-        profile.bluetoothWindow = .seconds(2)
+        profile.areas.bluetooth.window = .seconds(2)
         var phone = Phone(profile)
         let app = phone.install([.bluetoothCentral, .voip])
         phone.open(app)

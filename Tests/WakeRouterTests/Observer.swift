@@ -325,7 +325,7 @@ struct Observer {
         if !right { fail("\(decision.id): \(decision.verdict) of an app that is \(state)") }
         let known = apps[Int(decision.app.number)]
         let isSetUp =
-            profile.accessorySetupRelaunches
+            profile.areas.bluetooth.accessorySetupRelaunches
             && known.accessoriesSetUp.contains(peripherals[Int(decision.event.number)])
         if decision.snapshot.accessorySetUp, !isSetUp {
             fail("BTC-8: \(decision.id) shows an accessory that was not set up")
@@ -335,7 +335,7 @@ struct Observer {
         }
         // Only what came while it ended is still decided, in the turn in which it ends, and what BTC-8 lets it keep, with
         // stray answers to the manager that keeps it.
-        let mayKeep = profile.accessorySetupRelaunches && !known.accessoriesSetUp.isEmpty
+        let mayKeep = profile.areas.bluetooth.accessorySetupRelaunches && !known.accessoriesSetUp.isEmpty
         let isStray = mayKeep && decision.snapshot.via == .operation
         if profile.forceQuitBars, known.barred, !known.alive, state == .notRunning, !isSetUp, !isStray,
             decision.snapshot.via != .none, decision.snapshot.via.source == .bluetooth
@@ -345,7 +345,7 @@ struct Observer {
         guard decision.verdict == .relaunch else { return }
         let outlives: [Registration] = [.region, .beaconRegion, .significantChange, .visits]
         let lifts =
-            profile.locationLiftsForceQuit && outlives.contains(decision.snapshot.via)
+            profile.areas.location.liftsForceQuit && outlives.contains(decision.snapshot.via)
             || isSetUp && decision.snapshot.via.source == .bluetooth
         if profile.forceQuitBars, apps[Int(decision.app.number)].barred, !lifts {
             fail("LAUNCH-2: \(decision.id) relaunches a force-quit app")
@@ -353,7 +353,7 @@ struct Observer {
         if profile.firstUnlockGates, passcode, !unlockedSinceBoot {
             fail("LAUNCH-5: \(decision.id) relaunches before the first unlock")
         }
-        if decision.snapshot.via.source == .location, profile.locationLevels,
+        if decision.snapshot.via.source == .location, profile.areas.location.levels,
             ![.always, .provisionalAlways].contains(apps[Int(decision.app.number)].locationAuthorization)
         {
             fail("LOC-5: \(decision.id) relaunches an app that the user does not allow it")
@@ -370,9 +370,9 @@ struct Observer {
         case .region, .beaconRegion, .significantChange, .visits: true
         case .standardUpdates:
             decision.snapshot.modes.contains(.location) && decision.checks[.updatesInBackground] == .pass
-                && !profile.locationBackgroundFlag
+                && !profile.areas.location.backgroundFlag
         case .answer:
-            decision.snapshot.modes.contains(.location) && profile.locationBackgroundFlag
+            decision.snapshot.modes.contains(.location) && profile.areas.location.backgroundFlag
                 && (decision.kind == .locationUpdatesPaused || decision.kind == .authorizationChanged)
         case .ranging: false
         case .audioSession:
@@ -388,8 +388,8 @@ struct Observer {
     /// Whether the phone looks after an app's calls (VOIP-1, VOIP-2).
     private func hasCalls(_ app: AppSnapshot) -> Bool {
         guard app.modes.contains(.voip) else { return false }
-        return profile.legacyVoIP == .on
-            || profile.legacyVoIP == .bySDK && (1..<10).contains(app.sdk.major)
+        return profile.areas.voip.legacy == .on
+            || profile.areas.voip.legacy == .bySDK && (1..<10).contains(app.sdk.major)
     }
 
     private mutating func noteWindow(_ decision: Decision) {
@@ -414,11 +414,12 @@ struct Observer {
 
     /// VOIP-6: no more wakes for calls than the limit within its window.
     private mutating func countCall(_ decision: Decision, _ index: Int) {
-        guard [.voipData, .voipClosed, .voipAfterExit].contains(decision.kind), let limit = profile.voipWakeLimit else {
+        guard [.voipData, .voipClosed, .voipAfterExit].contains(decision.kind), let limit = profile.areas.voip.wakeLimit
+        else {
             return
         }
         let now = self.now
-        apps[index].calls.removeAll { now.since($0) >= profile.voipWakeWindow }
+        apps[index].calls.removeAll { now.since($0) >= profile.areas.voip.wakeWindow }
         apps[index].calls.append(now)
         if apps[index].calls.count > Int(limit) { fail("VOIP-6: \(decision.id) is one wake too many") }
     }
@@ -619,7 +620,7 @@ struct Observer {
 
     /// Forgets a window whose time is over; one may end unseen, while the app launches.
     private mutating func endWindow(_ index: Int) {
-        if let began = apps[index].windowBegan, now.since(began) >= profile.bluetoothWindow {
+        if let began = apps[index].windowBegan, now.since(began) >= profile.areas.bluetooth.window {
             apps[index].windowBegan = nil
         }
     }
@@ -635,7 +636,7 @@ struct Observer {
             fail("LIFE-3: app \(index) runs on without a reason")
         }
         let longest =
-            profile.launchBudget + profile.bluetoothWindow + profile.taskBudget + profile.bluetoothWindow
+            profile.launchBudget + profile.areas.bluetooth.window + profile.taskBudget + profile.areas.bluetooth.window
             + profile.transitionBudget
         if now.since(apps[index].backgroundSince) > longest { fail("LIFE-11: app \(index) is never suspended") }
     }
@@ -644,7 +645,7 @@ struct Observer {
 
     /// Whether updates may keep an app from being suspended (LOC-3).
     private func updatesHold(_ index: Int) -> Bool {
-        guard profile.locationBackgroundFlag, apps[index].hasLocationMode else { return false }
+        guard profile.areas.location.backgroundFlag, apps[index].hasLocationMode else { return false }
         switch apps[index].locationAuthorization {
         case .always, .provisionalAlways, .whenInUse: return !apps[index].backgroundUpdates.isEmpty
         case .notDetermined, .restricted, .denied: return false

@@ -130,6 +130,6 @@ extension Phone {
     /// The phone comes into the circle, and stays there for the dwell.
     mutating func enter() {
         fix(100)
-        wait(router.profile.regionDwell)
+        wait(router.profile.areas.location.regionDwell)
     }
 }

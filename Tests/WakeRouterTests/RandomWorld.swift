@@ -65,13 +65,13 @@ struct RandomWorld {
         chance = Chance(seed: seed)
         var profile = Profile.all[Int(seed % UInt64(Profile.all.count))]
         if seed % 7 == 6 { profile.multitasking = false }
-        if seed % 5 == 4 { profile.audioRelaunches = true }
-        if seed % 5 == 4 { profile.legacyVoIP = .off }
+        if seed % 5 == 4 { profile.areas.audio.relaunches = true }
+        if seed % 5 == 4 { profile.areas.voip.legacy = .off }
         if seed % 4 == 1 { profile.wakeWindow = .first }
-        if seed % 4 == 2 { profile.accessorySetupRelaunches = true }
-        if seed % 2 == 0 { profile.audioSilenceLimit = .seconds(10) }
-        if seed % 7 == 3 { profile.voipWakeLimit = nil }
-        if seed % 3 == 1 { profile.connectionsLast = .seconds(60) }
+        if seed % 4 == 2 { profile.areas.bluetooth.accessorySetupRelaunches = true }
+        if seed % 2 == 0 { profile.areas.audio.silenceLimit = .seconds(10) }
+        if seed % 7 == 3 { profile.areas.voip.wakeLimit = nil }
+        if seed % 3 == 1 { profile.areas.voip.connectionsLast = .seconds(60) }
         router = Router(profile: profile, passcode: true)
         observer = Observer(profile: profile)
         processes = Array(repeating: Process(), count: Self.appCount)

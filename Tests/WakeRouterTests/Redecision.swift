@@ -110,7 +110,7 @@ struct Redecision {
                 router.areas.bluetooth.apps[index].managers[slot].scan?.seen.removeAll()
             }
         case .restoreIdentifier, .peripheralPreserved:
-            guard router.profile.restoration else { return false }
+            guard router.profile.areas.bluetooth.restoration else { return false }
             for slot in router.areas.bluetooth.apps[index].managers.indices
             where router.areas.bluetooth.apps[index].managers[slot].restoreIdentifier == .none {
                 router.areas.bluetooth.apps[index].managers[slot].restoreIdentifier = NameID(999)

@@ -81,14 +81,15 @@ enum Rulebook {
             case .notDetermined, .restricted, .denied: return false
             }
         case .socketsWatched:
-            return profile.legacyVoIP == .on || profile.legacyVoIP == .bySDK && (1..<10).contains(shown.sdk.major)
-        case .voipWakesLeft: return profile.voipWakeLimit.map { shown.voipWakes < $0 }
+            return profile.areas.voip.legacy == .on
+                || profile.areas.voip.legacy == .bySDK && (1..<10).contains(shown.sdk.major)
+        case .voipWakesLeft: return profile.areas.voip.wakeLimit.map { shown.voipWakes < $0 }
         case .scanHasMode: return shown.modes.contains(.bluetoothCentral)
         case .scanNamesServices: return shown.scanServices > 0
         case .restoreIdentifier, .peripheralPreserved:
-            return profile.restoration && shown.restoreIdentifier != .none
+            return profile.areas.bluetooth.restoration && shown.restoreIdentifier != .none
         case .exitAllowsRelaunch:
-            return (!shown.rebootedSince || profile.bluetoothRelaunchesAfterReboot)
+            return (!shown.rebootedSince || profile.areas.bluetooth.relaunchesAfterReboot)
                 && (!shown.bluetoothOffSince || shown.bluetoothOffLifted)
                 && !shown.endedByReboot
         case .bluetoothOn:

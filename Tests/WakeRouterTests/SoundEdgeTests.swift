@@ -67,7 +67,7 @@ struct SoundEdgeTests {
     @Test("AUD-12: where sound relaunches, the end of an interruption does, and nothing else")
     func relaunchesForInterruptionsOnly() {
         var profile = Profile.ios17
-        profile.audioRelaunches = true
+        profile.areas.audio.relaunches = true
         var phone = Phone(profile)
         let app = phone.player()
         phone.hear(.terminate(app, .crash))
@@ -80,7 +80,7 @@ struct SoundEdgeTests {
     @Test("VOIP-6: a keep-alive handler does not count as a wake")
     func keepAliveIsNoWake() {
         var profile = Profile.ios17
-        profile.voipWakeLimit = 1
+        profile.areas.voip.wakeLimit = 1
         var phone = Phone(profile)
         let app = phone.install([.voip])
         phone.open(app)

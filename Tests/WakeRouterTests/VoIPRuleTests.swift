@@ -100,7 +100,7 @@ struct VoIPRuleTests {
     @Test("VOIP-1: with the switch for legacy sockets off, nothing wakes the app")
     func switchedOff() {
         var profile = Profile.ios17
-        profile.legacyVoIP = .off
+        profile.areas.voip.legacy = .off
         var phone = Phone(profile)
         let app = phone.suspendedCaller()
         phone.call(app)
@@ -120,7 +120,7 @@ struct VoIPRuleTests {
     )
     func bySDK(profile: Profile, sdk: SDKVersion, legacy: LegacySockets, wakes: Bool) {
         var profile = profile
-        profile.legacyVoIP = legacy
+        profile.areas.voip.legacy = legacy
         var phone = Phone(profile)
         let app = phone.suspendedCaller(sdk: sdk)
         #expect(phone.router.grantsKeepAlive(of: app, period: .seconds(600)) == wakes)
@@ -140,7 +140,7 @@ struct VoIPRuleTests {
 
     @Test("VOIP-1: phones to ios9 look after the sockets of every app, later ones by its SDK")
     func profiles() {
-        #expect(Profile.all.map(\.legacyVoIP) == [.on, .on, .bySDK, .bySDK, .bySDK, .bySDK])
+        #expect(Profile.all.map(\.areas.voip.legacy) == [.on, .on, .bySDK, .bySDK, .bySDK, .bySDK])
     }
 
     @Test("VOIP-2: without the mode the socket is as any other, and the record says so")
@@ -337,7 +337,7 @@ struct VoIPRuleTests {
     @Test("VOIP-6: with the limit lifted the record names what lifts it")
     func limitLifted() {
         var profile = Profile.ios17
-        profile.voipWakeLimit = nil
+        profile.areas.voip.wakeLimit = nil
         var phone = Phone(profile)
         let app = phone.suspendedCaller()
         for _ in 0..<40 {
@@ -388,7 +388,7 @@ struct VoIPRuleTests {
     @Test("RESP-3: a suspended app keeps its connections for ever, or as long as the setting says unless it has calls")
     func connectionsEnd() {
         var profile = Profile.ios17
-        profile.connectionsLast = .seconds(60)
+        profile.areas.voip.connectionsLast = .seconds(60)
         for (modes, profile, ends) in [
             ([], profile, true), ([.voip], profile, false), ([], Profile.ios17, false),
         ] as [([BackgroundMode], Profile, Bool)] {

@@ -85,7 +85,7 @@ extension WireTranslation {
         let regions = facts.circles.map(region) + facts.beacons.map(region)
         return WireLocationStatus(
             authorization: Self.authorization(facts.authorization),
-            largestRadius: Double(profile.regionRadiusLimit),
+            largestRadius: Double(profile.areas.location.regionRadiusLimit),
             regions: regions.sorted { $0.identifier < $1.identifier }
         )
     }

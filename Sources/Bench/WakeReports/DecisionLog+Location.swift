@@ -27,7 +27,7 @@ extension Observer {
         "dwell": Observer(
             figures: { profile, line in
                 line.append(",\"dwell_ms\":")
-                line.append(profile.regionDwell.milliseconds)
+                line.append(profile.areas.location.regionDwell.milliseconds)
             },
             write: { log, seen, line in
                 log.observe(seen.result == .pass, into: &line)

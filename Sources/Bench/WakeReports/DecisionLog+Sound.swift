@@ -4,7 +4,7 @@ extension Observer {
     static let sound: [String: Observer] = [
         "silence-limit": Observer(
             figures: { profile, line in
-                guard let limit = profile.audioSilenceLimit else { return }
+                guard let limit = profile.areas.audio.silenceLimit else { return }
                 line.append(",\"limit_ms\":")
                 line.append(limit.milliseconds)
             },

@@ -4,12 +4,12 @@ extension Observer {
     static let calls: [String: Observer] = [
         "voip-wakes": Observer(
             figures: { profile, line in
-                if let limit = profile.voipWakeLimit {
+                if let limit = profile.areas.voip.wakeLimit {
                     line.append(",\"limit\":")
                     line.append(UInt64(limit))
                 }
                 line.append(",\"window_ms\":")
-                line.append(profile.voipWakeWindow.milliseconds)
+                line.append(profile.areas.voip.wakeWindow.milliseconds)
                 line.append("}")
             },
             lifted: { $0.voipWakeLimitLifted ? "voip.wakeLimit: off" : nil },

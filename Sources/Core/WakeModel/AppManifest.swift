@@ -1,39 +1,3 @@
-/// A background mode of Info.plist's UIBackgroundModes (MODE-1).
-package enum BackgroundMode: UInt8, CaseIterable, Sendable {
-    case audio
-    case location
-    case voip
-    case newsstandContent
-    case externalAccessory
-    case bluetoothCentral
-    case bluetoothPeripheral
-    case fetch
-    case remoteNotification
-    case processing
-
-    /// The word used in Info.plist.
-    package var plistValue: String {
-        switch self {
-        case .audio: "audio"
-        case .location: "location"
-        case .voip: "voip"
-        case .newsstandContent: "newsstand-content"
-        case .externalAccessory: "external-accessory"
-        case .bluetoothCentral: "bluetooth-central"
-        case .bluetoothPeripheral: "bluetooth-peripheral"
-        case .fetch: "fetch"
-        case .remoteNotification: "remote-notification"
-        case .processing: "processing"
-        }
-    }
-
-    /// The mode for a word of Info.plist; nil for an unknown word, which has no effect (MODE-1).
-    package init?(plistValue: String) {
-        guard let mode = Self.allCases.first(where: { $0.plistValue == plistValue }) else { return nil }
-        self = mode
-    }
-}
-
 /// A set of background modes.
 package struct BackgroundModes: OptionSet, Hashable, Codable, Sendable {
     package var rawValue: UInt16
@@ -84,40 +48,4 @@ package struct SDKVersion: Hashable, Codable, Sendable {
 
     /// Such as `9.3`.
     package var text: String { "\(major).\(minor)" }
-}
-
-/// What the router must know of an app's bundle.
-package struct AppManifest: Hashable, Codable, Sendable {
-    /// The interned CFBundleIdentifier.
-    package var bundle: NameID
-    /// The known values of UIBackgroundModes.
-    package var modes: BackgroundModes
-    /// UIApplicationExitsOnSuspend (OPT-1).
-    package var exitsOnSuspend: Bool
-    /// Whether the user lets the app use Bluetooth (BTP-5).
-    package var bluetoothAuthorization: BluetoothAuthorization
-    /// The interned members of UISupportedExternalAccessoryProtocols (EA-3).
-    package var accessoryProtocols: [NameID]
-    /// What the app was built with (VOIP-1).
-    package var sdk: SDKVersion
-    /// Whether NSAccessorySetupKitSupports names Bluetooth: its user may set up accessories for it (BTC-8).
-    package var accessorySetup: Bool
-
-    package init(
-        bundle: NameID,
-        modes: BackgroundModes,
-        exitsOnSuspend: Bool = false,
-        bluetoothAuthorization: BluetoothAuthorization = .allowed,
-        accessoryProtocols: [NameID] = [],
-        sdk: SDKVersion = .unknown,
-        accessorySetup: Bool = false
-    ) {
-        self.bundle = bundle
-        self.modes = modes
-        self.exitsOnSuspend = exitsOnSuspend
-        self.bluetoothAuthorization = bluetoothAuthorization
-        self.accessoryProtocols = accessoryProtocols
-        self.sdk = sdk
-        self.accessorySetup = accessorySetup
-    }
 }

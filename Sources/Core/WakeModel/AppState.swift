@@ -8,7 +8,7 @@ public enum AppState: UInt8, CaseIterable, Codable, Sendable {
 }
 
 /// Why a process ended (LIFE-10).
-public enum ExitCause: UInt8, CaseIterable, Codable, Sendable {
+public enum ExitCause: UInt8, Worded, Codable, Sendable {
     case exit
     case crash
     case watchdog
@@ -20,27 +20,6 @@ public enum ExitCause: UInt8, CaseIterable, Codable, Sendable {
     case update
     /// The bench itself died or stopped, and its apps with it.
     case bench
-
-    /// The word used in records, files and on the command line.
-    package var word: String {
-        switch self {
-        case .exit: "exit"
-        case .crash: "crash"
-        case .watchdog: "watchdog"
-        case .memory: "memory"
-        case .cpu: "cpu"
-        case .policy: "policy"
-        case .userForceQuit: "user-force-quit"
-        case .system: "system"
-        case .update: "update"
-        case .bench: "bench"
-        }
-    }
-
-    package init?(word: String) {
-        guard let cause = Self.allCases.first(where: { $0.word == word }) else { return nil }
-        self = cause
-    }
 }
 
 /// The termination codes that iOS prints for a killed app (TASK-4, LIFE-2, LIFE-7 and others).
@@ -49,8 +28,6 @@ package enum TerminationCode {
     package static let watchdog: Int64 = 0x8bad_f00d
     /// A background task was not ended in time, from iOS 13 (TASK-4).
     package static let backgroundTask: Int64 = 0x2182_bad2
-    /// A VoIP app was woken too often (VOIP-6).
-    package static let voipWakes: Int64 = 0xbad2_2222
 }
 
 /// The record of the end of a process (LIFE-10).

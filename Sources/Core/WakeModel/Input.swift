@@ -23,49 +23,10 @@ package enum Input: Hashable, Codable, Sendable {
 }
 
 /// How badly the system wants memory when it ends an app for it (LIFE-6).
-package enum MemoryPressure: UInt8, CaseIterable, Codable, Sendable {
+package enum MemoryPressure: UInt8, Worded, Codable, Sendable {
     case normal
     /// At once: there is no time to ask the app.
     case critical
-
-    /// The word used in scenarios.
-    package var word: String {
-        switch self {
-        case .normal: "normal"
-        case .critical: "critical"
-        }
-    }
-
-    package init?(word: String) {
-        guard let pressure = Self.allCases.first(where: { $0.word == word }) else { return nil }
-        self = pressure
-    }
-}
-
-/// What happens to the phone itself (SYS-1).
-package enum PhoneChange: UInt8, CaseIterable, Codable, Sendable {
-    case lock
-    case unlock
-    /// Off and on again: every process ends, and the first unlock is owed.
-    case reboot
-    case setPasscode
-    case removePasscode
-    /// The display is turned on, without being unlocked (BCN-3).
-    case displayOn
-    /// The user is in a telephone call, and no app sounds (AUD-5).
-    case callBegan
-    case callEnded
-    /// Bluetooth is turned on again, wherever it was turned off (BT-2).
-    case bluetoothOn
-    /// Off in Settings: what waits for a peripheral is gone.
-    case bluetoothOff
-    /// Off in Control Centre: links drop, and come back when it is on again.
-    case bluetoothOffInControlCentre
-    /// Bluetooth goes off with it.
-    case airplaneModeOn
-    /// The user has chosen before that Bluetooth stays on.
-    case airplaneModeOnKeepingBluetooth
-    case airplaneModeOff
 }
 
 /// What the user does with an app.
@@ -86,33 +47,6 @@ package enum UserAction: UInt8, CaseIterable, Codable, Sendable {
     case keepWhenInUse
 }
 
-/// What an app asks of the system.
-package enum AppRequest: Hashable, Codable, Sendable {
-    /// A token minted by the SDK, unique in its process (TASK-1).
-    case beginTask(token: UInt64)
-    case endTask(token: UInt64)
-    /// The app's own word that the work of this wake is done (LIFE-11).
-    case done
-    /// `restoreIdentifier` is ``NameID/none`` for a manager without one (BTC-7).
-    case createManager(ManagerNumber, restoreIdentifier: NameID)
-    case releaseManager(ManagerNumber)
-    case scan(ManagerNumber, services: [NameID], allowDuplicates: Bool)
-    case stopScan(ManagerNumber)
-    case connect(ManagerNumber, peripheral: NameID, options: ConnectOptions = [])
-    case cancelConnection(ManagerNumber, peripheral: NameID)
-    case operate(ManagerNumber, peripheral: NameID, BluetoothOperation)
-    /// Hear of links of the peripherals, or to services, whoever holds them; two empty lists end it.
-    case watchConnections(ManagerNumber, peripherals: [NameID], services: [NameID])
-    /// A manager of the peripheral role; its number is from the same counter as those of central managers.
-    case peripheralManager(ManagerNumber, PeripheralManagerRequest)
-    /// The number of the location manager that asks, unique in its process and not 0.
-    case location(ManagerNumber, LocationRequest)
-    case audio(AudioRequest)
-    /// The number of the accessory manager that asks, from the same counter as those of other managers, and not 0.
-    case accessory(ManagerNumber, AccessoryRequest)
-    case voip(VoIPRequest)
-}
-
 /// What the process host says of an app's process.
 package enum ProcessReport: Hashable, Codable, Sendable {
     /// didFinishLaunching has returned.
@@ -130,7 +64,7 @@ package enum ProcessReport: Hashable, Codable, Sendable {
 }
 
 /// The lifecycle callbacks of an app delegate.
-package enum LifecycleCallback: UInt8, CaseIterable, Codable, Sendable {
+package enum LifecycleCallback: UInt8, Worded, Codable, Sendable {
     case willResignActive
     case didEnterBackground
     case willEnterForeground
@@ -140,19 +74,5 @@ package enum LifecycleCallback: UInt8, CaseIterable, Codable, Sendable {
     case taskExpiration
 
     /// The name on the wire.
-    package var word: String {
-        switch self {
-        case .willResignActive: "willResignActive"
-        case .didEnterBackground: "didEnterBackground"
-        case .willEnterForeground: "willEnterForeground"
-        case .didBecomeActive: "didBecomeActive"
-        case .willTerminate: "willTerminate"
-        case .taskExpiration: "taskExpiration"
-        }
-    }
-
-    package init?(word: String) {
-        guard let callback = Self.allCases.first(where: { $0.word == word }) else { return nil }
-        self = callback
-    }
+    package var word: String { "\(self)" }
 }

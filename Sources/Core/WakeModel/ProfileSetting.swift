@@ -1,36 +1,3 @@
-/// Which windows count of a run of wakes (LIFE-11).
-package enum WakeWindow: UInt8, CaseIterable, Codable, Sendable {
-    /// Each event that the app is given opens a window of its own.
-    case each
-    /// Only the first event's window counts.
-    case first
-
-    /// The word used in settings.
-    package var word: String {
-        switch self {
-        case .each: "each"
-        case .first: "first"
-        }
-    }
-}
-
-/// For which apps the phone looks after sockets marked for VoIP (VOIP-1).
-package enum LegacySockets: UInt8, CaseIterable, Codable, Sendable {
-    case on
-    case off
-    /// For those built with an SDK below 10.
-    case bySDK
-
-    /// The word used in settings.
-    package var word: String {
-        switch self {
-        case .on: "on"
-        case .off: "off"
-        case .bySDK: "by-sdk"
-        }
-    }
-}
-
 /// What a switch or figure of a profile is set to.
 package enum SettingValue: Hashable, Sendable {
     case flag(Bool)
@@ -70,6 +37,48 @@ package struct ProfileSetting: Sendable {
     package let value: @Sendable (Profile) -> SettingValue
     private let set: @Sendable (inout Profile, SettingValue) -> Bool
 
+    /// A figure whose type says what values it takes.
+    init<Figure: SettingFigure>(_ name: String, _ path: Path<Figure>, _ rule: RuleID, _ meaning: String) {
+        self.init(name, path, Figure.kind, rule, meaning)
+    }
+
+    /// A number of some unit.
+    init<Figure: SettingFigure>(
+        _ name: String,
+        _ path: Path<Figure>,
+        _ range: ClosedRange<UInt32>,
+        _ unit: String,
+        _ rule: RuleID,
+        _ meaning: String
+    ) {
+        self.init(name, path, .count(range, unit: unit), rule, meaning)
+    }
+
+    private init<Figure: SettingFigure>(
+        _ name: String,
+        _ path: Path<Figure>,
+        _ kind: Kind,
+        _ rule: RuleID,
+        _ meaning: String
+    ) {
+        self.name = name
+        self.kind = kind
+        self.canBeOff = Figure.canBeOff
+        self.rule = rule
+        self.meaning = meaning
+        value = { $0[keyPath: path].setting }
+        set = { profile, value in
+            guard let figure = Figure(value) else { return false }
+            profile[keyPath: path] = figure
+            return true
+        }
+    }
+
+    typealias Path<Figure> = WritableKeyPath<Profile, Figure> & Sendable
+
+    /// A quarter of the way around the Earth: distances up to it grow with their chords.
+    static let metres: UInt32 = 10_000_000
+
     /// Sets it, where the value is one of its kind and within its range.
     ///
     /// - Returns: whether it is.
@@ -93,163 +102,79 @@ package struct ProfileSetting: Sendable {
     package static func named(_ name: String) -> ProfileSetting? { all.first { $0.name == name } }
 }
 
-extension ProfileSetting {
-    typealias Path<Value> = WritableKeyPath<Profile, Value> & Sendable
+/// What a profile may have of a setting.
+package protocol SettingFigure: Sendable {
+    static var kind: ProfileSetting.Kind { get }
+    /// Whether there may be no limit.
+    static var canBeOff: Bool { get }
+    /// Nil where the value is of another kind.
+    init?(_ value: SettingValue)
+    var setting: SettingValue { get }
+}
 
-    static func flag(_ name: String, _ path: Path<Bool>, _ rule: RuleID, _ meaning: String) -> ProfileSetting {
-        ProfileSetting(
-            name: name,
-            kind: .flag,
-            canBeOff: false,
-            rule: rule,
-            meaning: meaning,
-            value: { .flag($0[keyPath: path]) },
-            set: { profile, value in
-                guard case .flag(let flag) = value else { return false }
-                profile[keyPath: path] = flag
-                return true
-            }
-        )
+extension SettingFigure {
+    package static var canBeOff: Bool { false }
+}
+
+extension Bool: SettingFigure {
+    package static var kind: ProfileSetting.Kind { .flag }
+    package init?(_ value: SettingValue) {
+        guard case .flag(let flag) = value else { return nil }
+        self = flag
     }
+    package var setting: SettingValue { .flag(self) }
+}
 
-    static func count(
-        _ name: String,
-        _ path: Path<UInt32>,
-        _ range: ClosedRange<UInt32>,
-        _ unit: String,
-        _ rule: RuleID,
-        _ meaning: String
-    ) -> ProfileSetting {
-        ProfileSetting(
-            name: name,
-            kind: .count(range, unit: unit),
-            canBeOff: false,
-            rule: rule,
-            meaning: meaning,
-            value: { .count($0[keyPath: path]) },
-            set: { profile, value in
-                guard case .count(let count) = value else { return false }
-                profile[keyPath: path] = count
-                return true
-            }
-        )
+extension UInt32: SettingFigure {
+    package static var kind: ProfileSetting.Kind { .count(.min ... .max, unit: "") }
+    package init?(_ value: SettingValue) {
+        guard case .count(let count) = value else { return nil }
+        self = count
     }
+    package var setting: SettingValue { .count(self) }
+}
 
-    /// A number that may be lifted.
-    static func limit(
-        _ name: String,
-        _ path: Path<UInt32?>,
-        _ range: ClosedRange<UInt32>,
-        _ unit: String,
-        _ rule: RuleID,
-        _ meaning: String
-    ) -> ProfileSetting {
-        ProfileSetting(
-            name: name,
-            kind: .count(range, unit: unit),
-            canBeOff: true,
-            rule: rule,
-            meaning: meaning,
-            value: { $0[keyPath: path].map { .count($0) } ?? .off },
-            set: { profile, value in
-                switch value {
-                case .count(let count): profile[keyPath: path] = count
-                case .off: profile[keyPath: path] = nil
-                case .flag, .time, .code, .word: return false
-                }
-                return true
-            }
-        )
-    }
-
-    static func time(
-        _ name: String,
-        _ path: Path<Instant.Span>,
-        _ rule: RuleID,
-        _ meaning: String
-    ) -> ProfileSetting {
-        ProfileSetting(
-            name: name,
-            kind: .time(times),
-            canBeOff: false,
-            rule: rule,
-            meaning: meaning,
-            value: { .time($0[keyPath: path]) },
-            set: { profile, value in
-                guard case .time(let time) = value else { return false }
-                profile[keyPath: path] = time
-                return true
-            }
-        )
-    }
-
-    /// A time that may be lifted.
-    static func limit(
-        _ name: String,
-        _ path: Path<Instant.Span?>,
-        _ rule: RuleID,
-        _ meaning: String
-    ) -> ProfileSetting {
-        ProfileSetting(
-            name: name,
-            kind: .time(times),
-            canBeOff: true,
-            rule: rule,
-            meaning: meaning,
-            value: { $0[keyPath: path].map { .time($0) } ?? .off },
-            set: { profile, value in
-                switch value {
-                case .time(let time): profile[keyPath: path] = time
-                case .off: profile[keyPath: path] = nil
-                case .flag, .count, .code, .word: return false
-                }
-                return true
-            }
-        )
-    }
-
-    static func code(_ name: String, _ path: Path<Int64>, _ rule: RuleID, _ meaning: String) -> ProfileSetting {
-        ProfileSetting(
-            name: name,
-            kind: .code,
-            canBeOff: false,
-            rule: rule,
-            meaning: meaning,
-            value: { .code($0[keyPath: path]) },
-            set: { profile, value in
-                guard case .code(let code) = value else { return false }
-                profile[keyPath: path] = code
-                return true
-            }
-        )
-    }
-
-    static func choice<Choice: CaseIterable & Equatable & Sendable>(
-        _ name: String,
-        _ path: Path<Choice>,
-        _ word: @escaping @Sendable (Choice) -> String,
-        _ rule: RuleID,
-        _ meaning: String
-    ) -> ProfileSetting {
-        ProfileSetting(
-            name: name,
-            kind: .words(Choice.allCases.map(word)),
-            canBeOff: false,
-            rule: rule,
-            meaning: meaning,
-            value: { .word(word($0[keyPath: path])) },
-            set: { profile, value in
-                guard case .word(let text) = value,
-                    let choice = Choice.allCases.first(where: { word($0) == text })
-                else { return false }
-                profile[keyPath: path] = choice
-                return true
-            }
-        )
-    }
-
+extension Instant.Span: SettingFigure {
     /// Some time, and at most ten years: all that a file can say.
-    private static let times = Instant.Span.milliseconds(1)...Instant.Span.seconds(3_660 * 24 * 3_600)
+    package static var kind: ProfileSetting.Kind { .time(.milliseconds(1)...(.seconds(3_660 * 24 * 3_600))) }
+    package init?(_ value: SettingValue) {
+        guard case .time(let time) = value else { return nil }
+        self = time
+    }
+    package var setting: SettingValue { .time(self) }
+}
+
+extension Int64: SettingFigure {
+    package static var kind: ProfileSetting.Kind { .code }
+    package init?(_ value: SettingValue) {
+        guard case .code(let code) = value else { return nil }
+        self = code
+    }
+    package var setting: SettingValue { .code(self) }
+}
+
+/// A limit that may be lifted.
+extension Optional: SettingFigure where Wrapped: SettingFigure {
+    package static var kind: ProfileSetting.Kind { Wrapped.kind }
+    package static var canBeOff: Bool { true }
+    package init?(_ value: SettingValue) {
+        if value == .off {
+            self = .none
+            return
+        }
+        guard let figure = Wrapped(value) else { return nil }
+        self = figure
+    }
+    package var setting: SettingValue { self?.setting ?? .off }
+}
+
+extension SettingFigure where Self: Worded {
+    package static var kind: ProfileSetting.Kind { .words(allCases.map(\.word)) }
+    package init?(_ value: SettingValue) {
+        guard case .word(let word) = value else { return nil }
+        self.init(word: word)
+    }
+    package var setting: SettingValue { .word(word) }
 }
 
 /// One switch or figure that a scenario or a command line sets.

@@ -1,5 +1,5 @@
 /// What became of an event for one app (SYS-4).
-public enum Verdict: UInt8, CaseIterable, Sendable {
+public enum Verdict: UInt8, Worded, Sendable {
     case foregroundDeliver
     case backgroundDeliver
     case resume
@@ -8,25 +8,6 @@ public enum Verdict: UInt8, CaseIterable, Sendable {
     case coalesce
     case drop
     case deny
-
-    /// The word used in records and scenarios.
-    package var word: String {
-        switch self {
-        case .foregroundDeliver: "foreground-deliver"
-        case .backgroundDeliver: "background-deliver"
-        case .resume: "resume"
-        case .relaunch: "relaunch"
-        case .defer: "defer"
-        case .coalesce: "coalesce"
-        case .drop: "drop"
-        case .deny: "deny"
-        }
-    }
-
-    package init?(word: String) {
-        guard let verdict = Self.allCases.first(where: { $0.word == word }) else { return nil }
-        self = verdict
-    }
 
     /// Whether the app gets the event now.
     @inlinable
@@ -157,21 +138,11 @@ public enum Check: UInt8, CaseIterable, Sendable {
 }
 
 /// How one check came out.
-public enum CheckResult: UInt8, CaseIterable, Sendable {
+public enum CheckResult: UInt8, Worded, Sendable {
     case notEvaluated
     case notApplicable
     case pass
     case fail
-
-    /// The word used in records.
-    package var word: String {
-        switch self {
-        case .notEvaluated: "not-evaluated"
-        case .notApplicable: "not-applicable"
-        case .pass: "pass"
-        case .fail: "fail"
-        }
-    }
 }
 
 /// The results of all checks of one decision, two bits each.

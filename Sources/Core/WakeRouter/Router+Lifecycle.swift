@@ -211,7 +211,7 @@ extension Router {
             guard apps[index].stage == .freezing else { return }
             // It runs on until the next attempt; a window of its own keeps the attempts apart.
             enter(.background, app, into: &output)
-            apps[index].openWindow(profile.bluetoothWindow, at: now)
+            apps[index].openWindow(profile.areas.bluetooth.window, at: now)
             decideHeld(of: app, into: &output)
         case .exited(let code):
             var why = AppLifecycle.End(cause: code < 0 ? .crash : .exit, code: code, event: .none)

@@ -29,11 +29,11 @@ final class Constants: Sendable {
 
     init(_ profile: Profile) {
         self.profile = profile
-        let significant = Sphere.chord(metres: Double(profile.significantDistance))
-        let pause = Sphere.chord(metres: Double(profile.pauseDistance))
+        let significant = Sphere.chord(metres: Double(profile.areas.location.significantDistance))
+        let pause = Sphere.chord(metres: Double(profile.areas.location.pauseDistance))
         significantSquare = significant * significant
         pauseSquare = pause * pause
-        regionRadiusLimitChord = Sphere.chord(metres: Double(profile.regionRadiusLimit))
+        regionRadiusLimitChord = Sphere.chord(metres: Double(profile.areas.location.regionRadiusLimit))
     }
 }
 

@@ -85,27 +85,30 @@ package struct CheckRow: Sendable {
 
 /// A row of events.tsv.
 package struct EventRow: Sendable {
+    /// Its name in code.
+    package let kind: String
     package let word: String
     package let source: Source
     package let mode: BackgroundMode
     /// The delegate method that it calls, as outcomes name it; of what both kinds of Bluetooth manager hear, the central's.
     package let callback: String
 
-    /// Reads events.tsv, in the order of ``EventKind``.
+    /// Reads events.tsv: the number of a kind is that of its row.
     ///
-    /// - Throws: with the line, where a kind is missing, is there twice or is none, or a cell says nothing.
+    /// - Throws: with the line, where a kind is there twice, or a cell says nothing.
     package static func all(_ bytes: [UInt8]) throws(TableError) -> [EventRow] {
         let table = try Table("events.tsv", bytes, columns: ["kind", "word", "source", "mode", "callback"])
         var kinds: [EventRow] = []
-        for row in try table.rows(of: EventKind.self, by: "kind") {
-            kinds.append(
-                EventRow(
-                    word: try row.filled("word"),
-                    source: try row.value("source") { Source(word: $0) },
-                    mode: try row.value("mode") { BackgroundMode(plistValue: $0) },
-                    callback: try row.filled("callback")
-                )
+        for row in table.rows {
+            let kind = EventRow(
+                kind: try row.filled("kind"),
+                word: try row.filled("word"),
+                source: try row.value("source") { Source(word: $0) },
+                mode: try row.value("mode") { BackgroundMode(plistValue: $0) },
+                callback: try row.filled("callback")
             )
+            if kinds.contains(where: { $0.kind == kind.kind }) { throw row.refusal("\(kind.kind) is there already") }
+            kinds.append(kind)
         }
         return kinds
     }
@@ -131,7 +134,7 @@ private enum Tables {
     }
 }
 
-extension Reason {
+extension Reason: Worded {
     package var row: ReasonRow { Tables.reasons[Int(rawValue)] }
 
     /// The word used in records, scenarios and `wakebench rules --reasons`.
@@ -139,11 +142,6 @@ extension Reason {
 
     /// The rule that gives the reason.
     package var rule: RuleID { Tables.rulesOfReasons[Int(rawValue)] }
-
-    package init?(word: String) {
-        guard let reason = Self.allCases.first(where: { $0.word == word }) else { return nil }
-        self = reason
-    }
 }
 
 extension Check {
@@ -157,6 +155,11 @@ extension Check {
 }
 
 extension EventKind {
+    package static let allCases = Tables.events.indices.map { EventKind(row: UInt8($0)) }
+
+    /// Its name in code.
+    package var description: String { Tables.events[Int(rawValue)].kind }
+
     /// The word used in records and scenarios.
     package var word: String { Tables.events[Int(rawValue)].word }
 
@@ -168,9 +171,4 @@ extension EventKind {
 
     /// The delegate method that it calls, as outcomes name it.
     package var callback: String { Tables.events[Int(rawValue)].callback }
-
-    package init?(word: String) {
-        guard let kind = Self.allCases.first(where: { $0.word == word }) else { return nil }
-        self = kind
-    }
 }

@@ -43,7 +43,7 @@ extension AccessoryArea: Area {
             + used.map { KeptRegistration(via: .accessorySession, subject: $0.name, since: $0.since) }
     }
 
-    static func window(_ profile: borrowing Profile) -> Instant.Span { profile.accessoryWindow }
+    static func window(_ profile: borrowing Profile) -> Instant.Span { profile.areas.accessory.window }
 
     static func judge(
         _ event: WakeEvent,

@@ -28,7 +28,8 @@ extension Router {
     /// The silence began so long ago as it takes to be told.
     private mutating func noteSilence(of index: Int) {
         areas.audio.apps[index].silent = true
-        guard profile.audioSilenceLimit == nil, areas.audio.apps[index].isSounding, apps[index].state == .background
+        guard profile.areas.audio.silenceLimit == nil, areas.audio.apps[index].isSounding,
+            apps[index].state == .background
         else {
             return
         }

@@ -237,7 +237,7 @@ extension Router {
             case .notRunning, .suspended: false
             case .background:
                 apps[Int(app.number)].face.modes.contains(.audio) && record.category.goesOnInBackground
-                    && !(record.silent && profile.audioSilenceLimit != nil)
+                    && !(record.silent && profile.areas.audio.silenceLimit != nil)
             case .active, .inactive: true
             }
         let ducked = areas.audio.users.contains {
@@ -250,7 +250,7 @@ extension Router {
             frames: record.frames(for: engine, locked: isLocked),
             gain: ducked ? AudioFormat.duckedGain : AudioFormat.fullGain,
             hears: record.permission == .granted,
-            silenceLimit: profile.audioSilenceLimit ?? AudioRules.silenceNotice
+            silenceLimit: profile.areas.audio.silenceLimit ?? AudioRules.silenceNotice
         )
     }
 

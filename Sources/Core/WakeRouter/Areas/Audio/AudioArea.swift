@@ -49,7 +49,7 @@ extension AudioArea: Area {
         return [KeptRegistration(via: .audioSession, subject: .none, since: since)]
     }
 
-    static func window(_ profile: borrowing Profile) -> Instant.Span { profile.audioWindow }
+    static func window(_ profile: borrowing Profile) -> Instant.Span { profile.areas.audio.window }
 
     static func ruleOfWaiting(_ event: WakeEvent, _ interest: Interest, in router: inout Router) -> RuleID {
         event.kind == .audioInterruptionEnded ? .aud6 : .launch6

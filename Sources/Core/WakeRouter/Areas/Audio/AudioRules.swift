@@ -46,7 +46,7 @@ enum AudioRules {
             !asks && !wakes(question)
             ? .notApplicable : passes(app.modes.contains(.audio), where: background && asks || suspended || dead)
         results[.audible] =
-            profile.audioSilenceLimit == nil
+            profile.areas.audio.silenceLimit == nil
             ? .notApplicable : passes(!question.silent, where: background && isAboutSilence(question.kind))
         results[.noCall] = !asks ? .notApplicable : passes(!question.inCall, where: question.kind != .audioInBackground)
         results[.categoryAllows] =
@@ -57,7 +57,7 @@ enum AudioRules {
             question.kind != .audioActivated
             ? .notApplicable : passes(!question.interruptsPlayer, where: background)
         results[.relaunchedBySound] =
-            !dead ? .notApplicable : passes(profile.audioRelaunches && wakes(question), where: true)
+            !dead ? .notApplicable : passes(profile.areas.audio.relaunches && wakes(question), where: true)
         results[.runsInBackground] = passes(!app.exitsOnSuspend, where: dead || suspended)
         return results
     }

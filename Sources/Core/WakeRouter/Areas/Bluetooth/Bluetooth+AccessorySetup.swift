@@ -15,7 +15,8 @@ extension Router {
 
     /// Whether a peripheral was set up for an app, on a phone where that counts.
     func isSetUp(_ peripheral: NameID, for app: AppID) -> Bool {
-        profile.accessorySetupRelaunches && areas.bluetooth.apps[Int(app.number)].accessoriesSetUp.contains(peripheral)
+        profile.areas.bluetooth.accessorySetupRelaunches
+            && areas.bluetooth.apps[Int(app.number)].accessoriesSetUp.contains(peripheral)
     }
 
     /// Shows in the observed values that an event is of an accessory that was set up, and what that lifts.

@@ -34,7 +34,7 @@ extension Router {
     }
 
     private func reconnects(_ link: Link) -> Bool {
-        profile.reconnects && link.options.contains(.reconnects) && isKept(link.client)
+        profile.areas.bluetooth.reconnects && link.options.contains(.reconnects) && isKept(link.client)
     }
 
     /// Whether an event is the loss of a link that the system makes again by itself for an app's manager.

@@ -168,7 +168,7 @@ extension Router {
         // Preserved: on the air as long as a central's request would bring the app back (BTC-8).
         let isLocked = profile.firstUnlockGates && passcode && !unlockedSinceBoot
         let isOver =
-            record.face.rebootedSince && !profile.bluetoothRelaunchesAfterReboot || record.face.bluetoothOffSince
+            record.face.rebootedSince && !profile.areas.bluetooth.relaunchesAfterReboot || record.face.bluetoothOffSince
         let wakes = hasMode && !isLocked && !isOver && !record.face.exitsOnSuspend
         return wakes ? .reduced : .disabled
     }
@@ -276,7 +276,7 @@ extension Router {
     }
 
     private func preservedPeripherals(of app: AppID) -> [BluetoothClient] {
-        guard profile.restoration else { return [] }
+        guard profile.areas.bluetooth.restoration else { return [] }
         return areas.bluetooth.apps[Int(app.number)].managers.indices.compactMap { slot in
             let manager = areas.bluetooth.apps[Int(app.number)].managers[slot]
             guard manager.local != nil, manager.restoreIdentifier != .none else { return nil }

@@ -15,9 +15,10 @@ extension Router {
         case .bluetoothOn: turnBluetoothOn(into: &output)
         case .bluetoothOff: turnBluetoothOff(.offInSettings, into: &output)
         case .bluetoothOffInControlCentre:
-            let kind: BluetoothSwitch = profile.controlCentreLasts == nil ? .offInSettings : .offInControlCentre
+            let kind: BluetoothSwitch =
+                profile.areas.bluetooth.controlCentreLasts == nil ? .offInSettings : .offInControlCentre
             if areas.bluetooth.powerSwitch == .on { turnBluetoothOff(kind, into: &output) }
-        case .airplaneModeOnKeepingBluetooth where profile.airplaneModeKeepsBluetooth: break
+        case .airplaneModeOnKeepingBluetooth where profile.areas.bluetooth.airplaneModeKeepsBluetooth: break
         case .airplaneModeOn, .airplaneModeOnKeepingBluetooth:
             if areas.bluetooth.powerSwitch != .offInSettings { turnBluetoothOff(.offInAirplaneMode, into: &output) }
         case .airplaneModeOff:
@@ -36,7 +37,8 @@ extension Router {
     private mutating func turnBluetoothOff(_ kind: BluetoothSwitch, into output: inout RouterOutput) {
         areas.bluetooth.powerSwitch = kind
         areas.bluetooth.returns =
-            kind == .offInControlCentre ? profile.controlCentreLasts.map { [now] in now.advanced(by: $0) } : nil
+            kind == .offInControlCentre
+            ? profile.areas.bluetooth.controlCentreLasts.map { [now] in now.advanced(by: $0) } : nil
         if !areas.bluetooth.isOn { forgetRadio() }
         output.actions.append(.bluetooth(.power(false)))
     }
@@ -101,6 +103,6 @@ extension Router {
     }
 
     private func outlivesPower(_ app: AppID) -> Bool {
-        areas.bluetooth.powerSwitch == .offInControlCentre && profile.controlCentreKeepsRequests
+        areas.bluetooth.powerSwitch == .offInControlCentre && profile.areas.bluetooth.controlCentreKeepsRequests
     }
 }

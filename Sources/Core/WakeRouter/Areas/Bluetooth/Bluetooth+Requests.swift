@@ -157,7 +157,9 @@ extension Router {
         where areas.bluetooth.apps[index].managers[slot].attached {
             areas.bluetooth.apps[index].managers[slot].attached = false
             let client = BluetoothClient(app: app, slot: UInt16(slot))
-            let preserved = profile.restoration && areas.bluetooth.apps[index].managers[slot].restoreIdentifier != .none
+            let preserved =
+                profile.areas.bluetooth.restoration
+                && areas.bluetooth.apps[index].managers[slot].restoreIdentifier != .none
             if let local = areas.bluetooth.apps[index].managers[slot].local {
                 detach(local, of: client, preserved: preserved, into: &output)
             } else if !preserved {
@@ -471,7 +473,7 @@ extension Router {
     /// The restore identifiers that a fresh process of the app finds in its launch options.
     func preservedRestoreIdentifiers(of app: AppID) -> RestoreIdentifiers {
         var preserved = RestoreIdentifiers()
-        guard profile.restoration else { return preserved }
+        guard profile.areas.bluetooth.restoration else { return preserved }
         for manager in areas.bluetooth.apps[Int(app.number)].managers
         where manager.inUse && !manager.attached && manager.restoreIdentifier != .none {
             if manager.local == nil {

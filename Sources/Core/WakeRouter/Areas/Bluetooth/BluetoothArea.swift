@@ -83,7 +83,7 @@ extension BluetoothArea: Area {
         return kept
     }
 
-    static func window(_ profile: borrowing Profile) -> Instant.Span { profile.bluetoothWindow }
+    static func window(_ profile: borrowing Profile) -> Instant.Span { profile.areas.bluetooth.window }
 
     static func ruleOfWaiting(_ event: WakeEvent, _ interest: Interest, in router: inout Router) -> RuleID {
         router.local(interest.client) == nil ? .btc2 : .btp1
@@ -91,7 +91,7 @@ extension BluetoothArea: Area {
 
     @inline(__always)
     static func observe(_ interest: Interest, in router: inout Router) -> AppSnapshot {
-        var face = router.observe(interest, window: router.constants.profile.bluetoothWindow)
+        var face = router.observe(interest, window: router.constants.profile.areas.bluetooth.window)
         face.restoreIdentifier =
             router.areas.bluetooth.apps[Int(interest.app.number)].managers[Int(interest.slot)].restoreIdentifier
         return face

@@ -21,7 +21,7 @@ struct BluetoothRecord: Equatable, Codable {
 
         /// Whether the system keeps what the manager holds: its process lives, or it is preserved (BTC-6).
         func isKept(_ profile: borrowing Profile) -> Bool {
-            inUse && (attached || profile.restoration && restoreIdentifier != .none)
+            inUse && (attached || profile.areas.bluetooth.restoration && restoreIdentifier != .none)
         }
     }
 

@@ -25,7 +25,7 @@ enum BluetoothRules {
         let asleep = dead || question.state == .suspended
         let foreground = question.state == .active || question.state == .inactive
         let discovery = question.kind == .peripheralDiscovered
-        let restorable = profile.restoration && app.restoreIdentifier != .none
+        let restorable = profile.areas.bluetooth.restoration && app.restoreIdentifier != .none
         var results = common(state: question.state, of: app, by: profile)
         let hasMode = app.modes.contains(.bluetoothCentral)
         results[.modePresent] = discovery ? .notApplicable : passes(hasMode, where: asleep)
@@ -46,7 +46,7 @@ enum BluetoothRules {
         let asleep = dead || state == .suspended
         let unlocked = app.unlockedSinceBoot || !app.passcode
         let outlives =
-            (!app.rebootedSince || profile.bluetoothRelaunchesAfterReboot)
+            (!app.rebootedSince || profile.areas.bluetooth.relaunchesAfterReboot)
             && (!app.bluetoothOffSince || app.bluetoothOffLifted) && !app.endedByReboot
         var results = CheckResults()
         results[.notForceQuit] =

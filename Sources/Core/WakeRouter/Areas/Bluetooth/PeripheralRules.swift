@@ -30,7 +30,7 @@ enum PeripheralRules {
         let dead = question.state == .notRunning
         let asleep = dead || question.state == .suspended
         let hasMode = app.modes.contains(.bluetoothPeripheral)
-        let restorable = profile.restoration && app.restoreIdentifier != .none
+        let restorable = profile.areas.bluetooth.restoration && app.restoreIdentifier != .none
         let endsLink = question.kind == .bluetoothPoweredOff || question.kind == .centralUnsubscribed
         var results = BluetoothRules.common(state: question.state, of: app, by: profile)
         // A running app is told of all but what a central wants of services that are off (BTP-3).

@@ -6,11 +6,11 @@ extension Router {
     mutating func authorize(_ app: AppID, always: Bool, into output: inout RouterOutput) {
         let index = Int(app.number)
         let before = apps[index].face.locationAuthorization
-        switch (before, always || !profile.locationLevels) {
+        switch (before, always || !profile.areas.location.levels) {
         case (.notDetermined, false): authorize(app, .whenInUse, into: &output)
         case (.notDetermined, true):
             // The word Always comes with the first event in the background (LOC-10).
-            let isProvisional = profile.locationLevels && profile.provisionalAlways
+            let isProvisional = profile.areas.location.levels && profile.areas.location.provisionalAlways
             authorize(app, isProvisional ? .provisionalAlways : .always, into: &output)
         case (.whenInUse, true) where !areas.location.apps[index].keepsWhenInUse: authorize(app, .always, into: &output)
         default: break

@@ -96,7 +96,7 @@ extension Router {
         for app in areas.location.significantApps {
             let index = Int(app.number)
             guard let service = areas.location.apps[index].significant else { continue }
-            if let last = service.last, now.since(last) < profile.significantInterval { continue }
+            if let last = service.last, now.since(last) < profile.areas.location.significantInterval { continue }
             if let reference = service.reference, position.chordSquared(to: reference) < constants.significantSquare {
                 continue
             }
@@ -157,7 +157,7 @@ extension Router {
                 continue
             }
             if let anchor = updates.anchor, position.chordSquared(to: anchor) <= constants.pauseSquare {
-                guard now.since(updates.stillSince) >= profile.pauseDelay else { continue }
+                guard now.since(updates.stillSince) >= profile.areas.location.pauseDelay else { continue }
                 areas.location.apps[index].managers[place].updates!.paused = true
                 raise(
                     .locationUpdatesPaused,
@@ -199,7 +199,7 @@ extension Router {
             }
         case .answer:
             question.endsUpdates =
-                profile.locationBackgroundFlag
+                profile.areas.location.backgroundFlag
                 && (event.kind == .locationUpdatesPaused || event.kind == .authorizationChanged)
         default: break
         }
@@ -219,7 +219,7 @@ extension Router {
             var next = LocationQuestion(via: .standardUpdates, state: question.state)
             if let updates = manager.updates {
                 next.goesOnInBackground = goesOnInBackground(updates)
-                next.updatesWake = !profile.locationBackgroundFlag
+                next.updatesWake = !profile.areas.location.backgroundFlag
                 next.beganInForeground = updates.beganInForeground
                 next.paused = updates.paused && manager.wantsFix == nil
                 next.filterChord = max(0, updates.filterChord)
@@ -270,7 +270,7 @@ extension Router {
             else { continue }
             known = true
             areas.location.apps[index].regions[slot]!.lastSeen = now
-            expect(now.advanced(by: profile.beaconExitDelay), of: key.app)
+            expect(now.advanced(by: profile.areas.location.beaconExitDelay), of: key.app)
             if region.state == .inside { continue }
             led = true
             cross(key.app, slot, to: .inside, parent: event.id, origin: event.origin, into: &output)

@@ -13,7 +13,7 @@ extension Router {
 
     mutating func range(_ region: BeaconRegion, _ app: AppID, into output: inout RouterOutput) {
         let index = Int(app.number)
-        guard profile.beaconRegions else {
+        guard profile.areas.location.beaconRegions else {
             output.actions.append(.refused(app, .unavailable))
             return
         }

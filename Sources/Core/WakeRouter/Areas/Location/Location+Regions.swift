@@ -50,19 +50,19 @@ extension Router {
             guard region.radiusChord >= 0, region.radiusChord <= constants.regionRadiusLimitChord else {
                 return (
                     LocationFailureCode.regionMonitoringFailure,
-                    "The radius is larger than \(profile.regionRadiusLimit) m, or no number."
+                    "The radius is larger than \(profile.areas.location.regionRadiusLimit) m, or no number."
                 )
             }
         case .beacons:
-            guard profile.beaconRegions else {
+            guard profile.areas.location.beaconRegions else {
                 return (LocationFailureCode.regionMonitoringFailure, "There are no beacon regions before iOS 7.")
             }
         }
         let count = areas.location.apps[index].regions.count { $0 != nil }
-        guard replaced || count < profile.regionLimit else {
+        guard replaced || count < profile.areas.location.regionLimit else {
             return (
                 LocationFailureCode.regionMonitoringFailure,
-                "The app monitors \(profile.regionLimit) regions already."
+                "The app monitors \(profile.areas.location.regionLimit) regions already."
             )
         }
         return nil
@@ -215,7 +215,12 @@ extension Router {
     }
 
     private func crossing(to state: RegionState, _ event: WakeEvent) -> LocationRecord.Crossing {
-        .init(to: state, due: now.advanced(by: profile.regionDwell), event: event.id, origin: event.origin)
+        .init(
+            to: state,
+            due: now.advanced(by: profile.areas.location.regionDwell),
+            event: event.id,
+            origin: event.origin
+        )
     }
 
     /// Something of an app's regions is due at an instant.
@@ -234,12 +239,12 @@ extension Router {
                 areas.location.apps[index].regions[slot]!.pending = nil
                 cross(app, slot, to: crossing.to, parent: crossing.event, origin: crossing.origin, into: &output)
             }
-            if let seen = region.lastSeen, now.since(seen) >= profile.beaconExitDelay {
+            if let seen = region.lastSeen, now.since(seen) >= profile.areas.location.beaconExitDelay {
                 areas.location.apps[index].regions[slot]!.lastSeen = nil
                 cross(app, slot, to: .outside, into: &output)
             }
         }
-        areas.location.apps[index].due = areas.location.apps[index].earliestDue(profile.beaconExitDelay)
+        areas.location.apps[index].due = areas.location.apps[index].earliestDue(profile.areas.location.beaconExitDelay)
     }
 
     /// The crossing counts: it becomes an event.

@@ -22,7 +22,7 @@ extension Router {
             return
         }
         let asker = Asker(app: app, slot: slot, number: number)
-        if !profile.locationLevels, request.needsPosition { authorize(app, always: true, into: &output) }
+        if !profile.areas.location.levels, request.needsPosition { authorize(app, always: true, into: &output) }
         let held = updatesHold(Int(app.number))
         defer { followUpdates(of: app, held: held, into: &output) }
         switch request {
@@ -163,7 +163,7 @@ extension Router {
     /// Whether an app may set allowsBackgroundLocationUpdates and live (LOC-6).
     package func allowsBackgroundUpdates(of app: AppID) -> Bool {
         guard isInstalled(app) else { return false }
-        return !profile.locationBackgroundFlag || apps[Int(app.number)].face.modes.contains(.location)
+        return !profile.areas.location.backgroundFlag || apps[Int(app.number)].face.modes.contains(.location)
     }
 
     /// Core Location raises an exception, and nothing catches it (LOC-6). Says whether it did.
@@ -221,7 +221,7 @@ extension Router {
     }
 
     private mutating func startVisits(_ app: AppID, into output: inout RouterOutput) {
-        guard profile.visits else {
+        guard profile.areas.location.visits else {
             output.actions.append(.refused(app, .unavailable))
             return
         }
@@ -272,7 +272,7 @@ extension Router {
     }
 
     func goesOnInBackground(_ updates: LocationRecord.Updates) -> Bool {
-        updates.allowsBackground || !profile.locationBackgroundFlag
+        updates.allowsBackground || !profile.areas.location.backgroundFlag
     }
 
     /// How long an app has kept the receiver on (LOC-9).

@@ -4,13 +4,13 @@ import WakeModel
 extension Router {
     /// Whether running updates keep an app in the background from being suspended (LOC-3).
     func updatesHold(_ index: Int) -> Bool {
-        guard profile.locationBackgroundFlag, !areas.location.apps[index].managers.isEmpty,
+        guard profile.areas.location.backgroundFlag, !areas.location.apps[index].managers.isEmpty,
             apps[index].face.modes.contains(.location)
         else { return false }
         let isAlways: Bool
         switch apps[index].face.locationAuthorization {
         case .always, .provisionalAlways: isAlways = true
-        case .whenInUse: isAlways = !profile.locationLevels
+        case .whenInUse: isAlways = !profile.areas.location.levels
         case .notDetermined, .restricted, .denied: return false
         }
         return areas.location.apps[index].managers.contains { manager in

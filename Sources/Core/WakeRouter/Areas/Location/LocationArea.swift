@@ -65,7 +65,7 @@ extension LocationArea: Area {
         return kept
     }
 
-    static func window(_ profile: borrowing Profile) -> Instant.Span { profile.locationWindow }
+    static func window(_ profile: borrowing Profile) -> Instant.Span { profile.areas.location.window }
 
     static func ruleOfWaiting(_ event: WakeEvent, _ interest: Interest, in router: inout Router) -> RuleID {
         interest.via == .standardUpdates ? .loc2 : .launch6

@@ -85,7 +85,7 @@ enum LocationRules {
         of app: AppSnapshot,
         by profile: borrowing Profile
     ) -> Bool {
-        question.state == .notRunning && app.forceQuit && profile.forceQuitBars && profile.locationLiftsForceQuit
+        question.state == .notRunning && app.forceQuit && profile.forceQuitBars && profile.areas.location.liftsForceQuit
             && belongsToSystem(question.via)
     }
 
@@ -107,7 +107,7 @@ enum LocationRules {
         case .notDetermined, .restricted, .denied: return false
         case .always, .provisionalAlways: return true
         case .whenInUse:
-            if !profile.locationLevels { return true }
+            if !profile.areas.location.levels { return true }
             switch question.state {
             case .active, .inactive: return true
             case .background, .suspended:

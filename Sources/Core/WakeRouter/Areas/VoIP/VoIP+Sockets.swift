@@ -28,7 +28,7 @@ extension Router {
     private func keepAliveFault(of app: AppID, period: Instant.Span) -> RequestFault? {
         if !watchesSockets(Int(app.number)) { return .unavailable }
         if !apps[Int(app.number)].face.modes.contains(.voip) { return .voipModeMissing }
-        return period < max(profile.keepAliveMinimum, .milliseconds(1)) ? .keepAliveTooShort : nil
+        return period < max(profile.areas.voip.keepAliveMinimum, .milliseconds(1)) ? .keepAliveTooShort : nil
     }
 
     // MARK: Sockets
@@ -70,7 +70,7 @@ extension Router {
         areas.voip.apps[index].tearDown = nil
         if to == .suspended {
             output.actions.append(.voip(.watch(app)))
-            if !hasCalls(index), let span = profile.connectionsLast {
+            if !hasCalls(index), let span = profile.areas.voip.connectionsLast {
                 areas.voip.apps[index].tearDown = now.advanced(by: span)
             }
         } else if from == .suspended, to != .notRunning {
@@ -116,10 +116,10 @@ extension Router {
     ) {
         let index = Int(app.number)
         if verdict == .resume || verdict == .relaunch, VoIPRules.countsAsWake(event.kind) {
-            let window = profile.voipWakeWindow
+            let window = profile.areas.voip.wakeWindow
             let now = self.now
             areas.voip.apps[index].wakes.removeAll { now.since($0) >= window }
-            if profile.voipWakeLimit != nil { areas.voip.apps[index].wakes.append(now) }
+            if profile.areas.voip.wakeLimit != nil { areas.voip.apps[index].wakes.append(now) }
         } else if reason == .voipWakeLimit, apps[index].state == .suspended {
             end(app, cause: .policy, code: TerminationCode.voipWakes, by: event.id, into: &output)
         }

@@ -43,7 +43,7 @@ extension VoIPArea: Area {
             + (record.keepAlive.map { [KeptRegistration(via: .keepAlive, subject: .none, since: $0.since)] } ?? [])
     }
 
-    static func window(_ profile: borrowing Profile) -> Instant.Span { profile.voipWindow }
+    static func window(_ profile: borrowing Profile) -> Instant.Span { profile.areas.voip.window }
 
     static func judge(
         _ event: WakeEvent,
@@ -58,10 +58,10 @@ extension VoIPArea: Area {
             kind: event.kind,
             state: face.state,
             watchesSockets: VoIPRules.watchesSockets(of: face.sdk, by: router.profile),
-            wakes: record.wakes(before: router.now, within: router.constants.profile.voipWakeWindow)
+            wakes: record.wakes(before: router.now, within: router.constants.profile.areas.voip.wakeWindow)
         )
         face.voipWakes = question.wakes
-        face.voipWakeLimitLifted = router.constants.profile.voipWakeLimit == nil
+        face.voipWakeLimitLifted = router.constants.profile.areas.voip.wakeLimit == nil
         return (face, VoIPRules.evaluate(question, of: face, by: router.constants.profile), question)
     }
 

@@ -27,7 +27,7 @@ enum VoIPRules {
             !profile.firstUnlockGates ? .notApplicable : passes(unlocked, where: dead)
         results[.socketsWatched] = passes(question.watchesSockets, where: asleep)
         results[.voipModePresent] = passes(app.modes.contains(.voip), where: asleep)
-        if countsAsWake(question.kind), let limit = profile.voipWakeLimit {
+        if countsAsWake(question.kind), let limit = profile.areas.voip.wakeLimit {
             results[.voipWakesLeft] = passes(question.wakes < limit, where: asleep)
         } else {
             results[.voipWakesLeft] = .notApplicable
@@ -39,7 +39,7 @@ enum VoIPRules {
     /// Whether the phone looks after marked sockets of apps that were built with an SDK, and does for them all that
     /// belongs to it (VOIP-1, VOIP-3 to VOIP-6).
     static func watchesSockets(of sdk: SDKVersion, by profile: borrowing Profile) -> Bool {
-        switch profile.legacyVoIP {
+        switch profile.areas.voip.legacy {
         case .on: true
         case .off: false
         case .bySDK: sdk.keepsLegacySockets

@@ -75,43 +75,6 @@ package struct ConnectOptions: OptionSet, Hashable, Codable, Sendable {
     package static let reconnects = ConnectOptions(rawValue: 8)
 }
 
-/// What an app reads of an event. The router never looks at it.
-package enum EventPayload: Hashable, Codable, Sendable {
-    case none
-    case value([UInt8])
-    case advertisement(Advertisement)
-    case services([GATTService])
-    case characteristics([GATTCharacteristic])
-    case descriptors([GATTDescriptor])
-    case signalStrength(Int16)
-    case name(String)
-    case notifying(Bool)
-    case handles([AttributeHandle])
-    case failure(BluetoothFailure)
-    /// A read of a published characteristic begins at this byte.
-    case readRequest(offset: UInt16)
-    /// All writes of one request, in order; one answer is for all.
-    case writeRequests([LocalWrite])
-    /// How many bytes an update to the central that subscribed may have.
-    case central(maximumUpdateLength: UInt16)
-    case psm(UInt16)
-    /// A link that an app watches came up, or went.
-    case connectionEvent(connected: Bool)
-    case position(Position)
-    /// Several fixes at once, oldest first.
-    case positions([Position])
-    /// The beacons of one constraint, nearest first; none when none is there (BCN-4).
-    case beacons([BeaconSighting])
-    case regionState(RegionState)
-    /// In the codes of ``LocationFailureCode``.
-    case locationFailure(code: Int32, message: String)
-    case visit(Visit)
-    /// The way of sound from now on, and the way before.
-    case audioRoute(AudioRoute, previous: AudioRoute)
-    case accessory(Accessory)
-    case accessoryFailure(AccessoryFailure)
-}
-
 /// What a peripheral says of itself on the air.
 package struct Advertisement: Hashable, Codable, Sendable {
     package var localName: String?
@@ -258,4 +221,100 @@ package struct BluetoothFailure: Hashable, Codable, Sendable, Error {
     )
     /// CBATTError.invalidHandle
     package static let invalidHandle = BluetoothFailure(domain: .att, code: 1, message: "The handle is invalid.")
+}
+
+/// The kinds of its events, each by its row of Tables/events.tsv.
+extension EventKind {
+    @inlinable package static var bluetoothPoweredOn: EventKind { EventKind(row: 0) }
+    @inlinable package static var bluetoothPoweredOff: EventKind { EventKind(row: 1) }
+    @inlinable package static var peripheralDiscovered: EventKind { EventKind(row: 2) }
+    @inlinable package static var peripheralConnected: EventKind { EventKind(row: 3) }
+    @inlinable package static var peripheralConnectionFailed: EventKind { EventKind(row: 4) }
+    @inlinable package static var peripheralDisconnected: EventKind { EventKind(row: 5) }
+    @inlinable package static var characteristicNotified: EventKind { EventKind(row: 6) }
+    @inlinable package static var servicesDiscovered: EventKind { EventKind(row: 7) }
+    @inlinable package static var includedServicesDiscovered: EventKind { EventKind(row: 8) }
+    @inlinable package static var characteristicsDiscovered: EventKind { EventKind(row: 9) }
+    @inlinable package static var descriptorsDiscovered: EventKind { EventKind(row: 10) }
+    @inlinable package static var valueRead: EventKind { EventKind(row: 11) }
+    @inlinable package static var valueWritten: EventKind { EventKind(row: 12) }
+    @inlinable package static var notificationStateChanged: EventKind { EventKind(row: 13) }
+    @inlinable package static var descriptorRead: EventKind { EventKind(row: 14) }
+    @inlinable package static var descriptorWritten: EventKind { EventKind(row: 15) }
+    @inlinable package static var signalStrengthRead: EventKind { EventKind(row: 16) }
+    @inlinable package static var nameChanged: EventKind { EventKind(row: 17) }
+    @inlinable package static var servicesModified: EventKind { EventKind(row: 18) }
+    @inlinable package static var readyToWrite: EventKind { EventKind(row: 19) }
+    @inlinable package static var serviceAdded: EventKind { EventKind(row: 20) }
+    @inlinable package static var advertisingStarted: EventKind { EventKind(row: 21) }
+    @inlinable package static var centralSubscribed: EventKind { EventKind(row: 22) }
+    @inlinable package static var centralUnsubscribed: EventKind { EventKind(row: 23) }
+    @inlinable package static var readRequested: EventKind { EventKind(row: 24) }
+    @inlinable package static var writeRequested: EventKind { EventKind(row: 25) }
+    @inlinable package static var readyToUpdate: EventKind { EventKind(row: 26) }
+    @inlinable package static var channelPublished: EventKind { EventKind(row: 27) }
+    @inlinable package static var channelUnpublished: EventKind { EventKind(row: 28) }
+    @inlinable package static var channelOpened: EventKind { EventKind(row: 29) }
+    @inlinable package static var channelDataAvailable: EventKind { EventKind(row: 30) }
+    @inlinable package static var connectionEvent: EventKind { EventKind(row: 31) }
+}
+
+/// The restore identifiers of the managers that wait to be made again, in order of creation.
+package struct RestoreIdentifiers: Hashable, Sendable {
+    /// Of central managers (BTC-6).
+    package var central: [NameID]
+    /// Of peripheral managers (BTP-4).
+    package var peripheral: [NameID]
+
+    package init(central: [NameID] = [], peripheral: [NameID] = []) {
+        self.central = central
+        self.peripheral = peripheral
+    }
+}
+
+/// What a manager gets back in willRestoreState.
+package struct RestoredState: Hashable, Sendable {
+    package var peripherals: [Peripheral]
+    /// Nil when the manager was not scanning.
+    package var scanServices: [NameID]?
+    package var scanAllowsDuplicates: Bool
+
+    package struct Peripheral: Hashable, Sendable {
+        package var name: NameID
+        package var connected: Bool
+        /// The characteristics it is subscribed to, in ascending order.
+        package var subscriptions: [AttributeHandle]
+
+        package init(name: NameID, connected: Bool, subscriptions: [AttributeHandle]) {
+            self.name = name
+            self.connected = connected
+            self.subscriptions = subscriptions
+        }
+    }
+
+    package init(peripherals: [Peripheral], scanServices: [NameID]?, scanAllowsDuplicates: Bool) {
+        self.peripherals = peripherals
+        self.scanServices = scanServices
+        self.scanAllowsDuplicates = scanAllowsDuplicates
+    }
+}
+
+extension Action {
+    package static func bluetooth(_ command: BluetoothCommand) -> Action { .command(.bluetooth(command)) }
+    package static func peripheralRole(_ command: PeripheralRoleCommand) -> Action {
+        .command(.peripheralRole(command))
+    }
+    package static func managerState(_ app: AppID, _ manager: ManagerNumber, _ state: BluetoothState) -> Action {
+        .tell(app, .managerState(manager, state))
+    }
+    package static func restore(_ app: AppID, _ manager: ManagerNumber, _ state: RestoredState) -> Action {
+        .tell(app, .restore(manager, state))
+    }
+    package static func restorePeripheral(
+        _ app: AppID,
+        _ manager: ManagerNumber,
+        _ state: RestoredPeripheral
+    ) -> Action {
+        .tell(app, .restorePeripheral(manager, state))
+    }
 }

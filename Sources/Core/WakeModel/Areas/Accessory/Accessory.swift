@@ -94,3 +94,16 @@ extension WakeEvent {
     @inlinable
     package var session: AccessorySession { local }
 }
+
+/// The kinds of its events, each by its row of Tables/events.tsv.
+extension EventKind {
+    @inlinable package static var accessoryConnected: EventKind { EventKind(row: 57) }
+    @inlinable package static var accessoryDisconnected: EventKind { EventKind(row: 58) }
+    @inlinable package static var accessorySessionOpened: EventKind { EventKind(row: 59) }
+    @inlinable package static var accessoryDataAvailable: EventKind { EventKind(row: 60) }
+    @inlinable package static var accessorySessionEnded: EventKind { EventKind(row: 61) }
+}
+
+extension Action {
+    package static func accessory(_ command: AccessoryCommand) -> Action { .command(.accessory(command)) }
+}

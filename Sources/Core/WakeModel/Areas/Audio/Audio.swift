@@ -1,28 +1,11 @@
 /// How an app uses sound: Apple's AVAudioSession.Category (AUD-7).
-package enum AudioCategory: UInt8, CaseIterable, Codable, Sendable {
+package enum AudioCategory: UInt8, Worded, Codable, Sendable {
     case ambient
     case soloAmbient
     case playback
     case record
     case playAndRecord
     case multiRoute
-
-    /// The word used in records, on the wire and in scenarios.
-    package var word: String {
-        switch self {
-        case .ambient: "ambient"
-        case .soloAmbient: "solo-ambient"
-        case .playback: "playback"
-        case .record: "record"
-        case .playAndRecord: "play-and-record"
-        case .multiRoute: "multi-route"
-        }
-    }
-
-    package init?(word: String) {
-        guard let category = Self.allCases.first(where: { $0.word == word }) else { return nil }
-        self = category
-    }
 
     /// Whether its sound goes on in the background (AUD-7).
     package var goesOnInBackground: Bool {
@@ -70,24 +53,10 @@ package struct AudioOptions: OptionSet, Hashable, Codable, Sendable {
 }
 
 /// Whether the user lets an app hear the microphone (AUD-10).
-package enum MicrophonePermission: UInt8, CaseIterable, Codable, Sendable {
+package enum MicrophonePermission: UInt8, Worded, Codable, Sendable {
     case undetermined
     case denied
     case granted
-
-    /// The word used in records and scenarios.
-    package var word: String {
-        switch self {
-        case .undetermined: "undetermined"
-        case .denied: "denied"
-        case .granted: "granted"
-        }
-    }
-
-    package init?(word: String) {
-        guard let permission = Self.allCases.first(where: { $0.word == word }) else { return nil }
-        self = permission
-    }
 }
 
 /// What an app asks of its audio session and engine. Requests with a number are answered by ``AudioAnswer``.
@@ -191,30 +160,13 @@ package enum AudioCommand: Hashable, Sendable {
 }
 
 /// Where sound goes or comes from.
-package enum AudioPortKind: UInt8, CaseIterable, Codable, Sendable {
+package enum AudioPortKind: UInt8, Worded, Codable, Sendable {
     case speaker
     case receiver
     case headphones
     case headsetMicrophone
     case builtInMicrophone
     case usb
-
-    /// The word used in records, files and on the wire.
-    package var word: String {
-        switch self {
-        case .speaker: "speaker"
-        case .receiver: "receiver"
-        case .headphones: "headphones"
-        case .headsetMicrophone: "headset-microphone"
-        case .builtInMicrophone: "built-in-microphone"
-        case .usb: "usb"
-        }
-    }
-
-    package init?(word: String) {
-        guard let kind = Self.allCases.first(where: { $0.word == word }) else { return nil }
-        self = kind
-    }
 }
 
 /// The way of sound: one end for output and one for input.
@@ -273,4 +225,34 @@ extension WakeEvent {
     /// How many buffers of `audioRanDry` came late.
     @inlinable
     package var lateBuffers: UInt32 { local }
+}
+
+/// The kinds of its events, each by its row of Tables/events.tsv.
+extension EventKind {
+    /// An app asked that its session be active.
+    @inlinable package static var audioActivated: EventKind { EventKind(row: 46) }
+    /// An app's engine began to render.
+    @inlinable package static var audioStarted: EventKind { EventKind(row: 47) }
+    /// An app that plays or records went to the background.
+    @inlinable package static var audioInBackground: EventKind { EventKind(row: 48) }
+    /// An app's engine renders no more.
+    @inlinable package static var audioStopped: EventKind { EventKind(row: 49) }
+    @inlinable package static var audioInterrupted: EventKind { EventKind(row: 50) }
+    @inlinable package static var audioInterruptionEnded: EventKind { EventKind(row: 51) }
+    @inlinable package static var audioRouteChanged: EventKind { EventKind(row: 52) }
+    /// Buffers came late.
+    @inlinable package static var audioRanDry: EventKind { EventKind(row: 53) }
+    /// The sound was silence for longer than the limit.
+    @inlinable package static var audioSilent: EventKind { EventKind(row: 54) }
+    /// There is sound again.
+    @inlinable package static var audioAudible: EventKind { EventKind(row: 55) }
+    /// The user said whether an app may hear the microphone.
+    @inlinable package static var microphoneAnswered: EventKind { EventKind(row: 56) }
+}
+
+extension Action {
+    package static func audio(_ command: AudioCommand) -> Action { .command(.audio(command)) }
+    package static func audioAnswer(_ app: AppID, request: UInt32, _ answer: AudioAnswer) -> Action {
+        .tell(app, .audioAnswer(request: request, answer))
+    }
 }

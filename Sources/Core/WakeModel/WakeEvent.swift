@@ -1,104 +1,15 @@
-/// The kinds of event that sources report. What else there is of a kind is a row of Tables/events.tsv.
-public enum EventKind: UInt8, CaseIterable, Codable, Sendable {
-    case bluetoothPoweredOn
-    case bluetoothPoweredOff
-    case peripheralDiscovered
-    case peripheralConnected
-    case peripheralConnectionFailed
-    case peripheralDisconnected
-    case characteristicNotified
-    case servicesDiscovered
-    case includedServicesDiscovered
-    case characteristicsDiscovered
-    case descriptorsDiscovered
-    case valueRead
-    case valueWritten
-    case notificationStateChanged
-    case descriptorRead
-    case descriptorWritten
-    case signalStrengthRead
-    case nameChanged
-    case servicesModified
-    case readyToWrite
-    case serviceAdded
-    case advertisingStarted
-    case centralSubscribed
-    case centralUnsubscribed
-    case readRequested
-    case writeRequested
-    case readyToUpdate
-    case channelPublished
-    case channelUnpublished
-    case channelOpened
-    case channelDataAvailable
-    case connectionEvent
-    case positionFixed
-    case significantChange
-    case visitBegan
-    case visitEnded
-    case regionEntered
-    case regionExited
-    case regionStateDetermined
-    case monitoringStarted
-    case monitoringFailed
-    case locationUpdatesPaused
-    case authorizationChanged
-    case locationFailed
-    case beaconSighted
-    case beaconsRanged
-    /// An app asked that its session be active.
-    case audioActivated
-    /// An app's engine began to render.
-    case audioStarted
-    /// An app that plays or records went to the background.
-    case audioInBackground
-    /// An app's engine renders no more.
-    case audioStopped
-    case audioInterrupted
-    case audioInterruptionEnded
-    case audioRouteChanged
-    /// Buffers came late.
-    case audioRanDry
-    /// The sound was silence for longer than the limit.
-    case audioSilent
-    /// There is sound again.
-    case audioAudible
-    /// The user said whether an app may hear the microphone.
-    case microphoneAnswered
-    case accessoryConnected
-    case accessoryDisconnected
-    case accessorySessionOpened
-    case accessoryDataAvailable
-    case accessorySessionEnded
-    case voipData
-    case voipClosed
-    case voipKeepAlive
-    case voipAfterBoot
-    case voipAfterExit
-}
+/// A kind of event that sources report: the number of its row in Tables/events.tsv, where all else that there is of it stands.
+/// Each area declares its own.
+package struct EventKind: RawRepresentable, Hashable, Worded, Codable, Sendable, CustomStringConvertible {
+    package let rawValue: UInt8
 
-/// The words for where events come from.
-public enum Source: UInt8, CaseIterable, Sendable {
-    case location, bluetooth, accessory, audio, voip, push, transfer, task, system
+    @inlinable
+    package init(row: UInt8) { rawValue = row }
 
-    /// The word used in records, scenarios and `--backend`.
-    package var word: String {
-        switch self {
-        case .location: "location"
-        case .bluetooth: "bluetooth"
-        case .accessory: "accessory"
-        case .audio: "audio"
-        case .voip: "voip"
-        case .push: "push"
-        case .transfer: "transfer"
-        case .task: "task"
-        case .system: "system"
-        }
-    }
-
-    package init?(word: String) {
-        guard let source = Self.allCases.first(where: { $0.word == word }) else { return nil }
-        self = source
+    /// Nil when there is no such row.
+    package init?(rawValue: UInt8) {
+        guard Int(rawValue) < Self.allCases.count else { return nil }
+        self.init(row: rawValue)
     }
 }
 

@@ -104,7 +104,7 @@ package struct CircularRegion: Hashable, Codable, Sendable {
         notifyOnEntry: Bool = true,
         notifyOnExit: Bool = true
     ) {
-        let margin = Double(profile.regionMargin)
+        let margin = Double(profile.areas.location.regionMargin)
         self.init(
             identifier: identifier,
             center: center,
@@ -167,7 +167,7 @@ package struct BeaconIdentity: Hashable, Comparable, Codable, Sendable {
 }
 
 /// What the user lets an app know of the position.
-public enum LocationAuthorization: UInt8, CaseIterable, Codable, Sendable {
+public enum LocationAuthorization: UInt8, Worded, Codable, Sendable {
     case notDetermined
     case restricted
     case denied
@@ -178,23 +178,6 @@ public enum LocationAuthorization: UInt8, CaseIterable, Codable, Sendable {
 
     /// What the user, or a policy, can say by itself.
     package static let sayable: [LocationAuthorization] = [.notDetermined, .restricted, .denied, .whenInUse, .always]
-
-    /// The word used in records and scenarios.
-    package var word: String {
-        switch self {
-        case .notDetermined: "not-determined"
-        case .restricted: "restricted"
-        case .denied: "denied"
-        case .whenInUse: "when-in-use"
-        case .always: "always"
-        case .provisionalAlways: "provisional-always"
-        }
-    }
-
-    package init?(word: String) {
-        guard let authorization = Self.allCases.first(where: { $0.word == word }) else { return nil }
-        self = authorization
-    }
 }
 
 /// What an app asks of Core Location through one of its managers.
@@ -379,4 +362,33 @@ package enum LocationFailureCode {
     package static let regionMonitoringFailure: Int32 = 5
     /// kCLErrorRangingUnavailable
     package static let rangingUnavailable: Int32 = 16
+}
+
+/// The kinds of its events, each by its row of Tables/events.tsv.
+extension EventKind {
+    @inlinable package static var positionFixed: EventKind { EventKind(row: 32) }
+    @inlinable package static var significantChange: EventKind { EventKind(row: 33) }
+    @inlinable package static var visitBegan: EventKind { EventKind(row: 34) }
+    @inlinable package static var visitEnded: EventKind { EventKind(row: 35) }
+    @inlinable package static var regionEntered: EventKind { EventKind(row: 36) }
+    @inlinable package static var regionExited: EventKind { EventKind(row: 37) }
+    @inlinable package static var regionStateDetermined: EventKind { EventKind(row: 38) }
+    @inlinable package static var monitoringStarted: EventKind { EventKind(row: 39) }
+    @inlinable package static var monitoringFailed: EventKind { EventKind(row: 40) }
+    @inlinable package static var locationUpdatesPaused: EventKind { EventKind(row: 41) }
+    @inlinable package static var authorizationChanged: EventKind { EventKind(row: 42) }
+    @inlinable package static var locationFailed: EventKind { EventKind(row: 43) }
+    @inlinable package static var beaconSighted: EventKind { EventKind(row: 44) }
+    @inlinable package static var beaconsRanged: EventKind { EventKind(row: 45) }
+}
+
+extension Action {
+    package static func location(_ command: LocationCommand) -> Action { .command(.location(command)) }
+    package static func locationAuthorization(
+        _ app: AppID,
+        _ manager: ManagerNumber,
+        _ authorization: LocationAuthorization
+    ) -> Action {
+        .tell(app, .locationAuthorization(manager, authorization))
+    }
 }

@@ -37,3 +37,16 @@ extension WakeEvent {
     @inlinable
     package var socket: SocketNumber { local }
 }
+
+/// The kinds of its events, each by its row of Tables/events.tsv.
+extension EventKind {
+    @inlinable package static var voipData: EventKind { EventKind(row: 62) }
+    @inlinable package static var voipClosed: EventKind { EventKind(row: 63) }
+    @inlinable package static var voipKeepAlive: EventKind { EventKind(row: 64) }
+    @inlinable package static var voipAfterBoot: EventKind { EventKind(row: 65) }
+    @inlinable package static var voipAfterExit: EventKind { EventKind(row: 66) }
+}
+
+extension Action {
+    package static func voip(_ command: VoIPCommand) -> Action { .command(.voip(command)) }
+}

@@ -181,24 +181,10 @@ package enum BluetoothState: UInt8, CaseIterable, Sendable {
 }
 
 /// Whether the user lets an app use Bluetooth (BTP-5).
-package enum BluetoothAuthorization: UInt8, CaseIterable, Codable, Sendable {
+package enum BluetoothAuthorization: UInt8, Worded, Codable, Sendable {
     case allowed
     case denied
     case restricted
-
-    /// The word used in scenarios.
-    package var word: String {
-        switch self {
-        case .allowed: "allowed"
-        case .denied: "denied"
-        case .restricted: "restricted"
-        }
-    }
-
-    package init?(word: String) {
-        guard let authorization = Self.allCases.first(where: { $0.word == word }) else { return nil }
-        self = authorization
-    }
 }
 
 /// The ATT error codes that the bench itself answers with (Bluetooth Core Specification, Vol 3 Part F, 3.4.1.1).

@@ -1,0 +1,275 @@
+// The tables of areas: what has something of each names them here, and no other file of this room does.
+
+/// The words for where events come from.
+public enum Source: UInt8, Worded, Sendable {
+    case location, bluetooth, accessory, audio, voip, push, transfer, task, system
+}
+
+/// What made an app interested in an event.
+public enum Registration: UInt8, Worded, Codable, Sendable {
+    case none
+    case manager
+    case scan
+    case pendingConnect
+    case connection
+    case subscription
+    case operation
+    /// A service published in the peripheral role.
+    case publishedService
+    /// A link that the app watches, whoever holds it.
+    case watchedConnection
+    case standardUpdates
+    case significantChange
+    case visits
+    case region
+    case beaconRegion
+    case ranging
+    case answer
+    case audioSession
+    case accessoryNotifications
+    case accessorySession
+    case voipSocket
+    case keepAlive
+    /// The voip mode alone (VOIP-4, VOIP-5).
+    case voipMode
+
+    /// The source whose events it makes an app hear of; of none, Bluetooth.
+    @inlinable
+    package var source: Source {
+        switch self {
+        case .none, .manager, .scan, .pendingConnect, .connection, .subscription, .operation, .publishedService,
+            .watchedConnection:
+            .bluetooth
+        case .standardUpdates, .significantChange, .visits, .region, .beaconRegion, .ranging, .answer: .location
+        case .audioSession: .audio
+        case .accessoryNotifications, .accessorySession: .accessory
+        case .voipSocket, .keepAlive, .voipMode: .voip
+        }
+    }
+}
+
+/// A background mode of Info.plist's UIBackgroundModes (MODE-1).
+package enum BackgroundMode: UInt8, Worded, Sendable {
+    case audio
+    case location
+    case voip
+    case newsstandContent
+    case externalAccessory
+    case bluetoothCentral
+    case bluetoothPeripheral
+    case fetch
+    case remoteNotification
+    case processing
+
+    /// The word used in Info.plist.
+    package var plistValue: String { word }
+
+    /// The mode for a word of Info.plist; nil for an unknown word, which has no effect (MODE-1).
+    package init?(plistValue: String) { self.init(word: plistValue) }
+}
+
+/// What the router must know of an app's bundle.
+package struct AppManifest: Hashable, Codable, Sendable {
+    /// The interned CFBundleIdentifier.
+    package var bundle: NameID
+    /// The known values of UIBackgroundModes.
+    package var modes: BackgroundModes
+    /// UIApplicationExitsOnSuspend (OPT-1).
+    package var exitsOnSuspend: Bool
+    /// Whether the user lets the app use Bluetooth (BTP-5).
+    package var bluetoothAuthorization: BluetoothAuthorization
+    /// The interned members of UISupportedExternalAccessoryProtocols (EA-3).
+    package var accessoryProtocols: [NameID]
+    /// What the app was built with (VOIP-1).
+    package var sdk: SDKVersion
+    /// Whether NSAccessorySetupKitSupports names Bluetooth: its user may set up accessories for it (BTC-8).
+    package var accessorySetup: Bool
+
+    package init(
+        bundle: NameID,
+        modes: BackgroundModes,
+        exitsOnSuspend: Bool = false,
+        bluetoothAuthorization: BluetoothAuthorization = .allowed,
+        accessoryProtocols: [NameID] = [],
+        sdk: SDKVersion = .unknown,
+        accessorySetup: Bool = false
+    ) {
+        self.bundle = bundle
+        self.modes = modes
+        self.exitsOnSuspend = exitsOnSuspend
+        self.bluetoothAuthorization = bluetoothAuthorization
+        self.accessoryProtocols = accessoryProtocols
+        self.sdk = sdk
+        self.accessorySetup = accessorySetup
+    }
+}
+
+/// What an app asks of the system.
+package enum AppRequest: Hashable, Codable, Sendable {
+    /// A token minted by the SDK, unique in its process (TASK-1).
+    case beginTask(token: UInt64)
+    case endTask(token: UInt64)
+    /// The app's own word that the work of this wake is done (LIFE-11).
+    case done
+    /// `restoreIdentifier` is ``NameID/none`` for a manager without one (BTC-7).
+    case createManager(ManagerNumber, restoreIdentifier: NameID)
+    case releaseManager(ManagerNumber)
+    case scan(ManagerNumber, services: [NameID], allowDuplicates: Bool)
+    case stopScan(ManagerNumber)
+    case connect(ManagerNumber, peripheral: NameID, options: ConnectOptions = [])
+    case cancelConnection(ManagerNumber, peripheral: NameID)
+    case operate(ManagerNumber, peripheral: NameID, BluetoothOperation)
+    /// Hear of links of the peripherals, or to services, whoever holds them; two empty lists end it.
+    case watchConnections(ManagerNumber, peripherals: [NameID], services: [NameID])
+    /// A manager of the peripheral role; its number is from the same counter as those of central managers.
+    case peripheralManager(ManagerNumber, PeripheralManagerRequest)
+    /// The number of the location manager that asks, unique in its process and not 0.
+    case location(ManagerNumber, LocationRequest)
+    case audio(AudioRequest)
+    /// The number of the accessory manager that asks, from the same counter as those of other managers, and not 0.
+    case accessory(ManagerNumber, AccessoryRequest)
+    case voip(VoIPRequest)
+}
+
+/// What happens to the phone itself (SYS-1).
+package enum PhoneChange: UInt8, CaseIterable, Codable, Sendable {
+    case lock
+    case unlock
+    /// Off and on again: every process ends, and the first unlock is owed.
+    case reboot
+    case setPasscode
+    case removePasscode
+    /// The display is turned on, without being unlocked (BCN-3).
+    case displayOn
+    /// The user is in a telephone call, and no app sounds (AUD-5).
+    case callBegan
+    case callEnded
+    /// Bluetooth is turned on again, wherever it was turned off (BT-2).
+    case bluetoothOn
+    /// Off in Settings: what waits for a peripheral is gone.
+    case bluetoothOff
+    /// Off in Control Centre: links drop, and come back when it is on again.
+    case bluetoothOffInControlCentre
+    /// Bluetooth goes off with it.
+    case airplaneModeOn
+    /// The user has chosen before that Bluetooth stays on.
+    case airplaneModeOnKeepingBluetooth
+    case airplaneModeOff
+}
+
+/// What a source is to do, whatever it is of.
+package enum SourceCommand: Hashable, Sendable {
+    case bluetooth(BluetoothCommand)
+    case peripheralRole(PeripheralRoleCommand)
+    case location(LocationCommand)
+    case audio(AudioCommand)
+    case accessory(AccessoryCommand)
+    case voip(VoIPCommand)
+}
+
+/// What an app, or one of its managers, is told that is no event.
+package enum AppNotice: Hashable, Sendable {
+    /// Whether a central or peripheral manager may use Bluetooth.
+    case managerState(ManagerNumber, BluetoothState)
+    /// A central manager's willRestoreState, with what was preserved (BTC-6).
+    case restore(ManagerNumber, RestoredState)
+    /// A peripheral manager's willRestoreState, with what was preserved (BTP-4).
+    case restorePeripheral(ManagerNumber, RestoredPeripheral)
+    /// What a location manager's app may know.
+    case locationAuthorization(ManagerNumber, LocationAuthorization)
+    /// The answer to a numbered request about sound; of a start, with the ends of the app's stream.
+    case audioAnswer(request: UInt32, AudioAnswer)
+}
+
+/// What an app reads of an event. The router never looks at it.
+package enum EventPayload: Hashable, Codable, Sendable {
+    case none
+    case value([UInt8])
+    case advertisement(Advertisement)
+    case services([GATTService])
+    case characteristics([GATTCharacteristic])
+    case descriptors([GATTDescriptor])
+    case signalStrength(Int16)
+    case name(String)
+    case notifying(Bool)
+    case handles([AttributeHandle])
+    case failure(BluetoothFailure)
+    /// A read of a published characteristic begins at this byte.
+    case readRequest(offset: UInt16)
+    /// All writes of one request, in order; one answer is for all.
+    case writeRequests([LocalWrite])
+    /// How many bytes an update to the central that subscribed may have.
+    case central(maximumUpdateLength: UInt16)
+    case psm(UInt16)
+    /// A link that an app watches came up, or went.
+    case connectionEvent(connected: Bool)
+    case position(Position)
+    /// Several fixes at once, oldest first.
+    case positions([Position])
+    /// The beacons of one constraint, nearest first; none when none is there (BCN-4).
+    case beacons([BeaconSighting])
+    case regionState(RegionState)
+    /// In the codes of ``LocationFailureCode``.
+    case locationFailure(code: Int32, message: String)
+    case visit(Visit)
+    /// The way of sound from now on, and the way before.
+    case audioRoute(AudioRoute, previous: AudioRoute)
+    case accessory(Accessory)
+    case accessoryFailure(AccessoryFailure)
+}
+
+/// Why a request of an app changed nothing.
+package enum RequestFault: UInt8, Worded, Sendable {
+    case unknownTask
+    case duplicateTask
+    case unknownManager
+    case duplicateManager
+    case notConnected
+    case bluetoothOff
+    case notRunning
+    case tooMany
+    /// The user does not let the app use Bluetooth (BTP-5).
+    case notAuthorized
+    case unknownService
+    case unknownCharacteristic
+    /// An answer to a request that nobody waits for.
+    case unknownRequest
+    /// A central's request was not answered in time: the central got an error (BTP-1).
+    case requestNotAnswered
+    case unknownRegion
+    case locationModeMissing
+    case unavailable
+    /// UISupportedExternalAccessoryProtocols does not list the protocol (EA-3).
+    case protocolNotListed
+    /// The accessory's protocol has a session (EA-5).
+    case sessionTaken
+    case unknownSession
+    /// An unknown number of a VoIP socket, or one that stands for another socket.
+    case unknownSocket
+    case duplicateSocket
+    /// A keep-alive period under the minimum (VOIP-3).
+    case keepAliveTooShort
+    case voipModeMissing
+}
+
+/// What each area has of its own in a profile.
+package struct AreaFigures: Hashable, Codable, Sendable {
+    package var bluetooth: BluetoothFigures
+    package var location: LocationFigures
+    package var audio = AudioFigures()
+    package var accessory = AccessoryFigures()
+    package var voip: VoIPFigures
+
+    init(ios version: Int) {
+        bluetooth = BluetoothFigures(ios: version)
+        location = LocationFigures(ios: version)
+        voip = VoIPFigures(ios: version)
+    }
+}
+
+extension ProfileSetting {
+    /// Every switch and figure of a profile, by subject. A profile is encoded in this order.
+    package static let all: [ProfileSetting] =
+        life + LocationFigures.launches + boot + tasks + LocationFigures.settings + AudioFigures.settings
+        + VoIPFigures.settings + AccessoryFigures.settings + BluetoothFigures.settings
+}
