@@ -11,16 +11,11 @@ protocol Area {
     // MARK: Events and registrations
 
     /// Performs what an app asks; says whether it is one of the area's requests.
-    static func perform(
-        _ request: AppRequest,
-        from app: AppID,
-        in router: inout Router,
-        into output: inout RouterOutput
-    ) -> Bool
+    static func perform(_ request: AppRequest, from app: AppID, in router: inout Router) -> Bool
     /// An app without a running process asked: who waits for an answer gets one.
-    static func refuse(_ request: AppRequest, of app: AppID, into output: inout RouterOutput)
+    static func refuse(_ request: AppRequest, of app: AppID, in router: inout Router)
     /// Finds the apps that registered for the event, and decides for each.
-    static func route(_ event: WakeEvent, in router: inout Router, into output: inout RouterOutput)
+    static func route(_ event: WakeEvent, in router: inout Router)
     /// How an app is interested now in an event that was kept back for it, or is to be delivered again.
     ///
     /// - Parameter held: How it was when the event was kept back; nil for one that is to be delivered again.
@@ -54,31 +49,8 @@ protocol Area {
         isNew: Bool,
         in router: inout Router
     ) -> (AppSnapshot, CheckResults, Question)
-    /// An app is about to get its verdict.
-    static func deciding(
-        _ event: WakeEvent,
-        for interest: Interest,
-        in router: inout Router,
-        into output: inout RouterOutput
-    )
-    /// The verdict is recorded, and nothing of it is done yet.
-    static func recorded(
-        _ event: WakeEvent,
-        for interest: Interest,
-        _ verdict: Verdict,
-        _ face: AppSnapshot,
-        in router: inout Router,
-        into output: inout RouterOutput
-    )
-    /// The verdict is carried out.
-    static func carriedOut(
-        _ event: WakeEvent,
-        for interest: Interest,
-        _ verdict: Verdict,
-        _ reason: Reason,
-        in router: inout Router,
-        into output: inout RouterOutput
-    )
+    /// A step on the way of an event to an app.
+    static func hear(_ step: EventStep, of event: WakeEvent, for interest: Interest, in router: inout Router)
     /// Whether an event that was denied before the first unlock is decided anew after it (LAUNCH-5).
     static func waitsForUnlock(_ event: WakeEvent, wouldHave verdict: Verdict?) -> Bool
     /// Whether of two events that wait for the unlock only the newer is kept.
@@ -87,32 +59,18 @@ protocol Area {
     // MARK: Delivering
 
     /// The number by which an app's process knows the manager behind a slot; nil when it has not made it.
-    static func managerNumber(_ slot: Int, of index: Int, in router: inout Router) -> ManagerNumber?
+    static func managerNumber(_ slot: Int, of app: AppID, in router: inout Router) -> ManagerNumber?
     /// Whether an app's process may still make the manager behind a slot.
-    static func expectsManager(_ slot: Int, of index: Int, in router: inout Router) -> Bool
-    /// An event is about to wait for a suspended app.
-    static func deferring(
-        _ event: WakeEvent,
-        for interest: Interest,
-        in router: inout Router,
-        into output: inout RouterOutput
-    )
-    /// An event that waited for a suspended app goes to it now.
-    static func deferredDelivered(
-        _ event: WakeEvent,
-        for interest: Interest,
-        in router: inout Router,
-        into output: inout RouterOutput
-    )
-    /// The process has the event.
-    static func delivered(_ event: WakeEvent, to app: AppID, in router: inout Router)
+    static func expectsManager(_ slot: Int, of app: AppID, in router: inout Router) -> Bool
+    /// Whether the system connects again by itself what the event ended.
+    static func reconnects(
+        _ manager: ManagerNumber,
+        of app: AppID,
+        after event: WakeEvent,
+        in router: inout Router
+    ) -> Bool
     /// The event will not reach an app: who waits for an answer gets an error.
-    static func lost(
-        _ event: WakeEvent,
-        forWantOfRoom: Bool,
-        in router: inout Router,
-        into output: inout RouterOutput
-    )
+    static func lost(_ event: WakeEvent, forWantOfRoom: Bool, in router: inout Router)
 
     // MARK: Apps
 
@@ -121,28 +79,44 @@ protocol Area {
     /// The user's word about an app that is the area's to hear.
     static func user(_ action: UserAction, _ app: AppID, in router: inout Router)
     /// A step in the life of an app.
-    static func hear(_ step: AppStep, of app: AppID, in router: inout Router, into output: inout RouterOutput)
+    static func hear(_ step: AppStep, of app: AppID, in router: inout Router)
 
     // MARK: Running in the background
 
     /// Whether an app in the background runs for as long as it goes on with what it does.
-    static func runsOn(_ index: Int, _ router: Router) -> Bool
+    static func runsOn(_ app: AppID, _ router: Router) -> Bool
     /// Until when an app may run in the background beside its windows and tasks; zero when it may not.
-    func lingers(_ index: Int) -> Instant
+    func lingers(_ app: AppID) -> Instant
 
     // MARK: The phone
 
     /// A step in the life of the phone.
-    static func hear(_ step: PhoneStep, in router: inout Router, into output: inout RouterOutput)
+    static func hear(_ step: PhoneStep, in router: inout Router)
     /// Shows the phone in the observed values.
     func show(in face: inout AppSnapshot)
 
     // MARK: Time
 
     /// The next instant at which something about an app is due; the distant future when nothing is.
-    func due(of index: Int) -> Instant
+    func due(of app: AppID) -> Instant
     /// The next instant at which something about no app is due; the distant future when nothing is.
     var due: Instant { get }
+}
+
+/// What areas hear of an event for an app.
+enum EventStep {
+    /// The app is about to get its verdict.
+    case deciding
+    /// The verdict is recorded, and nothing of it is done yet: the app is in this state.
+    case recorded(Verdict, AppState)
+    /// The verdict is carried out.
+    case carriedOut(Verdict, Reason)
+    /// It is about to wait for a suspended app.
+    case deferring
+    /// It waited for a suspended app, and goes to it now.
+    case deferredDelivered
+    /// The process has it.
+    case delivered
 }
 
 /// What areas hear of an app.
@@ -208,7 +182,7 @@ protocol AreaQuestion {
 
 /// Most of what happens to apps and to the phone concerns few areas.
 extension Area {
-    static func refuse(_ request: AppRequest, of app: AppID, into output: inout RouterOutput) {}
+    static func refuse(_ request: AppRequest, of app: AppID, in router: inout Router) {}
     var isConsistent: Bool { true }
     static func isConsistent(_ interest: Interest, _ router: Router) -> Bool { true }
     mutating func restore() {}
@@ -217,56 +191,23 @@ extension Area {
     static func observe(_ interest: Interest, in router: inout Router) -> AppSnapshot {
         router.observe(interest, window: window(router.constants.profile))
     }
-    static func deciding(
-        _ event: WakeEvent,
-        for interest: Interest,
-        in router: inout Router,
-        into output: inout RouterOutput
-    ) {}
-    static func recorded(
-        _ event: WakeEvent,
-        for interest: Interest,
-        _ verdict: Verdict,
-        _ face: AppSnapshot,
-        in router: inout Router,
-        into output: inout RouterOutput
-    ) {}
-    static func carriedOut(
-        _ event: WakeEvent,
-        for interest: Interest,
-        _ verdict: Verdict,
-        _ reason: Reason,
-        in router: inout Router,
-        into output: inout RouterOutput
-    ) {}
+    static func hear(_ step: EventStep, of event: WakeEvent, for interest: Interest, in router: inout Router) {}
     static func waitsForUnlock(_ event: WakeEvent, wouldHave verdict: Verdict?) -> Bool { verdict?.delivers == true }
     static func replaces(_ newer: WakeEvent, _ older: WakeEvent) -> Bool { false }
-    static func expectsManager(_ slot: Int, of index: Int, in router: inout Router) -> Bool { false }
-    static func deferring(
-        _ event: WakeEvent,
-        for interest: Interest,
-        in router: inout Router,
-        into output: inout RouterOutput
-    ) {}
-    static func deferredDelivered(
-        _ event: WakeEvent,
-        for interest: Interest,
-        in router: inout Router,
-        into output: inout RouterOutput
-    ) {}
-    static func delivered(_ event: WakeEvent, to app: AppID, in router: inout Router) {}
-    static func lost(
-        _ event: WakeEvent,
-        forWantOfRoom: Bool,
-        in router: inout Router,
-        into output: inout RouterOutput
-    ) {}
+    static func expectsManager(_ slot: Int, of app: AppID, in router: inout Router) -> Bool { false }
+    static func reconnects(
+        _ manager: ManagerNumber,
+        of app: AppID,
+        after event: WakeEvent,
+        in router: inout Router
+    ) -> Bool { false }
+    static func lost(_ event: WakeEvent, forWantOfRoom: Bool, in router: inout Router) {}
     static func installed(_ app: AppID, _ manifest: AppManifest, in router: inout Router) -> Bool { false }
     static func user(_ action: UserAction, _ app: AppID, in router: inout Router) {}
-    static func runsOn(_ index: Int, _ router: Router) -> Bool { false }
-    func lingers(_ index: Int) -> Instant { .zero }
-    static func hear(_ step: PhoneStep, in router: inout Router, into output: inout RouterOutput) {}
+    static func runsOn(_ app: AppID, _ router: Router) -> Bool { false }
+    func lingers(_ app: AppID) -> Instant { .zero }
+    static func hear(_ step: PhoneStep, in router: inout Router) {}
     func show(in face: inout AppSnapshot) {}
-    func due(of index: Int) -> Instant { .distantFuture }
+    func due(of app: AppID) -> Instant { .distantFuture }
     var due: Instant { .distantFuture }
 }

@@ -8,6 +8,11 @@ struct Areas: Codable {
     var accessory = AccessoryArea()
     var voip = VoIPArea()
 
+    init(bluetoothOn: Bool) {
+        bluetooth.isOn = bluetoothOn
+        bluetooth.powerSwitch = bluetoothOn ? .on : .offInSettings
+    }
+
     /// A place for one app more.
     mutating func addApp() {
         bluetooth.apps.append(.init())
@@ -18,12 +23,12 @@ struct Areas: Codable {
     }
 
     /// An app is installed anew: nothing of before counts.
-    mutating func resetApp(_ index: Int) {
-        bluetooth.apps[index] = .init()
-        location.apps[index] = .init()
-        audio.apps[index] = .init()
-        accessory.apps[index] = .init()
-        voip.apps[index] = .init()
+    mutating func resetApp(_ app: AppID) {
+        bluetooth.apps[app] = .init()
+        location.apps[app] = .init()
+        audio.apps[app] = .init()
+        accessory.apps[app] = .init()
+        voip.apps[app] = .init()
     }
 
     /// The next instant at which something about no app is due; the distant future when nothing is.
@@ -31,19 +36,19 @@ struct Areas: Codable {
 
     /// The next instant at which something about an app is due; the distant future when nothing is.
     @inline(__always)
-    func due(of index: Int) -> Instant {
+    func due(of app: AppID) -> Instant {
         min(
-            min(bluetooth.due(of: index), location.due(of: index), audio.due(of: index)),
-            min(accessory.due(of: index), voip.due(of: index))
+            min(bluetooth.due(of: app), location.due(of: app), audio.due(of: app)),
+            min(accessory.due(of: app), voip.due(of: app))
         )
     }
 
     /// Until when an area lets an app run in the background beside its windows and tasks; nil when none does.
     @inline(__always)
-    func lingers(_ index: Int) -> Instant? {
+    func lingers(_ app: AppID) -> Instant? {
         let until = max(
-            max(bluetooth.lingers(index), location.lingers(index), audio.lingers(index)),
-            max(accessory.lingers(index), voip.lingers(index))
+            max(bluetooth.lingers(app), location.lingers(app), audio.lingers(app)),
+            max(accessory.lingers(app), voip.lingers(app))
         )
         return until == .zero ? nil : until
     }
@@ -76,6 +81,14 @@ struct Areas: Codable {
 }
 
 extension Router {
+    /// A phone that is on and unlocked, without apps.
+    package init(profile: Profile, passcode: Bool = true, bluetoothOn: Bool = true) {
+        self.init(profile: profile, passcode: passcode, areas: Areas(bluetoothOn: bluetoothOn))
+    }
+
+    /// How long an app that could not be frozen runs until the next attempt.
+    var retryWindow: Instant.Span { profile.areas.bluetooth.window }
+
     /// The area of a source.
     func area(of source: Source) -> any Area.Type {
         switch source {
@@ -110,25 +123,18 @@ extension Router {
 
     /// Tells every area of a step in the life of an app.
     @inline(__always)
-    mutating func tell(_ step: AppStep, of app: AppID, into output: inout RouterOutput) {
-        eachArea { $0.hear(step, of: app, in: &$1, into: &output) }
+    mutating func tell(_ step: AppStep, of app: AppID) {
+        eachArea { $0.hear(step, of: app, in: &$1) }
     }
 
     /// Tells every area of a step in the life of the phone.
-    mutating func tell(_ step: PhoneStep, into output: inout RouterOutput) {
-        eachArea { $0.hear(step, in: &$1, into: &output) }
+    mutating func tell(_ step: PhoneStep) {
+        eachArea { $0.hear(step, in: &$1) }
     }
 
     /// Lets the area of an event find who is interested.
-    mutating func routeToArea(_ event: WakeEvent, into output: inout RouterOutput) {
-        switch event.kind.source {
-        case .bluetooth: BluetoothArea.route(event, in: &self, into: &output)
-        case .location: LocationArea.route(event, in: &self, into: &output)
-        case .audio: AudioArea.route(event, in: &self, into: &output)
-        case .accessory: AccessoryArea.route(event, in: &self, into: &output)
-        case .voip: VoIPArea.route(event, in: &self, into: &output)
-        case .push, .transfer, .task, .system: preconditionFailure("no area hears of \(event.kind)")
-        }
+    mutating func routeToArea(_ event: WakeEvent) {
+        area(of: event.kind.source).route(event, in: &self)
     }
 
     /// Gives one app its verdict on an event and starts what follows from it.
@@ -140,16 +146,15 @@ extension Router {
         _ event: WakeEvent,
         for interest: Interest,
         supersedes: DecisionID = .none,
-        restarted: Bool = false,
-        into output: inout RouterOutput
+        restarted: Bool = false
     ) {
         // Each call is one of a function of its own, made for the area: nothing is looked up while deciding.
         switch interest.via.source {
-        case .bluetooth: decide(event, for: interest, by: BluetoothArea.self, supersedes, restarted, into: &output)
-        case .location: decide(event, for: interest, by: LocationArea.self, supersedes, restarted, into: &output)
-        case .audio: decide(event, for: interest, by: AudioArea.self, supersedes, restarted, into: &output)
-        case .accessory: decide(event, for: interest, by: AccessoryArea.self, supersedes, restarted, into: &output)
-        case .voip: decide(event, for: interest, by: VoIPArea.self, supersedes, restarted, into: &output)
+        case .bluetooth: decide(event, for: interest, by: BluetoothArea.self, supersedes, restarted)
+        case .location: decide(event, for: interest, by: LocationArea.self, supersedes, restarted)
+        case .audio: decide(event, for: interest, by: AudioArea.self, supersedes, restarted)
+        case .accessory: decide(event, for: interest, by: AccessoryArea.self, supersedes, restarted)
+        case .voip: decide(event, for: interest, by: VoIPArea.self, supersedes, restarted)
         case .push, .transfer, .task, .system: preconditionFailure("no area decides on \(interest.via)")
         }
     }

@@ -1,5 +1,13 @@
 import WakeModel
 
+extension Array {
+    /// What is kept for an app, in a list by the numbers of apps.
+    subscript(app: AppID) -> Element {
+        @inline(__always) _read { yield self[Int(app.number)] }
+        @inline(__always) _modify { yield &self[Int(app.number)] }
+    }
+}
+
 /// One of what an app may have several of with an area, such as its managers, by the area's own number of it.
 struct AppSlot: Hashable, Comparable {
     var app: AppID

@@ -2,54 +2,41 @@ import WakeModel
 
 /// From an event and an app's interest to a verdict, and to what follows from it.
 extension Router {
-    /// ``decide(_:for:supersedes:restarted:into:)`` for an area.
+    /// ``decide(_:for:supersedes:restarted:)`` for an area.
     mutating func decide<A: Area>(
         _ event: WakeEvent,
         for interest: Interest,
         by area: A.Type,
         _ supersedes: DecisionID,
-        _ restarted: Bool,
-        into output: inout RouterOutput
+        _ restarted: Bool
     ) {
         let app = interest.app
-        let index = Int(app.number)
         reached = true
         if isOverflowing {
-            refuse(event, for: interest, by: area, .roomInQueues, isNew: true, supersedes: supersedes, into: &output)
+            refuse(event, for: interest, by: area, .roomInQueues, isNew: true, supersedes: supersedes)
             return
         }
-        if apps[index].holdsEvents {
-            hold(
-                .init(event: event, interest: interest, supersedes: supersedes, restarted: restarted),
-                into: &output
-            )
+        if apps[app].holdsEvents {
+            hold(.init(event: event, interest: interest, supersedes: supersedes, restarted: restarted))
             return
         }
-        A.deciding(event, for: interest, in: &self, into: &output)
+        A.hear(.deciding, of: event, for: interest, in: &self)
         var interest = interest
         let (face, results, question) = A.judge(event, for: &interest, restarted: restarted, isNew: false, in: &self)
-        let ruling = ruling(on: results, question, launching: apps[index].isLaunching)
+        let ruling = ruling(on: results, question, launching: apps[app].isLaunching)
         let verdict = ruling.verdict
         if restarted, !verdict.delivers {
-            recordLoss(event, of: app, reason: .benchRestarted, supersedes, face, into: &output)
-            A.lost(event, forWantOfRoom: false, in: &self, into: &output)
+            recordLoss(event, of: app, reason: .benchRestarted, supersedes, face)
+            A.lost(event, forWantOfRoom: false, in: &self)
             return
         }
-        let decision = record(
-            event,
-            app: app,
-            ruling,
-            checks: results,
-            supersedes: supersedes,
-            snapshot: face,
-            into: &output
-        )
-        A.recorded(event, for: interest, verdict, face, in: &self, into: &output)
+        let decision = record(event, app: app, ruling, checks: results, supersedes: supersedes, snapshot: face)
+        A.hear(.recorded(verdict, face.state), of: event, for: interest, in: &self)
         if ruling.reason == .beforeFirstUnlock, A.waitsForUnlock(event, wouldHave: ruling.wouldHave) {
-            keepForUnlock(event, for: interest, denied: decision, into: &output)
+            keepForUnlock(event, for: interest, denied: decision)
         }
-        carryOut(verdict, of: event, decision: decision, question, for: interest, by: area, into: &output)
-        A.carriedOut(event, for: interest, verdict, ruling.reason, in: &self, into: &output)
+        carryOut(verdict, of: event, decision: decision, question, for: interest, by: area)
+        A.hear(.carriedOut(verdict, ruling.reason), of: event, for: interest, in: &self)
     }
 
     /// What a decision says beside its checks.
@@ -115,15 +102,15 @@ extension Router {
     /// - Parameter limit: The window that the event would begin.
     @inline(__always)
     mutating func observe(_ interest: Interest, window limit: Instant.Span) -> AppSnapshot {
-        let index = Int(interest.app.number)
-        var face = apps[index].face
+        let app = interest.app
+        var face = apps[app].face
         observePhone(&face)
         face.via = interest.via
         face.registeredAt = interest.since
         switch face.state {
         case .active, .inactive: break
         case .background:
-            if let window = apps[index].window(at: now) {
+            if let window = apps[app].window(at: now) {
                 face.budgetLimit = window.ends.since(window.began)
                 face.budgetUsed = now.since(window.began)
             } else {
@@ -150,8 +137,7 @@ extension Router {
         _ ruling: Ruling,
         checks: CheckResults,
         supersedes: DecisionID,
-        snapshot: AppSnapshot,
-        into output: inout RouterOutput
+        snapshot: AppSnapshot
     ) -> DecisionID {
         lastDecision += 1
         let id = DecisionID(lastDecision)
@@ -178,11 +164,7 @@ extension Router {
     }
 
     /// An event that nobody registered for is one record (LAUNCH-6), and so is one that was lost before anybody heard of it.
-    mutating func nobody(
-        _ event: WakeEvent,
-        supersedes: DecisionID = .none,
-        into output: inout RouterOutput
-    ) {
+    mutating func nobody(_ event: WakeEvent, supersedes: DecisionID = .none) {
         reached = true
         var checks = CheckResults()
         checks[isOverflowing ? .roomInQueues : .anyoneRegistered] = .fail
@@ -190,8 +172,7 @@ extension Router {
             event,
             Ruling(.drop, isOverflowing ? .overflow : .noRegistration),
             checks: checks,
-            supersedes: supersedes,
-            into: &output
+            supersedes: supersedes
         )
     }
 
@@ -200,20 +181,11 @@ extension Router {
         _ event: WakeEvent,
         _ ruling: Ruling,
         checks: CheckResults,
-        supersedes: DecisionID = .none,
-        into output: inout RouterOutput
+        supersedes: DecisionID = .none
     ) {
         var snapshot = AppSnapshot()
         observePhone(&snapshot)
-        _ = record(
-            event,
-            app: .none,
-            ruling,
-            checks: checks,
-            supersedes: supersedes,
-            snapshot: snapshot,
-            into: &output
-        )
+        _ = record(event, app: .none, ruling, checks: checks, supersedes: supersedes, snapshot: snapshot)
     }
 
     /// An event that is lost before its app can get it: all that the rules ask is asked, and one thing more, which fails.
@@ -223,35 +195,28 @@ extension Router {
         by area: A.Type,
         _ check: Check,
         isNew: Bool = false,
-        supersedes: DecisionID,
-        into output: inout RouterOutput
+        supersedes: DecisionID
     ) {
         var interest = interest
         var (face, results, question) = A.judge(event, for: &interest, restarted: false, isNew: isNew, in: &self)
         results[check] = .fail
-        A.lost(event, forWantOfRoom: check == .roomInQueues, in: &self, into: &output)
+        A.lost(event, forWantOfRoom: check == .roomInQueues, in: &self)
         _ = record(
             event,
             app: interest.app,
-            ruling(on: results, question, launching: apps[Int(interest.app.number)].isLaunching),
+            ruling(on: results, question, launching: apps[interest.app].isLaunching),
             checks: results,
             supersedes: supersedes,
-            snapshot: face,
-            into: &output
+            snapshot: face
         )
     }
 
     /// An event of an app that wants nothing of it any more: there is no more to ask (BT-1).
-    mutating func refuseUnregistered(
-        _ event: WakeEvent,
-        of app: AppID,
-        supersedes: DecisionID,
-        into output: inout RouterOutput
-    ) {
-        area(of: event.kind.source).lost(event, forWantOfRoom: false, in: &self, into: &output)
+    mutating func refuseUnregistered(_ event: WakeEvent, of app: AppID, supersedes: DecisionID) {
+        area(of: event.kind.source).lost(event, forWantOfRoom: false, in: &self)
         var checks = CheckResults()
         checks[.deliveryWanted] = .fail
-        var snapshot = apps[Int(app.number)].face
+        var snapshot = apps[app].face
         observePhone(&snapshot)
         _ = record(
             event,
@@ -259,8 +224,7 @@ extension Router {
             Ruling(.drop, .registrationEnded),
             checks: checks,
             supersedes: supersedes,
-            snapshot: snapshot,
-            into: &output
+            snapshot: snapshot
         )
     }
 
@@ -271,8 +235,7 @@ extension Router {
         verdict: Verdict = .drop,
         reason: Reason,
         _ supersedes: DecisionID,
-        _ snapshot: AppSnapshot,
-        into output: inout RouterOutput
+        _ snapshot: AppSnapshot
     ) {
         _ = record(
             event,
@@ -280,8 +243,7 @@ extension Router {
             Ruling(verdict, reason),
             checks: CheckResults(),
             supersedes: supersedes,
-            snapshot: snapshot,
-            into: &output
+            snapshot: snapshot
         )
     }
 
@@ -293,24 +255,22 @@ extension Router {
         decision: DecisionID,
         _ question: A.Question,
         for interest: Interest,
-        by area: A.Type,
-        into output: inout RouterOutput
+        by area: A.Type
     ) {
         let app = interest.app
-        let index = Int(app.number)
         switch verdict {
         case .coalesce, .drop, .deny:
-            A.lost(event, forWantOfRoom: false, in: &self, into: &output)
+            A.lost(event, forWantOfRoom: false, in: &self)
             return
         case .defer:
-            A.deferring(event, for: interest, in: &self, into: &output)
-            enqueue(event, for: interest, decision: decision, deferred: true, into: &output)
+            A.hear(.deferring, of: event, for: interest, in: &self)
+            enqueue(event, for: interest, decision: decision, deferred: true)
             return
         case .foregroundDeliver: break
         case .backgroundDeliver:
             // A source whose mode is missing does not keep the app running (MODE-2).
-            if question.keepsRunning(apps[index].face.modes) {
-                apps[index].openAnotherWindow(
+            if question.keepsRunning(apps[app].face.modes) {
+                apps[app].openAnotherWindow(
                     A.window(profile),
                     at: now,
                     extends: profile.wakeWindow == .each,
@@ -318,15 +278,15 @@ extension Router {
                 )
             }
         case .resume:
-            enter(.background, app, into: &output)
-            apps[index].openWindow(A.window(profile), at: now)
-            output.actions.append(.thaw(app))
-            deliverDeferred(to: app, into: &output)
+            enter(.background, app)
+            apps[app].openWindow(A.window(profile), at: now)
+            act(.thaw(app))
+            deliverDeferred(to: app)
         case .relaunch:
-            launch(app, as: .background, cause: event.id, decision: decision, into: &output)
-            apps[index].openWindow(A.window(profile), at: now)
+            launch(app, as: .background, cause: event.id, decision: decision)
+            apps[app].openWindow(A.window(profile), at: now)
         }
-        deliver(event, decision: decision, for: interest, by: area, into: &output)
+        deliver(event, decision: decision, for: interest, by: area)
     }
 
     /// Hands the event to every manager of the app that it is for; one that is not there yet gets it when it is.
@@ -334,25 +294,23 @@ extension Router {
         _ event: WakeEvent,
         decision: DecisionID,
         for interest: Interest,
-        by area: A.Type,
-        into output: inout RouterOutput
+        by area: A.Type
     ) {
         let app = interest.app
-        let index = Int(app.number)
         var absent = interest
         absent.slots = SlotSet()
         var delivered = false
         for slot in interest.slots {
-            if let number = A.managerNumber(slot, of: index, in: &self) {
+            if let number = A.managerNumber(slot, of: app, in: &self) {
                 delivered = true
-                let reconnects = reconnects(app, number, after: event)
-                output.actions.append(.deliver(app, manager: number, event.id, decision, reconnects: reconnects))
-                A.delivered(event, to: app, in: &self)
-            } else if A.expectsManager(slot, of: index, in: &self) {
+                let reconnects = A.reconnects(number, of: app, after: event, in: &self)
+                act(.deliver(app, manager: number, event.id, decision, reconnects: reconnects))
+                A.hear(.delivered, of: event, for: interest, in: &self)
+            } else if A.expectsManager(slot, of: app, in: &self) {
                 absent.slots.insert(UInt16(slot))
             }
         }
         guard !absent.slots.isEmpty else { return }
-        enqueue(event, for: absent, decision: decision, deferred: false, undelivered: !delivered, into: &output)
+        enqueue(event, for: absent, decision: decision, deferred: false, undelivered: !delivered)
     }
 }

@@ -12,7 +12,7 @@ package struct KeptRegistration: Hashable, Sendable {
 extension Router {
     /// All that an app is registered for, in the order of the areas; nothing for an app that was never installed.
     package func registrations(of app: AppID) -> [KeptRegistration] {
-        guard Int(app.number) < apps.count, apps[Int(app.number)].installed else { return [] }
+        guard Int(app.number) < apps.count, apps[app].installed else { return [] }
         var kept: [KeptRegistration] = []
         askAreas { kept += $0.registrations(of: app, self) }
         return kept

@@ -39,17 +39,19 @@ extension Router {
         areas = try reader.read()
         guard isConsistent else { throw EncodingFault(.unknownValue, at: start) }
         areas.restore()
-        for index in apps.indices { reschedule(AppID(UInt32(index))) }
+        for app in everyApp { reschedule(app) }
     }
 
     /// Whether every number in the state stands for something.
     private var isConsistent: Bool {
         if let foreground, Int(foreground.number) >= apps.count { return false }
         guard areas.isConsistent(apps: apps.count) else { return false }
-        for (index, app) in apps.enumerated() {
-            guard app.state == app.stage.shown else { return false }
-            for interest in app.waiting.map(\.interest) + (app.held + app.awaitingUnlock).map(\.interest) {
-                guard Int(interest.app.number) == index, interest.slot < 64, !interest.slots.isEmpty,
+        for app in everyApp {
+            guard apps[app].state == apps[app].stage.shown else { return false }
+            for interest in apps[app].waiting.map(\.interest)
+                + (apps[app].held + apps[app].awaitingUnlock).map(\.interest)
+            {
+                guard interest.app == app, interest.slot < 64, !interest.slots.isEmpty,
                     area(of: interest.via.source).isConsistent(interest, self)
                 else { return false }
             }

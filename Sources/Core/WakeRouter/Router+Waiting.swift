@@ -9,17 +9,15 @@ extension Router {
         for interest: Interest,
         decision: DecisionID,
         deferred: Bool,
-        undelivered: Bool = true,
-        into output: inout RouterOutput
+        undelivered: Bool = true
     ) {
         let app = interest.app
-        let index = Int(app.number)
-        if apps[index].waiting.count >= Self.waitingLimit {
-            let oldest = apps[index].waiting.removeFirst()
-            dismiss(oldest, of: app, reason: .overflow, into: &output)
+        if apps[app].waiting.count >= Self.waitingLimit {
+            let oldest = apps[app].waiting.removeFirst()
+            dismiss(oldest, of: app, reason: .overflow)
         }
-        output.actions.append(.keep(app, event.id))
-        apps[index].waiting.append(
+        act(.keep(app, event.id))
+        apps[app].waiting.append(
             .init(
                 event: event,
                 interest: interest,
@@ -31,13 +29,7 @@ extension Router {
     }
 
     /// A waiting event will not reach the app; one that no manager has got has its final verdict here.
-    mutating func dismiss(
-        _ waiting: AppLifecycle.Waiting,
-        of app: AppID,
-        verdict: Verdict = .drop,
-        reason: Reason,
-        into output: inout RouterOutput
-    ) {
+    mutating func dismiss(_ waiting: AppLifecycle.Waiting, of app: AppID, verdict: Verdict = .drop, reason: Reason) {
         if waiting.undelivered {
             recordLoss(
                 waiting.event,
@@ -45,30 +37,27 @@ extension Router {
                 verdict: verdict,
                 reason: reason,
                 waiting.decision,
-                observe(waiting.interest),
-                into: &output
+                observe(waiting.interest)
             )
         }
-        lose(waiting.event, into: &output)
-        output.actions.append(.discard(app, waiting.event.id))
+        lose(waiting.event)
+        act(.discard(app, waiting.event.id))
     }
 
-    mutating func dropWaiting(of app: AppID, reason: Reason, into output: inout RouterOutput) {
-        let index = Int(app.number)
-        guard !apps[index].waiting.isEmpty else { return }
-        let waiting = apps[index].waiting
-        apps[index].waiting.removeAll()
-        for item in waiting { dismiss(item, of: app, reason: reason, into: &output) }
+    mutating func dropWaiting(of app: AppID, reason: Reason) {
+        guard !apps[app].waiting.isEmpty else { return }
+        let waiting = apps[app].waiting
+        apps[app].waiting.removeAll()
+        for item in waiting { dismiss(item, of: app, reason: reason) }
     }
 
     /// The wake is over and the app has not made the managers that the events were for (BTC-6).
-    mutating func dropForAbsentManagers(of app: AppID, into output: inout RouterOutput) {
-        let index = Int(app.number)
-        guard apps[index].waiting.contains(where: { !$0.deferred }) else { return }
-        let waiting = apps[index].waiting
-        apps[index].waiting.removeAll { !$0.deferred }
+    mutating func dropForAbsentManagers(of app: AppID) {
+        guard apps[app].waiting.contains(where: { !$0.deferred }) else { return }
+        let waiting = apps[app].waiting
+        apps[app].waiting.removeAll { !$0.deferred }
         for item in waiting where !item.deferred {
-            dismiss(item, of: app, reason: .managerNotCreated, into: &output)
+            dismiss(item, of: app, reason: .managerNotCreated)
         }
     }
 
@@ -77,22 +66,20 @@ extension Router {
         of app: AppID,
         slot: Int,
         source: Source,
-        into output: inout RouterOutput,
         where matches: (WakeEvent) -> Bool = { _ in true }
     ) {
-        let index = Int(app.number)
         var position = 0
-        while position < apps[index].waiting.count {
-            guard apps[index].waiting[position].interest.via.source == source,
-                matches(apps[index].waiting[position].event)
+        while position < apps[app].waiting.count {
+            guard apps[app].waiting[position].interest.via.source == source,
+                matches(apps[app].waiting[position].event)
             else {
                 position += 1
                 continue
             }
-            apps[index].waiting[position].interest.slots.remove(slot)
-            if apps[index].waiting[position].interest.slots.isEmpty {
-                let item = apps[index].waiting.remove(at: position)
-                dismiss(item, of: app, reason: .registrationEnded, into: &output)
+            apps[app].waiting[position].interest.slots.remove(slot)
+            if apps[app].waiting[position].interest.slots.isEmpty {
+                let item = apps[app].waiting.remove(at: position)
+                dismiss(item, of: app, reason: .registrationEnded)
             } else {
                 position += 1
             }
@@ -100,29 +87,27 @@ extension Router {
     }
 
     /// The app runs: what was deferred for it is delivered, oldest first (BTC-2, LAUNCH-8).
-    mutating func deliverDeferred(to app: AppID, into output: inout RouterOutput) {
-        let index = Int(app.number)
-        guard apps[index].waiting.contains(where: \.deferred) else { return }
-        let foreground = apps[index].state == .active || apps[index].state == .inactive
-        for position in apps[index].waiting.indices where apps[index].waiting[position].deferred {
+    mutating func deliverDeferred(to app: AppID) {
+        guard apps[app].waiting.contains(where: \.deferred) else { return }
+        let foreground = apps[app].state == .active || apps[app].state == .inactive
+        for position in apps[app].waiting.indices where apps[app].waiting[position].deferred {
             let verdict: Verdict = foreground ? .foregroundDeliver : .backgroundDeliver
             var ruling = Ruling(verdict, .deliveredLater, wouldHave: verdict)
-            let item = apps[index].waiting[position]
+            let item = apps[app].waiting[position]
             ruling.rule = ruleOfWaiting(item.event, item.interest)
-            apps[index].waiting[position].decision = record(
+            apps[app].waiting[position].decision = record(
                 item.event,
                 app: app,
                 ruling,
                 checks: CheckResults(),
                 supersedes: item.decision,
-                snapshot: observe(item.interest),
-                into: &output
+                snapshot: observe(item.interest)
             )
-            apps[index].waiting[position].deferred = false
+            apps[app].waiting[position].deferred = false
             area(of: item.interest.via.source)
-                .deferredDelivered(item.event, for: item.interest, in: &self, into: &output)
+                .hear(.deferredDelivered, of: item.event, for: item.interest, in: &self)
         }
-        deliverWaiting(to: app, into: &output)
+        deliverWaiting(to: app)
     }
 
     /// The rule by which a suspended app gets an event when it runs.
@@ -135,62 +120,52 @@ extension Router {
     }
 
     /// The event will not reach an app.
-    private mutating func lose(_ event: WakeEvent, into output: inout RouterOutput) {
-        area(of: event.kind.source).lost(event, forWantOfRoom: false, in: &self, into: &output)
+    private mutating func lose(_ event: WakeEvent) {
+        area(of: event.kind.source).lost(event, forWantOfRoom: false, in: &self)
     }
 
     /// Hands over what waits for managers that are there, in the order in which it came.
-    mutating func deliverWaiting(to app: AppID, into output: inout RouterOutput) {
-        let index = Int(app.number)
+    mutating func deliverWaiting(to app: AppID) {
         var position = 0
-        while position < apps[index].waiting.count {
-            if !apps[index].waiting[position].deferred { handOver(position, of: app, into: &output) }
-            if apps[index].waiting[position].interest.slots.isEmpty {
-                output.actions.append(.discard(app, apps[index].waiting[position].event.id))
-                apps[index].waiting.remove(at: position)
+        while position < apps[app].waiting.count {
+            if !apps[app].waiting[position].deferred { handOver(position, of: app) }
+            if apps[app].waiting[position].interest.slots.isEmpty {
+                act(.discard(app, apps[app].waiting[position].event.id))
+                apps[app].waiting.remove(at: position)
             } else {
                 position += 1
             }
         }
     }
 
-    private mutating func handOver(_ position: Int, of app: AppID, into output: inout RouterOutput) {
-        let index = Int(app.number)
-        let item = apps[index].waiting[position]
+    private mutating func handOver(_ position: Int, of app: AppID) {
+        let item = apps[app].waiting[position]
         let area = area(of: item.interest.via.source)
         for slot in item.interest.slots {
-            guard let number = area.managerNumber(slot, of: index, in: &self) else { continue }
-            let reconnects = reconnects(app, number, after: item.event)
-            output.actions.append(
-                .deliver(app, manager: number, item.event.id, item.decision, reconnects: reconnects)
-            )
-            apps[index].waiting[position].interest.slots.remove(slot)
-            apps[index].waiting[position].undelivered = false
-            area.delivered(item.event, to: app, in: &self)
+            guard let number = area.managerNumber(slot, of: app, in: &self) else { continue }
+            let reconnects = area.reconnects(number, of: app, after: item.event, in: &self)
+            act(.deliver(app, manager: number, item.event.id, item.decision, reconnects: reconnects))
+            apps[app].waiting[position].interest.slots.remove(slot)
+            apps[app].waiting[position].undelivered = false
+            area.hear(.delivered, of: item.event, for: item.interest, in: &self)
         }
     }
 
     // MARK: Undecided, and held
 
     /// Keeps an event undecided until the process is frozen, or gone, or runs on.
-    mutating func hold(_ item: AppLifecycle.Held, into output: inout RouterOutput) {
+    mutating func hold(_ item: AppLifecycle.Held) {
         let app = item.interest.app
-        let index = Int(app.number)
-        if apps[index].held.count >= Self.waitingLimit {
-            let oldest = apps[index].held.removeFirst()
-            dropHeld(oldest, of: app, failing: .roomInQueues, into: &output)
+        if apps[app].held.count >= Self.waitingLimit {
+            let oldest = apps[app].held.removeFirst()
+            dropHeld(oldest, of: app, failing: .roomInQueues)
         }
-        output.actions.append(.keep(app, item.event.id))
-        apps[index].held.append(item)
+        act(.keep(app, item.event.id))
+        apps[app].held.append(item)
     }
 
     /// What was held is lost. The app may want it no more: not every area keeps its interest up to date meanwhile.
-    private mutating func dropHeld(
-        _ item: AppLifecycle.Held,
-        of app: AppID,
-        failing check: Check,
-        into output: inout RouterOutput
-    ) {
+    private mutating func dropHeld(_ item: AppLifecycle.Held, of app: AppID, failing check: Check) {
         if let interest = area(of: item.interest.via.source).interest(
             of: app,
             in: item.event,
@@ -198,32 +173,25 @@ extension Router {
             in: &self
         ) {
             let area = area(of: interest.via.source)
-            refuse(item.event, for: interest, by: area, check, supersedes: item.supersedes, into: &output)
+            refuse(item.event, for: interest, by: area, check, supersedes: item.supersedes)
         } else {
-            refuseUnregistered(item.event, of: app, supersedes: item.supersedes, into: &output)
+            refuseUnregistered(item.event, of: app, supersedes: item.supersedes)
         }
-        output.actions.append(.discard(app, item.event.id))
+        act(.discard(app, item.event.id))
     }
 
     /// Drops all that is held for an app.
-    mutating func dropHeld(of app: AppID, into output: inout RouterOutput) {
-        let held = apps[Int(app.number)].held
-        apps[Int(app.number)].held.removeAll()
-        for item in held { dropHeld(item, of: app, failing: .lastsUntilDecided, into: &output) }
+    mutating func dropHeld(of app: AppID) {
+        let held = apps[app].held
+        apps[app].held.removeAll()
+        for item in held { dropHeld(item, of: app, failing: .lastsUntilDecided) }
     }
 
     /// The app stopped the delivery to one manager while events were held: they are not wanted any more (BT-1).
-    mutating func dropHeld(
-        of app: AppID,
-        slot: Int,
-        source: Source,
-        into output: inout RouterOutput,
-        where matches: (WakeEvent) -> Bool
-    ) {
-        let index = Int(app.number)
+    mutating func dropHeld(of app: AppID, slot: Int, source: Source, where matches: (WakeEvent) -> Bool) {
         var position = 0
-        while position < apps[index].held.count {
-            let item = apps[index].held[position]
+        while position < apps[app].held.count {
+            let item = apps[app].held[position]
             guard item.interest.via.source == source, matches(item.event) else {
                 position += 1
                 continue
@@ -231,101 +199,79 @@ extension Router {
             var others = item.interest.slots
             others.remove(slot)
             if others.isEmpty {
-                apps[index].held.remove(at: position)
-                dropHeld(item, of: app, failing: .deliveryWanted, into: &output)
+                apps[app].held.remove(at: position)
+                dropHeld(item, of: app, failing: .deliveryWanted)
             } else {
-                apps[index].held[position].interest.slots = others
+                apps[app].held[position].interest.slots = others
                 position += 1
             }
         }
     }
 
     /// Decides what arrived meanwhile, in order.
-    mutating func decideHeld(of app: AppID, into output: inout RouterOutput) {
-        let index = Int(app.number)
-        guard !apps[index].held.isEmpty else { return }
-        var undecided = apps[index].held.count
-        while undecided > 0, !apps[index].held.isEmpty {
+    mutating func decideHeld(of app: AppID) {
+        guard !apps[app].held.isEmpty else { return }
+        var undecided = apps[app].held.count
+        while undecided > 0, !apps[app].held.isEmpty {
             undecided -= 1
-            decide(apps[index].held.removeFirst(), of: app, into: &output)
+            decide(apps[app].held.removeFirst(), of: app)
         }
     }
 
     /// Decides what was kept back for an app; its payload is needed no longer than that.
-    private mutating func decide(_ kept: AppLifecycle.Held, of app: AppID, into output: inout RouterOutput) {
+    private mutating func decide(_ kept: AppLifecycle.Held, of app: AppID) {
         var held = kept.interest
         if !held.slots.contains(Int(held.slot)) { held.slot = held.slots.lowest }
-        decideAnew(
-            kept.event,
-            of: app,
-            held: held,
-            supersedes: kept.supersedes,
-            restarted: kept.restarted,
-            into: &output
-        )
-        output.actions.append(.discard(app, kept.event.id))
+        decideAnew(kept.event, of: app, held: held, supersedes: kept.supersedes, restarted: kept.restarted)
+        act(.discard(app, kept.event.id))
     }
 
     // MARK: Before the first unlock
 
     /// Keeps an event that was denied before the first unlock.
-    mutating func keepForUnlock(
-        _ event: WakeEvent,
-        for interest: Interest,
-        denied decision: DecisionID,
-        into output: inout RouterOutput
-    ) {
+    mutating func keepForUnlock(_ event: WakeEvent, for interest: Interest, denied decision: DecisionID) {
         let app = interest.app
-        let index = Int(app.number)
         let area = area(of: interest.via.source)
-        if let older = apps[index].awaitingUnlock.firstIndex(where: { area.replaces(event, $0.event) }) {
-            output.actions.append(.discard(app, apps[index].awaitingUnlock.remove(at: older).event.id))
+        if let older = apps[app].awaitingUnlock.firstIndex(where: { area.replaces(event, $0.event) }) {
+            act(.discard(app, apps[app].awaitingUnlock.remove(at: older).event.id))
         }
-        if apps[index].awaitingUnlock.count >= Self.waitingLimit {
-            output.actions.append(.discard(app, apps[index].awaitingUnlock.removeFirst().event.id))
+        if apps[app].awaitingUnlock.count >= Self.waitingLimit {
+            act(.discard(app, apps[app].awaitingUnlock.removeFirst().event.id))
         }
-        output.actions.append(.keep(app, event.id))
-        apps[index].awaitingUnlock.append(
+        act(.keep(app, event.id))
+        apps[app].awaitingUnlock.append(
             .init(event: event, interest: interest, supersedes: decision, restarted: false)
         )
     }
 
     /// The phone was unlocked, or the user launched the app: what came before is decided anew, in order (LAUNCH-5).
-    mutating func decideKept(of app: AppID, into output: inout RouterOutput) {
-        let index = Int(app.number)
-        guard !apps[index].awaitingUnlock.isEmpty else { return }
+    mutating func decideKept(of app: AppID) {
+        guard !apps[app].awaitingUnlock.isEmpty else { return }
         // The launch for one of them may let go of what others are for.
-        var undecided = apps[index].awaitingUnlock.count
-        while undecided > 0, !apps[index].awaitingUnlock.isEmpty {
+        var undecided = apps[app].awaitingUnlock.count
+        while undecided > 0, !apps[app].awaitingUnlock.isEmpty {
             undecided -= 1
-            decide(apps[index].awaitingUnlock.removeFirst(), of: app, into: &output)
+            decide(apps[app].awaitingUnlock.removeFirst(), of: app)
         }
         reschedule(app)
     }
 
     /// Nothing waits for the unlock any more; the denials stand.
-    mutating func dropKept(of app: AppID, into output: inout RouterOutput) {
-        let kept = apps[Int(app.number)].awaitingUnlock
-        apps[Int(app.number)].awaitingUnlock.removeAll()
-        for item in kept { output.actions.append(.discard(app, item.event.id)) }
+    mutating func dropKept(of app: AppID) {
+        let kept = apps[app].awaitingUnlock
+        apps[app].awaitingUnlock.removeAll()
+        for item in kept { act(.discard(app, item.event.id)) }
     }
 
     /// A manager is released: nothing waits for the unlock for it.
-    mutating func dropKept(
-        of app: AppID,
-        slot: Int,
-        source: Source,
-        into output: inout RouterOutput,
-        where matches: (WakeEvent) -> Bool
-    ) {
-        let index = Int(app.number)
-        for place in apps[index].awaitingUnlock.indices.reversed()
-        where apps[index].awaitingUnlock[place].interest.via.source == source
-            && matches(apps[index].awaitingUnlock[place].event)
+    mutating func dropKept(of app: AppID, slot: Int, source: Source, where matches: (WakeEvent) -> Bool) {
+        for place in apps[app].awaitingUnlock.indices.reversed()
+        where apps[app].awaitingUnlock[place].interest.via.source == source
+            && matches(apps[app].awaitingUnlock[place].event)
         {
-            apps[index].awaitingUnlock[place].interest.slots.remove(slot)
-            guard apps[index].awaitingUnlock[place].interest.slots.isEmpty else { continue }
-            output.actions.append(.discard(app, apps[index].awaitingUnlock.remove(at: place).event.id))
+            apps[app].awaitingUnlock[place].interest.slots.remove(slot)
+            guard apps[app].awaitingUnlock[place].interest.slots.isEmpty else { continue }
+            act(.discard(app, apps[app].awaitingUnlock.remove(at: place).event.id))
         }
     }
 
@@ -333,21 +279,13 @@ extension Router {
 
     /// What was decided for a process and never reached it is decided again against the dead app. What was deferred, or
     /// has reached one of its managers, is not: the bench knows of the deliveries and brings them itself.
-    mutating func decideWaitingAgain(_ waiting: [AppLifecycle.Waiting], of app: AppID, into output: inout RouterOutput)
-    {
+    mutating func decideWaitingAgain(_ waiting: [AppLifecycle.Waiting], of app: AppID) {
         for item in waiting {
             if !item.deferred, item.undelivered {
-                decideAnew(
-                    item.event,
-                    of: app,
-                    held: item.interest,
-                    supersedes: item.decision,
-                    restarted: true,
-                    into: &output
-                )
-                output.actions.append(.discard(app, item.event.id))
+                decideAnew(item.event, of: app, held: item.interest, supersedes: item.decision, restarted: true)
+                act(.discard(app, item.event.id))
             } else {
-                dismiss(item, of: app, reason: .benchRestarted, into: &output)
+                dismiss(item, of: app, reason: .benchRestarted)
             }
         }
     }
@@ -358,40 +296,29 @@ extension Router {
         of app: AppID,
         held: Interest?,
         supersedes: DecisionID,
-        restarted: Bool,
-        into output: inout RouterOutput
+        restarted: Bool
     ) {
         guard let interest = area(of: event.kind.source).interest(of: app, in: event, held: held, in: &self) else {
             if restarted {
-                loseInRestart(event, of: app, supersedes, into: &output)
+                loseInRestart(event, of: app, supersedes)
             } else {
-                refuseUnregistered(event, of: app, supersedes: supersedes, into: &output)
+                refuseUnregistered(event, of: app, supersedes: supersedes)
             }
             return
         }
-        decide(event, for: interest, supersedes: supersedes, restarted: restarted, into: &output)
+        decide(event, for: interest, supersedes: supersedes, restarted: restarted)
     }
 
     /// What was on its way to an app when the bench died is lost: nothing of the app asks for it any more.
-    private mutating func loseInRestart(
-        _ event: WakeEvent,
-        of app: AppID,
-        _ supersedes: DecisionID,
-        into output: inout RouterOutput
-    ) {
-        lose(event, into: &output)
-        var snapshot = apps[Int(app.number)].face
+    private mutating func loseInRestart(_ event: WakeEvent, of app: AppID, _ supersedes: DecisionID) {
+        lose(event)
+        var snapshot = apps[app].face
         observePhone(&snapshot)
-        recordLoss(event, of: app, reason: .benchRestarted, supersedes, snapshot, into: &output)
+        recordLoss(event, of: app, reason: .benchRestarted, supersedes, snapshot)
     }
 
     /// Decides an unacknowledged delivery again; what the rules do not allow now is dropped as lost in the restart.
-    mutating func redeliver(
-        _ event: WakeEvent,
-        to app: AppID,
-        supersedes: DecisionID,
-        into output: inout RouterOutput
-    ) {
-        decideAnew(event, of: app, held: nil, supersedes: supersedes, restarted: true, into: &output)
+    mutating func redeliver(_ event: WakeEvent, to app: AppID, supersedes: DecisionID) {
+        decideAnew(event, of: app, held: nil, supersedes: supersedes, restarted: true)
     }
 }

@@ -47,7 +47,7 @@ package struct Router {
     package var profile: Profile { constants.profile }
 
     var apps: [AppLifecycle] = []
-    var areas = Areas()
+    var areas: Areas
     /// The screen is locked (AUD-9).
     package internal(set) var isLocked = false
     var deadlines = Deadlines()
@@ -61,6 +61,8 @@ package struct Router {
     var now = Instant.zero
     var lastDecision: UInt64 = 0
     var lastExit: UInt64 = 0
+    /// What the turn at hand has produced: its owner's, for as long as the turn takes.
+    var output = RouterOutput()
     /// Whether the event at hand found anybody.
     var reached = false
     /// Whether the event at hand was lost before anybody could hear of it.
@@ -71,12 +73,10 @@ package struct Router {
     /// The bound of one app's background tasks.
     static let tasksLimit = 1_024
 
-    /// A phone that is on and unlocked, without apps.
-    package init(profile: Profile, passcode: Bool = true, bluetoothOn: Bool = true) {
+    init(profile: Profile, passcode: Bool, areas: Areas) {
         constants = Constants(profile)
         self.passcode = passcode
-        areas.bluetooth.isOn = bluetoothOn
-        areas.bluetooth.powerSwitch = bluetoothOn ? .on : .offInSettings
+        self.areas = areas
     }
 
     /// The earliest instant at which ``handle(_:id:at:into:)`` has something to do without being asked.
@@ -87,30 +87,29 @@ package struct Router {
 
     /// The state of an app; `notRunning` when it was never installed.
     package func state(of app: AppID) -> AppState {
-        Int(app.number) < apps.count ? apps[Int(app.number)].state : .notRunning
+        Int(app.number) < apps.count ? apps[app].state : .notRunning
     }
 
     /// Which process of the app is, or was, the last; 0 before the first.
     package func generation(of app: AppID) -> UInt32 {
-        Int(app.number) < apps.count ? apps[Int(app.number)].face.generation : 0
+        Int(app.number) < apps.count ? apps[app].face.generation : 0
     }
 
     /// Whether the host was asked to freeze the app and has not answered.
     package func isFreezing(_ app: AppID) -> Bool {
-        Int(app.number) < apps.count && apps[Int(app.number)].stage == .freezing
+        Int(app.number) < apps.count && apps[app].stage == .freezing
     }
 
     /// The time left in the background; nil in the foreground, where it is unlimited (TASK-5).
     package func backgroundTimeRemaining(of app: AppID, at now: Instant) -> Instant.Span? {
         guard Int(app.number) < apps.count else { return .zero }
-        let index = Int(app.number)
-        switch apps[index].state {
+        switch apps[app].state {
         case .active, .inactive: return nil
         case .suspended, .notRunning: return .zero
         case .background:
-            if runsOn(index) { return nil }
-            let budgetEnds = apps[index].taskBudgetEnds
-            guard let window = apps[index].window(at: now), budgetEnds == nil || apps[index].tasks.isEmpty else {
+            if runsOn(app) { return nil }
+            let budgetEnds = apps[app].taskBudgetEnds
+            guard let window = apps[app].window(at: now), budgetEnds == nil || apps[app].tasks.isEmpty else {
                 return max(.zero, (budgetEnds ?? now).since(now))
             }
             return max(window.ends, budgetEnds ?? now).since(now)
@@ -123,55 +122,68 @@ package struct Router {
     ///   - id: The number of the event or of the user's or phone's action; ``EventID/none`` for what is neither.
     ///   - now: Never earlier than before; an earlier instant is taken as the latest one.
     package mutating func handle(_ input: Input, id: EventID, at now: Instant, into output: inout RouterOutput) {
+        swap(&self.output, &output)
         self.now = max(self.now, now)
-        defer { output.nextDeadline = nextDeadline }
-        fireDeadlines(into: &output)
+        fireDeadlines()
+        hear(input, id: id)
+        self.output.nextDeadline = nextDeadline
+        swap(&self.output, &output)
+    }
+
+    /// Something for the owner to do.
+    @inline(__always)
+    mutating func act(_ action: Action) { output.actions.append(action) }
+
+    /// Every app that was ever installed.
+    var everyApp: LazyMapSequence<Range<Int>, AppID> { apps.indices.lazy.map { AppID(UInt32($0)) } }
+
+    private mutating func hear(_ input: Input, id: EventID) {
         switch input {
         case .timeReached: break
-        case .phone(let change): phone(change, id: id, into: &output)
-        case .install(let app, let manifest): install(app, manifest, into: &output)
-        case .uninstall(let app): uninstall(app, id: id, into: &output)
+        case .phone(let change): phone(change, id: id)
+        case .install(let app, let manifest): install(app, manifest)
+        case .uninstall(let app): uninstall(app, id: id)
         case .user(let app, let action):
             guard isInstalled(app) else { return }
-            user(action, app, id: id, into: &output)
+            user(action, app, id: id)
             reschedule(app)
         case .setUp(let app, let peripheral):
             guard isInstalled(app) else { return }
             setUp(peripheral, for: app)
         case .terminate(let app, let cause, let pressure):
             guard isInstalled(app) else { return }
-            terminate(app, cause: cause, pressure: pressure, code: 0, by: id, into: &output)
+            terminate(app, cause: cause, pressure: pressure, code: 0, by: id)
             reschedule(app)
         case .request(let app, let request):
             guard isInstalled(app) else { return }
-            self.request(request, from: app, into: &output)
+            self.request(request, from: app)
             reschedule(app)
         case .process(let app, let report):
             guard isInstalled(app) else { return }
-            process(report, of: app, into: &output)
+            process(report, of: app)
             reschedule(app)
         case .event(let event):
-            route(event, into: &output)
+            route(event)
         case .overflowed(let event):
             isOverflowing = true
-            route(event, into: &output)
+            route(event)
             isOverflowing = false
         case .redeliver(let app, let event, let supersedes):
             guard isInstalled(app) else {
-                nobody(event, supersedes: supersedes, into: &output)
+                nobody(event, supersedes: supersedes)
                 return
             }
-            redeliver(event, to: app, supersedes: supersedes, into: &output)
+            redeliver(event, to: app, supersedes: supersedes)
             reschedule(app)
         case .benchRestarted:
-            benchRestarted(id: id, into: &output)
+            benchRestarted(id: id)
         }
     }
 
-    private mutating func fireDeadlines(into output: inout RouterOutput) {
-        tell(.due, into: &output)
+    private mutating func fireDeadlines() {
+        tell(.due)
         while let (at, app) = deadlines.first, at <= now {
-            deadlineReached(app, into: &output)
+            deadlineReached(app)
             reschedule(app)
             if let next = deadlines.first, next.app == app, next.at <= at {
                 preconditionFailure("the deadline of app \(app.number) does not move on from \(at.nanoseconds)")
@@ -180,28 +192,28 @@ package struct Router {
     }
 
     /// Finds the apps that registered for the event, and decides for each.
-    private mutating func route(_ event: WakeEvent, into output: inout RouterOutput) {
+    private mutating func route(_ event: WakeEvent) {
         reached = false
-        routeToArea(event, into: &output)
-        if !reached { nobody(event, into: &output) }
+        routeToArea(event)
+        if !reached { nobody(event) }
     }
 
     func isInstalled(_ app: AppID) -> Bool {
-        Int(app.number) < apps.count && apps[Int(app.number)].installed
+        Int(app.number) < apps.count && apps[app].installed
     }
 
     mutating func reschedule(_ app: AppID) {
-        deadlines.set(nextDeadline(of: Int(app.number)), for: app)
+        deadlines.set(nextDeadline(of: app), for: app)
     }
 
     /// The next instant at which something about an app is due.
-    private mutating func nextDeadline(of index: Int) -> Instant? {
+    private mutating func nextDeadline(of app: AppID) -> Instant? {
         // Held on to, its profile is read where it stands rather than copied.
         let constants = constants
-        let due = areas.due(of: index)
-        let ofProcess = apps[index].deadline(
-            lingers: areas.lingers(index),
-            runsOn: apps[index].taskBudgetEnds != nil && !apps[index].tasks.isEmpty && runsOn(index),
+        let due = areas.due(of: app)
+        let ofProcess = apps[app].deadline(
+            lingers: areas.lingers(app),
+            runsOn: apps[app].taskBudgetEnds != nil && !apps[app].tasks.isEmpty && runsOn(app),
             by: constants.profile
         )
         return due == .distantFuture ? ofProcess : ofProcess.map { min($0, due) } ?? due
@@ -209,149 +221,138 @@ package struct Router {
 
     // MARK: Installing
 
-    private mutating func install(_ app: AppID, _ manifest: AppManifest, into output: inout RouterOutput) {
-        let index = Int(app.number)
-        precondition(index <= apps.count, "app numbers are given in order: \(index) after \(apps.count)")
-        if index == apps.count {
+    private mutating func install(_ app: AppID, _ manifest: AppManifest) {
+        precondition(app.number <= apps.count, "app numbers are given in order: \(app.number) after \(apps.count)")
+        if app.number == apps.count {
             apps.append(AppLifecycle())
             areas.addApp()
-            apps[index].face.stateSince = now
-            apps[index].installedAt = now
+            apps[app].face.stateSince = now
+            apps[app].installedAt = now
         }
-        if !apps[index].installed {
-            apps[index] = apps[index].installedAnew(at: now)
-            areas.resetApp(index)
+        if !apps[app].installed {
+            apps[app] = apps[app].installedAnew(at: now)
+            areas.resetApp(app)
         }
-        apps[index].installed = true
-        apps[index].face.bundle = manifest.bundle
-        apps[index].face.modes = manifest.modes
-        apps[index].face.sdk = manifest.sdk
-        apps[index].face.exitsOnSuspend = manifest.exitsOnSuspend
+        apps[app].installed = true
+        apps[app].face.bundle = manifest.bundle
+        apps[app].face.modes = manifest.modes
+        apps[app].face.sdk = manifest.sdk
+        apps[app].face.exitsOnSuspend = manifest.exitsOnSuspend
         var ends = false
         eachArea { if $0.installed(app, manifest, in: &$1) { ends = true } }
-        if ends, apps[index].hasProcess { end(app, cause: .policy, code: 0, by: .none, into: &output) }
-        tell(.changed, of: app, into: &output)
+        if ends, apps[app].hasProcess { end(app, cause: .policy, code: 0, by: .none) }
+        tell(.changed, of: app)
         reschedule(app)
     }
 
-    private mutating func uninstall(_ app: AppID, id: EventID, into output: inout RouterOutput) {
+    private mutating func uninstall(_ app: AppID, id: EventID) {
         guard isInstalled(app) else { return }
-        endForGood(app, by: id, into: &output)
-        tell(.uninstalled, of: app, into: &output)
-        apps[Int(app.number)].installed = false
+        endForGood(app, by: id)
+        tell(.uninstalled, of: app)
+        apps[app].installed = false
         reschedule(app)
     }
 
     // MARK: The phone
 
-    private mutating func phone(_ change: PhoneChange, id: EventID, into output: inout RouterOutput) {
+    private mutating func phone(_ change: PhoneChange, id: EventID) {
         switch change {
-        case .lock: setLocked(true, into: &output)
+        case .lock: setLocked(true)
         case .unlock:
-            setLocked(false, into: &output)
-            if !unlockedSinceBoot { firstUnlock(into: &output) }
+            setLocked(false)
+            if !unlockedSinceBoot { firstUnlock() }
         case .setPasscode: passcode = true
         case .removePasscode:
             // Only an unlocked phone lets its passcode be removed.
             passcode = false
-            if !unlockedSinceBoot { firstUnlock(into: &output) }
-            setLocked(false, into: &output)
-        case .reboot: reboot(id: id, into: &output)
+            if !unlockedSinceBoot { firstUnlock() }
+            setLocked(false)
+        case .reboot: reboot(id: id)
         default:
             // What else happens to the phone is for areas to hear.
-            tell(.changed(change, id), into: &output)
+            tell(.changed(change, id))
         }
     }
 
-    private mutating func setLocked(_ locked: Bool, into output: inout RouterOutput) {
+    private mutating func setLocked(_ locked: Bool) {
         isLocked = locked
-        tell(.lockChanged, into: &output)
+        tell(.lockChanged)
     }
 
-    private mutating func firstUnlock(into output: inout RouterOutput) {
+    private mutating func firstUnlock() {
         unlockedAt = now
         unlockedSinceBoot = true
-        if profile.firstUnlockGates { tell(.booted, into: &output) }
-        tell(.unlocked, into: &output)
-        for index in apps.indices { decideKept(of: AppID(UInt32(index)), into: &output) }
+        if profile.firstUnlockGates { tell(.booted) }
+        tell(.unlocked)
+        for app in everyApp { decideKept(of: app) }
     }
 
     /// Every process ends, links go and pending connections stay; the force-quit bar is lifted (LAUNCH-4).
-    private mutating func reboot(id: EventID, into output: inout RouterOutput) {
+    private mutating func reboot(id: EventID) {
         unlockedSinceBoot = !passcode
         if unlockedSinceBoot { unlockedAt = now }
-        tell(.rebooting, into: &output)
-        for index in apps.indices where apps[index].installed {
-            let app = AppID(UInt32(index))
-            endForGood(app, by: id, into: &output)
-            apps[index].face.rebootedSince = true
-            if profile.rebootLiftsForceQuit { apps[index].face.forceQuit = false }
+        tell(.rebooting)
+        for app in everyApp where apps[app].installed {
+            endForGood(app, by: id)
+            apps[app].face.rebootedSince = true
+            if profile.rebootLiftsForceQuit { apps[app].face.forceQuit = false }
             reschedule(app)
         }
-        setLocked(!unlockedSinceBoot, into: &output)
-        tell(.rebooted(by: id), into: &output)
-        tell(.takeUp, into: &output)
-        tell(.restarted, into: &output)
-        if unlockedSinceBoot || !profile.firstUnlockGates { tell(.booted, into: &output) }
+        setLocked(!unlockedSinceBoot)
+        tell(.rebooted(by: id))
+        tell(.takeUp)
+        tell(.restarted)
+        if unlockedSinceBoot || !profile.firstUnlockGates { tell(.booted) }
     }
 
     /// Ends an app with all that it waits for, so that nothing brings it back at once.
-    private mutating func endForGood(_ app: AppID, by id: EventID, into output: inout RouterOutput) {
-        dropHeld(of: app, into: &output)
-        dropKept(of: app, into: &output)
-        apps[Int(app.number)].relaunch = nil
-        if apps[Int(app.number)].hasProcess { end(app, cause: .system, code: 0, by: id, into: &output) }
+    private mutating func endForGood(_ app: AppID, by id: EventID) {
+        dropHeld(of: app)
+        dropKept(of: app)
+        apps[app].relaunch = nil
+        if apps[app].hasProcess { end(app, cause: .system, code: 0, by: id) }
     }
 
     /// Every process died with the bench. What was waited for is asked of the radio again (SYS-2); connections that were
     /// up end by events of their own.
-    private mutating func benchRestarted(id: EventID, into output: inout RouterOutput) {
-        tell(.benchRestarted, into: &output)
-        for index in apps.indices where apps[index].installed && apps[index].hasProcess {
-            let app = AppID(UInt32(index))
-            let waiting = apps[index].waiting
-            apps[index].waiting.removeAll()
-            end(app, cause: .bench, code: 0, by: id, into: &output)
-            decideWaitingAgain(waiting, of: app, into: &output)
+    private mutating func benchRestarted(id: EventID) {
+        tell(.benchRestarted)
+        for app in everyApp where apps[app].installed && apps[app].hasProcess {
+            let waiting = apps[app].waiting
+            apps[app].waiting.removeAll()
+            end(app, cause: .bench, code: 0, by: id)
+            decideWaitingAgain(waiting, of: app)
             reschedule(app)
         }
-        tell(.takeUp, into: &output)
+        tell(.takeUp)
     }
 
     // MARK: States
 
     /// An app enters a stage; who hears of its state does.
-    mutating func enter(_ stage: AppLifecycle.Stage, _ app: AppID, into output: inout RouterOutput) {
-        guard let from = apps[Int(app.number)].enter(stage, at: now) else { return }
+    mutating func enter(_ stage: AppLifecycle.Stage, _ app: AppID) {
+        guard let from = apps[app].enter(stage, at: now) else { return }
         let to = stage.shown
-        output.actions.append(.moved(app, from: from, to: to))
-        tell(.moved(from: from, to: to), of: app, into: &output)
+        act(.moved(app, from: from, to: to))
+        tell(.moved(from: from, to: to), of: app)
         // The end of a process lets go of what it held first.
-        if to != .notRunning { tell(.changed, of: app, into: &output) }
+        if to != .notRunning { tell(.changed, of: app) }
     }
 
     /// The process is gone: its exit record is written, and what it held for itself goes with it (LIFE-10).
-    mutating func end(
-        _ app: AppID,
-        cause: ExitCause,
-        code: Int64,
-        by event: EventID,
-        alreadyGone: Bool = false,
-        into output: inout RouterOutput
-    ) {
-        let index = Int(app.number)
-        let before = apps[index].state
-        if !alreadyGone && cause != .bench { output.actions.append(.kill(app)) }
-        enter(.notRunning, app, into: &output)
+    mutating func end(_ app: AppID, cause: ExitCause, code: Int64, by event: EventID, alreadyGone: Bool = false) {
+        let before = apps[app].state
+        if !alreadyGone && cause != .bench { act(.kill(app)) }
+        enter(.notRunning, app)
         lastExit += 1
-        apps[index].noteExit(lastExit, cause, at: now)
-        if foreground == app, apps[index].relaunch == nil { foreground = nil }
-        output.actions.append(
+        apps[app].noteExit(lastExit, cause, at: now)
+        if foreground == app, apps[app].relaunch == nil { foreground = nil }
+        act(
             .exited(
                 ExitRecord(
                     number: lastExit,
                     app: app,
-                    generation: apps[index].face.generation,
+                    generation: apps[app].face.generation,
                     cause: cause,
                     code: code,
                     stateBefore: before,
@@ -360,14 +361,14 @@ package struct Router {
                 )
             )
         )
-        tell(.ended, of: app, into: &output)
+        tell(.ended, of: app)
         let isBarred = isBarred(app)
-        if !isBarred { tell(.changed, of: app, into: &output) }
-        dropWaiting(of: app, reason: .appEnded, into: &output)
+        if !isBarred { tell(.changed, of: app) }
+        dropWaiting(of: app, reason: .appEnded)
         // What came while the process was ending is still decided for what the app held.
-        decideHeld(of: app, into: &output)
-        if isBarred { tell(.barred, of: app, into: &output) }
-        launchAfterEnd(app, into: &output)
-        tell(.gone(cause, code: code), of: app, into: &output)
+        decideHeld(of: app)
+        if isBarred { tell(.barred, of: app) }
+        launchAfterEnd(app)
+        tell(.gone(cause, code: code), of: app)
     }
 }

@@ -9,30 +9,24 @@ extension Router {
 
     // MARK: What apps ask
 
-    mutating func accessory(
-        _ request: AccessoryRequest,
-        manager number: ManagerNumber,
-        from app: AppID,
-        into output: inout RouterOutput
-    ) {
-        let index = Int(app.number)
-        if areas.accessory.apps[index].manager == 0 { areas.accessory.apps[index].manager = number }
-        guard number != 0, areas.accessory.apps[index].manager == number else {
-            output.actions.append(.refused(app, .unknownManager))
+    mutating func accessory(_ request: AccessoryRequest, manager number: ManagerNumber, from app: AppID) {
+        if areas.accessory.apps[app].manager == 0 { areas.accessory.apps[app].manager = number }
+        guard number != 0, areas.accessory.apps[app].manager == number else {
+            act(.refused(app, .unknownManager))
             return
         }
         switch request {
         case .register:
-            if areas.accessory.apps[index].registeredAt == nil { areas.accessory.apps[index].registeredAt = now }
-        case .unregister: areas.accessory.apps[index].registeredAt = nil
+            if areas.accessory.apps[app].registeredAt == nil { areas.accessory.apps[app].registeredAt = now }
+        case .unregister: areas.accessory.apps[app].registeredAt = nil
         case .open(let session, let connection, let name):
-            openSession(session, with: connection, name, for: app, into: &output)
+            openSession(session, with: connection, name, for: app)
         case .close(let session):
-            guard let slot = areas.accessory.apps[index].slot(of: session) else {
-                output.actions.append(.refused(app, .unknownSession))
+            guard let slot = areas.accessory.apps[app].slot(of: session) else {
+                act(.refused(app, .unknownSession))
                 return
             }
-            closeSession(slot, of: app, into: &output)
+            closeSession(slot, of: app)
         }
     }
 
@@ -40,21 +34,19 @@ extension Router {
         _ manager: ManagerNumber,
         with connection: AccessoryConnection,
         _ protocolName: NameID,
-        for app: AppID,
-        into output: inout RouterOutput
+        for app: AppID
     ) {
-        let index = Int(app.number)
-        guard manager != 0, manager != areas.accessory.apps[index].manager,
-            areas.accessory.apps[index].slot(of: manager) == nil
+        guard manager != 0, manager != areas.accessory.apps[app].manager,
+            areas.accessory.apps[app].slot(of: manager) == nil
         else {
-            output.actions.append(.refused(app, manager == 0 ? .unknownManager : .duplicateManager))
+            act(.refused(app, manager == 0 ? .unknownManager : .duplicateManager))
             return
         }
-        guard let place = freeSessionPlace(index) else {
-            output.actions.append(.refused(app, .tooMany))
+        guard let place = freeSessionPlace(app) else {
+            act(.refused(app, .tooMany))
             return
         }
-        if place < areas.accessory.apps[index].sessions.count { closeSession(place + 1, of: app, into: &output) }
+        if place < areas.accessory.apps[app].sessions.count { closeSession(place + 1, of: app) }
         areas.accessory.lastSession += 1
         let known = areas.accessory.connected.first { $0.connection == connection }
         let fault = sessionFault(app, known, protocolName)
@@ -67,19 +59,17 @@ extension Router {
             since: now,
             phase: fault == nil ? .opening : .refused
         )
-        if place == areas.accessory.apps[index].sessions.count {
-            areas.accessory.apps[index].sessions.append(session)
+        if place == areas.accessory.apps[app].sessions.count {
+            areas.accessory.apps[app].sessions.append(session)
         } else {
-            areas.accessory.apps[index].sessions[place] = session
+            areas.accessory.apps[app].sessions[place] = session
         }
         guard let fault else {
-            output.actions.append(
-                .accessory(.open(session.number, accessory: connection, protocolName: protocolName))
-            )
+            act(.accessory(.open(session.number, accessory: connection, protocolName: protocolName)))
             return
         }
-        output.actions.append(.refused(app, fault.fault))
-        output.actions.append(
+        act(.refused(app, fault.fault))
+        act(
             .raise(
                 WakeEvent(
                     kind: .accessorySessionOpened,
@@ -95,8 +85,8 @@ extension Router {
         )
     }
 
-    private func freeSessionPlace(_ index: Int) -> Int? {
-        let sessions = areas.accessory.apps[index].sessions
+    private func freeSessionPlace(_ app: AppID) -> Int? {
+        let sessions = areas.accessory.apps[app].sessions
         if let free = sessions.firstIndex(where: { $0 == nil }) { return free }
         // One that has ended is kept for the app's word that it knows.
         return sessions.count < Self.sessionsLimit ? sessions.count : sessions.firstIndex { $0?.phase == .over }
@@ -108,12 +98,11 @@ extension Router {
         _ accessory: ConnectedAccessory?,
         _ protocolName: NameID
     ) -> (fault: RequestFault, failure: AccessoryFailure)? {
-        let index = Int(app.number)
-        guard areas.accessory.apps[index].protocols.contains(protocolName) else {
+        guard areas.accessory.apps[app].protocols.contains(protocolName) else {
             // EA-3, whatever the accessory offers.
             return (.protocolNotListed, .notListed)
         }
-        guard let accessory, accessory.protocols.contains(protocolName), seesAccessories(index) else {
+        guard let accessory, accessory.protocols.contains(protocolName), seesAccessories(app) else {
             return (.notConnected, .gone)
         }
         let taken = areas.accessory.apps.contains { record in
@@ -126,99 +115,95 @@ extension Router {
         return taken ? (.sessionTaken, .taken) : nil
     }
 
-    private mutating func closeSession(_ slot: Int, of app: AppID, into output: inout RouterOutput) {
-        let index = Int(app.number)
-        guard let session = areas.accessory.apps[index].sessions[slot - 1] else { return }
-        output.actions.append(.accessory(.close(session.number)))
-        areas.accessory.apps[index].sessions[slot - 1] = nil
-        dropWaiting(of: app, slot: slot, source: .accessory, into: &output)
+    private mutating func closeSession(_ slot: Int, of app: AppID) {
+        guard let session = areas.accessory.apps[app].sessions[slot - 1] else { return }
+        act(.accessory(.close(session.number)))
+        areas.accessory.apps[app].sessions[slot - 1] = nil
+        dropWaiting(of: app, slot: slot, source: .accessory)
     }
 
     // MARK: The state of apps
 
     /// Whether an app is shown the accessories that are connected: without the mode, only in the foreground (EA-1).
-    private func seesAccessories(_ index: Int) -> Bool {
-        switch apps[index].state {
+    private func seesAccessories(_ app: AppID) -> Bool {
+        switch apps[app].state {
         case .active, .inactive: true
-        case .background, .suspended: apps[index].face.modes.contains(.externalAccessory)
+        case .background, .suspended: apps[app].face.modes.contains(.externalAccessory)
         case .notRunning: false
         }
     }
 
     /// An app without the mode left the foreground, or came back to it: for it the accessories go and come (EA-1).
-    mutating func followState(of app: AppID, from: AppState, to: AppState, into output: inout RouterOutput) {
-        let index = Int(app.number)
-        guard !areas.accessory.apps[index].isIdle, !apps[index].face.modes.contains(.externalAccessory) else { return }
+    mutating func followState(of app: AppID, from: AppState, to: AppState) {
+        guard !areas.accessory.apps[app].isIdle, !apps[app].face.modes.contains(.externalAccessory) else { return }
         switch (from, to) {
         case (.inactive, .background):
-            tellApp(app, .accessoryDisconnected, into: &output)
-            closeSessions(of: app, into: &output)
-        case (.background, .inactive), (.suspended, .inactive): tellApp(app, .accessoryConnected, into: &output)
+            tellApp(app, .accessoryDisconnected)
+            closeSessions(of: app)
+        case (.background, .inactive), (.suspended, .inactive): tellApp(app, .accessoryConnected)
         default: break
         }
     }
 
-    private mutating func tellApp(_ app: AppID, _ kind: EventKind, into output: inout RouterOutput) {
-        let index = Int(app.number)
-        for accessory in areas.accessory.connected where areas.accessory.apps[index].lists(accessory.protocols) {
-            let holds = areas.accessory.apps[index].sessions.contains { $0?.accessory == accessory.connection }
-            guard areas.accessory.apps[index].registeredAt != nil || holds && kind == .accessoryDisconnected else {
+    private mutating func tellApp(_ app: AppID, _ kind: EventKind) {
+        for accessory in areas.accessory.connected where areas.accessory.apps[app].lists(accessory.protocols) {
+            let holds = areas.accessory.apps[app].sessions.contains { $0?.accessory == accessory.connection }
+            guard areas.accessory.apps[app].registeredAt != nil || holds && kind == .accessoryDisconnected else {
                 continue
             }
-            output.actions.append(.raise(accessory.event(kind, for: app), .none))
+            act(.raise(accessory.event(kind, for: app), .none))
         }
     }
 
-    private mutating func closeSessions(of app: AppID, into output: inout RouterOutput) {
-        for place in areas.accessory.apps[Int(app.number)].sessions.indices {
-            closeSession(place + 1, of: app, into: &output)
+    private mutating func closeSessions(of app: AppID) {
+        for place in areas.accessory.apps[app].sessions.indices {
+            closeSession(place + 1, of: app)
         }
     }
 
     /// The process is gone, and its sessions and what it wanted with it.
-    mutating func detachAccessories(of app: AppID, into output: inout RouterOutput) {
-        let index = Int(app.number)
-        guard areas.accessory.apps[index].manager != 0 else { return }
-        for case let session? in areas.accessory.apps[index].sessions {
-            output.actions.append(.accessory(.close(session.number)))
+    mutating func detachAccessories(of app: AppID) {
+        guard areas.accessory.apps[app].manager != 0 else { return }
+        for case let session? in areas.accessory.apps[app].sessions {
+            act(.accessory(.close(session.number)))
         }
-        areas.accessory.apps[index].sessions.removeAll()
-        areas.accessory.apps[index].manager = 0
-        areas.accessory.apps[index].registeredAt = nil
+        areas.accessory.apps[app].sessions.removeAll()
+        areas.accessory.apps[app].manager = 0
+        areas.accessory.apps[app].registeredAt = nil
     }
 
     /// The bench is back: what was connected is so no more, until its source says so again.
-    mutating func forgetAccessories(into output: inout RouterOutput) {
+    mutating func forgetAccessories() {
         for accessory in areas.accessory.connected {
-            output.actions.append(.raise(accessory.event(.accessoryDisconnected, for: nil), .none))
+            act(.raise(accessory.event(.accessoryDisconnected, for: nil), .none))
         }
     }
 
     /// The accessories that an app may see now, in order of connection (EA-1, EA-3).
     package func visibleAccessories(of app: AppID) -> [AccessoryConnection] {
-        guard isInstalled(app), seesAccessories(Int(app.number)) else { return [] }
-        let record = areas.accessory.apps[Int(app.number)]
+        guard isInstalled(app), seesAccessories(app) else { return [] }
+        let record = areas.accessory.apps[app]
         return areas.accessory.connected.filter { record.lists($0.protocols) }.map(\.connection)
     }
 
     // MARK: Events
 
-    mutating func routeAccessory(_ event: WakeEvent, into output: inout RouterOutput) {
+    mutating func routeAccessory(_ event: WakeEvent) {
         if event.kind == .accessoryConnected, event.app == nil { noteConnection(of: event) }
         if AccessoryRules.isNotification(event.kind) {
-            for index in apps.indices where event.app.map({ Int($0.number) == index }) ?? true {
-                decideAccessory(event, for: AppID(UInt32(index)), into: &output)
+            for app in everyApp where event.app.map({ $0 == app }) ?? true {
+                decideAccessory(event, for: app)
             }
         } else if let app = owner(of: event) {
             noteSession(event, of: app)
-            decideAccessory(event, for: app, into: &output)
+            decideAccessory(event, for: app)
         }
-        if event.kind == .accessoryDisconnected, event.app == nil { loseAccessory(event, into: &output) }
+        if event.kind == .accessoryDisconnected, event.app == nil { loseAccessory(event) }
     }
 
-    private mutating func decideAccessory(_ event: WakeEvent, for app: AppID, into output: inout RouterOutput) {
+    private mutating func decideAccessory(_ event: WakeEvent, for app: AppID) {
         guard let interest = accessoryInterest(of: app, in: event) else { return }
-        decide(event, for: interest, into: &output)
+        decide(event, for: interest)
         reschedule(app)
     }
 
@@ -236,58 +221,56 @@ extension Router {
     }
 
     /// The accessory is gone, and the port has closed the sessions with it.
-    private mutating func loseAccessory(_ event: WakeEvent, into output: inout RouterOutput) {
+    private mutating func loseAccessory(_ event: WakeEvent) {
         areas.accessory.connected.removeAll { $0.connection == event.connection }
-        for index in apps.indices {
-            for place in areas.accessory.apps[index].sessions.indices
-            where areas.accessory.apps[index].sessions[place]?.accessory == event.connection {
-                let session = areas.accessory.apps[index].sessions[place]
+        for app in everyApp {
+            for place in areas.accessory.apps[app].sessions.indices
+            where areas.accessory.apps[app].sessions[place]?.accessory == event.connection {
+                let session = areas.accessory.apps[app].sessions[place]
                 // For the answer to its request the app waits in any case.
                 guard session?.phase == .open || session?.phase == .over else { continue }
-                areas.accessory.apps[index].sessions[place] = nil
-                dropWaiting(of: AppID(UInt32(index)), slot: place + 1, source: .accessory, into: &output)
+                areas.accessory.apps[app].sessions[place] = nil
+                dropWaiting(of: app, slot: place + 1, source: .accessory)
             }
         }
     }
 
     /// The app whose session an event is about; nil when the session has ended before.
     private func owner(of event: WakeEvent) -> AppID? {
-        for index in apps.indices {
-            guard let slot = areas.accessory.apps[index].slot(ofSession: event.session) else { continue }
-            return areas.accessory.apps[index].sessions[slot - 1]!.isConcerned(by: event) ? AppID(UInt32(index)) : nil
+        for app in everyApp {
+            guard let slot = areas.accessory.apps[app].slot(ofSession: event.session) else { continue }
+            return areas.accessory.apps[app].sessions[slot - 1]!.isConcerned(by: event) ? app : nil
         }
         return nil
     }
 
     /// What an event changes for its session.
     private mutating func noteSession(_ event: WakeEvent, of app: AppID) {
-        let index = Int(app.number)
-        guard let slot = areas.accessory.apps[index].slot(ofSession: event.session) else { return }
+        guard let slot = areas.accessory.apps[app].slot(ofSession: event.session) else { return }
         switch event.kind {
         case .accessorySessionOpened:
-            areas.accessory.apps[index].sessions[slot - 1]?.phase = event.failed ? .refused : .open
-        case .accessorySessionEnded: areas.accessory.apps[index].sessions[slot - 1]?.phase = .over
+            areas.accessory.apps[app].sessions[slot - 1]?.phase = event.failed ? .refused : .open
+        case .accessorySessionEnded: areas.accessory.apps[app].sessions[slot - 1]?.phase = .over
         default: break
         }
     }
 
     /// The app has been told that a session could not be opened: its slot is free.
     mutating func noteSessionDelivery(of event: WakeEvent, to app: AppID) {
-        let index = Int(app.number)
         guard event.kind == .accessorySessionOpened, event.failed,
-            let slot = areas.accessory.apps[index].slot(ofSession: event.session),
-            areas.accessory.apps[index].sessions[slot - 1]?.phase == .refused
+            let slot = areas.accessory.apps[app].slot(ofSession: event.session),
+            areas.accessory.apps[app].sessions[slot - 1]?.phase == .refused
         else { return }
-        areas.accessory.apps[index].sessions[slot - 1] = nil
+        areas.accessory.apps[app].sessions[slot - 1] = nil
     }
 
     /// What an app has to do with an event; nil when nothing.
     mutating func accessoryInterest(of app: AppID, in event: WakeEvent) -> Interest? {
         guard isInstalled(app) else { return nil }
-        let record = areas.accessory.apps[Int(app.number)]
+        let record = areas.accessory.apps[app]
         if AccessoryRules.isNotification(event.kind) {
             guard record.registeredAt != nil || record.lists(event.services) else { return nil }
-            let since = record.registeredAt ?? apps[Int(app.number)].installedAt
+            let since = record.registeredAt ?? apps[app].installedAt
             return Interest(app, via: .accessoryNotifications, since: since)
         }
         guard let slot = record.slot(ofSession: event.session), let session = record.sessions[slot - 1] else {
@@ -303,12 +286,12 @@ extension Router {
 
     /// What the rules are to look at.
     mutating func accessoryQuestion(of interest: Interest, _ event: WakeEvent) -> AccessoryQuestion {
-        let index = Int(interest.app.number)
-        let record = areas.accessory.apps[index]
+        let app = interest.app
+        let record = areas.accessory.apps[app]
         let notification = AccessoryRules.isNotification(event.kind)
         return AccessoryQuestion(
             kind: event.kind,
-            state: apps[index].state,
+            state: apps[app].state,
             followsState: notification && event.app != nil,
             listed: !notification || record.lists(event.services),
             asked: record.manager != 0

@@ -14,19 +14,14 @@ struct AccessoryArea: Codable {
 }
 
 extension AccessoryArea: Area {
-    static func perform(
-        _ request: AppRequest,
-        from app: AppID,
-        in router: inout Router,
-        into output: inout RouterOutput
-    ) -> Bool {
+    static func perform(_ request: AppRequest, from app: AppID, in router: inout Router) -> Bool {
         guard case .accessory(let number, let request) = request else { return false }
-        router.accessory(request, manager: number, from: app, into: &output)
+        router.accessory(request, manager: number, from: app)
         return true
     }
 
-    static func route(_ event: WakeEvent, in router: inout Router, into output: inout RouterOutput) {
-        router.routeAccessory(event, into: &output)
+    static func route(_ event: WakeEvent, in router: inout Router) {
+        router.routeAccessory(event)
     }
 
     static func interest(of app: AppID, in event: WakeEvent, held: Interest?, in router: inout Router) -> Interest? {
@@ -34,7 +29,7 @@ extension AccessoryArea: Area {
     }
 
     static func registrations(of app: AppID, _ router: Router) -> [KeptRegistration] {
-        let record = router.areas.accessory.apps[Int(app.number)]
+        let record = router.areas.accessory.apps[app]
         let notifications = record.registeredAt.map {
             [KeptRegistration(via: .accessoryNotifications, subject: .none, since: $0)]
         }
@@ -57,32 +52,32 @@ extension AccessoryArea: Area {
         return (face, AccessoryRules.evaluate(question, of: face, by: router.constants.profile), question)
     }
 
-    static func managerNumber(_ slot: Int, of index: Int, in router: inout Router) -> ManagerNumber? {
-        let manager = router.areas.accessory.apps[index].manager
+    static func managerNumber(_ slot: Int, of app: AppID, in router: inout Router) -> ManagerNumber? {
+        let manager = router.areas.accessory.apps[app].manager
         if slot == 0 { return manager == 0 ? nil : manager }
-        guard slot <= router.areas.accessory.apps[index].sessions.count else { return nil }
-        return router.areas.accessory.apps[index].sessions[slot - 1]?.manager
+        guard slot <= router.areas.accessory.apps[app].sessions.count else { return nil }
+        return router.areas.accessory.apps[app].sessions[slot - 1]?.manager
     }
 
-    static func delivered(_ event: WakeEvent, to app: AppID, in router: inout Router) {
-        router.noteSessionDelivery(of: event, to: app)
+    static func hear(_ step: EventStep, of event: WakeEvent, for interest: Interest, in router: inout Router) {
+        if case .delivered = step { router.noteSessionDelivery(of: event, to: interest.app) }
     }
 
     static func installed(_ app: AppID, _ manifest: AppManifest, in router: inout Router) -> Bool {
-        router.areas.accessory.apps[Int(app.number)].protocols = manifest.accessoryProtocols
+        router.areas.accessory.apps[app].protocols = manifest.accessoryProtocols
         return false
     }
 
-    static func hear(_ step: AppStep, of app: AppID, in router: inout Router, into output: inout RouterOutput) {
+    static func hear(_ step: AppStep, of app: AppID, in router: inout Router) {
         switch step {
-        case .moved(let from, let to): router.followState(of: app, from: from, to: to, into: &output)
-        case .ended: router.detachAccessories(of: app, into: &output)
+        case .moved(let from, let to): router.followState(of: app, from: from, to: to)
+        case .ended: router.detachAccessories(of: app)
         default: break
         }
     }
 
-    static func hear(_ step: PhoneStep, in router: inout Router, into output: inout RouterOutput) {
-        if case .benchRestarted = step { router.forgetAccessories(into: &output) }
+    static func hear(_ step: PhoneStep, in router: inout Router) {
+        if case .benchRestarted = step { router.forgetAccessories() }
     }
 }
 

@@ -19,24 +19,19 @@ struct AudioArea: Codable {
 }
 
 extension AudioArea: Area {
-    static func perform(
-        _ request: AppRequest,
-        from app: AppID,
-        in router: inout Router,
-        into output: inout RouterOutput
-    ) -> Bool {
+    static func perform(_ request: AppRequest, from app: AppID, in router: inout Router) -> Bool {
         guard case .audio(let request) = request else { return false }
-        router.audio(request, from: app, into: &output)
+        router.audio(request, from: app)
         return true
     }
 
-    static func refuse(_ request: AppRequest, of app: AppID, into output: inout RouterOutput) {
+    static func refuse(_ request: AppRequest, of app: AppID, in router: inout Router) {
         guard case .audio(let request) = request else { return }
-        refuse(request, of: app, into: &output)
+        router.refuse(request, of: app)
     }
 
-    static func route(_ event: WakeEvent, in router: inout Router, into output: inout RouterOutput) {
-        router.routeSound(event, into: &output)
+    static func route(_ event: WakeEvent, in router: inout Router) {
+        router.routeSound(event)
     }
 
     static func interest(of app: AppID, in event: WakeEvent, held: Interest?, in router: inout Router) -> Interest? {
@@ -44,7 +39,7 @@ extension AudioArea: Area {
     }
 
     static func registrations(of app: AppID, _ router: Router) -> [KeptRegistration] {
-        let record = router.areas.audio.apps[Int(app.number)]
+        let record = router.areas.audio.apps[app]
         guard record.attached, let since = record.since else { return [] }
         return [KeptRegistration(via: .audioSession, subject: .none, since: since)]
     }
@@ -67,36 +62,36 @@ extension AudioArea: Area {
         return (face, AudioRules.evaluate(question, of: face, by: router.constants.profile), question)
     }
 
-    static func managerNumber(_ slot: Int, of index: Int, in router: inout Router) -> ManagerNumber? {
-        router.areas.audio.apps[index].attached ? 0 : nil
+    static func managerNumber(_ slot: Int, of app: AppID, in router: inout Router) -> ManagerNumber? {
+        router.areas.audio.apps[app].attached ? 0 : nil
     }
 
-    static func expectsManager(_ slot: Int, of index: Int, in router: inout Router) -> Bool { slot == 0 }
+    static func expectsManager(_ slot: Int, of app: AppID, in router: inout Router) -> Bool { slot == 0 }
 
-    static func hear(_ step: AppStep, of app: AppID, in router: inout Router, into output: inout RouterOutput) {
+    static func hear(_ step: AppStep, of app: AppID, in router: inout Router) {
         switch step {
         case .uninstalled, .launching: router.forgetSound(of: app)
-        case .moved(let from, let to): router.soundMoved(app, from: from, to: to, into: &output)
-        case .suspended: router.soundSuspended(app, into: &output)
-        case .settling: router.areas.audio.apps[Int(app.number)].lapse(at: router.now)
-        case .ended: router.detachSound(of: app, into: &output)
+        case .moved(let from, let to): router.soundMoved(app, from: from, to: to)
+        case .suspended: router.soundSuspended(app)
+        case .settling: router.areas.audio.apps[app].lapse(at: router.now)
+        case .ended: router.detachSound(of: app)
         default: break
         }
     }
 
-    static func hear(_ step: PhoneStep, in router: inout Router, into output: inout RouterOutput) {
+    static func hear(_ step: PhoneStep, in router: inout Router) {
         switch step {
-        case .changed(.callBegan, let id): router.callBegan(by: id, into: &output)
-        case .changed(.callEnded, let id): router.callEnded(by: id, into: &output)
-        case .lockChanged: router.settleSounds(into: &output)
+        case .changed(.callBegan, let id): router.callBegan(by: id)
+        case .changed(.callEnded, let id): router.callEnded(by: id)
+        case .lockChanged: router.settleSounds()
         case .rebooted: router.areas.audio.inCall = false
         default: break
         }
     }
 
-    static func runsOn(_ index: Int, _ router: Router) -> Bool { router.areas.audio.apps[index].isSounding }
+    static func runsOn(_ app: AppID, _ router: Router) -> Bool { router.areas.audio.apps[app].isSounding }
 
-    func lingers(_ index: Int) -> Instant { apps[index].lingersUntil ?? .zero }
+    func lingers(_ app: AppID) -> Instant { apps[app].lingersUntil ?? .zero }
 }
 
 extension AudioQuestion: AreaQuestion {

@@ -5,18 +5,17 @@ import WakeModel
 extension Router {
     /// The user sets up a peripheral in the picker of an app; it stays so until the app is uninstalled.
     mutating func setUp(_ peripheral: NameID, for app: AppID) {
-        let index = Int(app.number)
-        guard areas.bluetooth.apps[index].mayBeSetUp else { return }
-        let names = areas.bluetooth.apps[index].accessoriesSetUp
+        guard areas.bluetooth.apps[app].mayBeSetUp else { return }
+        let names = areas.bluetooth.apps[app].accessoriesSetUp
         let place = names.firstIndex { $0 >= peripheral } ?? names.count
         if place < names.count, names[place] == peripheral { return }
-        areas.bluetooth.apps[index].accessoriesSetUp.insert(peripheral, at: place)
+        areas.bluetooth.apps[app].accessoriesSetUp.insert(peripheral, at: place)
     }
 
     /// Whether a peripheral was set up for an app, on a phone where that counts.
     func isSetUp(_ peripheral: NameID, for app: AppID) -> Bool {
         profile.areas.bluetooth.accessorySetupRelaunches
-            && areas.bluetooth.apps[Int(app.number)].accessoriesSetUp.contains(peripheral)
+            && areas.bluetooth.apps[app].accessoriesSetUp.contains(peripheral)
     }
 
     /// Shows in the observed values that an event is of an accessory that was set up, and what that lifts.

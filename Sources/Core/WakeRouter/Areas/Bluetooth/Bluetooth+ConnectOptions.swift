@@ -12,7 +12,7 @@ extension Router {
 
     /// Links are gone: the radio's for everyone connected, or one client's own. Who asked for it is connected again by
     /// the system after a loss, and waits until then (BTC-11).
-    mutating func loseLinks(_ event: WakeEvent, into output: inout RouterOutput) {
+    mutating func loseLinks(_ event: WakeEvent) {
         if let client = event.client {
             removeLink(of: client, to: event.peripheral)
             return
@@ -29,7 +29,7 @@ extension Router {
                 areas.bluetooth.peripherals[row].links[position].connected = false
                 areas.bluetooth.peripherals[row].links[position].since = now
             }
-            output.actions.append(.bluetooth(.connect(link.client, peripheral: event.peripheral)))
+            act(.bluetooth(.connect(link.client, peripheral: event.peripheral)))
         }
     }
 
@@ -40,7 +40,7 @@ extension Router {
     /// Whether an event is the loss of a link that the system makes again by itself for an app's manager.
     func reconnects(_ app: AppID, _ manager: ManagerNumber, after event: WakeEvent) -> Bool {
         guard event.kind == .peripheralDisconnected, event.failed,
-            let slot = areas.bluetooth.apps[Int(app.number)].slot(of: manager)
+            let slot = areas.bluetooth.apps[app].slot(of: manager)
         else { return false }
         return link(of: BluetoothClient(app: app, slot: UInt16(slot)), to: event.peripheral).map(reconnects) ?? false
     }
@@ -49,20 +49,20 @@ extension Router {
 
     /// Shows the user an alert when a suspended app asked for one (BTC-9). Of several such apps the one that the user saw
     /// last shows it.
-    mutating func showAlert(of event: WakeEvent, to interest: Interest, into output: inout RouterOutput) {
+    mutating func showAlert(of event: WakeEvent, to interest: Interest) {
         guard let wanted = Self.alert(on: event.kind), event.client == nil || !event.failed,
             asks(for: wanted, interest.app, of: event.peripheral)
         else { return }
         let row = Int(event.peripheral.number)
-        let mine = apps[Int(interest.app.number)].leftForeground
+        let mine = apps[interest.app].leftForeground
         let isLast = !areas.bluetooth.peripherals[row].links.contains { link in
-            let other = apps[Int(link.client.app.number)]
+            let other = apps[link.client.app]
             return link.client.app != interest.app && other.state == .suspended
                 && link.options.contains(wanted)
                 && (other.leftForeground, link.client.app) > (mine, interest.app)
         }
         if isLast {
-            output.actions.append(.alert(interest.app, event.kind, subject: event.peripheral, event.id))
+            act(.alert(interest.app, event.kind, subject: event.peripheral, event.id))
         }
     }
 

@@ -3,55 +3,47 @@ import WakeModel
 /// From an event of Bluetooth to the managers that registered for it.
 extension Router {
     /// Finds the managers that registered for the event, and decides for their apps.
-    mutating func routeBluetooth(_ event: WakeEvent, into output: inout RouterOutput) {
+    mutating func routeBluetooth(_ event: WakeEvent) {
         let wasOn = areas.bluetooth.isOn
         if let client = event.client {
             if let interest = interest(of: client, in: event) {
                 if openRequest(event, for: client) {
-                    decide(event, for: interest, into: &output)
+                    decide(event, for: interest)
                 } else {
                     reached = true
-                    respond(AttributeError.insufficientResources, to: event.request, of: client, into: &output)
-                    refuse(
-                        event,
-                        for: interest,
-                        by: BluetoothArea.self,
-                        .roomInQueues,
-                        isNew: true,
-                        supersedes: .none,
-                        into: &output
-                    )
+                    respond(AttributeError.insufficientResources, to: event.request, of: client)
+                    refuse(event, for: interest, by: BluetoothArea.self, .roomInQueues, isNew: true, supersedes: .none)
                 }
                 reschedule(client.app)
             } else if event.request != 0 {
-                respond(AttributeError.invalidHandle, to: event.request, of: client, into: &output)
+                respond(AttributeError.invalidHandle, to: event.request, of: client)
             }
         } else {
-            fanOut(event, into: &output)
+            fanOut(event)
         }
-        if !reached { nobody(event, into: &output) }
-        settleLinks(after: event, into: &output)
+        if !reached { nobody(event) }
+        settleLinks(after: event)
         settleLocal(after: event)
         if event.kind == .bluetoothPoweredOn || event.kind == .bluetoothPoweredOff {
-            bluetoothTurned(event.kind == .bluetoothPoweredOn, wasOn: wasOn, into: &output)
+            bluetoothTurned(event.kind == .bluetoothPoweredOn, wasOn: wasOn)
         }
     }
 
     // MARK: Interest
 
-    private mutating func fanOut(_ event: WakeEvent, into output: inout RouterOutput) {
+    private mutating func fanOut(_ event: WakeEvent) {
         switch event.kind {
         case .bluetoothPoweredOn, .bluetoothPoweredOff:
             areas.bluetooth.isOn = event.kind == .bluetoothPoweredOn
-            for index in apps.indices { fanOutPower(event, to: index, into: &output) }
-        case .peripheralDiscovered: fanOutDiscovery(event, into: &output)
-        case .characteristicNotified: fanOutNotification(event, into: &output)
+            for app in everyApp { fanOutPower(event, to: app) }
+        case .peripheralDiscovered: fanOutDiscovery(event)
+        case .characteristicNotified: fanOutNotification(event)
         case .peripheralConnected, .peripheralConnectionFailed:
-            fanOutToLinks(event, connected: false, via: .pendingConnect, into: &output)
+            fanOutToLinks(event, connected: false, via: .pendingConnect)
         case .peripheralDisconnected, .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered,
             .descriptorsDiscovered, .valueRead, .valueWritten, .notificationStateChanged, .descriptorRead,
             .descriptorWritten, .signalStrengthRead, .nameChanged, .servicesModified, .readyToWrite:
-            fanOutToLinks(event, connected: true, via: .connection, into: &output)
+            fanOutToLinks(event, connected: true, via: .connection)
         default:
             // Each is addressed to one client, or is no event of Bluetooth's.
             break
@@ -59,32 +51,32 @@ extension Router {
     }
 
     /// The state of the adapter interests every manager of a process, and wakes no terminated app (BTC-8).
-    private mutating func fanOutPower(_ event: WakeEvent, to index: Int, into output: inout RouterOutput) {
+    private mutating func fanOutPower(_ event: WakeEvent, to app: AppID) {
         // To whom Bluetooth is forbidden it makes no difference (BTP-5).
-        guard apps[index].face.bluetoothAllowed else { return }
+        guard apps[app].face.bluetoothAllowed else { return }
         var found: Interest?
-        for slot in areas.bluetooth.apps[index].managers.indices
-        where areas.bluetooth.apps[index].managers[slot].attached {
-            let client = BluetoothClient(app: AppID(UInt32(index)), slot: UInt16(slot))
-            let interest = Interest(client, via: .manager, since: areas.bluetooth.apps[index].managers[slot].createdAt)
+        for slot in areas.bluetooth.apps[app].managers.indices
+        where areas.bluetooth.apps[app].managers[slot].attached {
+            let client = BluetoothClient(app: app, slot: UInt16(slot))
+            let interest = Interest(client, via: .manager, since: areas.bluetooth.apps[app].managers[slot].createdAt)
             guard var merged = found else {
                 found = interest
                 continue
             }
             merged.slots.insert(client.slot)
             // A central manager is woken for it, a peripheral manager is not (BTP-1).
-            if local(merged.client) != nil, areas.bluetooth.apps[index].managers[slot].local == nil {
+            if local(merged.client) != nil, areas.bluetooth.apps[app].managers[slot].local == nil {
                 merged.slot = client.slot
                 merged.since = interest.since
             }
             found = merged
         }
         guard let found else { return }
-        decide(event, for: found, into: &output)
+        decide(event, for: found)
         reschedule(found.client.app)
     }
 
-    private mutating func fanOutDiscovery(_ event: WakeEvent, into output: inout RouterOutput) {
+    private mutating func fanOutDiscovery(_ event: WakeEvent) {
         var position = 0
         while position < areas.bluetooth.scanners.count {
             let app = areas.bluetooth.scanners[position].app
@@ -97,14 +89,14 @@ extension Router {
             }
             guard let found else { continue }
             let count = areas.bluetooth.scanners.count
-            decide(event, for: found, into: &output)
+            decide(event, for: found)
             reschedule(app)
             // A launch lets go of what the dead process's managers without restore identifier held.
             position -= count - areas.bluetooth.scanners.count
         }
     }
 
-    private mutating func fanOutNotification(_ event: WakeEvent, into output: inout RouterOutput) {
+    private mutating func fanOutNotification(_ event: WakeEvent) {
         let row = Int(event.peripheral.number)
         guard row < areas.bluetooth.peripherals.count else { return }
         var position = areas.bluetooth.peripherals[row].firstSubscription(to: event.attribute, from: 0)
@@ -122,7 +114,7 @@ extension Router {
                 merge(Interest(subscription.client, via: .subscription, since: subscription.since), into: &found)
             }
             let count = areas.bluetooth.peripherals[row].subscriptions.count
-            decide(event, for: found!, into: &output)
+            decide(event, for: found!)
             reschedule(app)
             if areas.bluetooth.peripherals[row].subscriptions.count != count {
                 position = areas.bluetooth.peripherals[row].firstSubscription(to: event.attribute, from: app.number + 1)
@@ -130,12 +122,7 @@ extension Router {
         }
     }
 
-    private mutating func fanOutToLinks(
-        _ event: WakeEvent,
-        connected: Bool,
-        via: Registration,
-        into output: inout RouterOutput
-    ) {
+    private mutating func fanOutToLinks(_ event: WakeEvent, connected: Bool, via: Registration) {
         let row = Int(event.peripheral.number)
         guard row < areas.bluetooth.peripherals.count else { return }
         var position = 0
@@ -152,7 +139,7 @@ extension Router {
                 }
             }
             guard let found else { continue }
-            decide(event, for: found, into: &output)
+            decide(event, for: found)
             reschedule(app)
             position = areas.bluetooth.peripherals[row].firstLink(from: app.number + 1)
         }
@@ -166,10 +153,10 @@ extension Router {
             return
         }
         merged.slots.insert(next.client.slot)
-        let managers = areas.bluetooth.apps[Int(next.client.app.number)].managers
+        let managers = areas.bluetooth.apps[next.client.app].managers
         if managers[Int(merged.client.slot)].restoreIdentifier == .none,
             managers[Int(next.client.slot)].restoreIdentifier != .none,
-            !apps[Int(next.client.app.number)].hasProcess
+            !apps[next.client.app].hasProcess
         {
             merged.slot = next.slot
             merged.via = next.via
@@ -218,23 +205,22 @@ extension Router {
 
     /// How a dead app was interested in an event that it was to get: the event itself may have ended the registration.
     mutating func preservedInterest(of app: AppID, in event: WakeEvent) -> Interest? {
-        let index = Int(app.number)
         // The state of the adapter brings nothing back (BTC-8).
         if event.kind == .bluetoothPoweredOn || event.kind == .bluetoothPoweredOff { return nil }
         guard
             let slot = event.client.map({ Int($0.slot) })
-                ?? areas.bluetooth.apps[index].managers.firstIndex(where: {
+                ?? areas.bluetooth.apps[app].managers.firstIndex(where: {
                     $0.inUse && $0.peripherals.contains(event.peripheral)
                 })
-                ?? areas.bluetooth.apps[index].managers.firstIndex(where: \.inUse),
-            slot < areas.bluetooth.apps[index].managers.count, areas.bluetooth.apps[index].managers[slot].inUse
+                ?? areas.bluetooth.apps[app].managers.firstIndex(where: \.inUse),
+            slot < areas.bluetooth.apps[app].managers.count, areas.bluetooth.apps[app].managers[slot].inUse
         else { return nil }
         let client = BluetoothClient(app: app, slot: UInt16(slot))
         if local(client) != nil { return interest(of: client, in: event) }
         // A force quit leaves an app only what it has of accessories that were set up (BTC-8).
         if isBarred(app), !isSetUp(event.peripheral, for: app) { return nil }
         guard var found = interest(of: client, in: event) else {
-            return Interest(client, via: .connection, since: areas.bluetooth.apps[index].managers[slot].createdAt)
+            return Interest(client, via: .connection, since: areas.bluetooth.apps[app].managers[slot].createdAt)
         }
         if found.via == .operation, event.client == nil {
             // An event for everyone came to a subscription; only an answer is for the process that asked.
@@ -246,22 +232,22 @@ extension Router {
 
     /// The manager of a client; nil when it was released, or never was.
     private mutating func manager(of client: BluetoothClient) -> BluetoothRecord.Manager? {
-        guard isInstalled(client.app), Int(client.slot) < areas.bluetooth.apps[Int(client.app.number)].managers.count
+        guard isInstalled(client.app), Int(client.slot) < areas.bluetooth.apps[client.app].managers.count
         else {
             return nil
         }
-        let manager = areas.bluetooth.apps[Int(client.app.number)].managers[Int(client.slot)]
+        let manager = areas.bluetooth.apps[client.app].managers[Int(client.slot)]
         return manager.inUse ? manager : nil
     }
 
     // MARK: Consequences
 
     /// What the event changes for everyone, whoever heard of it.
-    private mutating func settleLinks(after event: WakeEvent, into output: inout RouterOutput) {
+    private mutating func settleLinks(after event: WakeEvent) {
         switch event.kind {
         case .peripheralConnected: linksConnected(event)
         case .peripheralConnectionFailed: removeLinks(of: event, connected: false)
-        case .peripheralDisconnected: loseLinks(event, into: &output)
+        case .peripheralDisconnected: loseLinks(event)
         case .notificationStateChanged:
             if event.failed, let client = event.client, Int(event.peripheral.number) < areas.bluetooth.peripherals.count
             {

@@ -62,15 +62,15 @@ extension Router {
 
     /// Bluetooth is off: subscriptions and requests ended with the links; services and advertising wait until it is on.
     mutating func pauseAir() {
-        for index in apps.indices {
-            for slot in areas.bluetooth.apps[index].managers.indices
-            where areas.bluetooth.apps[index].managers[slot].local != nil {
-                areas.bluetooth.apps[index].managers[slot].local!.standing = .off
-                areas.bluetooth.apps[index].managers[slot].local!.requests.removeAll()
-                areas.bluetooth.apps[index].managers[slot].local!.channels.removeAll()
+        for app in everyApp {
+            for slot in areas.bluetooth.apps[app].managers.indices
+            where areas.bluetooth.apps[app].managers[slot].local != nil {
+                areas.bluetooth.apps[app].managers[slot].local!.standing = .off
+                areas.bluetooth.apps[app].managers[slot].local!.requests.removeAll()
+                areas.bluetooth.apps[app].managers[slot].local!.channels.removeAll()
             }
-            noteRequests(of: AppID(UInt32(index)))
-            reschedule(AppID(UInt32(index)))
+            noteRequests(of: app)
+            reschedule(app)
         }
     }
 
@@ -112,57 +112,48 @@ extension Router {
     }
 
     /// The event will not reach the app: a central that waits for its answer gets an error.
-    mutating func refuseRequest(of event: WakeEvent, _ error: UInt8, into output: inout RouterOutput) {
+    mutating func refuseRequest(of event: WakeEvent, _ error: UInt8) {
         guard event.request != 0, let client = event.client, closeRequest(event.request, of: client) != nil else {
             return
         }
-        respond(error, to: event.request, of: client, into: &output)
+        respond(error, to: event.request, of: client)
     }
 
     /// Refuses those open requests of a client that match.
-    mutating func refuseRequests(
-        of client: BluetoothClient,
-        into output: inout RouterOutput,
-        where matches: (LocalPeripheral.Request) -> Bool
-    ) {
+    mutating func refuseRequests(of client: BluetoothClient, where matches: (LocalPeripheral.Request) -> Bool) {
         let refused = local(client)?.requests.filter(matches) ?? []
         guard !refused.isEmpty else { return }
         change(client) { held in held.requests.removeAll(where: matches) }
         noteRequests(of: client.app)
-        for request in refused { respond(AttributeError.unlikely, to: request.number, of: client, into: &output) }
+        for request in refused { respond(AttributeError.unlikely, to: request.number, of: client) }
     }
 
     /// The process that had them is gone, and answers no more.
-    mutating func refuseDeliveredRequests(of app: AppID, into output: inout RouterOutput) {
-        for slot in areas.bluetooth.apps[Int(app.number)].managers.indices {
-            refuseRequests(of: BluetoothClient(app: app, slot: UInt16(slot)), into: &output) { $0.delivered }
+    mutating func refuseDeliveredRequests(of app: AppID) {
+        for slot in areas.bluetooth.apps[app].managers.indices {
+            refuseRequests(of: BluetoothClient(app: app, slot: UInt16(slot))) { $0.delivered }
         }
     }
 
-    func respond(
-        _ error: UInt8,
-        to request: UInt32,
-        of client: BluetoothClient,
-        into output: inout RouterOutput
-    ) {
-        output.actions.append(.peripheralRole(.respond(client, request: request, result: error, value: nil)))
+    mutating func respond(_ error: UInt8, to request: UInt32, of client: BluetoothClient) {
+        act(.peripheralRole(.respond(client, request: request, result: error, value: nil)))
     }
 
     /// The time of a transaction is over: the central got no answer, and is told so.
-    mutating func expireRequests(of app: AppID, into output: inout RouterOutput) {
-        guard let due = areas.bluetooth.apps[Int(app.number)].requestDeadline, due <= now else { return }
+    mutating func expireRequests(of app: AppID) {
+        guard let due = areas.bluetooth.apps[app].requestDeadline, due <= now else { return }
         let limit = now
-        for slot in areas.bluetooth.apps[Int(app.number)].managers.indices {
+        for slot in areas.bluetooth.apps[app].managers.indices {
             let client = BluetoothClient(app: app, slot: UInt16(slot))
             let late = local(client)?.requests.filter { $0.deadline <= limit && $0.delivered } ?? []
-            refuseRequests(of: client, into: &output) { $0.deadline <= limit }
-            for _ in late { output.actions.append(.refused(app, .requestNotAnswered)) }
+            refuseRequests(of: client) { $0.deadline <= limit }
+            for _ in late { act(.refused(app, .requestNotAnswered)) }
         }
     }
 
     /// Keeps the earliest deadline of an app's open requests at hand.
     private mutating func noteRequests(of app: AppID) {
-        let first = areas.bluetooth.apps[Int(app.number)].firstRequestDeadline
-        areas.bluetooth.apps[Int(app.number)].requestDeadline = first
+        let first = areas.bluetooth.apps[app].firstRequestDeadline
+        areas.bluetooth.apps[app].requestDeadline = first
     }
 }

@@ -10,47 +10,47 @@ enum BluetoothSwitch: UInt8, Codable {
 
 /// Bluetooth going on and off.
 extension Router {
-    mutating func turnBluetooth(_ change: PhoneChange, into output: inout RouterOutput) {
+    mutating func turnBluetooth(_ change: PhoneChange) {
         switch change {
-        case .bluetoothOn: turnBluetoothOn(into: &output)
-        case .bluetoothOff: turnBluetoothOff(.offInSettings, into: &output)
+        case .bluetoothOn: turnBluetoothOn()
+        case .bluetoothOff: turnBluetoothOff(.offInSettings)
         case .bluetoothOffInControlCentre:
             let kind: BluetoothSwitch =
                 profile.areas.bluetooth.controlCentreLasts == nil ? .offInSettings : .offInControlCentre
-            if areas.bluetooth.powerSwitch == .on { turnBluetoothOff(kind, into: &output) }
+            if areas.bluetooth.powerSwitch == .on { turnBluetoothOff(kind) }
         case .airplaneModeOnKeepingBluetooth where profile.areas.bluetooth.airplaneModeKeepsBluetooth: break
         case .airplaneModeOn, .airplaneModeOnKeepingBluetooth:
-            if areas.bluetooth.powerSwitch != .offInSettings { turnBluetoothOff(.offInAirplaneMode, into: &output) }
+            if areas.bluetooth.powerSwitch != .offInSettings { turnBluetoothOff(.offInAirplaneMode) }
         case .airplaneModeOff:
-            if areas.bluetooth.powerSwitch == .offInAirplaneMode { turnBluetoothOn(into: &output) }
+            if areas.bluetooth.powerSwitch == .offInAirplaneMode { turnBluetoothOn() }
         case .lock, .unlock, .reboot, .setPasscode, .removePasscode, .displayOn, .callBegan, .callEnded: break
         }
     }
 
-    mutating func turnBluetoothOn(into output: inout RouterOutput) {
+    mutating func turnBluetoothOn() {
         areas.bluetooth.powerSwitch = .on
         areas.bluetooth.returns = nil
-        output.actions.append(.bluetooth(.power(true)))
+        act(.bluetooth(.power(true)))
     }
 
     /// What was kept over Control Centre goes when Bluetooth is then turned off for good.
-    private mutating func turnBluetoothOff(_ kind: BluetoothSwitch, into output: inout RouterOutput) {
+    private mutating func turnBluetoothOff(_ kind: BluetoothSwitch) {
         areas.bluetooth.powerSwitch = kind
         areas.bluetooth.returns =
             kind == .offInControlCentre
             ? profile.areas.bluetooth.controlCentreLasts.map { [now] in now.advanced(by: $0) } : nil
         if !areas.bluetooth.isOn { forgetRadio() }
-        output.actions.append(.bluetooth(.power(false)))
+        act(.bluetooth(.power(false)))
     }
 
     /// A restart turns on what was off in Control Centre.
-    mutating func bluetoothAfterReboot(into output: inout RouterOutput) {
-        if areas.bluetooth.powerSwitch == .offInControlCentre { turnBluetoothOn(into: &output) }
+    mutating func bluetoothAfterReboot() {
+        if areas.bluetooth.powerSwitch == .offInControlCentre { turnBluetoothOn() }
     }
 
     /// Bluetooth went off or on, whoever turned it: connections, requests and scans are gone for everyone (BTC-5,
     /// BTC-10), but for what the system keeps of terminated apps until Control Centre turns it on again (BTC-8).
-    mutating func bluetoothTurned(_ on: Bool, wasOn: Bool, into output: inout RouterOutput) {
+    mutating func bluetoothTurned(_ on: Bool, wasOn: Bool) {
         guard on else {
             forgetRadio()
             pauseAir()
@@ -58,7 +58,7 @@ extension Router {
         }
         areas.bluetooth.powerSwitch = .on
         areas.bluetooth.returns = nil
-        if wasOn { updateAir(into: &output) } else { takeUpRadio(into: &output) }
+        if wasOn { updateAir() } else { takeUpRadio() }
     }
 
     private mutating func forgetRadio() {
@@ -70,18 +70,17 @@ extension Router {
                 links: kept.map { Link(client: $0.client, connected: false, since: $0.since, options: $0.options) }
             )
         }
-        for index in apps.indices {
-            let app = AppID(UInt32(index))
-            if !apps[index].hasProcess, !outlivesPower(app) { apps[index].face.bluetoothOffSince = true }
-            for slot in areas.bluetooth.apps[index].managers.indices {
+        for app in everyApp {
+            if !apps[app].hasProcess, !outlivesPower(app) { apps[app].face.bluetoothOffSince = true }
+            for slot in areas.bluetooth.apps[app].managers.indices {
                 let client = BluetoothClient(app: app, slot: UInt16(slot))
                 if outlivesPower(client) { continue }
-                areas.bluetooth.apps[index].managers[slot].scan = nil
-                areas.bluetooth.apps[index].managers[slot].watch = nil
-                let kept = areas.bluetooth.apps[index].managers[slot].peripherals.filter {
+                areas.bluetooth.apps[app].managers[slot].scan = nil
+                areas.bluetooth.apps[app].managers[slot].watch = nil
+                let kept = areas.bluetooth.apps[app].managers[slot].peripherals.filter {
                     outlivesPower(client, on: $0)
                 }
-                areas.bluetooth.apps[index].managers[slot].peripherals = kept
+                areas.bluetooth.apps[app].managers[slot].peripherals = kept
             }
         }
     }
@@ -98,7 +97,7 @@ extension Router {
     }
 
     private func isPreserved(_ client: BluetoothClient) -> Bool {
-        let manager = areas.bluetooth.apps[Int(client.app.number)].managers[Int(client.slot)]
+        let manager = areas.bluetooth.apps[client.app].managers[Int(client.slot)]
         return !manager.attached && manager.isKept(profile)
     }
 

@@ -6,40 +6,28 @@ extension Router {
     static let managersLimit = 64
 
     /// Performs what an app asks of Core Bluetooth; says whether it is of Core Bluetooth.
-    mutating func bluetooth(_ request: AppRequest, from app: AppID, into output: inout RouterOutput) -> Bool {
+    mutating func bluetooth(_ request: AppRequest, from app: AppID) -> Bool {
         switch request {
         case .createManager(let number, let identifier):
-            createManager(number, restoreIdentifier: identifier, peripheralRole: false, for: app, into: &output)
+            createManager(number, restoreIdentifier: identifier, peripheralRole: false, for: app)
         case .releaseManager(let number):
-            withManager(number, of: app, into: &output) { router, slot, output in
-                router.releaseManager(slot, of: app, into: &output)
-            }
+            withManager(number, of: app) { $0.releaseManager($1, of: app) }
         case .scan(let number, let services, let allowDuplicates):
-            withManager(number, of: app, into: &output) { router, slot, output in
-                router.scan(slot, of: app, services: services, allowDuplicates: allowDuplicates, into: &output)
-            }
+            withManager(number, of: app) { $0.scan($1, of: app, services: services, allowDuplicates: allowDuplicates) }
         case .stopScan(let number):
-            withManager(number, of: app, into: &output) { router, slot, output in
-                router.stopScan(slot, of: app, into: &output)
-            }
+            withManager(number, of: app) { $0.stopScan($1, of: app) }
         case .connect(let number, let peripheral, let options):
-            withManager(number, of: app, into: &output) { router, slot, output in
-                router.connect(slot, of: app, peripheral: peripheral, options: options, into: &output)
-            }
+            withManager(number, of: app) { $0.connect($1, of: app, peripheral: peripheral, options: options) }
         case .watchConnections(let number, let peripherals, let services):
-            withManager(number, of: app, into: &output) { router, slot, output in
-                router.watchConnections(slot, of: app, of: peripherals, to: services, into: &output)
-            }
+            withManager(number, of: app) { $0.watchConnections($1, of: app, of: peripherals, to: services) }
         case .cancelConnection(let number, let peripheral):
-            withManager(number, of: app, into: &output) { router, slot, output in
-                router.cancelConnection(slot, of: app, peripheral: peripheral, into: &output)
-            }
+            withManager(number, of: app) { $0.cancelConnection($1, of: app, peripheral: peripheral) }
         case .operate(let number, let peripheral, let operation):
-            withManager(number, of: app, into: &output) { router, slot, output in
-                router.operate(operation, slot, of: app, peripheral: peripheral, into: &output)
+            withManager(number, of: app) { router, slot in
+                router.operate(operation, slot, of: app, peripheral: peripheral)
             }
         case .peripheralManager(let number, let request):
-            peripheralManager(request, number, from: app, into: &output)
+            peripheralManager(request, number, from: app)
         default: return false
         }
         return true
@@ -49,16 +37,15 @@ extension Router {
         _ number: ManagerNumber,
         of app: AppID,
         peripheralRole: Bool = false,
-        into output: inout RouterOutput,
-        _ body: (inout Router, Int, inout RouterOutput) -> Void
+        _ body: (inout Router, Int) -> Void
     ) {
-        guard let slot = areas.bluetooth.apps[Int(app.number)].slot(of: number),
-            (areas.bluetooth.apps[Int(app.number)].managers[slot].local != nil) == peripheralRole
+        guard let slot = areas.bluetooth.apps[app].slot(of: number),
+            (areas.bluetooth.apps[app].managers[slot].local != nil) == peripheralRole
         else {
-            output.actions.append(.refused(app, .unknownManager))
+            act(.refused(app, .unknownManager))
             return
         }
-        body(&self, slot, &output)
+        body(&self, slot)
     }
 
     // MARK: Managers
@@ -67,34 +54,32 @@ extension Router {
         _ number: ManagerNumber,
         restoreIdentifier: NameID,
         peripheralRole: Bool,
-        for app: AppID,
-        into output: inout RouterOutput
+        for app: AppID
     ) {
-        let index = Int(app.number)
-        guard areas.bluetooth.apps[index].slot(of: number) == nil else {
-            output.actions.append(.refused(app, .duplicateManager))
+        guard areas.bluetooth.apps[app].slot(of: number) == nil else {
+            act(.refused(app, .duplicateManager))
             return
         }
         if restoreIdentifier != .none,
-            let slot = areas.bluetooth.apps[index].managers.firstIndex(where: {
+            let slot = areas.bluetooth.apps[app].managers.firstIndex(where: {
                 $0.inUse && $0.restoreIdentifier == restoreIdentifier && ($0.local != nil) == peripheralRole
             })
         {
-            guard !areas.bluetooth.apps[index].managers[slot].attached else {
-                output.actions.append(.refused(app, .duplicateManager))
+            guard !areas.bluetooth.apps[app].managers[slot].attached else {
+                act(.refused(app, .duplicateManager))
                 return
             }
-            restoreManager(slot, as: number, of: app, into: &output)
+            restoreManager(slot, as: number, of: app)
             return
         }
-        let free = areas.bluetooth.apps[index].managers.firstIndex { !$0.inUse }
-        guard free != nil || areas.bluetooth.apps[index].managers.count < Self.managersLimit else {
-            output.actions.append(.refused(app, .tooMany))
+        let free = areas.bluetooth.apps[app].managers.firstIndex { !$0.inUse }
+        guard free != nil || areas.bluetooth.apps[app].managers.count < Self.managersLimit else {
+            act(.refused(app, .tooMany))
             return
         }
-        let slot = free ?? areas.bluetooth.apps[index].managers.count
-        if free == nil { areas.bluetooth.apps[index].managers.append(.init()) }
-        areas.bluetooth.apps[index].managers[slot] = .init(
+        let slot = free ?? areas.bluetooth.apps[app].managers.count
+        if free == nil { areas.bluetooth.apps[app].managers.append(.init()) }
+        areas.bluetooth.apps[app].managers[slot] = .init(
             inUse: true,
             attached: true,
             number: number,
@@ -102,27 +87,21 @@ extension Router {
             createdAt: now,
             local: peripheralRole ? LocalPeripheral() : nil
         )
-        updateAir(of: app, into: &output)
-        output.actions.append(.managerState(app, number, bluetoothState(for: app)))
+        updateAir(of: app)
+        act(.managerState(app, number, bluetoothState(for: app)))
     }
 
     /// The relaunched process made its manager again: willRestoreState, the state, then what waited (BTC-6).
-    private mutating func restoreManager(
-        _ slot: Int,
-        as number: ManagerNumber,
-        of app: AppID,
-        into output: inout RouterOutput
-    ) {
-        let index = Int(app.number)
-        areas.bluetooth.apps[index].managers[slot].attached = true
-        areas.bluetooth.apps[index].managers[slot].number = number
+    private mutating func restoreManager(_ slot: Int, as number: ManagerNumber, of app: AppID) {
+        areas.bluetooth.apps[app].managers[slot].attached = true
+        areas.bluetooth.apps[app].managers[slot].number = number
         let client = BluetoothClient(app: app, slot: UInt16(slot))
-        let manager = areas.bluetooth.apps[index].managers[slot]
+        let manager = areas.bluetooth.apps[app].managers[slot]
         if let local = manager.local {
-            output.actions.append(.restorePeripheral(app, number, local.restored))
-            output.actions.append(.managerState(app, number, bluetoothState(for: app)))
-            updateAir(of: app, into: &output)
-            deliverWaiting(to: app, into: &output)
+            act(.restorePeripheral(app, number, local.restored))
+            act(.managerState(app, number, bluetoothState(for: app)))
+            updateAir(of: app)
+            deliverWaiting(to: app)
             return
         }
         let preserved = manager.peripherals.compactMap { name in
@@ -134,7 +113,7 @@ extension Router {
                 )
             }
         }
-        output.actions.append(
+        act(
             .restore(
                 app,
                 number,
@@ -145,25 +124,24 @@ extension Router {
                 )
             )
         )
-        output.actions.append(.managerState(app, number, bluetoothState(for: app)))
-        deliverWaiting(to: app, into: &output)
+        act(.managerState(app, number, bluetoothState(for: app)))
+        deliverWaiting(to: app)
     }
 
     /// The process is gone. Managers with a restore identifier are preserved with all they hold; the others let go of
     /// the radio, and stay known only so that records can say why nothing woke the app (BTC-7).
-    mutating func detachManagers(of app: AppID, into output: inout RouterOutput) {
-        let index = Int(app.number)
-        for slot in areas.bluetooth.apps[index].managers.indices
-        where areas.bluetooth.apps[index].managers[slot].attached {
-            areas.bluetooth.apps[index].managers[slot].attached = false
+    mutating func detachManagers(of app: AppID) {
+        for slot in areas.bluetooth.apps[app].managers.indices
+        where areas.bluetooth.apps[app].managers[slot].attached {
+            areas.bluetooth.apps[app].managers[slot].attached = false
             let client = BluetoothClient(app: app, slot: UInt16(slot))
             let preserved =
                 profile.areas.bluetooth.restoration
-                && areas.bluetooth.apps[index].managers[slot].restoreIdentifier != .none
-            if let local = areas.bluetooth.apps[index].managers[slot].local {
-                detach(local, of: client, preserved: preserved, into: &output)
+                && areas.bluetooth.apps[app].managers[slot].restoreIdentifier != .none
+            if let local = areas.bluetooth.apps[app].managers[slot].local {
+                detach(local, of: client, preserved: preserved)
             } else if !preserved {
-                output.actions.append(.bluetooth(.release(client)))
+                act(.bluetooth(.release(client)))
             }
         }
     }
@@ -171,70 +149,53 @@ extension Router {
     /// The app will not be launched again, so that the system keeps nothing of its managers: links, requests, scans,
     /// subscriptions and adverts end, and nothing is restored later (LAUNCH-2), but for accessories that bring the app back
     /// all the same (BTC-8).
-    mutating func letGo(of app: AppID, into output: inout RouterOutput) {
-        for slot in areas.bluetooth.apps[Int(app.number)].managers.indices {
-            let manager = areas.bluetooth.apps[Int(app.number)].managers[slot]
+    mutating func letGo(of app: AppID) {
+        for slot in areas.bluetooth.apps[app].managers.indices {
+            let manager = areas.bluetooth.apps[app].managers[slot]
             guard manager.inUse, !manager.attached else { continue }
             let kept = manager.isKept(profile) ? manager.peripherals.filter { isSetUp($0, for: app) } : []
-            releaseManager(slot, of: app, keeping: kept, into: &output)
+            releaseManager(slot, of: app, keeping: kept)
         }
     }
 
     /// Drops the managers of an app that no process is attached to and that match.
-    mutating func releaseManagers(
-        of app: AppID,
-        into output: inout RouterOutput,
-        where matches: (BluetoothRecord.Manager) -> Bool
-    ) {
-        let index = Int(app.number)
-        for slot in areas.bluetooth.apps[index].managers.indices {
-            let manager = areas.bluetooth.apps[index].managers[slot]
-            if manager.inUse, !manager.attached, matches(manager) { releaseManager(slot, of: app, into: &output) }
+    mutating func releaseManagers(of app: AppID, where matches: (BluetoothRecord.Manager) -> Bool) {
+        for slot in areas.bluetooth.apps[app].managers.indices {
+            let manager = areas.bluetooth.apps[app].managers[slot]
+            if manager.inUse, !manager.attached, matches(manager) { releaseManager(slot, of: app) }
         }
     }
 
     /// Ends what a manager holds: its links, requests, scan, watch and advert, with what waits for it. What is of the kept
     /// peripherals, if there are any, stays, and the manager with it.
-    mutating func releaseManager(
-        _ slot: Int,
-        of app: AppID,
-        keeping kept: [NameID] = [],
-        into output: inout RouterOutput
-    ) {
-        let index = Int(app.number)
+    mutating func releaseManager(_ slot: Int, of app: AppID, keeping kept: [NameID] = []) {
         let client = BluetoothClient(app: app, slot: UInt16(slot))
-        for peripheral in areas.bluetooth.apps[index].managers[slot].peripherals where !kept.contains(peripheral) {
+        for peripheral in areas.bluetooth.apps[app].managers[slot].peripherals where !kept.contains(peripheral) {
             removeLink(of: client, to: peripheral)
         }
         areas.bluetooth.scanners.removeAll { $0 == client }
-        dropHeld(of: app, slot: slot, source: .bluetooth, into: &output) { !kept.contains($0.peripheral) }
-        dropKept(of: app, slot: slot, source: .bluetooth, into: &output) { !kept.contains($0.peripheral) }
-        dropWaiting(of: app, slot: slot, source: .bluetooth, into: &output) { !kept.contains($0.peripheral) }
-        if areas.bluetooth.apps[index].managers[slot].local == nil {
-            output.actions.append(.bluetooth(.release(client, keeping: kept)))
+        dropHeld(of: app, slot: slot, source: .bluetooth) { !kept.contains($0.peripheral) }
+        dropKept(of: app, slot: slot, source: .bluetooth) { !kept.contains($0.peripheral) }
+        dropWaiting(of: app, slot: slot, source: .bluetooth) { !kept.contains($0.peripheral) }
+        if areas.bluetooth.apps[app].managers[slot].local == nil {
+            act(.bluetooth(.release(client, keeping: kept)))
         } else {
-            takeOffAir(client, into: &output)
+            takeOffAir(client)
         }
         if kept.isEmpty {
-            areas.bluetooth.apps[index].managers[slot] = .init()
+            areas.bluetooth.apps[app].managers[slot] = .init()
         } else {
-            areas.bluetooth.apps[index].managers[slot].scan = nil
-            areas.bluetooth.apps[index].managers[slot].watch = nil
+            areas.bluetooth.apps[app].managers[slot].scan = nil
+            areas.bluetooth.apps[app].managers[slot].watch = nil
         }
     }
 
     // MARK: Requests
 
-    private mutating func scan(
-        _ slot: Int,
-        of app: AppID,
-        services: [NameID],
-        allowDuplicates: Bool,
-        into output: inout RouterOutput
-    ) {
-        guard mayUseRadio(app, into: &output) else { return }
+    private mutating func scan(_ slot: Int, of app: AppID, services: [NameID], allowDuplicates: Bool) {
+        guard mayUseRadio(app) else { return }
         let client = BluetoothClient(app: app, slot: UInt16(slot))
-        areas.bluetooth.apps[Int(app.number)].managers[slot].scan = .init(
+        areas.bluetooth.apps[app].managers[slot].scan = .init(
             services: services,
             allowDuplicates: allowDuplicates,
             since: now
@@ -244,88 +205,69 @@ extension Router {
         } else {
             areas.bluetooth.scanners.append(client)
         }
-        resumeScan(client, into: &output)
+        resumeScan(client)
     }
 
-    mutating func resumeScan(_ client: BluetoothClient, into output: inout RouterOutput) {
-        guard let scan = areas.bluetooth.apps[Int(client.app.number)].managers[Int(client.slot)].scan else { return }
-        areas.bluetooth.apps[Int(client.app.number)].managers[Int(client.slot)].scan!.missed = false
-        output.actions.append(
-            .bluetooth(.scan(client, services: scan.services, allowDuplicates: scan.allowDuplicates))
-        )
+    mutating func resumeScan(_ client: BluetoothClient) {
+        guard let scan = areas.bluetooth.apps[client.app].managers[Int(client.slot)].scan else { return }
+        areas.bluetooth.apps[client.app].managers[Int(client.slot)].scan!.missed = false
+        act(.bluetooth(.scan(client, services: scan.services, allowDuplicates: scan.allowDuplicates)))
     }
 
     /// Lets the radio report again what it reported in vain: the app may hear of it now.
-    mutating func repeatMissedScan(_ client: BluetoothClient, into output: inout RouterOutput) {
+    mutating func repeatMissedScan(_ client: BluetoothClient) {
         guard isKept(client),
-            areas.bluetooth.apps[Int(client.app.number)].managers[Int(client.slot)].scan?.missed == true
+            areas.bluetooth.apps[client.app].managers[Int(client.slot)].scan?.missed == true
         else {
             return
         }
-        resumeScan(client, into: &output)
+        resumeScan(client)
     }
 
-    mutating func repeatMissedScans(of app: AppID, into output: inout RouterOutput) {
-        for slot in areas.bluetooth.apps[Int(app.number)].managers.indices {
-            repeatMissedScan(BluetoothClient(app: app, slot: UInt16(slot)), into: &output)
+    mutating func repeatMissedScans(of app: AppID) {
+        for slot in areas.bluetooth.apps[app].managers.indices {
+            repeatMissedScan(BluetoothClient(app: app, slot: UInt16(slot)))
         }
     }
 
-    private mutating func stopScan(_ slot: Int, of app: AppID, into output: inout RouterOutput) {
+    private mutating func stopScan(_ slot: Int, of app: AppID) {
         let client = BluetoothClient(app: app, slot: UInt16(slot))
-        guard areas.bluetooth.apps[Int(app.number)].managers[slot].scan != nil else { return }
+        guard areas.bluetooth.apps[app].managers[slot].scan != nil else { return }
         // What was held is judged by the scan that it was for.
-        dropHeld(of: app, slot: slot, source: .bluetooth, into: &output) { $0.kind == .peripheralDiscovered }
-        areas.bluetooth.apps[Int(app.number)].managers[slot].scan = nil
+        dropHeld(of: app, slot: slot, source: .bluetooth) { $0.kind == .peripheralDiscovered }
+        areas.bluetooth.apps[app].managers[slot].scan = nil
         areas.bluetooth.scanners.removeAll { $0 == client }
-        output.actions.append(.bluetooth(.stopScan(client)))
+        act(.bluetooth(.stopScan(client)))
     }
 
-    private mutating func connect(
-        _ slot: Int,
-        of app: AppID,
-        peripheral: NameID,
-        options: ConnectOptions,
-        into output: inout RouterOutput
-    ) {
-        guard mayUseRadio(app, into: &output) else { return }
+    private mutating func connect(_ slot: Int, of app: AppID, peripheral: NameID, options: ConnectOptions) {
+        guard mayUseRadio(app) else { return }
         let client = BluetoothClient(app: app, slot: UInt16(slot))
         if link(of: client, to: peripheral) == nil {
             addLink(Link(client: client, connected: false, since: now), to: peripheral)
         }
         setOptions(options, of: client, to: peripheral)
-        output.actions.append(.bluetooth(.connect(client, peripheral: peripheral)))
+        act(.bluetooth(.connect(client, peripheral: peripheral)))
     }
 
-    private mutating func cancelConnection(
-        _ slot: Int,
-        of app: AppID,
-        peripheral: NameID,
-        into output: inout RouterOutput
-    ) {
+    private mutating func cancelConnection(_ slot: Int, of app: AppID, peripheral: NameID) {
         let client = BluetoothClient(app: app, slot: UInt16(slot))
         guard link(of: client, to: peripheral) != nil else {
-            output.actions.append(.refused(app, .notConnected))
+            act(.refused(app, .notConnected))
             return
         }
         // Nothing but the answer is wanted of it from here on (BT-1).
         areas.bluetooth.peripherals[Int(peripheral.number)].subscriptions.removeAll { $0.client == client }
-        dropHeld(of: app, slot: slot, source: .bluetooth, into: &output) {
+        dropHeld(of: app, slot: slot, source: .bluetooth) {
             $0.kind == .characteristicNotified && $0.peripheral == peripheral
         }
-        output.actions.append(.bluetooth(.disconnect(client, peripheral: peripheral)))
+        act(.bluetooth(.disconnect(client, peripheral: peripheral)))
     }
 
-    private mutating func operate(
-        _ operation: BluetoothOperation,
-        _ slot: Int,
-        of app: AppID,
-        peripheral: NameID,
-        into output: inout RouterOutput
-    ) {
+    private mutating func operate(_ operation: BluetoothOperation, _ slot: Int, of app: AppID, peripheral: NameID) {
         let client = BluetoothClient(app: app, slot: UInt16(slot))
         guard link(of: client, to: peripheral)?.connected == true else {
-            output.actions.append(.refused(app, .notConnected))
+            act(.refused(app, .notConnected))
             return
         }
         switch operation {
@@ -335,33 +277,29 @@ extension Router {
             )
         case .setNotify(let handle, false):
             areas.bluetooth.peripherals[Int(peripheral.number)].removeSubscription(of: client, to: handle)
-            dropHeld(of: app, slot: slot, source: .bluetooth, into: &output) {
+            dropHeld(of: app, slot: slot, source: .bluetooth) {
                 $0.kind == .characteristicNotified && $0.peripheral == peripheral && $0.attribute == handle
             }
         case .discoverServices, .discoverIncludedServices, .discoverCharacteristics, .discoverDescriptors, .read,
             .write, .readDescriptor, .writeDescriptor, .readSignalStrength, .openChannel:
             break
         }
-        output.actions.append(.bluetooth(.operate(client, peripheral: peripheral, operation)))
+        act(.bluetooth(.operate(client, peripheral: peripheral, operation)))
     }
 
     private mutating func watchConnections(
         _ slot: Int,
         of app: AppID,
         of peripherals: [NameID],
-        to services: [NameID],
-        into output: inout RouterOutput
+        to services: [NameID]
     ) {
-        let index = Int(app.number)
         let ends = peripherals.isEmpty && services.isEmpty
-        if ends, areas.bluetooth.apps[index].managers[slot].watch == nil { return }
-        areas.bluetooth.apps[index].managers[slot].watch =
+        if ends, areas.bluetooth.apps[app].managers[slot].watch == nil { return }
+        areas.bluetooth.apps[app].managers[slot].watch =
             ends ? nil : .init(peripherals: peripherals, services: services, since: now)
-        if ends { dropHeld(of: app, slot: slot, source: .bluetooth, into: &output) { $0.kind == .connectionEvent } }
+        if ends { dropHeld(of: app, slot: slot, source: .bluetooth) { $0.kind == .connectionEvent } }
         let client = BluetoothClient(app: app, slot: UInt16(slot))
-        output.actions.append(
-            .bluetooth(.watchConnections(client, peripherals: peripherals, services: services))
-        )
+        act(.bluetooth(.watchConnections(client, peripherals: peripherals, services: services)))
     }
 
     // MARK: Links
@@ -378,7 +316,7 @@ extension Router {
         let row = Int(peripheral.number)
         while areas.bluetooth.peripherals.count <= row { areas.bluetooth.peripherals.append(PeripheralRecord()) }
         areas.bluetooth.peripherals[row].insert(link)
-        areas.bluetooth.apps[Int(link.client.app.number)].managers[Int(link.client.slot)].peripherals.append(peripheral)
+        areas.bluetooth.apps[link.client.app].managers[Int(link.client.slot)].peripherals.append(peripheral)
     }
 
     mutating func removeLink(of client: BluetoothClient, to peripheral: NameID) {
@@ -386,9 +324,9 @@ extension Router {
         guard row < areas.bluetooth.peripherals.count else { return }
         areas.bluetooth.peripherals[row].remove(client)
         guard Int(client.app.number) < apps.count,
-            Int(client.slot) < areas.bluetooth.apps[Int(client.app.number)].managers.count
+            Int(client.slot) < areas.bluetooth.apps[client.app].managers.count
         else { return }
-        areas.bluetooth.apps[Int(client.app.number)].managers[Int(client.slot)].peripherals.removeAll {
+        areas.bluetooth.apps[client.app].managers[Int(client.slot)].peripherals.removeAll {
             $0 == peripheral
         }
     }
@@ -403,11 +341,7 @@ extension Router {
     }
 
     /// The phone restarted: connections are gone, each with an event of its own, and the radio forgets all that it held.
-    mutating func loseConnections(
-        _ kept: [(client: BluetoothClient, peripheral: NameID)],
-        by reboot: EventID,
-        into output: inout RouterOutput
-    ) {
+    mutating func loseConnections(_ kept: [(client: BluetoothClient, peripheral: NameID)], by reboot: EventID) {
         for row in areas.bluetooth.peripherals.indices {
             for link in areas.bluetooth.peripherals[row].links where link.connected {
                 let peripheral = NameID(UInt32(row))
@@ -415,7 +349,7 @@ extension Router {
                     removeLink(of: link.client, to: peripheral)
                     continue
                 }
-                output.actions.append(
+                act(
                     .raise(
                         WakeEvent(
                             kind: .peripheralDisconnected,
@@ -430,41 +364,37 @@ extension Router {
                 )
             }
         }
-        for index in apps.indices {
-            for slot in areas.bluetooth.apps[index].managers.indices
-            where areas.bluetooth.apps[index].managers[slot].isKept(profile)
-                && areas.bluetooth.apps[index].managers[slot].local == nil
+        for app in everyApp {
+            for slot in areas.bluetooth.apps[app].managers.indices
+            where areas.bluetooth.apps[app].managers[slot].isKept(profile)
+                && areas.bluetooth.apps[app].managers[slot].local == nil
             {
-                output.actions.append(
-                    .bluetooth(.release(BluetoothClient(app: AppID(UInt32(index)), slot: UInt16(slot))))
-                )
+                act(.bluetooth(.release(BluetoothClient(app: app, slot: UInt16(slot)))))
             }
         }
     }
 
     /// Asks the radio again for every scan, connection and published service that is kept.
-    mutating func takeUpRadio(into output: inout RouterOutput) {
+    mutating func takeUpRadio() {
         guard areas.bluetooth.isOn else { return }
-        updateAir(into: &output)
-        for client in areas.bluetooth.scanners where isKept(client) { resumeScan(client, into: &output) }
+        updateAir()
+        for client in areas.bluetooth.scanners where isKept(client) { resumeScan(client) }
         for row in areas.bluetooth.peripherals.indices {
             for link in areas.bluetooth.peripherals[row].links where !link.connected && isKept(link.client) {
-                output.actions.append(.bluetooth(.connect(link.client, peripheral: NameID(UInt32(row)))))
+                act(.bluetooth(.connect(link.client, peripheral: NameID(UInt32(row)))))
             }
         }
-        for index in apps.indices {
-            for slot in areas.bluetooth.apps[index].managers.indices {
-                let client = BluetoothClient(app: AppID(UInt32(index)), slot: UInt16(slot))
-                guard let watch = areas.bluetooth.apps[index].managers[slot].watch, isKept(client) else { continue }
-                output.actions.append(
-                    .bluetooth(.watchConnections(client, peripherals: watch.peripherals, services: watch.services))
-                )
+        for app in everyApp {
+            for slot in areas.bluetooth.apps[app].managers.indices {
+                let client = BluetoothClient(app: app, slot: UInt16(slot))
+                guard let watch = areas.bluetooth.apps[app].managers[slot].watch, isKept(client) else { continue }
+                act(.bluetooth(.watchConnections(client, peripherals: watch.peripherals, services: watch.services)))
             }
         }
     }
 
     func isKept(_ client: BluetoothClient) -> Bool {
-        areas.bluetooth.apps[Int(client.app.number)].managers[Int(client.slot)].isKept(profile)
+        areas.bluetooth.apps[client.app].managers[Int(client.slot)].isKept(profile)
     }
 }
 
@@ -474,7 +404,7 @@ extension Router {
     func preservedRestoreIdentifiers(of app: AppID) -> RestoreIdentifiers {
         var preserved = RestoreIdentifiers()
         guard profile.areas.bluetooth.restoration else { return preserved }
-        for manager in areas.bluetooth.apps[Int(app.number)].managers
+        for manager in areas.bluetooth.apps[app].managers
         where manager.inUse && !manager.attached && manager.restoreIdentifier != .none {
             if manager.local == nil {
                 preserved.central.append(manager.restoreIdentifier)
@@ -487,13 +417,13 @@ extension Router {
 
     /// Whether a manager's connection to a peripheral is up; nil when it neither has nor waits for one.
     package func connection(of app: AppID, manager: ManagerNumber, to peripheral: NameID) -> Bool? {
-        guard isInstalled(app), let slot = areas.bluetooth.apps[Int(app.number)].slot(of: manager) else { return nil }
+        guard isInstalled(app), let slot = areas.bluetooth.apps[app].slot(of: manager) else { return nil }
         return link(of: BluetoothClient(app: app, slot: UInt16(slot)), to: peripheral)?.connected
     }
 
     /// The client that a live manager of an app is to the sources.
     package func client(of app: AppID, manager: ManagerNumber) -> BluetoothClient? {
-        guard isInstalled(app), let slot = areas.bluetooth.apps[Int(app.number)].slot(of: manager) else { return nil }
+        guard isInstalled(app), let slot = areas.bluetooth.apps[app].slot(of: manager) else { return nil }
         return BluetoothClient(app: app, slot: UInt16(slot))
     }
 

@@ -13,12 +13,12 @@ extension Router {
     /// Looks which scans of the app count the sighting, and leaves those in the interest; when none does, the first
     /// scan stands for all. A sighting that was lost with the bench counts as the first again.
     mutating func sight(_ peripheral: NameID, by interest: inout Interest, again: Bool) -> Sighting {
-        let index = Int(interest.app.number)
-        let foreground = apps[index].state == .active || apps[index].state == .inactive
+        let app = interest.app
+        let foreground = apps[app].state == .active || apps[app].state == .inactive
         var counting = SlotSet()
         var sighting = Sighting.none
         for slot in interest.slots {
-            guard let scan = areas.bluetooth.apps[index].managers[slot].scan else { continue }
+            guard let scan = areas.bluetooth.apps[app].managers[slot].scan else { continue }
             let names = !scan.services.isEmpty
             let first = again || !scan.seen.contains(peripheral) || scan.allowDuplicates && foreground
             if first, names || foreground {
@@ -33,19 +33,19 @@ extension Router {
         }
         interest.slots = counting
         return Sighting(
-            services: areas.bluetooth.apps[index].managers[Int(interest.slot)].scan?.services.count ?? 0,
+            services: areas.bluetooth.apps[app].managers[Int(interest.slot)].scan?.services.count ?? 0,
             first: true
         )
     }
 
     /// A sighting that the app hears of counts for the scans it went to; one that was denied is to be made again.
     mutating func noteSighting(of peripheral: NameID, by interest: Interest, _ verdict: Verdict) {
-        let index = Int(interest.app.number)
-        for slot in interest.slots where areas.bluetooth.apps[index].managers[slot].scan != nil {
+        let app = interest.app
+        for slot in interest.slots where areas.bluetooth.apps[app].managers[slot].scan != nil {
             if verdict.delivers || verdict == .defer {
-                areas.bluetooth.apps[index].managers[slot].scan!.seen.insert(peripheral)
+                areas.bluetooth.apps[app].managers[slot].scan!.seen.insert(peripheral)
             } else if verdict == .deny {
-                areas.bluetooth.apps[index].managers[slot].scan!.missed = true
+                areas.bluetooth.apps[app].managers[slot].scan!.missed = true
             }
         }
     }

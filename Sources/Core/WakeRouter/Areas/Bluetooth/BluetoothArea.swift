@@ -21,7 +21,7 @@ struct BluetoothArea: Codable {
 
     var isConsistent: Bool {
         func isKnown(_ client: BluetoothClient) -> Bool {
-            Int(client.app.number) < apps.count && Int(client.slot) < apps[Int(client.app.number)].managers.count
+            Int(client.app.number) < apps.count && Int(client.slot) < apps[client.app].managers.count
         }
         return peripherals.allSatisfy { record in
             record.links.allSatisfy { isKnown($0.client) } && record.subscriptions.allSatisfy { isKnown($0.client) }
@@ -33,9 +33,9 @@ struct BluetoothArea: Codable {
     }
 
     mutating func restore() {
-        for (index, app) in apps.enumerated() {
+        for (number, app) in apps.enumerated() {
             for slot in app.managers.indices where app.managers[slot].scan != nil {
-                scanners.append(BluetoothClient(app: AppID(UInt32(index)), slot: UInt16(slot)))
+                scanners.append(BluetoothClient(app: AppID(UInt32(number)), slot: UInt16(slot)))
             }
         }
     }
@@ -51,17 +51,12 @@ extension Interest {
 }
 
 extension BluetoothArea: Area {
-    static func perform(
-        _ request: AppRequest,
-        from app: AppID,
-        in router: inout Router,
-        into output: inout RouterOutput
-    ) -> Bool {
-        router.bluetooth(request, from: app, into: &output)
+    static func perform(_ request: AppRequest, from app: AppID, in router: inout Router) -> Bool {
+        router.bluetooth(request, from: app)
     }
 
-    static func route(_ event: WakeEvent, in router: inout Router, into output: inout RouterOutput) {
-        router.routeBluetooth(event, into: &output)
+    static func route(_ event: WakeEvent, in router: inout Router) {
+        router.routeBluetooth(event)
     }
 
     static func interest(of app: AppID, in event: WakeEvent, held: Interest?, in router: inout Router) -> Interest? {
@@ -69,14 +64,14 @@ extension BluetoothArea: Area {
     }
 
     static func isConsistent(_ interest: Interest, _ router: Router) -> Bool {
-        let count = router.areas.bluetooth.apps[Int(interest.app.number)].managers.count
+        let count = router.areas.bluetooth.apps[interest.app].managers.count
         let slots = count == 64 ? UInt64.max : (1 << UInt64(count)) - 1
         return Int(interest.slot) < count && interest.slots.bits & ~slots == 0
     }
 
     static func registrations(of app: AppID, _ router: Router) -> [KeptRegistration] {
         var kept: [KeptRegistration] = []
-        for (slot, manager) in router.areas.bluetooth.apps[Int(app.number)].managers.enumerated()
+        for (slot, manager) in router.areas.bluetooth.apps[app].managers.enumerated()
         where manager.isKept(router.profile) {
             kept += router.registrations(of: manager, BluetoothClient(app: app, slot: UInt16(slot)))
         }
@@ -93,7 +88,7 @@ extension BluetoothArea: Area {
     static func observe(_ interest: Interest, in router: inout Router) -> AppSnapshot {
         var face = router.observe(interest, window: router.constants.profile.areas.bluetooth.window)
         face.restoreIdentifier =
-            router.areas.bluetooth.apps[Int(interest.app.number)].managers[Int(interest.slot)].restoreIdentifier
+            router.areas.bluetooth.apps[interest.app].managers[Int(interest.slot)].restoreIdentifier
         return face
     }
 
@@ -104,10 +99,10 @@ extension BluetoothArea: Area {
         isNew: Bool,
         in router: inout Router
     ) -> (AppSnapshot, CheckResults, BluetoothQuestion) {
-        let index = Int(interest.app.number)
+        let app = interest.app
         // Held on to, its profile is read where it stands rather than copied.
         let constants = router.constants
-        if router.areas.bluetooth.apps[index].managers[Int(interest.slot)].local != nil {
+        if router.areas.bluetooth.apps[app].managers[Int(interest.slot)].local != nil {
             let face = observe(interest, in: &router)
             let question = PeripheralQuestion(
                 kind: event.kind,
@@ -124,7 +119,7 @@ extension BluetoothArea: Area {
         var face = observe(interest, in: &router)
         face.scanServices = UInt16(clamping: sighting.services)
         face.endedByReboot = event.kind == .peripheralDisconnected && event.parent != .none
-        if !router.areas.bluetooth.apps[index].accessoriesSetUp.isEmpty {
+        if !router.areas.bluetooth.apps[app].accessoriesSetUp.isEmpty {
             router.noteSetUp(event, for: interest.client, &face)
         }
         let question = CentralQuestion(
@@ -138,16 +133,14 @@ extension BluetoothArea: Area {
         return (face, BluetoothRules.evaluate(question, of: face, by: constants.profile), .central(question))
     }
 
-    static func recorded(
-        _ event: WakeEvent,
-        for interest: Interest,
-        _ verdict: Verdict,
-        _ face: AppSnapshot,
-        in router: inout Router,
-        into output: inout RouterOutput
-    ) {
-        if face.state == .suspended { router.showAlert(of: event, to: interest, into: &output) }
-        if event.kind == .peripheralDiscovered { router.noteSighting(of: event.peripheral, by: interest, verdict) }
+    static func hear(_ step: EventStep, of event: WakeEvent, for interest: Interest, in router: inout Router) {
+        switch step {
+        case .recorded(let verdict, let state):
+            if state == .suspended { router.showAlert(of: event, to: interest) }
+            if event.kind == .peripheralDiscovered { router.noteSighting(of: event.peripheral, by: interest, verdict) }
+        case .delivered: router.noteDelivery(of: event)
+        case .deciding, .carriedOut, .deferring, .deferredDelivered: break
+        }
     }
 
     /// What would not have woken the app is kept all the same: the unlock may change links. A sighting is not: the radio
@@ -156,76 +149,75 @@ extension BluetoothArea: Area {
         event.kind != .peripheralDiscovered && event.request == 0
     }
 
-    static func managerNumber(_ slot: Int, of index: Int, in router: inout Router) -> ManagerNumber? {
-        guard router.areas.bluetooth.apps[index].managers[slot].attached else { return nil }
-        return router.areas.bluetooth.apps[index].managers[slot].number
+    static func managerNumber(_ slot: Int, of app: AppID, in router: inout Router) -> ManagerNumber? {
+        guard router.areas.bluetooth.apps[app].managers[slot].attached else { return nil }
+        return router.areas.bluetooth.apps[app].managers[slot].number
     }
 
-    static func expectsManager(_ slot: Int, of index: Int, in router: inout Router) -> Bool {
-        router.areas.bluetooth.apps[index].managers[slot].inUse
+    static func expectsManager(_ slot: Int, of app: AppID, in router: inout Router) -> Bool {
+        router.areas.bluetooth.apps[app].managers[slot].inUse
     }
 
-    static func delivered(_ event: WakeEvent, to app: AppID, in router: inout Router) {
-        router.noteDelivery(of: event)
+    static func reconnects(
+        _ manager: ManagerNumber,
+        of app: AppID,
+        after event: WakeEvent,
+        in router: inout Router
+    ) -> Bool {
+        router.reconnects(app, manager, after: event)
     }
 
-    static func lost(
-        _ event: WakeEvent,
-        forWantOfRoom: Bool,
-        in router: inout Router,
-        into output: inout RouterOutput
-    ) {
+    static func lost(_ event: WakeEvent, forWantOfRoom: Bool, in router: inout Router) {
         let error = forWantOfRoom ? AttributeError.insufficientResources : AttributeError.unlikely
-        router.refuseRequest(of: event, error, into: &output)
+        router.refuseRequest(of: event, error)
     }
 }
 
 /// Bluetooth, and what happens to apps and to the phone.
 extension BluetoothArea {
     static func installed(_ app: AppID, _ manifest: AppManifest, in router: inout Router) -> Bool {
-        let index = Int(app.number)
-        router.areas.bluetooth.apps[index].mayBeSetUp = manifest.accessorySetup
+        router.areas.bluetooth.apps[app].mayBeSetUp = manifest.accessorySetup
         let isAllowed = manifest.bluetoothAuthorization == .allowed
-        let changed = router.apps[index].face.bluetoothAllowed != isAllowed
-        router.apps[index].face.bluetoothAllowed = isAllowed
+        let changed = router.apps[app].face.bluetoothAllowed != isAllowed
+        router.apps[app].face.bluetoothAllowed = isAllowed
         // The user changed the app's access in Settings, which ends it (BTP-5).
         return changed
     }
 
-    static func hear(_ step: AppStep, of app: AppID, in router: inout Router, into output: inout RouterOutput) {
+    static func hear(_ step: AppStep, of app: AppID, in router: inout Router) {
         switch step {
-        case .uninstalled: router.releaseManagers(of: app, into: &output) { _ in true }
-        case .launching: router.releaseManagers(of: app, into: &output) { $0.restoreIdentifier == .none }
-        case .launched: router.apps[Int(app.number)].face.bluetoothOffSince = false
-        case .foregrounded: router.repeatMissedScans(of: app, into: &output)
+        case .uninstalled: router.releaseManagers(of: app) { _ in true }
+        case .launching: router.releaseManagers(of: app) { $0.restoreIdentifier == .none }
+        case .launched: router.apps[app].face.bluetoothOffSince = false
+        case .foregrounded: router.repeatMissedScans(of: app)
         case .ended:
-            router.refuseDeliveredRequests(of: app, into: &output)
-            router.detachManagers(of: app, into: &output)
-        case .barred: router.letGo(of: app, into: &output)
-        case .changed: router.updateAir(of: app, into: &output)
-        case .lapsed: router.expireRequests(of: app, into: &output)
+            router.refuseDeliveredRequests(of: app)
+            router.detachManagers(of: app)
+        case .barred: router.letGo(of: app)
+        case .changed: router.updateAir(of: app)
+        case .lapsed: router.expireRequests(of: app)
         case .moved, .suspended, .settling, .gone, .due, .reportDue: break
         }
     }
 
-    static func hear(_ step: PhoneStep, in router: inout Router, into output: inout RouterOutput) {
+    static func hear(_ step: PhoneStep, in router: inout Router) {
         switch step {
-        case .changed(let change, _): router.turnBluetooth(change, into: &output)
+        case .changed(let change, _): router.turnBluetooth(change)
         case .rebooting: router.areas.bluetooth.endedByReboot = router.keptLinks()
         case .rebooted(let id):
             let lost = router.areas.bluetooth.endedByReboot
             router.areas.bluetooth.endedByReboot = []
-            router.loseConnections(lost, by: id, into: &output)
-            router.takeOffAir(into: &output)
-        case .takeUp: router.takeUpRadio(into: &output)
-        case .restarted: router.bluetoothAfterReboot(into: &output)
+            router.loseConnections(lost, by: id)
+            router.takeOffAir()
+        case .takeUp: router.takeUpRadio()
+        case .restarted: router.bluetoothAfterReboot()
         case .unlocked:
-            for client in router.areas.bluetooth.scanners { router.repeatMissedScan(client, into: &output) }
-            router.updateAir(into: &output)
-        case .benchRestarted: router.takeOffAir(into: &output)
+            for client in router.areas.bluetooth.scanners { router.repeatMissedScan(client) }
+            router.updateAir()
+        case .benchRestarted: router.takeOffAir()
         case .due:
             guard let returns = router.areas.bluetooth.returns, returns <= router.now else { return }
-            router.turnBluetoothOn(into: &output)
+            router.turnBluetoothOn()
         case .lockChanged, .booted: break
         }
     }
@@ -234,8 +226,8 @@ extension BluetoothArea {
         face.bluetoothOn = isOn
     }
 
-    func due(of index: Int) -> Instant {
-        apps[index].requestDeadline ?? .distantFuture
+    func due(of app: AppID) -> Instant {
+        apps[app].requestDeadline ?? .distantFuture
     }
 
     var due: Instant { returns ?? .distantFuture }

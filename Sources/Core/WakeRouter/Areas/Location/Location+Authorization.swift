@@ -3,46 +3,38 @@ import WakeModel
 /// What the user lets apps know of the position.
 extension Router {
     /// The user is asked, and allows it, when nothing was said before.
-    mutating func authorize(_ app: AppID, always: Bool, into output: inout RouterOutput) {
-        let index = Int(app.number)
-        let before = apps[index].face.locationAuthorization
+    mutating func authorize(_ app: AppID, always: Bool) {
+        let before = apps[app].face.locationAuthorization
         switch (before, always || !profile.areas.location.levels) {
-        case (.notDetermined, false): authorize(app, .whenInUse, into: &output)
+        case (.notDetermined, false): authorize(app, .whenInUse)
         case (.notDetermined, true):
             // The word Always comes with the first event in the background (LOC-10).
             let isProvisional = profile.areas.location.levels && profile.areas.location.provisionalAlways
-            authorize(app, isProvisional ? .provisionalAlways : .always, into: &output)
-        case (.whenInUse, true) where !areas.location.apps[index].keepsWhenInUse: authorize(app, .always, into: &output)
+            authorize(app, isProvisional ? .provisionalAlways : .always)
+        case (.whenInUse, true) where !areas.location.apps[app].keepsWhenInUse: authorize(app, .always)
         default: break
         }
     }
 
-    private mutating func authorize(
-        _ app: AppID,
-        _ authorization: LocationAuthorization,
-        into output: inout RouterOutput
-    ) {
-        apps[Int(app.number)].face.locationAuthorization = authorization
-        output.actions.append(
-            .raise(WakeEvent(kind: .authorizationChanged, app: app, authorization: authorization), .none)
-        )
+    private mutating func authorize(_ app: AppID, _ authorization: LocationAuthorization) {
+        apps[app].face.locationAuthorization = authorization
+        act(.raise(WakeEvent(kind: .authorizationChanged, app: app, authorization: authorization), .none))
     }
 
     /// Asks the user when an event is the first that reaches the app only because it may always know the position. To
     /// an app that may go on nothing has changed.
-    mutating func askForAlways(_ event: WakeEvent, _ interest: Interest, into output: inout RouterOutput) {
+    mutating func askForAlways(_ event: WakeEvent, _ interest: Interest) {
         let app = interest.app
-        let index = Int(app.number)
         var counting = interest
         let (face, question) = lookAtLocation(event, for: &counting)
         guard LocationRules.needsAlways(question, of: face, by: constants.profile) else { return }
-        output.actions.append(.alert(app, event.kind, subject: event.subject, event.id))
-        guard areas.location.apps[index].keepsWhenInUse else {
-            apps[index].face.locationAuthorization = .always
+        act(.alert(app, event.kind, subject: event.subject, event.id))
+        guard areas.location.apps[app].keepsWhenInUse else {
+            apps[app].face.locationAuthorization = .always
             return
         }
-        let held = updatesHold(index)
-        authorize(app, .whenInUse, into: &output)
+        let held = updatesHold(app)
+        authorize(app, .whenInUse)
         if held { beginTaskBudget(of: app) }
     }
 
@@ -50,7 +42,7 @@ extension Router {
 
     /// What the user lets an app know of the position.
     package func locationAuthorization(of app: AppID) -> LocationAuthorization {
-        isInstalled(app) ? apps[Int(app.number)].face.locationAuthorization : .notDetermined
+        isInstalled(app) ? apps[app].face.locationAuthorization : .notDetermined
     }
 
     /// The regions that the system watches for an app, in order of their slots (REG-6).
@@ -58,7 +50,7 @@ extension Router {
         var circles: [CircularRegion] = []
         var beacons: [BeaconRegion] = []
         guard isInstalled(app) else { return (circles, beacons) }
-        for case let region? in areas.location.apps[Int(app.number)].regions {
+        for case let region? in areas.location.apps[app].regions {
             switch region.shape {
             case .circular(let region): circles.append(region)
             case .beacons(let region): beacons.append(region)

@@ -11,94 +11,89 @@ extension Router {
     /// The most beacons of one report.
     static let rangedBeaconsLimit = 256
 
-    mutating func range(_ region: BeaconRegion, _ app: AppID, into output: inout RouterOutput) {
-        let index = Int(app.number)
+    mutating func range(_ region: BeaconRegion, _ app: AppID) {
         guard profile.areas.location.beaconRegions else {
-            output.actions.append(.refused(app, .unavailable))
+            act(.refused(app, .unavailable))
             return
         }
         let ranged = LocationRecord.Ranged(region: region, since: now)
-        if let old = place(of: region.identifier, index) {
-            stopWatching(for: areas.location.apps[index].ranged[old].region.beacons, into: &output)
-            areas.location.apps[index].ranged[old] = ranged
+        if let old = place(of: region.identifier, app) {
+            stopWatching(for: areas.location.apps[app].ranged[old].region.beacons)
+            areas.location.apps[app].ranged[old] = ranged
         } else {
-            guard areas.location.apps[index].ranged.count < Self.rangedLimit else {
-                output.actions.append(.refused(app, .tooMany))
+            guard areas.location.apps[app].ranged.count < Self.rangedLimit else {
+                act(.refused(app, .tooMany))
                 return
             }
-            areas.location.apps[index].ranged.append(ranged)
+            areas.location.apps[app].ranged.append(ranged)
             Self.insert(app, into: &areas.location.rangingApps)
         }
-        watch(for: region.beacons, into: &output)
+        watch(for: region.beacons)
         followRanging(of: app)
     }
 
-    mutating func stopRanging(_ identifier: NameID, _ app: AppID, into output: inout RouterOutput) {
-        let index = Int(app.number)
-        guard let place = place(of: identifier, index) else {
-            output.actions.append(.refused(app, .unknownRegion))
+    mutating func stopRanging(_ identifier: NameID, _ app: AppID) {
+        guard let place = place(of: identifier, app) else {
+            act(.refused(app, .unknownRegion))
             return
         }
-        let ranged = areas.location.apps[index].ranged.remove(at: place)
-        if areas.location.apps[index].ranged.isEmpty { areas.location.rangingApps.removeAll { $0 == app } }
+        let ranged = areas.location.apps[app].ranged.remove(at: place)
+        if areas.location.apps[app].ranged.isEmpty { areas.location.rangingApps.removeAll { $0 == app } }
         followRanging(of: app)
-        stopWatching(for: ranged.region.beacons, into: &output)
+        stopWatching(for: ranged.region.beacons)
     }
 
-    mutating func stopAllRanging(of app: AppID, into output: inout RouterOutput) {
-        let all = areas.location.apps[Int(app.number)].ranged
+    mutating func stopAllRanging(of app: AppID) {
+        let all = areas.location.apps[app].ranged
         guard !all.isEmpty else { return }
-        areas.location.apps[Int(app.number)].ranged.removeAll()
+        areas.location.apps[app].ranged.removeAll()
         areas.location.rangingApps.removeAll { $0 == app }
         followRanging(of: app)
-        for ranged in all { stopWatching(for: ranged.region.beacons, into: &output) }
+        for ranged in all { stopWatching(for: ranged.region.beacons) }
     }
 
-    private func place(of identifier: NameID, _ index: Int) -> Int? {
-        areas.location.apps[index].ranged.firstIndex { $0.region.identifier == identifier }
+    private func place(of identifier: NameID, _ app: AppID) -> Int? {
+        areas.location.apps[app].ranged.firstIndex { $0.region.identifier == identifier }
     }
 
     /// Reports come while the app runs: the first an interval after it began, or runs again, and knows nothing of before.
     mutating func followRanging(of app: AppID) {
-        let index = Int(app.number)
-        let runs = apps[index].state != .suspended && apps[index].state != .notRunning
-        if !runs || areas.location.apps[index].ranged.isEmpty {
-            areas.location.apps[index].rangingDue = .distantFuture
-            for place in areas.location.apps[index].ranged.indices {
-                areas.location.apps[index].ranged[place].heard.removeAll()
+        let runs = apps[app].state != .suspended && apps[app].state != .notRunning
+        if !runs || areas.location.apps[app].ranged.isEmpty {
+            areas.location.apps[app].rangingDue = .distantFuture
+            for place in areas.location.apps[app].ranged.indices {
+                areas.location.apps[app].ranged[place].heard.removeAll()
             }
-        } else if areas.location.apps[index].rangingDue == .distantFuture {
-            areas.location.apps[index].rangingDue = now.advanced(by: Self.rangingInterval)
+        } else if areas.location.apps[app].rangingDue == .distantFuture {
+            areas.location.apps[app].rangingDue = now.advanced(by: Self.rangingInterval)
         }
     }
 
     /// Notes a beacon for the next reports of an app that ranges it. Says whether the app runs to get one.
     mutating func hearsRanged(_ app: AppID, _ beacon: BeaconSighting, _ known: inout Bool) -> Bool {
-        let index = Int(app.number)
         var counts = false
-        for place in areas.location.apps[index].ranged.indices
-        where areas.location.apps[index].ranged[place].region.beacons.matches(beacon) {
+        for place in areas.location.apps[app].ranged.indices
+        where areas.location.apps[app].ranged[place].region.beacons.matches(beacon) {
             known = true
-            if apps[index].state == .suspended { continue }
+            if apps[app].state == .suspended { continue }
             counts = true
-            areas.location.apps[index].ranged[place].hear(beacon, at: now)
+            areas.location.apps[app].ranged[place].hear(beacon, at: now)
         }
         return counts
     }
 
     /// Tells an app of the beacons of each of its constraints.
-    mutating func reportRanged(to app: AppID, into output: inout RouterOutput) {
-        let index = Int(app.number)
-        let next = areas.location.apps[index].rangingDue.advanced(by: Self.rangingInterval)
-        areas.location.apps[index].rangingDue = next > now ? next : now.advanced(by: Self.rangingInterval)
-        switch apps[index].stage {
+    mutating func reportRanged(to app: AppID) {
+        let next = areas.location.apps[app].rangingDue.advanced(by: Self.rangingInterval)
+        areas.location.apps[app].rangingDue = next > now ? next : now.advanced(by: Self.rangingInterval)
+        switch apps[app].stage {
         case .notRunning, .suspended, .freezing, .ending: return
         case .launching, .inactive, .active, .leaving, .background: break
         }
-        for place in areas.location.apps[index].ranged.indices {
-            let identifier = areas.location.apps[index].ranged[place].region.identifier
-            let beacons = areas.location.apps[index].ranged[place].report(at: now)
-            output.actions.append(
+        for place in areas.location.apps[app].ranged.indices {
+            let identifier = areas.location.apps[app].ranged[place].region.identifier
+            let beacons = areas.location.apps[app].ranged[place].report(at: now)
+            act(
                 .raise(
                     WakeEvent(kind: .beaconsRanged, subject: identifier, region: identifier, app: app),
                     .beacons(beacons)

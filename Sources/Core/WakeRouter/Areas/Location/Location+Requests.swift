@@ -7,44 +7,39 @@ extension Router {
     /// The most beacon regions that a process ranges.
     static let rangedLimit = 64
 
-    mutating func location(
-        _ request: LocationRequest,
-        manager number: ManagerNumber,
-        from app: AppID,
-        into output: inout RouterOutput
-    ) {
+    mutating func location(_ request: LocationRequest, manager number: ManagerNumber, from app: AppID) {
         if request == .create {
-            createLocationManager(number, for: app, into: &output)
+            createLocationManager(number, for: app)
             return
         }
-        guard let slot = areas.location.apps[Int(app.number)].slot(of: number) else {
-            output.actions.append(.refused(app, .unknownManager))
+        guard let slot = areas.location.apps[app].slot(of: number) else {
+            act(.refused(app, .unknownManager))
             return
         }
         let asker = Asker(app: app, slot: slot, number: number)
-        if !profile.areas.location.levels, request.needsPosition { authorize(app, always: true, into: &output) }
-        let held = updatesHold(Int(app.number))
-        defer { followUpdates(of: app, held: held, into: &output) }
+        if !profile.areas.location.levels, request.needsPosition { authorize(app, always: true) }
+        let held = updatesHold(app)
+        defer { followUpdates(of: app, held: held) }
         switch request {
         case .create: break
-        case .release: releaseLocationManager(asker, into: &output)
+        case .release: releaseLocationManager(asker)
         case .startUpdating(let filter, let allowsBackground, let pauses):
-            startUpdates(asker, filter, allowsBackground: allowsBackground, pauses: pauses, into: &output)
-        case .stopUpdating: stopUpdates(asker, into: &output)
-        case .allowBackground: _ = endsWithoutMode(app, into: &output)
-        case .startSignificant: startSignificant(app, into: &output)
-        case .stopSignificant: stopSignificant(app, into: &output)
-        case .startVisits: startVisits(app, into: &output)
+            startUpdates(asker, filter, allowsBackground: allowsBackground, pauses: pauses)
+        case .stopUpdating: stopUpdates(asker)
+        case .allowBackground: _ = endsWithoutMode(app)
+        case .startSignificant: startSignificant(app)
+        case .stopSignificant: stopSignificant(app)
+        case .startVisits: startVisits(app)
         case .stopVisits:
-            areas.location.apps[Int(app.number)].visits = nil
-        case .monitor(let region): monitor(.circular(region), asker, into: &output)
-        case .monitorBeacons(let region): monitor(.beacons(region), asker, into: &output)
-        case .stopMonitoring(let identifier): stopMonitoring(identifier, app, into: &output)
-        case .requestState(let identifier): tellState(of: identifier, asker, into: &output)
-        case .requestLocation: requestFix(asker, into: &output)
-        case .requestAuthorization(let always): authorize(app, always: always, into: &output)
-        case .range(let region): range(region, app, into: &output)
-        case .stopRanging(let identifier): stopRanging(identifier, app, into: &output)
+            areas.location.apps[app].visits = nil
+        case .monitor(let region): monitor(.circular(region), asker)
+        case .monitorBeacons(let region): monitor(.beacons(region), asker)
+        case .stopMonitoring(let identifier): stopMonitoring(identifier, app)
+        case .requestState(let identifier): tellState(of: identifier, asker)
+        case .requestLocation: requestFix(asker)
+        case .requestAuthorization(let always): authorize(app, always: always)
+        case .range(let region): range(region, app)
+        case .stopRanging(let identifier): stopRanging(identifier, app)
         }
     }
 
@@ -57,89 +52,75 @@ extension Router {
 
     // MARK: Managers
 
-    private mutating func createLocationManager(
-        _ number: ManagerNumber,
-        for app: AppID,
-        into output: inout RouterOutput
-    ) {
-        let index = Int(app.number)
-        guard number != 0, areas.location.apps[index].slot(of: number) == nil else {
-            output.actions.append(.refused(app, number == 0 ? .unknownManager : .duplicateManager))
+    private mutating func createLocationManager(_ number: ManagerNumber, for app: AppID) {
+        guard number != 0, areas.location.apps[app].slot(of: number) == nil else {
+            act(.refused(app, number == 0 ? .unknownManager : .duplicateManager))
             return
         }
-        let free = areas.location.apps[index].managers.firstIndex { !$0.inUse }
-        guard free != nil || areas.location.apps[index].managers.count < Self.locationManagersLimit else {
-            output.actions.append(.refused(app, .tooMany))
+        let free = areas.location.apps[app].managers.firstIndex { !$0.inUse }
+        guard free != nil || areas.location.apps[app].managers.count < Self.locationManagersLimit else {
+            act(.refused(app, .tooMany))
             return
         }
         let manager = LocationRecord.Manager(inUse: true, attached: true, number: number, createdAt: now)
         if let free {
-            areas.location.apps[index].managers[free] = manager
+            areas.location.apps[app].managers[free] = manager
         } else {
-            areas.location.apps[index].managers.append(manager)
+            areas.location.apps[app].managers.append(manager)
         }
-        output.actions.append(.locationAuthorization(app, number, apps[index].face.locationAuthorization))
-        deliverWaiting(to: app, into: &output)
+        act(.locationAuthorization(app, number, apps[app].face.locationAuthorization))
+        deliverWaiting(to: app)
     }
 
-    private mutating func releaseLocationManager(_ asker: Asker, into output: inout RouterOutput) {
-        let index = Int(asker.app.number)
-        areas.location.apps[index].managers[asker.slot - 1] = .init()
+    private mutating func releaseLocationManager(_ asker: Asker) {
+        let app = asker.app
+        areas.location.apps[app].managers[asker.slot - 1] = .init()
         removeUpdater(asker.app, asker.slot)
-        dropWaiting(of: asker.app, slot: asker.slot, source: .location, into: &output)
-        settleNeeds(of: asker.app, into: &output)
+        dropWaiting(of: asker.app, slot: asker.slot, source: .location)
+        settleNeeds(of: asker.app)
     }
 
     /// The process is gone: its managers go, but for what explains why nothing comes any more (LOC-3).
-    mutating func detachLocation(of app: AppID, into output: inout RouterOutput) {
-        let index = Int(app.number)
-        guard !areas.location.apps[index].managers.isEmpty else { return }
-        for place in areas.location.apps[index].managers.indices {
-            if areas.location.apps[index].managers[place].updates == nil {
-                areas.location.apps[index].managers[place] = .init()
+    mutating func detachLocation(of app: AppID) {
+        guard !areas.location.apps[app].managers.isEmpty else { return }
+        for place in areas.location.apps[app].managers.indices {
+            if areas.location.apps[app].managers[place].updates == nil {
+                areas.location.apps[app].managers[place] = .init()
                 removeUpdater(app, place + 1)
             } else {
-                areas.location.apps[index].managers[place].attached = false
-                areas.location.apps[index].managers[place].wantsFix = nil
+                areas.location.apps[app].managers[place].attached = false
+                areas.location.apps[app].managers[place].wantsFix = nil
             }
         }
-        stopAllRanging(of: app, into: &output)
-        settleNeeds(of: app, into: &output)
+        stopAllRanging(of: app)
+        settleNeeds(of: app)
     }
 
     /// A new process starts without managers.
     mutating func forgetDetachedLocation(of app: AppID) {
-        let index = Int(app.number)
-        guard !areas.location.apps[index].managers.isEmpty else { return }
-        areas.location.apps[index].managers.removeAll()
+        guard !areas.location.apps[app].managers.isEmpty else { return }
+        areas.location.apps[app].managers.removeAll()
         areas.location.updaters.removeAll { $0.app == app }
     }
 
     /// The app is removed from the phone, with all that the system kept for it.
-    mutating func forgetLocation(of app: AppID, into output: inout RouterOutput) {
-        let index = Int(app.number)
-        for slot in areas.location.apps[index].regions.indices { removeRegion(app, slot, into: &output) }
-        stopAllRanging(of: app, into: &output)
-        stopSignificant(app, into: &output)
+    mutating func forgetLocation(of app: AppID) {
+        for slot in areas.location.apps[app].regions.indices { removeRegion(app, slot) }
+        stopAllRanging(of: app)
+        stopSignificant(app)
         forgetDetachedLocation(of: app)
-        areas.location.apps[index].visits = nil
-        settleNeeds(of: app, into: &output)
-        areas.location.apps[index] = LocationRecord()
+        areas.location.apps[app].visits = nil
+        settleNeeds(of: app)
+        areas.location.apps[app] = LocationRecord()
     }
 
     // MARK: Positions
 
-    private mutating func startUpdates(
-        _ asker: Asker,
-        _ filter: Double,
-        allowsBackground: Bool,
-        pauses: Bool,
-        into output: inout RouterOutput
-    ) {
-        let index = Int(asker.app.number)
-        if allowsBackground, endsWithoutMode(asker.app, into: &output) { return }
-        if isRefused(asker, into: &output) { return }
-        let foreground = apps[index].state == .active || apps[index].state == .inactive
+    private mutating func startUpdates(_ asker: Asker, _ filter: Double, allowsBackground: Bool, pauses: Bool) {
+        let app = asker.app
+        if allowsBackground, endsWithoutMode(asker.app) { return }
+        if isRefused(asker) { return }
+        let foreground = apps[app].state == .active || apps[app].state == .inactive
         let place = asker.slot - 1
         var updates = LocationRecord.Updates(
             filterChord: filter,
@@ -148,49 +129,49 @@ extension Router {
             beganInForeground: foreground,
             since: now
         )
-        if let old = areas.location.apps[index].managers[place].updates, !old.paused {
+        if let old = areas.location.apps[app].managers[place].updates, !old.paused {
             updates.beganInForeground = old.beganInForeground || foreground
             updates.since = old.since
             updates.last = old.last
             updates.anchor = old.anchor
             updates.stillSince = old.stillSince
         }
-        areas.location.apps[index].managers[place].updates = updates
+        areas.location.apps[app].managers[place].updates = updates
         addUpdater(asker.app, asker.slot)
-        settleNeeds(of: asker.app, into: &output)
+        settleNeeds(of: asker.app)
     }
 
     /// Whether an app may set allowsBackgroundLocationUpdates and live (LOC-6).
     package func allowsBackgroundUpdates(of app: AppID) -> Bool {
         guard isInstalled(app) else { return false }
-        return !profile.areas.location.backgroundFlag || apps[Int(app.number)].face.modes.contains(.location)
+        return !profile.areas.location.backgroundFlag || apps[app].face.modes.contains(.location)
     }
 
     /// Core Location raises an exception, and nothing catches it (LOC-6). Says whether it did.
-    private mutating func endsWithoutMode(_ app: AppID, into output: inout RouterOutput) -> Bool {
+    private mutating func endsWithoutMode(_ app: AppID) -> Bool {
         if allowsBackgroundUpdates(of: app) { return false }
-        output.actions.append(.refused(app, .locationModeMissing))
-        end(app, cause: .crash, code: ExitRecord.abort, by: .none, into: &output)
+        act(.refused(app, .locationModeMissing))
+        end(app, cause: .crash, code: ExitRecord.abort, by: .none)
         return true
     }
 
-    private mutating func stopUpdates(_ asker: Asker, into output: inout RouterOutput) {
-        let index = Int(asker.app.number)
-        areas.location.apps[index].managers[asker.slot - 1].updates = nil
-        if areas.location.apps[index].managers[asker.slot - 1].wantsFix == nil { removeUpdater(asker.app, asker.slot) }
-        settleNeeds(of: asker.app, into: &output)
+    private mutating func stopUpdates(_ asker: Asker) {
+        let app = asker.app
+        areas.location.apps[app].managers[asker.slot - 1].updates = nil
+        if areas.location.apps[app].managers[asker.slot - 1].wantsFix == nil { removeUpdater(asker.app, asker.slot) }
+        settleNeeds(of: asker.app)
     }
 
-    private mutating func requestFix(_ asker: Asker, into output: inout RouterOutput) {
-        if isRefused(asker, into: &output) { return }
-        areas.location.apps[Int(asker.app.number)].managers[asker.slot - 1].wantsFix = now
+    private mutating func requestFix(_ asker: Asker) {
+        if isRefused(asker) { return }
+        areas.location.apps[asker.app].managers[asker.slot - 1].wantsFix = now
         addUpdater(asker.app, asker.slot)
-        settleNeeds(of: asker.app, into: &output)
+        settleNeeds(of: asker.app)
     }
 
     /// Tells an app that the user refused that it gets no position.
-    private mutating func isRefused(_ asker: Asker, into output: inout RouterOutput) -> Bool {
-        switch apps[Int(asker.app.number)].face.locationAuthorization {
+    private mutating func isRefused(_ asker: Asker) -> Bool {
+        switch apps[asker.app].face.locationAuthorization {
         case .notDetermined, .whenInUse, .always, .provisionalAlways: return false
         case .denied, .restricted:
             raise(
@@ -199,75 +180,72 @@ extension Router {
                 payload: .locationFailure(
                     code: LocationFailureCode.denied,
                     message: "The user does not allow the app to know the position."
-                ),
-                into: &output
+                )
             )
             return true
         }
     }
 
-    private mutating func startSignificant(_ app: AppID, into output: inout RouterOutput) {
-        guard areas.location.apps[Int(app.number)].significant == nil else { return }
-        areas.location.apps[Int(app.number)].significant = .init(since: now)
+    private mutating func startSignificant(_ app: AppID) {
+        guard areas.location.apps[app].significant == nil else { return }
+        areas.location.apps[app].significant = .init(since: now)
         Self.insert(app, into: &areas.location.significantApps)
-        settleNeeds(of: app, into: &output)
-        raiseSignificant(app, into: &output)
+        settleNeeds(of: app)
+        raiseSignificant(app)
     }
 
-    private mutating func stopSignificant(_ app: AppID, into output: inout RouterOutput) {
-        areas.location.apps[Int(app.number)].significant = nil
+    private mutating func stopSignificant(_ app: AppID) {
+        areas.location.apps[app].significant = nil
         areas.location.significantApps.removeAll { $0 == app }
-        settleNeeds(of: app, into: &output)
+        settleNeeds(of: app)
     }
 
-    private mutating func startVisits(_ app: AppID, into output: inout RouterOutput) {
+    private mutating func startVisits(_ app: AppID) {
         guard profile.areas.location.visits else {
-            output.actions.append(.refused(app, .unavailable))
+            act(.refused(app, .unavailable))
             return
         }
-        if areas.location.apps[Int(app.number)].visits == nil { areas.location.apps[Int(app.number)].visits = now }
+        if areas.location.apps[app].visits == nil { areas.location.apps[app].visits = now }
     }
 
     // MARK: Needs
 
     /// Keeps what is asked of the sources in step with what apps want.
-    mutating func settleNeeds(of app: AppID, into output: inout RouterOutput) {
-        let index = Int(app.number)
-        let needs = needsFixes(index)
-        if needs != areas.location.apps[index].needsFixes {
-            areas.location.apps[index].needsFixes = needs
+    mutating func settleNeeds(of app: AppID) {
+        let needs = needsFixes(app)
+        if needs != areas.location.apps[app].needsFixes {
+            areas.location.apps[app].needsFixes = needs
             areas.location.appsNeedingFixes += needs ? 1 : -1
             if areas.location.appsNeedingFixes == (needs ? 1 : 0) {
-                output.actions.append(.location(.positioning(needs)))
+                act(.location(.positioning(needs)))
             }
         }
         accountReceiver(of: app)
     }
 
-    private func needsFixes(_ index: Int) -> Bool {
-        areas.location.apps[index].significant != nil
-            || areas.location.apps[index].managers.contains { manager in
+    private func needsFixes(_ app: AppID) -> Bool {
+        areas.location.apps[app].significant != nil
+            || areas.location.apps[app].managers.contains { manager in
                 manager.attached && (manager.wantsFix != nil || manager.updates.map { !$0.paused } == true)
             }
-            || areas.location.apps[index].regions.contains { region in
+            || areas.location.apps[app].regions.contains { region in
                 if case .circular? = region?.shape { true } else { false }
             }
     }
 
     /// The time for which an app keeps the receiver on is its own (LOC-9).
     mutating func accountReceiver(of app: AppID) {
-        let index = Int(app.number)
-        let asleep = apps[index].state == .suspended || apps[index].state == .notRunning
-        let keepsOn = areas.location.apps[index].managers.contains { manager in
+        let asleep = apps[app].state == .suspended || apps[app].state == .notRunning
+        let keepsOn = areas.location.apps[app].managers.contains { manager in
             guard manager.attached, let updates = manager.updates, !updates.paused else { return false }
-            return !asleep || goesOnInBackground(updates) && apps[index].face.modes.contains(.location)
+            return !asleep || goesOnInBackground(updates) && apps[app].face.modes.contains(.location)
         }
-        if let since = areas.location.apps[index].receiverSince {
+        if let since = areas.location.apps[app].receiverSince {
             if keepsOn { return }
-            areas.location.apps[index].receiverTime = areas.location.apps[index].receiverTime + now.since(since)
-            areas.location.apps[index].receiverSince = nil
+            areas.location.apps[app].receiverTime = areas.location.apps[app].receiverTime + now.since(since)
+            areas.location.apps[app].receiverSince = nil
         } else if keepsOn {
-            areas.location.apps[index].receiverSince = now
+            areas.location.apps[app].receiverSince = now
         }
     }
 
@@ -278,15 +256,15 @@ extension Router {
     /// How long an app has kept the receiver on (LOC-9).
     package func receiverTime(of app: AppID, at instant: Instant) -> Instant.Span {
         guard Int(app.number) < apps.count else { return .zero }
-        let record = areas.location.apps[Int(app.number)]
+        let record = areas.location.apps[app]
         return record.receiverTime + (record.receiverSince.map { instant.since($0) } ?? .zero)
     }
 
     /// Asks the sources again for all that is wanted: they know nothing of before.
-    mutating func takeUpLocation(into output: inout RouterOutput) {
-        if areas.location.appsNeedingFixes > 0 { output.actions.append(.location(.positioning(true))) }
+    mutating func takeUpLocation() {
+        if areas.location.appsNeedingFixes > 0 { act(.location(.positioning(true))) }
         if !areas.location.watchedBeacons.isEmpty {
-            output.actions.append(.location(.watchBeacons(areas.location.watchedBeacons.keys.sorted())))
+            act(.location(.watchBeacons(areas.location.watchedBeacons.keys.sorted())))
         }
     }
 
@@ -311,14 +289,8 @@ extension Router {
     }
 
     /// An answer to one manager.
-    mutating func raise(
-        _ kind: EventKind,
-        for asker: Asker,
-        region: NameID = .none,
-        payload: EventPayload = .none,
-        into output: inout RouterOutput
-    ) {
-        output.actions.append(
+    mutating func raise(_ kind: EventKind, for asker: Asker, region: NameID = .none, payload: EventPayload = .none) {
+        act(
             .raise(
                 WakeEvent(kind: kind, subject: region, region: region, app: asker.app, manager: asker.number),
                 payload

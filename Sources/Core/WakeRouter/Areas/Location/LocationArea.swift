@@ -26,19 +26,14 @@ struct LocationArea: Codable {
 }
 
 extension LocationArea: Area {
-    static func perform(
-        _ request: AppRequest,
-        from app: AppID,
-        in router: inout Router,
-        into output: inout RouterOutput
-    ) -> Bool {
+    static func perform(_ request: AppRequest, from app: AppID, in router: inout Router) -> Bool {
         guard case .location(let number, let request) = request else { return false }
-        router.location(request, manager: number, from: app, into: &output)
+        router.location(request, manager: number, from: app)
         return true
     }
 
-    static func route(_ event: WakeEvent, in router: inout Router, into output: inout RouterOutput) {
-        router.routeLocation(event, into: &output)
+    static func route(_ event: WakeEvent, in router: inout Router) {
+        router.routeLocation(event)
     }
 
     static func interest(of app: AppID, in event: WakeEvent, held: Interest?, in router: inout Router) -> Interest? {
@@ -46,7 +41,7 @@ extension LocationArea: Area {
     }
 
     static func registrations(of app: AppID, _ router: Router) -> [KeptRegistration] {
-        let record = router.areas.location.apps[Int(app.number)]
+        let record = router.areas.location.apps[app]
         var kept: [KeptRegistration] = []
         for manager in record.managers where manager.attached {
             if let updates = manager.updates {
@@ -82,27 +77,23 @@ extension LocationArea: Area {
         return (face, LocationRules.evaluate(question, of: face, by: router.constants.profile), question)
     }
 
-    static func deciding(
-        _ event: WakeEvent,
-        for interest: Interest,
-        in router: inout Router,
-        into output: inout RouterOutput
-    ) {
-        guard router.apps[Int(interest.app.number)].face.locationAuthorization == .provisionalAlways else { return }
-        router.askForAlways(event, interest, into: &output)
-    }
-
-    static func carriedOut(
-        _ event: WakeEvent,
-        for interest: Interest,
-        _ verdict: Verdict,
-        _ reason: Reason,
-        in router: inout Router,
-        into output: inout RouterOutput
-    ) {
-        guard verdict.delivers else { return }
-        if event.kind == .positionFixed { router.noteUpdate(event, for: interest, into: &output) }
-        if event.kind == .significantChange { router.noteChange(event, of: interest.app) }
+    static func hear(_ step: EventStep, of event: WakeEvent, for interest: Interest, in router: inout Router) {
+        switch step {
+        case .deciding:
+            guard router.apps[interest.app].face.locationAuthorization == .provisionalAlways else { return }
+            router.askForAlways(event, interest)
+        case .carriedOut(let verdict, _):
+            guard verdict.delivers else { return }
+            if event.kind == .positionFixed { router.noteUpdate(event, for: interest) }
+            if event.kind == .significantChange { router.noteChange(event, of: interest.app) }
+        case .deferring:
+            guard event.kind == .positionFixed else { return }
+            router.replaceKept(of: interest.app, by: interest.slots)
+        case .deferredDelivered:
+            guard event.kind == .positionFixed else { return }
+            router.noteUpdate(event, for: interest)
+        case .recorded, .delivered: break
+        }
     }
 
     /// The app is told where the phone is: of significant changes the newest is kept.
@@ -110,74 +101,54 @@ extension LocationArea: Area {
         newer.kind == .significantChange && older.kind == .significantChange
     }
 
-    static func managerNumber(_ slot: Int, of index: Int, in router: inout Router) -> ManagerNumber? {
-        if slot == 0 { return router.areas.location.apps[index].hasManager ? 0 : nil }
-        guard slot <= router.areas.location.apps[index].managers.count,
-            router.areas.location.apps[index].managers[slot - 1].attached
+    static func managerNumber(_ slot: Int, of app: AppID, in router: inout Router) -> ManagerNumber? {
+        if slot == 0 { return router.areas.location.apps[app].hasManager ? 0 : nil }
+        guard slot <= router.areas.location.apps[app].managers.count,
+            router.areas.location.apps[app].managers[slot - 1].attached
         else { return nil }
-        return router.areas.location.apps[index].managers[slot - 1].number
+        return router.areas.location.apps[app].managers[slot - 1].number
     }
 
-    static func expectsManager(_ slot: Int, of index: Int, in router: inout Router) -> Bool { slot == 0 }
-
-    static func deferring(
-        _ event: WakeEvent,
-        for interest: Interest,
-        in router: inout Router,
-        into output: inout RouterOutput
-    ) {
-        guard event.kind == .positionFixed else { return }
-        router.replaceKept(of: interest.app, by: interest.slots, into: &output)
-    }
-
-    static func deferredDelivered(
-        _ event: WakeEvent,
-        for interest: Interest,
-        in router: inout Router,
-        into output: inout RouterOutput
-    ) {
-        if event.kind == .positionFixed { router.noteUpdate(event, for: interest, into: &output) }
-    }
+    static func expectsManager(_ slot: Int, of app: AppID, in router: inout Router) -> Bool { slot == 0 }
 
     static func user(_ action: UserAction, _ app: AppID, in router: inout Router) {
         switch action {
-        case .allowAlways: router.areas.location.apps[Int(app.number)].keepsWhenInUse = false
-        case .keepWhenInUse: router.areas.location.apps[Int(app.number)].keepsWhenInUse = true
+        case .allowAlways: router.areas.location.apps[app].keepsWhenInUse = false
+        case .keepWhenInUse: router.areas.location.apps[app].keepsWhenInUse = true
         default: break
         }
     }
 
-    static func hear(_ step: AppStep, of app: AppID, in router: inout Router, into output: inout RouterOutput) {
-        let index = Int(app.number)
+    static func hear(_ step: AppStep, of app: AppID, in router: inout Router) {
         switch step {
-        case .uninstalled: router.forgetLocation(of: app, into: &output)
+        case .uninstalled: router.forgetLocation(of: app)
         case .launching: router.forgetDetachedLocation(of: app)
         case .moved:
-            if !router.areas.location.apps[index].managers.isEmpty { router.accountReceiver(of: app) }
-            if !router.areas.location.apps[index].ranged.isEmpty { router.followRanging(of: app) }
-        case .ended: router.detachLocation(of: app, into: &output)
+            if !router.areas.location.apps[app].managers.isEmpty { router.accountReceiver(of: app) }
+            if !router.areas.location.apps[app].ranged.isEmpty { router.followRanging(of: app) }
+        case .ended: router.detachLocation(of: app)
         case .due:
-            if router.areas.location.apps[index].due <= router.now { router.regionsDue(of: app, into: &output) }
+            if router.areas.location.apps[app].due <= router.now { router.regionsDue(of: app) }
         case .reportDue:
-            if router.areas.location.apps[index].rangingDue <= router.now {
-                router.reportRanged(to: app, into: &output)
+            if router.areas.location.apps[app].rangingDue <= router.now {
+                router.reportRanged(to: app)
             }
         default: break
         }
     }
 
-    static func hear(_ step: PhoneStep, in router: inout Router, into output: inout RouterOutput) {
+    static func hear(_ step: PhoneStep, in router: inout Router) {
         switch step {
-        case .changed(.displayOn, let id): router.displayOn(by: id, into: &output)
-        case .takeUp: router.takeUpLocation(into: &output)
+        case .changed(.displayOn, let id): router.displayOn(by: id)
+        case .takeUp: router.takeUpLocation()
         default: break
         }
     }
 
-    static func runsOn(_ index: Int, _ router: Router) -> Bool { router.updatesHold(index) }
+    static func runsOn(_ app: AppID, _ router: Router) -> Bool { router.updatesHold(app) }
 
-    func due(of index: Int) -> Instant {
-        min(apps[index].due, apps[index].rangingDue)
+    func due(of app: AppID) -> Instant {
+        min(apps[app].due, apps[app].rangingDue)
     }
 }
 

@@ -16,20 +16,15 @@ struct VoIPArea: Codable {
 }
 
 extension VoIPArea: Area {
-    static func perform(
-        _ request: AppRequest,
-        from app: AppID,
-        in router: inout Router,
-        into output: inout RouterOutput
-    ) -> Bool {
+    static func perform(_ request: AppRequest, from app: AppID, in router: inout Router) -> Bool {
         guard case .voip(let request) = request else { return false }
-        router.voip(request, from: app, into: &output)
+        router.voip(request, from: app)
         return true
     }
 
-    static func route(_ event: WakeEvent, in router: inout Router, into output: inout RouterOutput) {
+    static func route(_ event: WakeEvent, in router: inout Router) {
         guard let app = event.app, let interest = router.voipInterest(of: app, in: event) else { return }
-        router.decide(event, for: interest, into: &output)
+        router.decide(event, for: interest)
         router.reschedule(app)
     }
 
@@ -38,7 +33,7 @@ extension VoIPArea: Area {
     }
 
     static func registrations(of app: AppID, _ router: Router) -> [KeptRegistration] {
-        let record = router.areas.voip.apps[Int(app.number)]
+        let record = router.areas.voip.apps[app]
         return record.sockets.map { KeptRegistration(via: .voipSocket, subject: $0.peer, since: $0.since) }
             + (record.keepAlive.map { [KeptRegistration(via: .keepAlive, subject: .none, since: $0.since)] } ?? [])
     }
@@ -52,7 +47,7 @@ extension VoIPArea: Area {
         isNew: Bool,
         in router: inout Router
     ) -> (AppSnapshot, CheckResults, VoIPQuestion) {
-        let record = router.areas.voip.apps[Int(interest.app.number)]
+        let record = router.areas.voip.apps[interest.app]
         var face = observe(interest, in: &router)
         let question = VoIPQuestion(
             kind: event.kind,
@@ -65,40 +60,34 @@ extension VoIPArea: Area {
         return (face, VoIPRules.evaluate(question, of: face, by: router.constants.profile), question)
     }
 
-    static func carriedOut(
-        _ event: WakeEvent,
-        for interest: Interest,
-        _ verdict: Verdict,
-        _ reason: Reason,
-        in router: inout Router,
-        into output: inout RouterOutput
-    ) {
-        router.noteCall(event, verdict, reason, of: interest.app, into: &output)
+    static func hear(_ step: EventStep, of event: WakeEvent, for interest: Interest, in router: inout Router) {
+        guard case .carriedOut(let verdict, let reason) = step else { return }
+        router.noteCall(event, verdict, reason, of: interest.app)
     }
 
-    static func managerNumber(_ slot: Int, of index: Int, in router: inout Router) -> ManagerNumber? {
-        router.apps[index].hasProcess ? 0 : nil
+    static func managerNumber(_ slot: Int, of app: AppID, in router: inout Router) -> ManagerNumber? {
+        router.apps[app].hasProcess ? 0 : nil
     }
 
-    static func hear(_ step: AppStep, of app: AppID, in router: inout Router, into output: inout RouterOutput) {
+    static func hear(_ step: AppStep, of app: AppID, in router: inout Router) {
         switch step {
         case .moved(let from, _):
-            guard !router.areas.voip.apps[Int(app.number)].sockets.isEmpty else { return }
-            router.watchSockets(of: app, from: from, into: &output)
-        case .ended: router.closeSockets(of: app, into: &output)
-        case .gone(let cause, let code): router.launchVoIPAfterExit(app, cause, code, into: &output)
+            guard !router.areas.voip.apps[app].sockets.isEmpty else { return }
+            router.watchSockets(of: app, from: from)
+        case .ended: router.closeSockets(of: app)
+        case .gone(let cause, let code): router.launchVoIPAfterExit(app, cause, code)
         case .lapsed:
-            router.keepAliveDue(of: app, into: &output)
-            router.tearDownDue(of: app, into: &output)
+            router.keepAliveDue(of: app)
+            router.tearDownDue(of: app)
         default: break
         }
     }
 
-    static func hear(_ step: PhoneStep, in router: inout Router, into output: inout RouterOutput) {
-        if case .booted = step { router.launchVoIPAfterBoot(into: &output) }
+    static func hear(_ step: PhoneStep, in router: inout Router) {
+        if case .booted = step { router.launchVoIPAfterBoot() }
     }
 
-    func due(of index: Int) -> Instant { apps[index].due }
+    func due(of app: AppID) -> Instant { apps[app].due }
 }
 
 extension VoIPQuestion: AreaQuestion {
