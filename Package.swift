@@ -131,6 +131,7 @@ let package = Package(
             linkerSettings: [.unsafeFlags(["-nostartfiles", "-static-stdlib", "-Xlinker", "-z", "-Xlinker", "now"])]
         ),
         clang("CWakeShims", uses: ["CBluetooth"]),
+        clang("CJournalFiles", uses: ["CSQLite"]),
         clang("CVirtualTime"),
 
         // Core
@@ -162,7 +163,7 @@ let package = Package(
         ),
         room("WakeProcesses", on: "System", uses: ["CWakeShims", "WakeSystem"]),
         room("WakeVirtualTime", on: "System", uses: ["CVirtualTime", "WakeSystem"]),
-        room("WakeJournal", on: "System", uses: ["CSQLite", "WakeModel", "WakePorts"]),
+        room("WakeJournal", on: "System", uses: ["CJournalFiles", "CSQLite", "WakeModel", "WakePorts"]),
 
         // EventSources
         room(

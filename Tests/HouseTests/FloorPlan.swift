@@ -32,7 +32,7 @@ enum FloorPlan {
             imports: ["CWakeShims", "WakeSystem"]
         ),
         Room(name: "WakeVirtualTime", floor: "System", imports: ["CVirtualTime", "WakeSystem"]),
-        Room(name: "WakeJournal", floor: "System", imports: ["CSQLite", "WakeModel", "WakePorts"]),
+        Room(name: "WakeJournal", floor: "System", imports: ["CJournalFiles", "CSQLite", "WakeModel", "WakePorts"]),
 
         Room(
             name: "WakeBluetooth",
@@ -145,7 +145,9 @@ enum FloorPlan {
     static let libraries: Set<String> = ["CSystemd", "CSQLite", "CYAML", "CUdev", "CALSA", "CBluetooth"]
 
     /// Our own code in C, but for the halves: what each needs.
-    static let clang: [String: [String]] = ["CWakeShims": ["CBluetooth"], "CVirtualTime": []]
+    static let clang: [String: [String]] = [
+        "CWakeShims": ["CBluetooth"], "CJournalFiles": ["CSQLite"], "CVirtualTime": [],
+    ]
 
     /// Loaded into apps by its file, and linked by nothing.
     static let preloaded = "WakebenchTime"

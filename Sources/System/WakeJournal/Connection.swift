@@ -1,3 +1,4 @@
+import CJournalFiles
 import CSQLite
 import Glibc
 import WakePorts
@@ -12,7 +13,7 @@ final class Connection {
         self.path = path
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (creating ? SQLITE_OPEN_CREATE : 0)
-        let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+        let code = unsafe sqlite3_open_v2(path, &opened, flags, wake_journal_files())
         guard code == SQLITE_OK, let opened = unsafe opened else {
             let reason = unsafe opened.map { unsafe sqlite3_system_errno($0) } ?? ENOENT
             let words = unsafe Self.words(String(cString: sqlite3_errstr(code)), reason)
