@@ -123,10 +123,11 @@ extension Run {
             try bench.settle(at: now)
             try keepSnapshot()
             try tellReaders()
-            let next = min(deadline, end, bench.commitDue ?? .distantFuture)
-            if next != armed {
+            let next = min(deadline, end, bench.commitDue ?? .distantFuture, recorder.writingDue ?? .distantFuture)
+            // One that goes off before there is something to do costs less than one that is set again in each turn.
+            if next < armed {
                 armed = next
-                if next == .distantFuture { timer.disarm() } else { timer.arm(at: startedAt + next.nanoseconds) }
+                timer.arm(at: startedAt + next.nanoseconds)
             }
             // Who watches the clock sees it tick, whether anything happens or not.
             try loop.runOnce(timeout: progress == nil ? nil : max(0, nextProgress - MonotonicClock.now()))
@@ -157,9 +158,12 @@ extension Run {
             if recorder.hasNews { recorder.committed() }
             if let failure = recorder.failure { throw failure }
         }
-        guard !recorder.restless.isEmpty else { return }
-        recorder.register(at: reached) { bench.router.registrations(of: $0) }
-        try recorder.flush()
+        if !recorder.restless.isEmpty {
+            recorder.register(at: reached) { bench.router.registrations(of: $0) }
+            try recorder.flush()
+        } else if let due = recorder.writingDue, due <= reached {
+            try recorder.flush()
+        }
     }
 
     private func tellProgress() {

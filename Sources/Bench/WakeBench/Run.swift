@@ -291,7 +291,7 @@ package final class Run {
         let watches = try endings.asked.map { try loop.signal($0) { [unowned self] in interrupted = true } }
         defer { for watch in watches { watch.cancel() } }
         // Who reads the logs meanwhile sees each turn as soon as it is committed.
-        recorder.isFollowed = realTime || follow != nil
+        recorder.reading = follow != nil ? .atOnce : realTime ? .soon : .atEnd
         if realTime { try runInRealTime() } else { try runInVirtualTime() }
         try bench.commit()
         noteSilence()

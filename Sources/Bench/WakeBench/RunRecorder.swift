@@ -37,8 +37,22 @@ final class RunRecorder: BenchObserver {
     private var signposts: [SignpostBound] = []
     /// Processes that ended by themselves before they had launched, the first of each app.
     private(set) var diedAtLaunch: [ExitEntry] = []
-    /// Whether the logs are read while the run goes on: each turn then reaches the files as soon as it is committed.
-    var isFollowed = false
+    /// When somebody reads the logs.
+    enum Reading {
+        case atEnd
+        /// While the run goes on: each turn reaches the files as soon as it is committed.
+        case atOnce
+        /// While the run goes on, in real time: what comes in quick succession reaches the files together.
+        case soon
+    }
+
+    var reading = Reading.atEnd
+    /// When what was committed must have reached the files; nil when all has, or nobody reads them before the end.
+    private(set) var writingDue: Instant?
+    /// When they were written last.
+    private var written = Instant(nanoseconds: -gatheringTime.nanoseconds)
+    /// For how long lines come together before they are written to files that are read meanwhile.
+    private static let gatheringTime = Instant.Span.milliseconds(100)
     /// Whether the router has the phone locked, after the input that is observed.
     var isLocked: () -> Bool = { false }
     /// Told of what happened, once it has happened for good; nil when nobody follows.
@@ -201,7 +215,11 @@ final class RunRecorder: BenchObserver {
         do throws(ReportError) {
             try decisions.settle()
             try outcomes.settle()
-            if isFollowed { try flush() }
+            switch reading {
+            case .atEnd: break
+            case .atOnce: try flush()
+            case .soon: writingDue = writingDue ?? max(now, written.advanced(by: Self.gatheringTime))
+            }
         } catch {
             failure = error
         }
@@ -402,6 +420,7 @@ final class RunRecorder: BenchObserver {
         try outcomes.settle()
         try decisions.flush()
         try outcomes.flush()
+        (writingDue, written) = (nil, now)
     }
 
     /// Writes down how long an app kept the receiver on.

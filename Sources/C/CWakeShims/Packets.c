@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -35,26 +36,54 @@ int wake_send(int socket, const void *bytes, size_t count, const int *descriptor
     return errno == EAGAIN || errno == ENOBUFS || errno == ETOOMANYREFS ? 0 : -1;
 }
 
-ssize_t wake_receive(int socket, void *buffer, size_t capacity, int *descriptors, int *descriptor_count, int *truncated) {
-    char control[CMSG_SPACE(sizeof(int) * WAKE_MOST_RECEIVED)] __attribute__((aligned(8)));
-    struct iovec vector = {.iov_base = buffer, .iov_len = capacity};
-    struct msghdr message = {
-        .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
-    *descriptor_count = 0;
-    *truncated = 0;
-    ssize_t count;
+enum { CONTROL = CMSG_SPACE(sizeof(int) * WAKE_MOST_RECEIVED) };
+
+struct wake_mail {
+    size_t capacity;
+    struct mmsghdr headers[WAKE_MOST_PACKETS];
+    struct iovec vectors[WAKE_MOST_PACKETS];
+    char control[WAKE_MOST_PACKETS][CONTROL] __attribute__((aligned(8)));
+    int descriptors[WAKE_MOST_RECEIVED];
+    unsigned char bytes[]; // of one packet after the other
+};
+
+struct wake_mail *wake_mail_make(size_t capacity) {
+    struct wake_mail *mail = malloc(sizeof *mail + capacity * WAKE_MOST_PACKETS);
+    if (mail) mail->capacity = capacity;
+    return mail;
+}
+
+void wake_mail_free(struct wake_mail *mail) {
+    free(mail);
+}
+
+int wake_mail_receive(struct wake_mail *mail, int socket) {
+    for (int index = 0; index < WAKE_MOST_PACKETS; index++) {
+        mail->vectors[index] = (struct iovec){
+            .iov_base = mail->bytes + mail->capacity * (size_t)index, .iov_len = mail->capacity};
+        mail->headers[index].msg_hdr = (struct msghdr){
+            .msg_iov = &mail->vectors[index], .msg_iovlen = 1, .msg_control = mail->control[index],
+            .msg_controllen = CONTROL};
+    }
+    int count;
     do {
-        count = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+        count = recvmmsg(socket, mail->headers, WAKE_MOST_PACKETS, MSG_DONTWAIT | MSG_CMSG_CLOEXEC, NULL);
     } while (count < 0 && errno == EINTR);
-    if (count < 0) return -1;
-    for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+    return count;
+}
+
+struct wake_packet wake_mail_packet(struct wake_mail *mail, int index) {
+    struct msghdr *message = &mail->headers[index].msg_hdr;
+    struct wake_packet packet = {
+        .bytes = mail->vectors[index].iov_base, .size = mail->headers[index].msg_len, .descriptors = mail->descriptors,
+        .is_truncated = (message->msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0};
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header; header = CMSG_NXTHDR(message, header)) {
         if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
         size_t size = header->cmsg_len - CMSG_LEN(0);
-        memcpy(descriptors, CMSG_DATA(header), size);
-        *descriptor_count = (int)(size / sizeof(int));
+        memcpy(mail->descriptors, CMSG_DATA(header), size);
+        packet.descriptor_count = (int)(size / sizeof(int));
     }
-    *truncated = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
-    return count;
+    return packet;
 }
 
 int wake_is_hung_up(int socket) {

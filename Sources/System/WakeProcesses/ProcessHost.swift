@@ -43,8 +43,7 @@ import WakeSystem
     /// Enclosures whose app has ended and that are not empty yet.
     private var ending: [ObjectIdentifier: any Enclosure] = [:]
     private var serial: UInt64 = 0
-    private var buffer = [UInt8](repeating: 0, count: ProcessHost.largestPacket)
-    private var numbers = [Int32](repeating: -1, count: Int(WAKE_MOST_RECEIVED))
+    private let mail: Mail
 
     /// Finds a freezer and is ready to start apps.
     ///
@@ -70,6 +69,7 @@ import WakeSystem
             let reasons = probes.map { "\($0.kind.rawValue): \($0.reason)" }.joined(separator: "; ")
             throw ProcessError(.freezerUnavailable, "freezer \(choice.rawValue) does not work here: \(reasons)")
         }
+        mail = Mail(largest: Self.largestPacket)
         self.loop = loop
         self.probes = probes
         self.freezer = found
@@ -280,34 +280,42 @@ import WakeSystem
     /// - Returns: whether nothing more was there.
     @discardableResult
     package func receive(from app: UInt32) -> Bool {
-        for _ in 0..<Self.packetsInTurn {
+        for _ in 0..<Self.packetsInTurn / Mail.mostPackets {
             guard let running = apps[app], running.isOpen else { return true }
-            guard receiveOne(from: running) else { return true }
+            guard receiveSome(from: running) else { return true }
         }
         return false
     }
 
-    private func receiveOne(from running: RunningApp) -> Bool {
-        var count: Int32 = 0
-        var truncated: Int32 = 0
-        let size = unsafe wake_receive(running.socket, &buffer, buffer.count, &numbers, &count, &truncated)
-        if size < 0 && errno == EAGAIN { return false }
-        // It went without reading all; the kernel says so before it gives what it had said (unix(7)).
-        if size < 0 && errno == ECONNRESET { return true }
-        var descriptors = ReceivedDescriptors(Array(numbers.prefix(Int(count))))
+    /// Reads as many packets as one call brings. Says whether there may be more.
+    private func receiveSome(from running: RunningApp) -> Bool {
+        let packets = mail.receive(from: running.socket)
+        if packets.isEmpty {
+            // It went without reading all; the kernel says so before it gives what it had said (unix(7)).
+            if errno == ECONNRESET { return true }
+            if errno != EAGAIN { hasClosed(running) }
+        }
+        for packet in packets { take(packet, from: running) }
+        return packets.count == Mail.mostPackets
+    }
+
+    private func take(_ packet: ReceivedPacket, from running: RunningApp) {
+        var descriptors = packet.descriptors
         defer { letGo(descriptors.take(), of: running) }
-        if truncated == 1 || count > Self.mostDescriptors {
+        guard running.isOpen else { return }
+        if packet.isTruncated || descriptors.count > Self.mostDescriptors {
             onFault?(running.app, .truncated)
-            return true
+        } else if packet.bytes.isEmpty, wake_is_hung_up(running.socket) != 0 {
+            // No bytes mean the end, or a packet without any.
+            hasClosed(running)
+        } else {
+            onPacket?(running.app, packet.bytes, &descriptors)
         }
-        // No bytes mean the end, or a packet without any.
-        if size < 0 || size == 0 && wake_is_hung_up(running.socket) != 0 {
-            running.closeSocket()
-            onFault?(running.app, Self.isEnding(running.pid) ? .ending : .closed)
-            return false
-        }
-        onPacket?(running.app, Array(buffer[..<size]), &descriptors)
-        return true
+    }
+
+    private func hasClosed(_ running: RunningApp) {
+        running.closeSocket()
+        onFault?(running.app, Self.isEnding(running.pid) ? .ending : .closed)
     }
 
     /// Closes what nobody took, where a close that waits keeps nobody else waiting. One that sends more of it than can be

@@ -133,10 +133,25 @@ enum {
 };
 // 1: sent; 0: full; -1: errno (EPIPE, ECONNRESET: the other end is gone).
 int wake_send(int socket, const void *bytes, size_t count, const int *descriptors, int descriptor_count);
-// The packet's size (0: a packet without bytes, or the end); -1 with errno (EAGAIN: nothing there). There must be places for
-// WAKE_MOST_RECEIVED descriptors. *truncated is 1 when the packet was larger than the buffer, or this process may not have as
-// many descriptors more as it carried.
-ssize_t wake_receive(int socket, void *buffer, size_t capacity, int *descriptors, int *descriptor_count, int *truncated);
+
+// A packet that came. Without bytes it is an empty one, or the end of the socket. It is truncated when it was larger than
+// there is room for, or this process may not have as many descriptors more as it carried.
+struct wake_packet {
+    const unsigned char *bytes;
+    size_t size;
+    const int *descriptors; // valid until the next packet is looked at
+    int descriptor_count;
+    int is_truncated;
+};
+
+// Room for the packets of one call. Those of them that are never needed are never touched.
+enum { WAKE_MOST_PACKETS = 8 };
+struct wake_mail;
+struct wake_mail *wake_mail_make(size_t capacity);
+void wake_mail_free(struct wake_mail *mail);
+// recvmmsg(2), which tells in one call that no more is there. How many packets; -1 with errno (EAGAIN: none).
+int wake_mail_receive(struct wake_mail *mail, int socket);
+struct wake_packet wake_mail_packet(struct wake_mail *mail, int index);
 
 // close(2) of what somebody else made may wait in the kernel, such as for what a TCP socket with SO_LINGER has not sent. A
 // few threads of the C library do it, in which nothing of ours runs. The number of descriptors that wait for one of them.
