@@ -133,6 +133,7 @@ let package = Package(
         clang("CWakeShims", uses: ["CBluetooth"]),
         clang("CJournalFiles", uses: ["CSQLite"]),
         clang("CVirtualTime"),
+        clang("CWakeClient"),
 
         // Core
         // Its numbers and words are public where all else is package: other rooms inline equality of public types only,
@@ -225,7 +226,7 @@ let package = Package(
         ),
 
         // SDK
-        room("WakeClient", on: "SDK", uses: ["WakeWire"]),
+        room("WakeClient", on: "SDK", uses: ["CWakeClient", "WakeWire"]),
         room("WakeFoundation", on: "SDK", uses: ["WakeClient"]),
         room("_Testing_UIKit", on: "SDK"),
         room("UIKit", on: "SDK", uses: ["CUIKit", "WakeClient", "WakeFoundation", "WakeWire", "_Testing_UIKit"]),

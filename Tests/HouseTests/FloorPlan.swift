@@ -90,7 +90,7 @@ enum FloorPlan {
     ///
     /// A module with a Clang half imports that half by its own name.
     static let sdk: [Room] = [
-        Room(name: "WakeClient", floor: "SDK", imports: ["WakeWire"], foundation: true),
+        Room(name: "WakeClient", floor: "SDK", imports: ["CWakeClient", "WakeWire"], foundation: true),
         // What Apple's Foundation and Dispatch have, and Linux's do not.
         Room(name: "WakeFoundation", floor: "SDK", imports: ["WakeClient"], foundation: true),
         Room(name: "_Testing_UIKit", floor: "SDK", imports: []),
@@ -146,7 +146,7 @@ enum FloorPlan {
 
     /// Our own code in C, but for the halves: what each needs.
     static let clang: [String: [String]] = [
-        "CWakeShims": ["CBluetooth"], "CJournalFiles": ["CSQLite"], "CVirtualTime": [],
+        "CWakeShims": ["CBluetooth"], "CJournalFiles": ["CSQLite"], "CVirtualTime": [], "CWakeClient": [],
     ]
 
     /// Loaded into apps by its file, and linked by nothing.
@@ -171,7 +171,7 @@ enum FloorPlan {
     /// What comes with the toolchain and the system.
     static let system: Set<String> = ["Glibc", "Dispatch", "Synchronization"]
     /// What stands for Foundation in a room that may import it.
-    static let foundation: Set<String> = ["Foundation", "FoundationEssentials", "FoundationXML"]
+    static let foundation: Set<String> = ["CoreFoundation", "Foundation", "FoundationEssentials", "FoundationXML"]
 }
 
 /// The house as it stands in the package's folder.

@@ -108,9 +108,7 @@ extension UIApplication {
         DispatchQueue.main.async {
             BenchClient.shared.send(.launched)
         }
-        while true {
-            _ = RunLoop.main.run(mode: .default, before: .distantFuture)
-        }
+        BenchClient.shared.runMainLoop()
     }
 
     private static func makeApplication(_ principal: NSObject.Type) -> UIApplication {

@@ -4,8 +4,9 @@ import WakeWire
 
 /// The process's one connection to its bench.
 ///
-/// A thread of its own reads the socket and hands what arrives to the queues of those it is for; requests are sent from
-/// any thread. When the bench is gone the process ends quietly. In a process that no bench started, ``WithoutBench`` answers.
+/// What arrives goes to the queues of those it is for. The main run loop reads the socket, or a thread of its own where some of
+/// them are other queues than the main one; who waits for an answer reads meanwhile. Requests are sent from any thread. When
+/// the bench is gone the process ends quietly. In a process that no bench started, ``WithoutBench`` answers.
 package final class BenchClient: Sendable {
     /// Takes the deliveries of one manager on its queue, and the descriptor that came with the packet.
     package typealias Receiver = @Sendable (WireDeliveryBody, ReceivedDescriptor?) -> Void
@@ -21,6 +22,7 @@ package final class BenchClient: Sendable {
         var managers: [UInt32: Manager] = [:]
         var application: ApplicationReceiver?
         var currentWake: Wakebench.Wake?
+        var idleReader = IdleReader.nobody
     }
 
     struct Manager {
@@ -32,7 +34,8 @@ package final class BenchClient: Sendable {
     }
 
     /// Nil when no bench started this process.
-    private let socket: BenchSocket?
+    let socket: BenchSocket?
+    let reading = ReadingMemory()
     private let state = Mutex(State())
     private let welcomed = DispatchSemaphore(value: 0)
 
@@ -56,10 +59,8 @@ package final class BenchClient: Sendable {
 
     private init(socket: BenchSocket?) {
         self.socket = socket
+        DispatchQueue.main.setSpecific(key: Self.queueNumber, value: Self.mainNumber)
         guard socket != nil else { return }
-        let reader = Thread { [unowned self] in readUntilClosed() }
-        reader.name = "wakebench.reader"
-        reader.start()
         send(.hello(version: WireLimits.version, client: "swift", pid: Int(getpid()), batches: true))
     }
 
@@ -85,7 +86,7 @@ package final class BenchClient: Sendable {
         manager.queue.async { manager.receiver(body, nil) }
     }
 
-    /// Sends a request and waits for its answer, which the reader thread brings; the main queue is not needed for it.
+    /// Sends a request and waits for its answer; the main queue is not needed for it.
     ///
     /// A bench that does not answer within 30 s is reported on stderr, and the answer is a failure.
     ///
@@ -115,7 +116,7 @@ package final class BenchClient: Sendable {
         if !socket.send(message, with: descriptor) {
             endWithBench()
         }
-        if let reply = answer.wait(seconds: 30) {
+        if let reply = wait(on: answer.arrived, seconds: 30, for: { answer.given }) {
             return reply
         }
         state.withLock { _ = $0.waiting.removeValue(forKey: id) }
@@ -142,18 +143,21 @@ package final class BenchClient: Sendable {
         hearsOfAll: Bool = false,
         receiver: @escaping Receiver
     ) -> UInt32 {
-        state.withLock { state in
-            let manager = state.nextManager
+        let (number, manager) = state.withLock { state in
+            let number = state.nextManager
             state.nextManager += 1
             let queue = inOrder(queue)
-            state.managers[manager] = Manager(
+            let manager = Manager(
                 queue: queue,
-                queueNumber: number(of: queue, UInt64(manager)),
+                queueNumber: self.number(of: queue, UInt64(number)),
                 hearsOfAll: hearsOfAll,
                 receiver: receiver
             )
-            return manager
+            state.managers[number] = manager
+            return (number, manager)
         }
+        if manager.queueNumber != Self.mainNumber { readInThread() }
+        return number
     }
 
     /// The queue itself, or, for one of the system's concurrent queues, a queue on it that keeps deliveries in order.
@@ -172,6 +176,8 @@ package final class BenchClient: Sendable {
     }
 
     private static let queueNumber = DispatchSpecificKey<UInt64>()
+    /// The number of the main queue.
+    private static let mainNumber: UInt64 = 0
 
     /// Forgets a manager; what still arrives for it is acknowledged and dropped.
     package func unregister(manager: UInt32) {
@@ -194,6 +200,8 @@ package final class BenchClient: Sendable {
     /// Waits for the welcome in a program without an application; it counts as launched once its main queue drains.
     package func runWithoutApplication() {
         guard hasBench else { return }
+        // Nobody knows whether such a program ever runs the main run loop.
+        if !state.withLock({ $0.isApplicationRunning }) { readInThread() }
         _ = waitForWelcome()
         DispatchQueue.main.async { [self] in
             let isFirst = state.withLock { state in
@@ -212,53 +220,49 @@ package final class BenchClient: Sendable {
     }
 
     private func waitForWelcome() -> Welcome {
-        while true {
-            if let welcome = state.withLock({ $0.welcome }) {
-                return welcome
-            }
-            welcomed.wait()
-            welcomed.signal()
+        let welcome = wait(on: welcomed) { state.withLock { $0.welcome } }
+        // Others may wait for it as well.
+        welcomed.signal()
+        guard let welcome else { preconditionFailure("an endless wait has ended") }
+        return welcome
+    }
+
+    /// Runs the main run loop for good, and has it read the socket where all callbacks are for the main queue.
+    @MainActor
+    package func runMainLoop() -> Never {
+        let reads = state.withLock { state in
+            guard state.idleReader == .nobody else { return false }
+            state.idleReader = .mainLoop
+            return true
+        }
+        if reads, let socket, let loop = MainLoopReader(self, socket) { loop.run() }
+        readInThread()
+        while true { _ = RunLoop.main.run(mode: .default, before: .distantFuture) }
+    }
+
+    var idleReader: IdleReader { state.withLock { $0.idleReader } }
+
+    /// Says whether a thread is to read that did not before.
+    func startsThread() -> Bool {
+        state.withLock { state in
+            defer { state.idleReader = .thread }
+            return state.idleReader != .thread
         }
     }
 
     // MARK: Reading
 
-    private func readUntilClosed() {
-        guard let socket else { return }
-        var buffer = [UInt8](repeating: 0, count: WireLimits.packetBytes)
-        var reader = BenchPacketReader()
-        while true {
-            switch socket.receive(into: &buffer) {
-            case .bytes(let count, let descriptors):
-                do throws(WireError) {
-                    let messages = try reader.messages(in: buffer, count: count)
-                    receive(messages, all: reader.run, descriptors)
-                } catch {
-                    complain("ignored a packet from the bench: \(error)")
-                }
-            case .tooLarge(let count):
-                complain("ignored a packet from the bench: \(WireError.tooLarge(bytes: count))")
-            case .closed:
-                endWithBench()
-            }
-        }
-    }
-
-    /// Takes the messages of a packet in their order; a descriptor belongs to the only message of its packet.
-    private func receive(
-        _ messages: [BenchMessage],
-        all values: BenchPacketReader.Run?,
-        _ descriptors: [ReceivedDescriptor]
-    ) {
-        let descriptor = messages.count == 1 ? descriptors.first : nil
-        var run = values.map { DeliveryRun($0, receivers(of: $0.manager)) }
+    /// Takes the messages of a packet in their order.
+    func receive(_ packet: ReceivedMessages) {
+        let (messages, descriptor) = (packet.messages, packet.descriptor)
+        var run = packet.all.map { DeliveryRun($0, receivers(of: $0.manager)) }
         guard run == nil else {
             return hand(over: &run, of: messages, descriptor)
         }
         for place in messages.indices {
             guard case .deliver(let delivery) = messages[place] else {
                 hand(over: &run, of: messages, descriptor)
-                handle(messages[place], messages.count == 1 ? descriptors : [])
+                handle(messages[place], messages.count == 1 ? packet.descriptors : [])
                 continue
             }
             let goesOn = run?.takes(delivery, at: place, receivers: { receivers(of: delivery) }) ?? false
@@ -316,13 +320,7 @@ package final class BenchClient: Sendable {
             return send(all.acknowledgement)
         }
         queue.async { [self] in
-            for part in all.parts {
-                for place in part.places {
-                    guard case .deliver(let delivery) = messages[place] else { continue }
-                    note(delivery)
-                    for manager in part.receivers { manager.receiver(delivery.body, descriptor) }
-                }
-            }
+            deliver(all, of: messages, descriptor)
             queue.async { [self] in
                 guard all.isAboutChannel else {
                     return send(all.acknowledgement)
@@ -334,6 +332,30 @@ package final class BenchClient: Sendable {
         }
     }
 
+    /// Has the deliveries of a run done, on their queue.
+    func deliver(_ run: DeliveryRun, of messages: [BenchMessage], _ descriptor: ReceivedDescriptor?) {
+        for part in run.parts {
+            for place in part.places {
+                guard case .deliver(let delivery) = messages[place] else { continue }
+                note(delivery)
+                for manager in part.receivers { manager.receiver(delivery.body, descriptor) }
+            }
+        }
+    }
+
+    /// What a packet is as one run for the main queue; nil when there is more in it, or the run is not over with its callbacks.
+    func mainRun(_ packet: ReceivedMessages) -> DeliveryRun? {
+        let run: DeliveryRun
+        if let values = packet.all {
+            run = DeliveryRun(values, receivers(of: values.manager))
+        } else if packet.messages.count == 1, case .deliver(let delivery) = packet.messages[0] {
+            run = DeliveryRun(delivery, at: 0, receivers(of: delivery))
+        } else {
+            return nil
+        }
+        return run.queueNumber == Self.mainNumber && !run.isAboutChannel ? run : nil
+    }
+
     /// What is for the app's calls has no manager.
     private func receivers(of delivery: WireDelivery) -> [Manager] {
         if case .voip = delivery.body { return [Self.calls] }
@@ -342,7 +364,7 @@ package final class BenchClient: Sendable {
 
     private static let calls = Manager(
         queue: .main,
-        queueNumber: 0,
+        queueNumber: mainNumber,
         hearsOfAll: false,
         receiver: { body, _ in VoIPHandlers.receive(body) }
     )
@@ -368,24 +390,21 @@ package final class BenchClient: Sendable {
     }
 
     /// An app does not outlive its bench; `exit` handlers are not run because other threads still work.
-    private func endWithBench() -> Never {
+    func endWithBench() -> Never {
         fflush(nil)
         _exit(0)
     }
 }
 
-/// A place where the reader thread leaves the answer for a waiting thread.
+/// A place where whoever reads leaves the answer for a waiting thread.
 private final class Answer: Sendable {
     private let reply = Mutex<(WireReply, [ReceivedDescriptor])?>(nil)
-    private let arrived = DispatchSemaphore(value: 0)
+    let arrived = DispatchSemaphore(value: 0)
 
     func give(_ value: WireReply, _ descriptors: [ReceivedDescriptor]) {
         reply.withLock { $0 = (value, descriptors) }
         arrived.signal()
     }
 
-    func wait(seconds: Int) -> (WireReply, [ReceivedDescriptor])? {
-        _ = arrived.wait(timeout: .now() + .seconds(seconds))
-        return reply.withLock { $0 }
-    }
+    var given: (WireReply, [ReceivedDescriptor])? { reply.withLock { $0 } }
 }

@@ -1,3 +1,4 @@
+import CWakeClient
 import Foundation
 import Synchronization
 import WakeWire
@@ -10,9 +11,21 @@ package final class BenchSocket: Sendable {
         case bytes(Int, [ReceivedDescriptor] = [])
         case tooLarge(Int)
         case closed
+        /// No packet was there.
+        case nothing
     }
 
-    private let descriptor: Int32
+    /// What is there for the main thread.
+    struct Look: OptionSet {
+        let rawValue: Int32
+
+        /// The socket has a packet, or has ended.
+        static let packet = Look(rawValue: Int32(WAKE_PACKET))
+        /// The main queue has blocks to run.
+        static let blocks = Look(rawValue: Int32(WAKE_BLOCKS))
+    }
+
+    let descriptor: Int32
     private let sending = Mutex<[UInt8]>([])
 
     /// Takes over a connected descriptor of type SOCK_SEQPACKET.
@@ -109,11 +122,34 @@ package final class BenchSocket: Sendable {
         }
     }
 
-    /// Waits for the next packet, which comes to stand at the front of the buffer.
-    package func receive(into buffer: inout [UInt8]) -> Packet {
+    /// Waits for a packet, or the end. Says whether there is one in time.
+    func waitForPacket(until end: DispatchTime) -> Bool {
+        while true {
+            var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let count = unsafe poll(&entry, 1, Self.milliseconds(until: end))
+            // What is wrong with the socket is told by reading it.
+            if count > 0 || count < 0 && errno != EINTR { return true }
+            if end <= .now() { return false }
+        }
+    }
+
+    /// For poll(2): not less than there are.
+    private static func milliseconds(until end: DispatchTime) -> Int32 {
+        guard end != .distantFuture else { return -1 }
+        let now = DispatchTime.now()
+        return end <= now ? 0 : Int32(clamping: (end.uptimeNanoseconds - now.uptimeNanoseconds + 999_999) / 1_000_000)
+    }
+
+    /// Looks without waiting.
+    func look() -> Look { Look(rawValue: wake_look(descriptor)) }
+
+    /// Takes the next packet, which comes to stand at the front of the buffer.
+    ///
+    /// - Parameter waits: Waits for one where none is there.
+    package func receive(into buffer: inout [UInt8], waits: Bool = true) -> Packet {
         while true {
             var descriptors: [ReceivedDescriptor] = []
-            let received = receivePacket(into: &buffer, &descriptors)
+            let received = receivePacket(into: &buffer, &descriptors, waits: waits)
             let cause = errno
             if received > buffer.count {
                 return .tooLarge(received)
@@ -127,12 +163,17 @@ package final class BenchSocket: Sendable {
             guard received < 0, cause == EINTR || cause == EAGAIN else {
                 return .closed
             }
+            if !waits, cause == EAGAIN {
+                return .nothing
+            }
         }
     }
 
-    private func receivePacket(into buffer: inout [UInt8], _ descriptors: inout [ReceivedDescriptor])
-        -> Int
-    {
+    private func receivePacket(
+        into buffer: inout [UInt8],
+        _ descriptors: inout [ReceivedDescriptor],
+        waits: Bool
+    ) -> Int {
         unsafe withUnsafeTemporaryAllocation(byteCount: ControlData.size, alignment: 16) { control in
             unsafe buffer.withUnsafeMutableBytes { bytes in
                 var part = unsafe iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
@@ -142,7 +183,7 @@ package final class BenchSocket: Sendable {
                     unsafe header.msg_iovlen = 1
                     unsafe header.msg_control = control.baseAddress
                     unsafe header.msg_controllen = control.count
-                    let flags = Int32(MSG_TRUNC) | Int32(MSG_CMSG_CLOEXEC)
+                    let flags = Int32(MSG_TRUNC) | Int32(MSG_CMSG_CLOEXEC) | (waits ? 0 : Int32(MSG_DONTWAIT))
                     let received = unsafe recvmsg(descriptor, &header, flags)
                     let cause = errno
                     if received >= 0 {

@@ -15,6 +15,8 @@ struct DeliveryRun: Sendable {
 
     /// Where to do them; nil when nobody wants them.
     let queue: DispatchQueue?
+    /// The same for the same queue; nil when nobody wants them.
+    var queueNumber: UInt64? { parts[0].receivers.first?.queueNumber }
     let isAboutChannel: Bool
     private(set) var parts: [Part]
     private let first: UInt64
