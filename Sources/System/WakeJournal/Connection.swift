@@ -139,33 +139,31 @@ final class Statement {
         if code != SQLITE_DONE { throw connection.failure(code) }
     }
 
+    /// Runs with parameters of which some lie in memory that is lent to it, and forgets all of them.
+    private func stepOnce() -> Int32 {
+        defer {
+            unsafe sqlite3_reset(handle)
+            unsafe sqlite3_clear_bindings(handle)
+        }
+        return unsafe sqlite3_step(handle)
+    }
+
     /// Runs with a blob as the parameter at `position`, which is not copied.
     func run(blob: [UInt8], at position: Int32) throws(JournalError) {
         let code = unsafe blob.withUnsafeBytes { bytes in
             unsafe sqlite3_bind_blob64(handle, position, bytes.baseAddress, UInt64(bytes.count), nil)
-            let code = unsafe sqlite3_step(handle)
-            unsafe sqlite3_reset(handle)
-            unsafe sqlite3_bind_null(handle, position)
-            return code
+            return stepOnce()
         }
         if code != SQLITE_DONE { throw connection.failure(code) }
     }
 
     /// Runs with two blobs cut from one buffer: the first `split` bytes and the rest.
-    func run(
-        buffer: [UInt8],
-        split: Int,
-        at first: Int32,
-        _ second: Int32
-    ) throws(JournalError) {
+    func run(buffer: [UInt8], split: Int, at first: Int32, _ second: Int32) throws(JournalError) {
         let code = unsafe buffer.withUnsafeBytes { bytes in
             unsafe sqlite3_bind_blob64(handle, first, bytes.baseAddress, UInt64(split), nil)
             let rest = unsafe bytes.baseAddress?.advanced(by: split)
             unsafe sqlite3_bind_blob64(handle, second, rest, UInt64(bytes.count - split), nil)
-            let code = unsafe sqlite3_step(handle)
-            unsafe sqlite3_reset(handle)
-            unsafe sqlite3_clear_bindings(handle)
-            return code
+            return stepOnce()
         }
         if code != SQLITE_DONE { throw connection.failure(code) }
     }
@@ -188,10 +186,7 @@ final class Statement {
                 } else {
                     unsafe sqlite3_bind_zeroblob(handle, position, 0)
                 }
-                let code = unsafe sqlite3_step(handle)
-                unsafe sqlite3_reset(handle)
-                unsafe sqlite3_bind_null(handle, position)
-                return code
+                return stepOnce()
             }
         }
         if code != SQLITE_DONE { throw connection.failure(code) }

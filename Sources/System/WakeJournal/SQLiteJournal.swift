@@ -124,7 +124,7 @@ package final class SQLiteJournal: Journal {
     }
 
     package func commit() throws(JournalError) {
-        try attempt(statements.commit)
+        try attempt(statements.commit.run)
         if log.pages * 4096 > settings.logBound { checkpoint() }
     }
 
@@ -149,16 +149,9 @@ package final class SQLiteJournal: Journal {
         try connection.checkpoint()
     }
 
-    /// Runs a statement; when it fails the whole transaction is undone, so that the caller can begin again.
-    private func attempt(_ statement: Statement) throws(JournalError) {
-        do { try statement.run() } catch {
-            rollback()
-            throw error
-        }
-    }
-
-    private func attempt(_ statement: Statement, blob: [UInt8], at position: Int32) throws(JournalError) {
-        do { try statement.run(blob: blob, at: position) } catch {
+    /// Does something; when it fails the whole transaction is undone, so that the caller can begin again.
+    private func attempt(_ body: () throws(JournalError) -> Void) throws(JournalError) {
+        do throws(JournalError) { try body() } catch {
             rollback()
             throw error
         }
@@ -174,10 +167,6 @@ package final class SQLiteJournal: Journal {
         origin: NameID
     ) throws(JournalError) {
         let statement = statements.input
-        statement.bind(1, sequence)
-        statement.bind(2, at.nanoseconds)
-        statement.bind(3, Int64(origin.number))
-        statement.bind(4, input.event.number)
         writer.removeAll()
         input.encode(into: &writer)
         let split = writer.count
@@ -191,17 +180,14 @@ package final class SQLiteJournal: Journal {
             split: split
         )
         statement.bind(7, sum)
-        do { try statement.run(buffer: writer.bytes, split: split, at: 5, 6) } catch {
-            rollback()
-            throw error
-        }
+        try attempt { () throws(JournalError) in try statement.run(buffer: writer.bytes, split: split, at: 5, 6) }
     }
 
     package func append(_ exit: ExitRecord) throws(JournalError) {
         statements.exit.bind(1, exit.number)
         writer.removeAll()
         writer.write(exit)
-        try attempt(statements.exit, blob: writer.bytes, at: 2)
+        try attempt { () throws(JournalError) in try statements.exit.run(blob: writer.bytes, at: 2) }
     }
 
     package func append(_ delivery: Delivery) throws(JournalError) {
@@ -218,27 +204,24 @@ package final class SQLiteJournal: Journal {
             decision: delivery.decision.number
         )
         statements.delivery.bind(6, sum)
-        try attempt(statements.delivery)
+        try attempt(statements.delivery.run)
     }
 
     package func acknowledge(app: AppID, from first: EventID, through last: EventID) throws(JournalError) {
         statements.acknowledge.bind(1, first.number)
         statements.acknowledge.bind(2, last.number)
         statements.acknowledge.bind(3, Int64(app.number))
-        try attempt(statements.acknowledge)
+        try attempt(statements.acknowledge.run)
     }
 
     package func append(_ name: NameID, text: String) throws(JournalError) {
         statements.name.bind(1, Int64(name.number))
         statements.name.bind(3, RowSum.name(Int64(name.number), text: Array(text.utf8)))
-        do { try statements.name.run(text: text, at: 2) } catch {
-            rollback()
-            throw error
-        }
+        try attempt { () throws(JournalError) in try statements.name.run(text: text, at: 2) }
     }
 
     package func append(snapshot: [UInt8], sequence: UInt64, at: Instant) throws(JournalError) {
-        do {
+        try attempt { () throws(JournalError) in
             // What processes have taken is never sent again: no recovery asks for it.
             try connection.execute("DELETE FROM deliveries WHERE acknowledged = 1")
             statements.snapshot.bind(1, sequence)
@@ -246,9 +229,6 @@ package final class SQLiteJournal: Journal {
             statements.snapshot.bind(4, RowSum.snapshot(sequence: sequence, at: at.nanoseconds, bytes: snapshot))
             try statements.snapshot.run(blob: snapshot, at: 3)
             try rotate()
-        } catch {
-            rollback()
-            throw error
         }
     }
 
@@ -319,10 +299,7 @@ package final class SQLiteJournal: Journal {
 
     private func setMeta(_ key: String, text: String) throws(JournalError) {
         let statement = try Statement("INSERT OR REPLACE INTO meta VALUES ('\(key)', ?1)", on: connection)
-        do { try statement.run(text: text, at: 1) } catch {
-            rollback()
-            throw error
-        }
+        try attempt { () throws(JournalError) in try statement.run(text: text, at: 1) }
     }
 }
 
