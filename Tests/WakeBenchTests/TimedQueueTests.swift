@@ -1,6 +1,6 @@
 import Testing
-import WakeBench
 import WakeModel
+import WakePorts
 
 @Suite("Things to do at instants")
 struct TimedQueueTests {

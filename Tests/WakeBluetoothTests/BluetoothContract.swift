@@ -167,7 +167,7 @@ final class ContractRig {
     func read(_ count: Int, from descriptor: Int32) throws -> [UInt8] {
         var bytes: [UInt8] = []
         let came = pass {
-            self.port.lookAtChannels(at: self.now())
+            self.port.look(at: self.now())
             var buffer = [UInt8](repeating: 0, count: 64)
             let got = unsafe recv(descriptor, &buffer, buffer.count, Int32(truncatingIfNeeded: MSG_DONTWAIT))
             if got > 0 { bytes += buffer[..<got] }

@@ -548,7 +548,7 @@ struct SimulatedBluetoothTests {
         air.run(for: .milliseconds(500))
         try air.radio.simulateRange(device: "belt", inRange: true, at: air.now)
         air.run(for: .seconds(20))
-        air.radio.lookAtChannels(at: air.now)
+        air.radio.look(at: air.now)
         #expect(read(channel) == [2, 3])
     }
 
@@ -563,7 +563,7 @@ struct SimulatedBluetoothTests {
                 let count = unsafe send(channel, block, block.count, Int32(truncatingIfNeeded: MSG_DONTWAIT))
                 if count <= 0 { break }
                 taken += count
-                air.radio.lookAtChannels(at: air.now)
+                air.radio.look(at: air.now)
                 while let echoed = read(channel), !echoed.isEmpty {}
             }
         }
@@ -593,7 +593,7 @@ struct SimulatedBluetoothTests {
     func channelClosed() throws {
         let (air, channel) = try logger()
         close(channel)
-        air.radio.lookAtChannels(at: air.now)
+        air.radio.look(at: air.now)
         air.run(for: .seconds(100))
         #expect(!air.kinds.contains(.peripheralDisconnected))
     }
@@ -627,7 +627,7 @@ struct SimulatedBluetoothTests {
         for _ in 0..<12 { sent += max(0, unsafe send(channel, block, block.count, 0)) }
         var got = 0
         for _ in 0..<200 {
-            air.radio.lookAtChannels(at: air.now)
+            air.radio.look(at: air.now)
             while let bytes = read(channel), !bytes.isEmpty { got += bytes.count }
         }
         #expect(got == sent)

@@ -143,7 +143,7 @@ struct BlueZProfilesTests {
         let stage = try Stage()
         let ours = try stage.connect()
         stage.descriptors.removeAll()
-        BlueZProfiles.hangUp(ours)
+        hangUp(ours)
         let theirs = try #require(stage.bluez.registeredProfiles.connections.first).device
         let other = Descriptor(owning: dup(theirs))
         var buffer = [UInt8](repeating: 0, count: 16)

@@ -64,7 +64,7 @@ private final class Stage {
             patience: patience
         )
         port.report = { [unowned self] in hear($0) }
-        try bus.loop.atTurnEnd { [unowned self] in port.lookAtSessions(at: .zero) }
+        try bus.loop.atTurnEnd { [unowned self] in port.look(at: .zero) }
         guard starts else { return }
         // The adapter is looked for before the loop runs, and the stand-in lives in the loop: it is asked from elsewhere.
         try port.follow()

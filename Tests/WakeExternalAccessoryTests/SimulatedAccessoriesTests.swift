@@ -43,11 +43,11 @@ private final class Bench {
         while let next = port.nextDeadline, next <= target {
             now = max(now, next)
             port.timeReached(now)
-            port.lookAtSessions(at: now)
+            port.look(at: now)
         }
         now = target
         port.timeReached(now)
-        port.lookAtSessions(at: now)
+        port.look(at: now)
     }
 
     func open(
@@ -61,7 +61,7 @@ private final class Bench {
 
     func write(_ text: String, to session: AccessorySession = 1) throws {
         _ = try ends[session]?.descriptor.write(Array(text.utf8))
-        port.lookAtSessions(at: now)
+        port.look(at: now)
     }
 
     /// All that is there for the app, and whether the end is.
@@ -71,7 +71,7 @@ private final class Bench {
         while let count = try ends[session]?.descriptor.read(into: &buffer) {
             if count == 0 { return (all, true) }
             all += buffer[..<count]
-            port.lookAtSessions(at: now)
+            port.look(at: now)
         }
         return (all, false)
     }

@@ -1,8 +1,5 @@
 import Glibc
-import WakeAudio
-import WakeBluetooth
 import WakeDevices
-import WakeExternalAccessory
 import WakeJournal
 import WakeProcesses
 import WakeSystem
@@ -20,10 +17,8 @@ package enum Doctor {
     }
 
     package static func examine() -> [Line] {
-        let sound = ALSAPresence.examine()
-        return leftovers() + freezers() + virtualTime(.examine(), .available()) + bluetooth(.examine())
-            + accessories(.examine()) + [self.sound(sound), runs()]
-            + libraries(sound)
+        leftovers() + freezers() + virtualTime(.examine(), .available()) + Areas.rows.flatMap { $0.examine() }
+            + [runs()] + libraries()
     }
 
     /// A line when there was something to remove.
@@ -75,72 +70,6 @@ package enum Doctor {
         return [time, Line(what: "order in apps", good: order.0, finding: order.1)]
     }
 
-    /// The three lines of `--backend bluez`.
-    static func bluetooth(_ found: BlueZPresence) -> [Line] {
-        let bus = found.busFailure.map { Line(what: "system D-Bus", good: false, finding: "\($0); start dbus.service") }
-        let daemon = found.daemonFailure.map { failure in
-            Line(
-                what: "bluetoothd",
-                good: false,
-                finding:
-                    "\(failure); install the package bluez and start bluetooth.service; simulated Bluetooth works without"
-            )
-        }
-        return [
-            bus ?? Line(what: "system D-Bus", good: true, finding: "answers"),
-            daemon ?? Line(what: "bluetoothd", good: true, finding: "answers"),
-            adapter(found),
-        ]
-    }
-
-    private static func adapter(_ found: BlueZPresence) -> Line {
-        let words = found.adapters.map {
-            "\($0.name) \($0.address)\($0.powered ? "" : ", switched off: a run switches it on")"
-        }
-        let missing =
-            found.daemonFailure == nil
-            ? "bluetoothd has none; plug one in, and see bluetoothctl list" : "only bluetoothd knows"
-        return Line(
-            what: "Bluetooth adapter",
-            good: !words.isEmpty,
-            finding: words.isEmpty ? missing : words.joined(separator: "; ")
-        )
-    }
-
-    /// The lines of `--backend udev` and `--backend rfcomm`.
-    static func accessories(_ found: AccessoryPresence) -> [Line] {
-        let udev = Line(
-            what: "udev",
-            good: found.hasUdev,
-            finding: found.hasUdev
-                ? "udevd runs"
-                : "udevd does not run; start systemd-udevd.service, or accessories that are plugged in are not noticed"
-        )
-        let closed = found.files.filter { !$0.mayOpen }
-        let open = found.files.map { "\($0.node) \($0.device)" }
-        let rights = Line(
-            what: "USB accessories",
-            good: closed.isEmpty && !open.isEmpty,
-            finding: closed.first.map {
-                "\($0.node) \($0.device): permission denied; add a udev rule with TAG+=\"uaccess\" for it"
-            } ?? (open.isEmpty ? "no USB serial port or HID device is plugged in" : open.joined(separator: "; "))
-        )
-        let rfcomm = Line(
-            what: "RFCOMM",
-            good: found.rfcommFailure == nil,
-            finding: found.rfcommFailure.map { "\($0); load the kernel's module rfcomm" } ?? "in the kernel"
-        )
-        return [udev, rights, rfcomm]
-    }
-
-    /// The line of `--backend audio=alsa`.
-    static func sound(_ found: ALSAPresence) -> Line {
-        let cards = found.cards.isEmpty ? "none in the kernel" : found.cards.joined(separator: "; ")
-        guard let failure = found.failure else { return Line(what: "sound card", good: true, finding: cards) }
-        let other = found.cards.isEmpty ? "" : ", or one of the cards \(cards), with --sound-card"
-        return Line(what: "sound card", good: false, finding: "\(failure)\(other); simulated sound works without")
-    }
-
     /// Whether a run can be written to the folder where runs go by default.
     private static func runs() -> Line {
         let name = RunFolder.defaultParent
@@ -160,13 +89,12 @@ package enum Doctor {
         return Line(what: "run folder", good: enough, finding: "./\(name) can be written, \(free) MiB free\(remedy)")
     }
 
-    private static func libraries(_ sound: ALSAPresence) -> [Line] {
+    private static func libraries() -> [Line] {
         let systemd = EventLoop.libraryFile
         return [
             Line(what: "SQLite", good: true, finding: SQLiteJournal.libraryVersion),
             Line(what: "libsystemd", good: systemd != nil, finding: systemd ?? "its file is not known"),
             Line(what: "libyaml", good: true, finding: YAMLReader.libraryVersion),
-            Line(what: "alsa-lib", good: true, finding: sound.library),
         ]
     }
 }

@@ -1,3 +1,4 @@
+import WakeDevices
 import WakeModel
 
 /// The UUIDs by which apps know peripherals: made from the peripheral's name, so the same in every run and process.
@@ -31,7 +32,7 @@ final class PeripheralIdentifiers {
         }
         let high = hash(0xcbf2_9ce4_8422_2325) & ~0xf000 | 0x8000
         let low = hash(0x8422_2325_cbf2_9ce4) & ~(0xc0 << 56) | 0x80 << 56
-        let digits = (hexadecimal(high) + hexadecimal(low)).map { $0 }
+        let digits = Array((high.hexadecimal + low.hexadecimal).uppercased())
         var parts: [String] = []
         var start = 0
         for length in [8, 4, 4, 4, 12] {
@@ -39,10 +40,5 @@ final class PeripheralIdentifiers {
             start += length
         }
         return parts.joined(separator: "-")
-    }
-
-    private static func hexadecimal(_ value: UInt64) -> String {
-        let text = String(value, radix: 16, uppercase: true)
-        return String(repeating: "0", count: 16 - text.count) + text
     }
 }

@@ -31,12 +31,8 @@ final class RealApps {
                     )
                 }
                 found.append((position, bundle))
-            } catch let error as BundleError {
-                throw CommandFailure(.invalidFile, error)
-            } catch let error as CommandFailure {
-                throw error
             } catch {
-                throw CommandFailure(.internal, "\(error)")
+                throw CommandFailure(error)
             }
         }
         for area in Areas.rows { try area.check(scenario, found) }
@@ -44,7 +40,7 @@ final class RealApps {
     }
 
     /// Says before anything is made whether the freezer that was asked for works here.
-    static func check(_ freezer: RunOptions.FreezerWord) throws(CommandFailure) {
+    static func check(_ freezer: FreezerChoice) throws(CommandFailure) {
         guard freezer != .automatic, let kind = FreezerKind(rawValue: freezer.rawValue) else { return }
         guard let probe = FreezerProbe.all().first(where: { $0.kind == kind }), !probe.usable else { return }
         throw CommandFailure(.environment, "--freezer \(freezer.rawValue) does not work here: \(probe.reason)")
@@ -61,17 +57,10 @@ final class RealApps {
         let names = setup.names
         logLimit = setup.options.appLogLimit
         bundles = Dictionary(uniqueKeysWithValues: found.map { ($0.position, $0.bundle) })
-        let choice: FreezerChoice =
-            switch setup.options.freezer {
-            case .automatic: .automatic
-            case .cgroup2: .cgroup2
-            case .cgroup1: .cgroup1
-            case .sigstop: .sigstop
-            }
         do {
             GroupRoots.ofThisProcess().removeEmptyGroups()
             try ProcessHost.sweep(runName: run)
-            processes = try ProcessHost(loop: setup.loop, freezer: choice, runName: run)
+            processes = try ProcessHost(loop: setup.loop, freezer: setup.options.freezer, runName: run)
         } catch {
             throw CommandFailure(error.kind == .freezerUnavailable ? .environment : .internal, error.description)
         }

@@ -114,7 +114,7 @@ package final class Run {
                 profile: profile,
                 seed: seed,
                 date: date,
-                backend: backends[.bluetooth]
+                backends: backends
             )
             : RunJournal(without: folder)
         try Run.adoptNames(of: journal, into: names)
@@ -129,7 +129,7 @@ package final class Run {
         header = Run.header(profile, seed, exact: !realTime && processes == nil, settings)
         recorder = try Run.recorder(folder, header, profile, names: names, after: journal)
         bench = Bench(
-            router: Router(profile: profile, passcode: scenario.phone.passcode, bluetoothOn: scenario.phone.bluetooth),
+            router: Areas.router(of: scenario, profile),
             names: names,
             journal: journal.journal
         )
@@ -210,32 +210,21 @@ package final class Run {
     ) throws(CommandFailure) -> RunRecorder {
         let places: LogPlaces
         do throws(JournalError) { places = try journal.logPlaces() } catch { throw CommandFailure(error) }
+        let path = folder.decisions
         do throws(ReportError) {
             guard journal.recovery != nil else {
-                return RunRecorder(
-                    decisions: try DecisionLog(
-                        creating: folder.decisions,
-                        header: header,
-                        profile: profile,
-                        names: names.text
-                    ),
-                    outcomes: try OutcomeLog(creating: folder.outcomes),
-                    names: names
-                )
+                let log = try DecisionLog(creating: path, header: header, profile: profile, names: names.text)
+                return RunRecorder(decisions: log, outcomes: try OutcomeLog(creating: folder.outcomes), names: names)
             }
             let (log, last) = try DecisionLog.continuing(
-                folder.decisions,
+                path,
                 header: header,
                 profile: profile,
                 names: names.text,
                 from: places.decisions
             )
-            return RunRecorder(
-                decisions: log,
-                outcomes: try OutcomeLog(continuing: folder.outcomes, from: places.outcomes),
-                names: names,
-                resumeAfter: last
-            )
+            let outcomes = try OutcomeLog(continuing: folder.outcomes, from: places.outcomes)
+            return RunRecorder(decisions: log, outcomes: outcomes, names: names, resumeAfter: last)
         } catch {
             throw CommandFailure(.environment, error)
         }
@@ -265,18 +254,8 @@ package final class Run {
             } else {
                 try play()
             }
-        } catch let error as SourceFailure {
-            throw CommandFailure(error.exitCode, error.message)
-        } catch let error as JournalError {
-            throw CommandFailure(error)
-        } catch let error as ReportError {
-            throw CommandFailure(.environment, error)
-        } catch let error as SystemError {
-            throw CommandFailure(.internal, error.description)
-        } catch let error as CommandFailure {
-            throw error
         } catch {
-            throw CommandFailure(.internal, "\(error)")
+            throw CommandFailure(error)
         }
         if interrupted { throw CommandFailure(.interrupted, "interrupted at \(LogTime.text(reached))") }
     }

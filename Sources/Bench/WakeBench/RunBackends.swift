@@ -13,6 +13,9 @@ struct RunBackends {
         choices.last { $0.source == source }?.word ?? "simulated"
     }
 
+    /// All of them, as the journal keeps them.
+    var text: String { Areas.rows.map { "\($0.source.word)=\(self[$0.source])" }.joined(separator: ",") }
+
     /// Whether the run's clock is the real one; a virtual one cannot be had with a real backend.
     func needRealTime(_ clock: RunOptions.Clock?) throws(CommandFailure) -> Bool {
         let real = Areas.rows.map { self[$0.source] }.first { $0 != "simulated" }

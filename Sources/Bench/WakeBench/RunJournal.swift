@@ -37,7 +37,7 @@ struct RunJournal {
         profile: Profile,
         seed: UInt64,
         date: RunDate,
-        backend: String
+        backends: RunBackends
     ) throws(CommandFailure) {
         let path = folder.journal
         let hash = try Self.hash(of: options.scenario)
@@ -53,7 +53,7 @@ struct RunJournal {
                     scenarioHash: hash,
                     seed: seed,
                     profile: profile,
-                    backends: "bluetooth=\(backend)",
+                    backends: backends.text,
                     freezer: options.freezer.rawValue,
                     date: date.seconds
                 )
@@ -77,7 +77,7 @@ struct RunJournal {
         }
         let same =
             recovery.meta.scenarioHash == hash && recovery.meta.seed == seed && recovery.meta.profile == profile
-            && recovery.meta.backends == "bluetooth=\(backend)" && recovery.meta.date == date.seconds
+            && recovery.meta.backends == backends.text && recovery.meta.date == date.seconds
         guard same else {
             throw CommandFailure(
                 .wrongState,
@@ -168,9 +168,7 @@ struct RunJournal {
 
     private static func hash(of path: String) throws(CommandFailure) -> String {
         do {
-            let bytes = try InputFile.read(path)
-            let hash = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-            return String(hash, radix: 16)
+            return String(Mixing.hash(try InputFile.read(path)), radix: 16)
         } catch {
             throw CommandFailure(.invalidFile, error.description)
         }

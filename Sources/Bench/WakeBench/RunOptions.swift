@@ -1,6 +1,7 @@
 import WakeBundles
 import WakeDevices
 import WakeModel
+import WakePorts
 import WakeProcesses
 import WakeReports
 
@@ -11,12 +12,7 @@ package struct RunOptions: Sendable {
         case real
     }
 
-    package enum FreezerWord: String, CaseIterable, Sendable {
-        case automatic
-        case cgroup2
-        case cgroup1
-        case sigstop
-    }
+    package typealias FreezerWord = FreezerChoice
 
     package var scenario: String
     /// The words of `--backend`; they take the place of the scenario's.
@@ -84,42 +80,27 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case interrupted = 130
 
     /// The word that errors in JSON give as `kind`.
-    package var kind: String {
-        switch self {
-        case .done: "done"
-        case .internal: "internal"
-        case .usage: "usage"
-        case .notFound: "not-found"
-        case .wrongState: "wrong-state"
-        case .verdictMismatch: "verdict-mismatch"
-        case .timeout: "timeout"
-        case .expectationFailed: "expectation-failed"
-        case .appFault: "app-fault"
-        case .daemonUnreachable: "daemon-unreachable"
-        case .nonDeterminism: "non-determinism"
-        case .invalidFile: "invalid-file"
-        case .environment: "environment"
-        case .interrupted: "interrupted"
-        }
-    }
+    package var kind: String { words.kind }
 
     /// One line for people.
-    package var meaning: String {
+    package var meaning: String { words.meaning }
+
+    private var words: (kind: String, meaning: String) {
         switch self {
-        case .done: "done"
-        case .internal: "internal or unclassified error"
-        case .usage: "wrong usage, or an unknown backend, profile or freezer"
-        case .notFound: "not found: an app, a device, a run"
-        case .wrongState: "wrong state"
-        case .verdictMismatch: "a verdict other than required"
-        case .timeout: "time ran out before things settled"
-        case .expectationFailed: "an expectation of the scenario was not met"
-        case .appFault: "an app could not be started, or ended before it had launched"
-        case .daemonUnreachable: "the daemon cannot be reached, or is of another version"
-        case .nonDeterminism: "a replay came out differently"
-        case .invalidFile: "an input file is invalid"
-        case .environment: "a service, device or permission is missing"
-        case .interrupted: "interrupted"
+        case .done: ("done", "done")
+        case .internal: ("internal", "internal or unclassified error")
+        case .usage: ("usage", "wrong usage, or an unknown backend, profile or freezer")
+        case .notFound: ("not-found", "not found: an app, a device, a run")
+        case .wrongState: ("wrong-state", "wrong state")
+        case .verdictMismatch: ("verdict-mismatch", "a verdict other than required")
+        case .timeout: ("timeout", "time ran out before things settled")
+        case .expectationFailed: ("expectation-failed", "an expectation of the scenario was not met")
+        case .appFault: ("app-fault", "an app could not be started, or ended before it had launched")
+        case .daemonUnreachable: ("daemon-unreachable", "the daemon cannot be reached, or is of another version")
+        case .nonDeterminism: ("non-determinism", "a replay came out differently")
+        case .invalidFile: ("invalid-file", "an input file is invalid")
+        case .environment: ("environment", "a service, device or permission is missing")
+        case .interrupted: ("interrupted", "interrupted")
         }
     }
 }
@@ -150,6 +131,18 @@ package struct CommandFailure: Error, Hashable, Sendable {
 
     package init(_ code: ExitCode, _ error: ReportError) {
         self.init(code, "\(error.path): \(error.complaint)", hint: error.remedy)
+    }
+
+    /// What any room threw.
+    init(_ error: any Error) {
+        switch error {
+        case let failure as CommandFailure: self = failure
+        case let error as SourceFailure: self.init(error.exitCode, error.message)
+        case let error as JournalError: self.init(error)
+        case let error as ReportError: self.init(.environment, error)
+        case let error as BundleError: self.init(.invalidFile, error)
+        default: self.init(.internal, "\(error)")
+        }
     }
 
     /// Both in one line.

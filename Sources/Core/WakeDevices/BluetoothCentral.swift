@@ -81,9 +81,6 @@ package struct BluetoothCentral: Hashable, Sendable {
 package enum BluetoothAddress {
     /// The usual spelling, `F0:11:22:33:44:55`.
     package static func text(_ bytes: [UInt8]) -> String {
-        bytes.map { byte in
-            let digits = String(byte, radix: 16, uppercase: true)
-            return digits.utf8.count == 1 ? "0" + digits : digits
-        }.joined(separator: ":")
+        bytes.map { $0.hexadecimal.uppercased() }.joined(separator: ":")
     }
 }

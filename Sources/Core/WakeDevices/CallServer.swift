@@ -83,7 +83,9 @@ package struct PouredBytes: Sendable {
         self.seed = seed
         block = []
         block.reserveCapacity(Self.blockBytes)
-        for index in 0..<UInt64(Self.blockBytes / 8) { Self.append(Self.mixed(seed, index), to: &block) }
+        for index in 0..<UInt64(Self.blockBytes / 8) {
+            Self.append(Mixing.number(from: seed &+ index &* Mixing.step), to: &block)
+        }
     }
 
     /// The next bytes.
@@ -102,19 +104,11 @@ package struct PouredBytes: Sendable {
 
     private mutating func stamp(_ number: UInt64) {
         var word: [UInt8] = []
-        Self.append(Self.mixed(~seed, number), to: &word)
+        Self.append(Mixing.number(from: ~seed &+ number &* Mixing.step), to: &word)
         block.replaceSubrange(0..<8, with: word)
     }
 
     private static func append(_ word: UInt64, to bytes: inout [UInt8]) {
         for shift in stride(from: UInt64(0), to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: word >> shift)) }
-    }
-
-    /// SplitMix64 of Steele, Lea and Flood (2014).
-    private static func mixed(_ seed: UInt64, _ index: UInt64) -> UInt64 {
-        var word = seed &+ (index &+ 1) &* 0x9e37_79b9_7f4a_7c15
-        word = (word ^ word >> 30) &* 0xbf58_476d_1ce4_e5b9
-        word = (word ^ word >> 27) &* 0x94d0_49bb_1331_11eb
-        return word ^ word >> 31
     }
 }

@@ -37,9 +37,6 @@ package protocol AccessoryPort: SourcePort {
     /// Gives away the app's end of a session that was opened, a non-blocking stream; the caller closes it. Nil when there is none
     /// of the number, or it was taken.
     func takeSession(_ number: AccessorySession) -> Int32?
-
-    /// Moves what can be moved between links and sessions; to be called in each turn. Harmless when there are none.
-    func lookAtSessions(at now: Instant)
 }
 
 extension AccessoryPort {
@@ -52,6 +49,5 @@ extension AccessoryPort {
     package func carryOut(_ command: SourceCommand, at now: Instant) {
         if case .accessory(let command) = command { perform(command, at: now) }
     }
-    package func look(at now: Instant) { lookAtSessions(at: now) }
     package var isInSnapshots: Bool { false }
 }

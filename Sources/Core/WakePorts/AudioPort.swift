@@ -37,8 +37,6 @@ package protocol AudioPort: SourcePort {
 }
 
 extension AudioPort {
-    package func pretend(_ sound: PretendedSound, of app: AppID, at now: Instant) {}
-    package var isQuiet: Bool { true }
     package var owed: String? { isQuiet ? nil : "a buffer of sound" }
     /// The streams of apps end with their bench.
     package var isReplayed: Bool { false }

@@ -11,12 +11,6 @@ package protocol BluetoothCentralPort: SourcePort {
     /// Whether the adapter is on.
     var poweredOn: Bool { get }
 
-    /// Where a line for people goes when the air brings more names than are kept, once.
-    var note: ((String) -> Void)? { get set }
-
-    /// How often something from the air had to be left unheard, or without a name of its own, since then.
-    var unnamed: UInt64 { get }
-
     /// Carries out a command of the router.
     func perform(_ command: BluetoothCommand, at now: Instant)
 
@@ -37,46 +31,19 @@ package protocol BluetoothCentralPort: SourcePort {
     /// ``EventKind/beaconSighted`` with its distance, at most once a second, and with ``EventPayload/beacons(_:)`` as
     /// ranging shows it.
     func watchBeacons(_ beacons: [BeaconIdentity], at now: Instant)
-
-    /// The phone is somewhere else, in degrees; what stands on the globe is nearer or farther.
-    func phoneMoved(latitude: Double, longitude: Double, at now: Instant)
-
-    /// Looks at the open channels; to be called in each turn. Harmless when there are none.
-    func lookAtChannels(at now: Instant)
 }
 
 extension BluetoothCentralPort {
-    /// A radio that hears nobody but the scenario's devices has nothing to say.
-    package var note: ((String) -> Void)? {
-        get { nil }
-        set {}
-    }
-    package var unnamed: UInt64 { 0 }
     package func takeChannel(_ number: UInt32) -> Int32? { nil }
-    package func lookAtChannels(at now: Instant) {}
     package func watchBeacons(_ beacons: [BeaconIdentity], at now: Instant) {}
-    package func phoneMoved(latitude: Double, longitude: Double, at now: Instant) {}
 
     package func takes(_ command: SourceCommand) -> Bool {
-        switch command {
-        case .bluetooth, .location(.watchBeacons): true
-        default: false
-        }
+        if case .bluetooth = command { true } else { command.watchedBeacons != nil }
     }
     package func carryOut(_ command: SourceCommand, at now: Instant) {
-        switch command {
-        case .bluetooth(let command): perform(command, at: now)
-        case .location(.watchBeacons(let beacons)): watchBeacons(beacons, at: now)
-        default: break
-        }
+        if case .bluetooth(let command) = command { perform(command, at: now) }
+        if let beacons = command.watchedBeacons { watchBeacons(beacons, at: now) }
     }
-
-    package var heardKinds: [EventKind] { [.positionFixed] }
-    package func hear(_ event: WakeEvent, _ payload: EventPayload, at now: Instant) {
-        guard case .position(let position) = payload else { return }
-        phoneMoved(latitude: position.latitude, longitude: position.longitude, at: now)
-    }
-    package func look(at now: Instant) { lookAtChannels(at: now) }
 }
 
 /// What a source remembers of a peripheral.

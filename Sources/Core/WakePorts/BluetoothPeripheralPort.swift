@@ -22,14 +22,9 @@ package protocol BluetoothPeripheralPort: SourcePort {
 
     /// How many further updates of a client find room in its queue now.
     func updateRoom(of client: BluetoothClient) -> Int
-
-    /// Looks at the open channels; to be called in each turn. Harmless when there are none.
-    func lookAtChannels(at now: Instant)
 }
 
 extension BluetoothPeripheralPort {
-    package func lookAtChannels(at now: Instant) {}
-    package func look(at now: Instant) { lookAtChannels(at: now) }
     package var isInSnapshots: Bool { false }
 
     package func takes(_ command: SourceCommand) -> Bool {

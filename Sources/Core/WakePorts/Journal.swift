@@ -104,7 +104,7 @@ package struct JournalMeta: Hashable, Sendable {
     package var scenarioHash: String
     package var seed: UInt64
     package var profile: Profile
-    /// As on the command line: `simulated`, `bluetooth=bluez`.
+    /// Of every area, as on the command line: `bluetooth=bluez,location=simulated`.
     package var backends: String
     /// `cgroup2`, `cgroup1`, `sigstop`.
     package var freezer: String

@@ -7,13 +7,13 @@ import WakeModel
 ///
 /// The backends are `simulated`, `gpsd` and `nmea`; a receiver that is missing cannot start.
 package protocol LocationPort: SourcePort {
-    /// Carries out a command of the router.
+    /// Carries out a command of the router; what is the radio's is nothing to it.
     func perform(_ command: LocationCommand, at now: Instant)
 }
 
 extension LocationPort {
     package func takes(_ command: SourceCommand) -> Bool {
-        if case .location = command { true } else { false }
+        if case .location = command { command.watchedBeacons == nil } else { false }
     }
     package func carryOut(_ command: SourceCommand, at now: Instant) {
         if case .location(let command) = command { perform(command, at: now) }

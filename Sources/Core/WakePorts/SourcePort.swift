@@ -54,6 +54,8 @@ extension SourcePort {
     /// Whether nothing of it is outside the bench.
     package var isSimulated: Bool { backend == "simulated" }
 
+    package var nextDeadline: Instant? { nil }
+    package func timeReached(_ now: Instant) {}
     package var heardKinds: [EventKind] { [] }
     package func hear(_ event: WakeEvent, _ payload: EventPayload, at now: Instant) {}
     package func look(at now: Instant) {}
@@ -92,5 +94,21 @@ package struct SourceFailure: Error, Hashable, Sendable {
     package init(_ kind: Kind, _ message: String) {
         self.kind = kind
         self.message = message
+    }
+
+    /// A step arms a fault that the file of a device does not have.
+    ///
+    /// - Parameter device: with its kind, as in `device strap`.
+    package static func noFault(_ fault: String, of device: String, among known: [String]) -> SourceFailure {
+        let faults = known.isEmpty ? "none" : known.joined(separator: ", ")
+        return SourceFailure(.unknown, "\(device) has no fault '\(fault)'; its file has \(faults)")
+    }
+
+    /// A step names a device that the scenario does not have.
+    ///
+    /// - Parameter device: with its kind, as in `device 'strap'`.
+    package static func noDevice(_ device: String, among known: [String]) -> SourceFailure {
+        let devices = known.isEmpty ? "none" : known.prefix(8).joined(separator: ", ")
+        return SourceFailure(.unknown, "there is no \(device); the scenario has \(devices)")
     }
 }

@@ -10,38 +10,13 @@ import WakeWire
 ///
 /// A card's own thread adds up what the apps have rendered and asks them for more, in the card's time; here only the edges
 /// arrive. Cards come and go through udev. While no card can play, or hear, the time goes on without sound.
-package final class ALSAAudio: AudioPort {
+package final class ALSAAudio: StreamedAudio {
     package static let usualCard = "default"
 
-    package let backend = "alsa"
-    package var report: ((SourceReport) -> Void)?
-    package var note: ((AppID, String) -> Void)?
     /// How often a card ran out of frames, or of room for them, because this machine was late.
     package private(set) var overruns = 0
     /// What the card that plays has granted; nil before the start.
     package var granted: SoundGrant? { player?.pump.playback }
-
-    /// One app's stream, as the loop knows it.
-    private final class Stream {
-        let app: AppID
-        var order: AudioStream
-        var watch: StreamWatch
-        var link: AudioLink?
-        /// Of an app without memory: it is silent.
-        var pretendsSilence = false
-        /// Of an app without memory: until when it answers no buffer, and since when.
-        var stall: (since: Instant, until: Instant)?
-
-        init(app: AppID, order: AudioStream) {
-            self.app = app
-            self.order = order
-            watch = StreamWatch(silenceLimit: order.records ? nil : order.silenceLimit)
-        }
-
-        deinit {
-            link?.end()
-        }
-    }
 
     /// An open card.
     private struct Card {
@@ -60,9 +35,6 @@ package final class ALSAAudio: AudioPort {
     /// What plays nothing and hears nothing, when there is no card: a plug-in of alsa-lib.
     private static let nothing = "null"
 
-    private let names: NameTable
-    private let loop: EventLoop
-    private let origin: NameID
     private let speaker: String
     private let microphone: String
     private let devices: [(name: String, device: AudioDevice)]
@@ -73,8 +45,6 @@ package final class ALSAAudio: AudioPort {
     private var newsWatch: Watch?
     private var player: Card?
     private var recorder: Card?
-    /// Ascending by app.
-    private var streams: [Stream] = []
     /// What the cards' threads said and no time has come to yet.
     private var news: [AppMix.News] = []
 
@@ -92,16 +62,14 @@ package final class ALSAAudio: AudioPort {
         speaker = card
         self.microphone = microphone ?? card
         self.devices = devices.compactMap { device in device.audio.map { (device.name, $0) } }
-        self.names = names
-        self.loop = loop
-        origin = names.intern("alsa")
         mix = try AppMix()
         routes = CardRoutes(speaker: card, microphone: microphone ?? card, devices: self.devices, cards: [])
+        super.init("alsa", names: names, loop: loop)
     }
 
     // MARK: The port
 
-    package func start(at now: Instant) throws(SourceFailure) {
+    package override func start(at now: Instant) throws(SourceFailure) {
         do throws(SystemError) {
             let udev = try Udev()
             // The watch first: what comes between the two is then heard of.
@@ -123,84 +91,46 @@ package final class ALSAAudio: AudioPort {
         }
     }
 
-    package func stop() {
-        report = nil
+    package override func stop() {
+        super.stop()
         cardWatch = nil
         newsWatch?.cancel()
         newsWatch = nil
-        streams.removeAll()
         player?.pump.stop()
         recorder?.pump.stop()
         player = nil
         recorder = nil
     }
 
-    package var route: AudioRoute { routes.route }
+    package override var route: AudioRoute { routes.route }
 
-    package func perform(_ command: AudioCommand, at now: Instant) {
-        switch command {
-        case .play(let app, let order): play(app, order, at: now)
-        case .stop(let app):
-            mix.remove(app)
-            streams.removeAll { $0.app == app }
-        }
-        settle()
-    }
-
-    private func play(_ app: AppID, _ order: AudioStream, at now: Instant) {
-        guard let stream = stream(app) else {
-            let stream = Stream(app: app, order: order)
-            streams.insert(stream, at: streams.firstIndex { $0.app > app } ?? streams.count)
-            mix.change(app, order) { $0.begin() }
-            return
-        }
-        if stream.order.plays != order.plays || stream.order.records != order.records { unlink(stream) }
-        let began = order.runs && !stream.order.runs
-        stream.order = order
-        stream.watch.silenceLimit = order.records ? nil : order.silenceLimit
-        stream.link?.setFrames(order.frames)
-        if began {
-            stream.watch.begin()
-            if stream.pretendsSilence { stream.watch.buffer(silent: true, at: now) }
-        }
-        mix.change(app, order) { voice in
-            voice.order = order
-            if began { voice.begin() }
+    override func ordered(_ stream: AppStream, begins: Bool) {
+        mix.change(stream.app, stream.order) { voice in
+            voice.order = stream.order
+            if begins { voice.begin() }
         }
     }
 
-    private func unlink(_ stream: Stream) {
+    override func ended(_ app: AppID) { mix.remove(app) }
+
+    override func unlink(_ stream: AppStream) {
         mix.change(stream.app, stream.order) { $0.link = nil }
-        stream.link?.end()
-        stream.link = nil
+        super.unlink(stream)
     }
 
-    package func share(with app: AppID) throws(SourceFailure) -> SharedAudio {
-        guard let stream = stream(app) else { throw SourceFailure(.unknown, "app \(app.number) has no stream") }
-        if let link = stream.link { return link.shared }
-        let link = try AudioLink(plays: stream.order.plays, records: stream.order.records, frames: stream.order.frames)
-        stream.link = link
-        mix.change(app, stream.order) { voice in
+    override func linked(_ stream: AppStream, _ link: AudioLink) {
+        mix.change(stream.app, stream.order) { voice in
             voice.link = link
             voice.begin()
         }
-        return link.shared
     }
 
-    package func pretend(_ sound: PretendedSound, of app: AppID, at now: Instant) {
-        guard let stream = stream(app) else { return }
-        switch sound {
-        case .tone, .silence:
-            stream.pretendsSilence = sound == .silence
-            if stream.order.runs { stream.watch.buffer(silent: stream.pretendsSilence, at: now) }
-            mix.change(app, stream.order) { $0.hums = sound == .tone }
-        case .stall(let span): stream.stall = (now, now.advanced(by: span))
-        }
-        say(of: stream, at: now)
+    override func pretends(_ stream: AppStream, tone: Bool) {
+        mix.change(stream.app, stream.order) { $0.hums = tone }
     }
 
     /// A card is plugged in by hand: the step says when that is to be, and udev when it is.
-    package func plug(_ device: String, _ plugged: Bool, at now: Instant) throws(SourceFailure) {
+    package override func plug(_ device: String, _ plugged: Bool, at now: Instant) throws(SourceFailure) {
         guard let found = devices.first(where: { $0.name == device })?.device else {
             throw SourceFailure(.unknown, "no sound device is called '\(device)'")
         }
@@ -212,7 +142,7 @@ package final class ALSAAudio: AudioPort {
         }
     }
 
-    package func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) {
+    package override func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) {
         throw SourceFailure(
             .unsupported,
             "audio=alsa: the sound card itself decides; arm '\(fault)' with audio=simulated"
@@ -275,19 +205,11 @@ package final class ALSAAudio: AudioPort {
 
     private func tell(_ changes: [CardRoutes.Change]) {
         for change in changes {
-            report?(
-                SourceReport(
-                    WakeEvent(
-                        kind: .audioRouteChanged,
-                        local: UInt32(change.reason.rawValue),
-                        subject: names.intern(change.device),
-                        origin: origin
-                    ),
-                    .audioRoute(change.route, previous: change.previous)
-                )
-            )
+            tellRoute(change.route, before: change.previous, change.device, change.reason)
         }
     }
+
+    override func settle(at now: Instant) { settle() }
 
     /// Opens the cards that the route names, and lets move what is wanted.
     private func settle() {
@@ -315,29 +237,13 @@ package final class ALSAAudio: AudioPort {
 
     // MARK: Time
 
-    package var nextDeadline: Instant? {
-        if !news.isEmpty { return .zero }
-        var next: Instant?
-        for stream in streams where stream.order.runs {
-            for due in [stream.watch.nextDeadline, stream.stall?.until] {
-                if let due { next = next.map { min($0, due) } ?? due }
-            }
-        }
-        return next
-    }
+    package override var nextDeadline: Instant? { news.isEmpty ? super.nextDeadline : .zero }
 
-    package func timeReached(_ now: Instant) {
+    package override func timeReached(_ now: Instant) {
         let heard = news
         news = []
         for each in heard { take(each, at: now) }
-        for stream in streams where stream.order.runs {
-            if let stall = stream.stall, stall.until <= now {
-                stream.stall = nil
-                let buffer = Int64(stream.order.frames) * 1_000_000_000 / Int64(AudioFormat.rate)
-                stream.watch.ranDry(UInt32(clamping: stall.until.since(stall.since).nanoseconds / buffer))
-            }
-            say(of: stream, at: now)
-        }
+        super.timeReached(now)
     }
 
     private func take(_ news: AppMix.News, at now: Instant) {
@@ -345,30 +251,7 @@ package final class ALSAAudio: AudioPort {
         if news.late > 0 { stream.watch.ranDry(news.late) }
         if let isSilent = news.isSilent { stream.watch.buffer(silent: isSilent, at: now) }
         guard let fault = news.fault else { return }
-        note?(stream.app, "\(fault); its sound ends")
-        unlink(stream)
-        stream.order.runs = false
-        let order = stream.order
-        mix.change(stream.app, order) { $0.order = order }
-        tell(.audioStopped, stream.app, failed: true)
+        drop(stream, fault)
         settle()
     }
-
-    // MARK: Saying so
-
-    private func say(of stream: Stream, at now: Instant) {
-        for edge in stream.watch.edges(at: now) {
-            switch edge {
-            case .silent: tell(.audioSilent, stream.app)
-            case .audible: tell(.audioAudible, stream.app)
-            case .ranDry(let count): tell(.audioRanDry, stream.app, count: count)
-            }
-        }
-    }
-
-    private func tell(_ kind: EventKind, _ app: AppID, count: UInt32 = 0, failed: Bool = false) {
-        report?(SourceReport(WakeEvent(kind: kind, local: count, failed: failed, app: app, origin: origin)))
-    }
-
-    private func stream(_ app: AppID) -> Stream? { streams.first { $0.app == app } }
 }

@@ -11,47 +11,11 @@ import WakeWire
 /// gives the sum to ``heard``. Under virtual time the clock stands still until each app has rendered, as far as the
 /// patience lasts; under real time apps are asked for some buffers more, and what is not there when its turn comes is late.
 /// Apps without memory have only a state: they sound, or pretend silence or to stall.
-package final class SimulatedAudio: AudioPort {
-    package let backend = "simulated"
-    package var report: ((SourceReport) -> Void)?
-    package var note: ((AppID, String) -> Void)?
+package final class SimulatedAudio: StreamedAudio {
     /// Each buffer that the phone plays: interleaved stereo, so many frames of it.
     package var heard: (([Float], Int) -> Void)?
 
-    /// One app's stream.
-    private final class Stream {
-        let app: AppID
-        var order: AudioStream
-        var watch: StreamWatch
-        var link: AudioLink?
-        var readiness: Watch?
-        /// Buffers were asked for, and the next tick takes them.
-        var isPrimed = false
-        /// It was waited for in vain, and is waited for no more until it has caught up.
-        var isLate = false
-        /// Of an app without memory: it is silent.
-        var pretendsSilence = false
-        /// Of an app without memory: until when it answers no buffer, and since when.
-        var stall: (since: Instant, until: Instant)?
-
-        init(app: AppID, order: AudioStream) {
-            self.app = app
-            self.order = order
-            watch = StreamWatch(silenceLimit: order.records ? nil : order.silenceLimit)
-        }
-
-        deinit {
-            readiness?.cancel()
-            link?.end()
-        }
-    }
-
-    private let names: NameTable
-    private let loop: EventLoop
-    private let origin: NameID
     private var routes: AudioRoutes
-    /// Ascending by app.
-    private var streams: [Stream] = []
     private var mixer = AudioMixer()
     /// When the buffer at hand ends and the next is asked for; nil while nobody shares memory.
     private var tick: Instant?
@@ -66,108 +30,48 @@ package final class SimulatedAudio: AudioPort {
     /// - Parameter inRealTime: Whether time goes on while an app renders.
     package init(devices: [ScenarioDevice], names: NameTable, loop: EventLoop, inRealTime: Bool = false) {
         ahead = inRealTime ? Self.buffersAhead : 0
-        self.names = names
-        self.loop = loop
-        origin = names.intern("simulated")
         routes = AudioRoutes(devices: devices.compactMap { device in device.audio.map { (device.name, $0) } })
+        super.init("simulated", names: names, loop: loop)
     }
 
     // MARK: The port
 
-    package func start(at now: Instant) throws(SourceFailure) {}
-
-    package func stop() {
-        report = nil
-        streams.removeAll()
+    package override func stop() {
+        super.stop()
         tick = nil
     }
 
-    package var route: AudioRoute { routes.route }
+    package override var route: AudioRoute { routes.route }
 
     /// What a snapshot holds of it: streams end with the processes that have them.
     package func code(with coder: inout SnapshotCoder) throws(EncodingFault) { try routes.code(with: &coder) }
 
-    package func perform(_ command: AudioCommand, at now: Instant) {
-        switch command {
-        case .play(let app, let order): play(app, order, at: now)
-        case .stop(let app): streams.removeAll { $0.app == app }
-        }
-        settleTick(at: now)
+    override func ordered(_ stream: AppStream, begins: Bool) {
+        if begins || !stream.order.runs { stream.isPrimed = false }
+        if begins { stream.isLate = false }
     }
 
-    private func play(_ app: AppID, _ order: AudioStream, at now: Instant) {
-        guard let stream = stream(app) else {
-            let stream = Stream(app: app, order: order)
-            streams.insert(stream, at: streams.firstIndex { $0.app > app } ?? streams.count)
-            if order.runs { begin(stream, at: now) }
-            return
-        }
-        if stream.order.plays != order.plays || stream.order.records != order.records { unlink(stream) }
-        let began = order.runs && !stream.order.runs
-        stream.order = order
-        stream.watch.silenceLimit = order.records ? nil : order.silenceLimit
-        stream.link?.setFrames(order.frames)
-        if began { begin(stream, at: now) }
-        if !order.runs { stream.isPrimed = false }
+    /// Time is counted in buffers only while somebody plays or records.
+    override func settle(at now: Instant) {
+        let isNeeded = streams.contains { $0.order.runs }
+        if !isNeeded { tick = nil } else if tick == nil { tick = now }
     }
 
-    private func begin(_ stream: Stream, at now: Instant) {
-        stream.watch.begin()
-        stream.isPrimed = false
-        stream.isLate = false
-        if stream.pretendsSilence { stream.watch.buffer(silent: true, at: now) }
-    }
-
-    private func unlink(_ stream: Stream) {
-        stream.readiness?.cancel()
-        stream.readiness = nil
-        stream.link?.end()
-        stream.link = nil
-        stream.isPrimed = false
-    }
-
-    package func share(with app: AppID) throws(SourceFailure) -> SharedAudio {
-        guard let stream = stream(app) else { throw SourceFailure(.unknown, "app \(app.number) has no stream") }
-        if let link = stream.link { return link.shared }
-        let link = try AudioLink(plays: stream.order.plays, records: stream.order.records, frames: stream.order.frames)
+    override func linked(_ stream: AppStream, _ link: AudioLink) throws(SourceFailure) {
         do throws(SystemError) {
             // What was rendered is seen in the memory; the bell only wakes the loop.
             stream.readiness = try loop.watch(link.answerDescriptor, for: .readable) { _ in _ = link.takeAnswer() }
         } catch {
             throw SourceFailure(.environment, "a stream cannot be watched: \(error)")
         }
-        stream.link = link
-        return link.shared
     }
 
-    package func pretend(_ sound: PretendedSound, of app: AppID, at now: Instant) {
-        guard let stream = stream(app) else { return }
-        switch sound {
-        case .tone, .silence:
-            stream.pretendsSilence = sound == .silence
-            if stream.order.runs { stream.watch.buffer(silent: stream.pretendsSilence, at: now) }
-        case .stall(let span): stream.stall = (now, now.advanced(by: span))
-        }
-        say(of: stream, at: now)
-    }
-
-    package func plug(_ device: String, _ plugged: Bool, at now: Instant) throws(SourceFailure) {
+    package override func plug(_ device: String, _ plugged: Bool, at now: Instant) throws(SourceFailure) {
         guard let previous = try routes.plug(device, plugged) else { return }
-        let reason: AudioRouteReason = plugged ? .newDeviceAvailable : .oldDeviceUnavailable
-        report?(
-            SourceReport(
-                WakeEvent(
-                    kind: .audioRouteChanged,
-                    local: UInt32(reason.rawValue),
-                    subject: names.intern(device),
-                    origin: origin
-                ),
-                .audioRoute(routes.route, previous: previous)
-            )
-        )
+        tellRoute(routes.route, before: previous, device, plugged ? .newDeviceAvailable : .oldDeviceUnavailable)
     }
 
-    package func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) {
+    package override func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) {
         switch try routes.effect(of: fault, device) {
         case .removed: try plug(device, false, at: now)
         case .underruns(let count):
@@ -183,41 +87,29 @@ package final class SimulatedAudio: AudioPort {
 
     // MARK: Time
 
-    package var nextDeadline: Instant? {
-        var next = tick
-        for stream in streams where stream.order.runs {
-            for due in [stream.watch.nextDeadline, stream.stall?.until] {
-                if let due { next = next.map { min($0, due) } ?? due }
-            }
-        }
-        return next
+    package override var nextDeadline: Instant? {
+        let next = super.nextDeadline
+        guard let next, let tick else { return next ?? tick }
+        return min(next, tick)
     }
 
-    package func timeReached(_ now: Instant) {
+    package override func timeReached(_ now: Instant) {
         if let due = tick, due <= now {
             turn(at: due)
             // A bench that was late itself asks for no more at once than an app can render in time.
             if let next = tick, next <= now { tick = now.advanced(by: next.since(due)) }
         }
-        for stream in streams where stream.order.runs {
-            if let stall = stream.stall, stall.until <= now {
-                stream.stall = nil
-                let buffer = Self.duration(of: Int(stream.order.frames))
-                let missed = stall.until.since(stall.since).nanoseconds / buffer.nanoseconds
-                stream.watch.ranDry(UInt32(clamping: missed))
-            }
-            say(of: stream, at: now)
-        }
+        super.timeReached(now)
     }
 
-    package var isQuiet: Bool { !streams.contains { $0.isPrimed && !$0.isLate && owes($0) } }
+    package override var isQuiet: Bool { !streams.contains { $0.isPrimed && !$0.isLate && owes($0) } }
 
-    package func giveUpWaiting(at now: Instant) {
+    package override func giveUpWaiting(at now: Instant) {
         for stream in streams where stream.isPrimed && owes(stream) { stream.isLate = true }
     }
 
     /// Whether an app has not rendered, or not read, what it was asked for.
-    private func owes(_ stream: Stream) -> Bool {
+    private func owes(_ stream: AppStream) -> Bool {
         guard let link = stream.link, stream.order.runs else { return false }
         if let output = link.output {
             guard let there = try? output.readable() else { return false }
@@ -230,19 +122,9 @@ package final class SimulatedAudio: AudioPort {
         return false
     }
 
-    private static func duration(of frames: Int) -> Instant.Span {
-        Instant.Span(nanoseconds: Int64(frames) * 1_000_000_000 / Int64(AudioFormat.rate))
-    }
-
     /// The frames of one turn: the smallest buffer in use.
     private var turnFrames: Int {
         streams.filter { $0.order.runs && $0.link != nil }.map { Int($0.order.frames) }.min() ?? 0
-    }
-
-    /// Time is counted in buffers only while somebody shares memory.
-    private func settleTick(at now: Instant) {
-        let isNeeded = streams.contains { $0.order.runs }
-        if !isNeeded { tick = nil } else if tick == nil { tick = now }
     }
 
     /// One buffer: what was asked for is played, and the next is asked for.
@@ -272,7 +154,7 @@ package final class SimulatedAudio: AudioPort {
 
     private func take(
         from output: AudioRing,
-        _ stream: Stream,
+        _ stream: AppStream,
         _ frames: Int,
         at instant: Instant
     ) throws(AudioRingFault) {
@@ -294,7 +176,7 @@ package final class SimulatedAudio: AudioPort {
         output.wanted = wanted
     }
 
-    private func hear(into input: AudioRing, _ stream: Stream, _ frames: Int) throws(AudioRingFault) {
+    private func hear(into input: AudioRing, _ stream: AppStream, _ frames: Int) throws(AudioRingFault) {
         var phase = phase
         var step = 0.0
         if stream.order.hears, case .tone(let hertz) = routes.hears {
@@ -310,32 +192,4 @@ package final class SimulatedAudio: AudioPort {
         input.wanted = input.position
         self.phase = phase.truncatingRemainder(dividingBy: 2 * .pi)
     }
-
-    // MARK: Saying so
-
-    private func say(of stream: Stream, at now: Instant) {
-        for edge in stream.watch.edges(at: now) {
-            switch edge {
-            case .silent: tell(.audioSilent, stream.app)
-            case .audible: tell(.audioAudible, stream.app)
-            case .ranDry(let count): tell(.audioRanDry, stream.app, count: count)
-            }
-        }
-    }
-
-    /// The app's memory makes no sense: its stream ends.
-    private func drop(_ stream: Stream, _ fault: AudioRingFault) {
-        note?(stream.app, "\(fault); its sound ends")
-        unlink(stream)
-        stream.order.runs = false
-        tell(.audioStopped, stream.app, failed: true)
-    }
-
-    private func tell(_ kind: EventKind, _ app: AppID, count: UInt32 = 0, failed: Bool = false) {
-        report?(
-            SourceReport(WakeEvent(kind: kind, local: count, failed: failed, app: app, origin: origin))
-        )
-    }
-
-    private func stream(_ app: AppID) -> Stream? { streams.first { $0.app == app } }
 }

@@ -13,26 +13,18 @@ struct BeaconSignal: Hashable {
     var minor: UInt16
     /// What a receiver one metre away measures, in dBm, as the beacon says.
     var measuredPower: Int8
+}
 
+extension BeaconSignal {
     /// The beacon in manufacturer data, company number first; nil when it is something else.
     init?(manufacturerData data: [UInt8]) {
         guard data.count >= 25, data.starts(with: Self.company + [0x02, 0x15]) else { return nil }
-        let digits = data[4..<20].map { byte in
-            let text = String(byte, radix: 16, uppercase: true)
-            return text.utf8.count == 1 ? "0" + text : text
-        }
+        let digits = data[4..<20].map { $0.hexadecimal.uppercased() }
         let parts = [digits[..<4], digits[4..<6], digits[6..<8], digits[8..<10], digits[10...]]
         uuid = parts.map { $0.joined() }.joined(separator: "-")
         major = UInt16(data[20]) << 8 | UInt16(data[21])
         minor = UInt16(data[22]) << 8 | UInt16(data[23])
         measuredPower = Int8(bitPattern: data[24])
-    }
-
-    init(uuid: String, major: UInt16, minor: UInt16, measuredPower: Int8) {
-        self.uuid = uuid
-        self.major = major
-        self.minor = minor
-        self.measuredPower = measuredPower
     }
 
     /// The distance that a signal strength speaks of, in metres: free space, exponent 2, as a phone assumes that does not

@@ -30,7 +30,7 @@ extension BlueZBluetooth {
         var services: Set<String> = []
         if !scans.contains(where: \.services.isEmpty) {
             for scan in scans {
-                for service in scan.services { services.insert(BluetoothUUID.long(names.text(service)).lowercased()) }
+                for service in scan.services { services.insert(BluetoothUUID.blueZ(names.text(service))) }
             }
         }
         adapter.scan(BlueZScan(services: Array(services), duplicates: scans.contains(where: \.allowDuplicates)))
@@ -92,7 +92,7 @@ extension BlueZBluetooth {
         let parts = address.split(separator: ":")
         let bytes = parts.compactMap { UInt8($0, radix: 16) }
         guard parts.count == 6, bytes.count == 6 else { return nil }
-        let id = BlueZDeviceID(address: address, isRandom: bytes[0] >= 0xC0)
+        let id = BlueZDeviceID(address, guessingTypeBy: bytes)
         let made = BlueZPeripheral(id, name, address)
         namesOfDevices[id] = name
         peripherals[name] = made

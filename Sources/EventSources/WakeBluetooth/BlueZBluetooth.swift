@@ -14,7 +14,7 @@ import WakeSystem
 /// When bluetoothd or the adapter goes, everyone connected hears of one disconnection a peripheral; scans and
 /// connections that are waited for are asked for again when it is back. Only an adapter that stays away is reported as
 /// Bluetooth being off.
-package final class BlueZBluetooth: BluetoothCentralPort {
+package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
     /// How long the adapter may be away before Bluetooth counts as off, in milliseconds.
     package static let usualGrace: Int64 = 60_000
     /// How long after an adapter is switched off it may turn out to have been unplugged, in milliseconds.
@@ -32,10 +32,12 @@ package final class BlueZBluetooth: BluetoothCentralPort {
     package let backend = "bluez"
     package var report: ((SourceReport) -> Void)?
     package private(set) var poweredOn = false
+    /// Where a line for people goes when the air brings more names than are kept, once.
     package var note: ((String) -> Void)? {
         get { air.note }
         set { air.note = newValue }
     }
+    /// How often something from the air had to be left unheard, or without a name of its own, since then.
     package var unnamed: UInt64 { air.refused }
 
     let names: NameTable
@@ -43,15 +45,11 @@ package final class BlueZBluetooth: BluetoothCentralPort {
     let origin: NameID
     /// The adapter, which other sources may use, too.
     package let adapter: BlueZAdapter
-    private let choice: BlueZAdapterChoice
-    let bus: BusAddress
     private let grace: Int64
     private let connector: any ChannelConnecting
     let table: ChannelTable
-    private let later: Timer
+    private let later: Afterwards
     private let absence: Timer
-    private var prepared: [() -> Void] = []
-    private var isCarryingOut = false
     /// A power step waits for the adapter to say so.
     private var switchingOff = false
 
@@ -92,31 +90,21 @@ package final class BlueZBluetooth: BluetoothCentralPort {
         air = AirNames(names, most: mostNames)
         self.connector = connector ?? ChannelConnector(loop: loop)
         self.table = table
-        self.choice = choice
-        self.bus = bus
         self.grace = grace
         origin = names.intern("bluez")
         adapter = BlueZAdapter(choice, bus: bus, on: loop)
-        var ring: () -> Void = {}
-        later = try loop.timer(on: .monotonic) { ring() }
-        var miss: () -> Void = {}
-        absence = try loop.timer(on: .monotonic) { miss() }
-        ring = { [weak self] in self?.carryOut() }
-        miss = { [weak self] in self?.absenceGrew() }
+        later = try Afterwards(loop)
+        absence = try loop.timer(on: .monotonic)
+        absence.handler = { [unowned self] in if !adapter.isReady { switchedOff() } }
         adapter.heard = { [weak self] event in self?.hear(event) }
         for device in devices {
-            switch device.form {
-            case .peripheral(let description): add(description, named: device.name)
-            case .beacon(let beacon): beacons.append((device.name, beacon))
-            case .central, .track, .accessory, .callServer, .audio: break
-            }
+            if let description = device.peripheral { add(description, named: device.name) }
+            if let beacon = device.beacon { beacons.append((device.name, beacon)) }
         }
     }
 
     private func add(_ description: BluetoothPeripheral, named word: String) {
-        // A static random address has its two highest bits set; the lab's and most devices' are such.
-        let isRandom = (description.address.first ?? 0) >= 0xC0
-        let id = BlueZDeviceID(address: description.addressText, isRandom: isRandom)
+        let id = BlueZDeviceID(description.addressText, guessingTypeBy: description.address)
         let name = names.intern(word)
         namesOfDevices[id] = name
         adapter.own(id)
@@ -148,7 +136,7 @@ package final class BlueZBluetooth: BluetoothCentralPort {
 
     package func start(at now: Instant) throws(SourceFailure) {
         do throws(BusError) {
-            _ = try BlueZAdapter.probe(choice, bus: bus)
+            try adapter.probe()
             try follow()
         } catch {
             throw SourceFailure(.environment, "bluetooth=bluez: \(error.message)")
@@ -163,16 +151,11 @@ package final class BlueZBluetooth: BluetoothCentralPort {
 
     package func stop() {
         report = nil
-        prepared.removeAll()
-        later.disarm()
+        later.stop()
         absence.disarm()
         scans.removeAll()
         adapter.stop()
     }
-
-    package var nextDeadline: Instant? { nil }
-
-    package func timeReached(_ now: Instant) {}
 
     package func perform(_ command: BluetoothCommand, at now: Instant) {
         switch command {
@@ -274,48 +257,14 @@ package final class BlueZBluetooth: BluetoothCentralPort {
 
     // MARK: Saying
 
-    func event(
-        _ kind: EventKind,
-        of name: NameID = .none,
-        attribute: AttributeHandle = 0,
-        local: UInt32 = 0,
-        subject: NameID? = nil,
-        client: BluetoothClient? = nil,
-        failed: Bool = false,
-        services: [NameID] = [],
-        origin: NameID? = nil
-    ) -> WakeEvent {
-        WakeEvent(
-            kind: kind,
-            peripheral: name,
-            attribute: attribute,
-            local: local,
-            subject: subject ?? name,
-            client: client,
-            failed: failed,
-            services: services,
-            origin: origin ?? self.origin
-        )
-    }
-
     /// Reports, after what was prepared before.
     func say(_ event: WakeEvent, _ payload: EventPayload = .none) {
-        carryOut()
+        later.carryOut()
         report?(SourceReport(event, payload))
     }
 
     /// Does something as soon as the caller has returned.
-    func prepare(_ body: @escaping () -> Void) {
-        prepared.append(body)
-        later.arm(at: 1)
-    }
-
-    private func carryOut() {
-        guard !isCarryingOut else { return }
-        isCarryingOut = true
-        defer { isCarryingOut = false }
-        while !prepared.isEmpty { prepared.removeFirst()() }
-    }
+    func prepare(_ body: @escaping () -> Void) { later.add(body) }
 
     // MARK: Hearing
 
@@ -324,8 +273,8 @@ package final class BlueZBluetooth: BluetoothCentralPort {
         case .ready: becameReady()
         case .off where switchingOff: switchedOff()
         // The kernel calls an adapter that is unplugged switched off, right before it is gone.
-        case .off: absence.arm(at: MonotonicClock.now() + min(grace, Self.unplugging) * 1_000_000)
-        case .gone: absence.arm(at: MonotonicClock.now() + grace * 1_000_000)
+        case .off: absence.arm(after: min(grace, Self.unplugging))
+        case .gone: absence.arm(after: grace)
         case .sighted(let device, let advertisement):
             guard !heardBeacon(device, advertisement), let peripheral = peripheral(of: device) else { return }
             sighted(peripheral, advertisement)
@@ -355,10 +304,6 @@ package final class BlueZBluetooth: BluetoothCentralPort {
         say(event(.bluetoothPoweredOff))
     }
 
-    private func absenceGrew() {
-        if !adapter.isReady { switchedOff() }
-    }
-
     /// Bluetooth off ends every scan, link and request of every app.
     private func forgetClients() {
         scans.removeAll()
@@ -385,20 +330,5 @@ package final class BlueZBluetooth: BluetoothCentralPort {
         let made = BlueZPeripheral(device, name, device.address)
         peripherals[name] = made
         return made
-    }
-}
-
-extension BlueZBluetooth {
-    /// The machine's Bluetooth on the system bus.
-    ///
-    /// - Parameter address: the adapter's own address; nil for the first there is.
-    /// - Throws: ``SystemError`` when the loop takes no more timers.
-    package convenience init(
-        devices: [ScenarioDevice],
-        names: NameTable,
-        loop: EventLoop,
-        adapterAddress address: String?
-    ) throws(SystemError) {
-        try self.init(devices: devices, names: names, loop: loop, choice: address.map { .address($0) } ?? .any)
     }
 }

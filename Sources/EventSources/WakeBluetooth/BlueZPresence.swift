@@ -32,10 +32,7 @@ package struct BlueZPresence: Sendable {
         }
         guard owned else { return BlueZPresence(daemonFailure: "it does not run") }
         do throws(BusError) {
-            let call = BusCall(BlueZName.daemon, "/", BlueZName.objectManager, "GetManagedObjects")
-            var objects = BlueZObjects()
-            objects.replace(with: try Bus.ask(bus, call, timeout: timeout).first)
-            return BlueZPresence(adapters: adapters(in: objects))
+            return BlueZPresence(adapters: adapters(in: try BlueZObjects(asking: bus, timeout: timeout)))
         } catch {
             return BlueZPresence(daemonFailure: error.message)
         }

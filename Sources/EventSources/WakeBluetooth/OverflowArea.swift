@@ -40,9 +40,7 @@ package struct OverflowArea: Hashable, Sendable {
 
     /// The bit of a service, 0 to 127.
     static func bit(of service: String) -> Int {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in BluetoothUUID.long(service).utf8 { hash = (hash ^ UInt64(byte)) &* 0x0100_0000_01b3 }
-        return Int(hash % 128)
+        Int(Mixing.hash(BluetoothUUID.long(service).utf8) % 128)
     }
 }
 

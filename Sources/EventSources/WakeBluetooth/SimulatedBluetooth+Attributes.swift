@@ -74,16 +74,15 @@ extension SimulatedBluetooth {
         because failure: BluetoothFailure,
         at now: Instant
     ) {
-        let refused = WakeEvent(
-            kind: operation.answerKind,
-            peripheral: name,
+        let refused = event(
+            operation.answerKind,
+            of: name,
             attribute: operation.attribute,
-            subject: subject ?? name,
+            subject: subject,
             client: client,
-            failed: true,
-            origin: origin
+            failed: true
         )
-        prepare(.report(SourceReport(refused, .failure(failure))), at: now)
+        prepare(refused, .failure(failure), at: now)
     }
 
     /// The packets come again: what was not answered meanwhile is.
@@ -115,7 +114,7 @@ extension SimulatedBluetooth {
         if case .failure = answer.payload { failed = true }
         let answered = event(
             request.operation.answerKind,
-            of: index,
+            of: peripherals[index].nameID,
             attribute: request.operation.attribute,
             local: answer.local,
             subject: answer.subject,
@@ -264,16 +263,14 @@ extension SimulatedBluetooth {
         let place = characteristics[number].position
         var sent = value
         if let limit = peripherals[index].faults.cutValues, limit < sent.count { sent = Array(sent.prefix(limit)) }
-        return SourceReport(
-            WakeEvent(
-                kind: .characteristicNotified,
-                peripheral: peripherals[index].nameID,
-                attribute: peripherals[index].attributes.characteristics[place].handle,
-                subject: peripherals[index].attributes.characteristics[place].subject,
-                origin: origin
-            ),
-            .value(sent)
+        let notified = event(
+            .characteristicNotified,
+            of: peripherals[index].nameID,
+            attribute: peripherals[index].attributes.characteristics[place].handle,
+            subject: peripherals[index].attributes.characteristics[place].subject,
+            origin: origin
         )
+        return SourceReport(notified, .value(sent))
     }
 
     /// One more notification went out; an armed fault may end the link with it.

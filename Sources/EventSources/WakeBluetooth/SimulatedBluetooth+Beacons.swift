@@ -56,7 +56,14 @@ extension SimulatedBluetooth {
         for index in self.beacons.indices { planListening(to: index, at: now) }
     }
 
-    /// Where the phone is on the globe, in degrees.
+    package var heardKinds: [EventKind] { [.positionFixed] }
+
+    package func hear(_ event: WakeEvent, _ payload: EventPayload, at now: Instant) {
+        guard case .position(let position) = payload else { return }
+        phoneMoved(latitude: position.latitude, longitude: position.longitude, at: now)
+    }
+
+    /// Where the phone is on the globe, in degrees: what stands there is nearer or farther.
     package func phoneMoved(latitude: Double, longitude: Double, at now: Instant) {
         phone.globe = Coordinate(latitude: latitude, longitude: longitude)
     }

@@ -150,7 +150,7 @@ extension SimulatedBluetooth {
         }
     }
 
-    package func lookAtChannels(at now: Instant) {
+    package func look(at now: Instant) {
         guard !channels.isEmpty else { return }
         for channel in channels where channel.isOpen {
             drain(channel)

@@ -6,29 +6,9 @@ import WakePorts
 extension SimulatedBluetooth {
     // MARK: Saying
 
-    func event(
-        _ kind: EventKind,
-        of index: Int? = nil,
-        attribute: AttributeHandle = 0,
-        local: UInt32 = 0,
-        subject: NameID? = nil,
-        client: BluetoothClient? = nil,
-        failed: Bool = false,
-        services: [NameID] = [],
-        origin: NameID? = nil
-    ) -> WakeEvent {
-        let name = index.map { peripherals[$0].nameID } ?? .none
-        return WakeEvent(
-            kind: kind,
-            peripheral: name,
-            attribute: attribute,
-            local: local,
-            subject: subject ?? name,
-            client: client,
-            failed: failed,
-            services: services,
-            origin: origin ?? self.origin
-        )
+    /// Reports as soon as the radio is given time, after what is due before it.
+    func prepare(_ event: WakeEvent, _ payload: EventPayload = .none, at now: Instant) {
+        prepare(.report(SourceReport(event, payload)), at: now)
     }
 
     /// Does something as soon as the radio is given time, after what is due before it.
@@ -50,12 +30,12 @@ extension SimulatedBluetooth {
         case .joined(let index, let client):
             guard let place = peripherals[index].holder(client), peripherals[index].link == .up else { return }
             peripherals[index].holders[place].state = .connected
-            report?(SourceReport(event(.peripheralConnected, of: index, client: client)))
+            report?(SourceReport(event(.peripheralConnected, of: peripherals[index].nameID, client: client)))
         }
     }
 
-    func plan(_ task: SimulatedSchedule.Task, _ index: Int, _ generation: UInt32, _ at: Instant) {
-        schedule.add(task, index: index, generation: generation, at: at)
+    func plan(_ kind: SimulatedTask.Kind, _ index: Int, _ generation: UInt32, _ at: Instant) {
+        schedule.add(SimulatedTask(kind: kind, index: Int32(index), generation: generation), at: at)
     }
 
     // MARK: Scanning
@@ -101,7 +81,7 @@ extension SimulatedBluetooth {
         let services = peripherals[index].advertisedServices
         guard let advertisement = peripherals[index].advertisement.withoutBeacon else { return }
         for client in clients {
-            let seen = event(.peripheralDiscovered, of: index, client: client, services: services)
+            let seen = event(.peripheralDiscovered, of: peripherals[index].nameID, client: client, services: services)
             report?(SourceReport(seen, .advertisement(advertisement)))
         }
     }
@@ -152,7 +132,7 @@ extension SimulatedBluetooth {
         peripherals[index].wasConnected = true
         peripherals[index].busyUntil = now
         for place in peripherals[index].holders.indices { peripherals[index].holders[place].state = .connected }
-        report?(SourceReport(event(.peripheralConnected, of: index)))
+        report?(SourceReport(event(.peripheralConnected, of: peripherals[index].nameID)))
         tellWatches(index, connected: true, at: now)
     }
 
@@ -160,8 +140,8 @@ extension SimulatedBluetooth {
     private func tellWatches(_ index: Int, connected: Bool, at now: Instant) {
         let services = peripherals[index].attributes.services.map(\.name) + peripherals[index].advertisedServices
         for client in watches.clients(watching: peripherals[index].nameID, services: services) {
-            let told = event(.connectionEvent, of: index, client: client)
-            prepare(.report(SourceReport(told, .connectionEvent(connected: connected))), at: now)
+            let told = event(.connectionEvent, of: peripherals[index].nameID, client: client)
+            prepare(told, .connectionEvent(connected: connected), at: now)
         }
     }
 
@@ -169,14 +149,7 @@ extension SimulatedBluetooth {
 
     func disconnect(_ client: BluetoothClient, from name: NameID, at now: Instant) {
         if let index = position(of: name) { letGo(client, of: index, at: now) }
-        let answer = WakeEvent(
-            kind: .peripheralDisconnected,
-            peripheral: name,
-            subject: name,
-            client: client,
-            origin: origin
-        )
-        prepare(.report(SourceReport(answer)), at: now)
+        prepare(event(.peripheralDisconnected, of: name, client: client), at: now)
     }
 
     /// Takes a client off a peripheral, silently; the link goes with the last.
@@ -207,11 +180,11 @@ extension SimulatedBluetooth {
         closeLink(index, at: now)
         let gone = event(
             .peripheralDisconnected,
-            of: index,
+            of: peripherals[index].nameID,
             failed: true,
             origin: origin == .none ? self.origin : origin
         )
-        prepare(.report(SourceReport(gone, .failure(failure))), at: now)
+        prepare(gone, .failure(failure), at: now)
         tellWatches(index, connected: false, at: now)
     }
 

@@ -7,7 +7,7 @@ import WakeSystem
 ///
 /// Given the same devices, seed and calls it reports the same, to the nanosecond. What a scenario does to a device has a
 /// verb that begins with `simulate`.
-package final class SimulatedBluetooth: BluetoothCentralPort {
+package final class SimulatedBluetooth: BluetoothCentralPort, CentralRoleReporter {
     /// From the sighting of a peripheral to the link.
     static let connectLatency = (low: Instant.Span.milliseconds(30), high: Instant.Span.milliseconds(60))
     /// From an operation to its answer: one or two connection intervals.
@@ -41,7 +41,8 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
     private var positions: [Int32] = []
     /// In order of client.
     var scans: [Scan] = []
-    var schedule = SimulatedSchedule()
+    /// What it has to do later.
+    var schedule = TimedQueue<SimulatedTask>()
     /// Oldest first.
     var prepared: [Prepared] = []
     var preparedDone = 0
@@ -71,11 +72,9 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
         self.table = table
         origin = names.intern("simulated")
         for device in devices {
-            switch device.form {
-            case .peripheral(let description): add(description, named: device.name, seed: seed)
-            case .beacon(let description):
+            if let description = device.peripheral { add(description, named: device.name, seed: seed) }
+            if let description = device.beacon {
                 beacons.append(SimulatedBeacon(description, named: device.name, names: names, seed: seed))
-            case .central, .track, .accessory, .callServer, .audio: break
             }
         }
     }
@@ -130,24 +129,24 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
         schedule.removeAll()
     }
 
-    package var nextDeadline: Instant? { schedule.nextTime }
+    package var nextDeadline: Instant? { schedule.next }
 
     package func timeReached(_ now: Instant) {
-        while let entry = schedule.take(dueAt: now) {
-            let index = Int(entry.index)
-            switch entry.task {
-            case .sighting: sighting(of: index, at: entry.at)
-            case .connection: linkUp(index, generation: entry.generation, at: entry.at)
-            case .answer: answer(index, generation: entry.generation, at: entry.at)
-            case .notification: timetableDue(index, generation: entry.generation, at: entry.at)
+        while let (at, task) = schedule.takeDue(by: now) {
+            let index = Int(task.index)
+            switch task.kind {
+            case .sighting: sighting(of: index, at: at)
+            case .connection: linkUp(index, generation: task.generation, at: at)
+            case .answer: answer(index, generation: task.generation, at: at)
+            case .notification: timetableDue(index, generation: task.generation, at: at)
             case .linkLoss:
-                if peripherals[index].lossGeneration == entry.generation {
-                    linkDown(index, because: .connectionTimeout, at: entry.at)
+                if peripherals[index].lossGeneration == task.generation {
+                    linkDown(index, because: .connectionTimeout, at: at)
                 }
             case .prepared: carryOutPrepared()
-            case .channelValue: channelDue(index, at: entry.at)
-            case .channelRoom: channelHasRoom(index, at: entry.at)
-            case .beacon: beaconDue(index, generation: entry.generation, at: entry.at)
+            case .channelValue: channelDue(index, at: at)
+            case .channelRoom: channelHasRoom(index, at: at)
+            case .beacon: beaconDue(index, generation: task.generation, at: at)
             }
         }
     }
@@ -189,7 +188,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
             stopListening(to: index)
             planListening(to: index, at: now)
         }
-        prepare(.report(SourceReport(event(on ? .bluetoothPoweredOn : .bluetoothPoweredOff))), at: now)
+        prepare(event(on ? .bluetoothPoweredOn : .bluetoothPoweredOff), at: now)
     }
 
     package func knownPeripheral(_ name: NameID) -> KnownPeripheral? {
@@ -222,11 +221,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
         }
         let index = try known(device)
         guard let armed = peripherals[index].description.faults.first(where: { $0.name == fault }) else {
-            let known = peripherals[index].description.faults.map(\.name).joined(separator: ", ")
-            throw SourceFailure(
-                .unknown,
-                "device \(device) has no fault '\(fault)'; its file has \(known.isEmpty ? "none" : known)"
-            )
+            throw .noFault(fault, of: "device \(device)", among: peripherals[index].description.faults.map(\.name))
         }
         switch armed.effect {
         case .lateSubscribeAnswer(let span): peripherals[index].faults.lateSubscribeAnswer = span
@@ -302,11 +297,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort {
 
     private func known(_ device: String) throws(SourceFailure) -> Int {
         guard let index = names.known(device).flatMap(position(of:)) else {
-            let known = peripherals.prefix(8).map(\.name).joined(separator: ", ")
-            throw SourceFailure(
-                .unknown,
-                "there is no device '\(device)'; the scenario has \(known.isEmpty ? "none" : known)"
-            )
+            throw .noDevice("device '\(device)'", among: peripherals.map(\.name))
         }
         return index
     }

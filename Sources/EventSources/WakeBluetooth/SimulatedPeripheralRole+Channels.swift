@@ -70,7 +70,7 @@ extension SimulatedPeripheralRole {
         centrals[index].activity = .exchanging(until: within.map { now.advanced(by: $0) } ?? .distantFuture)
     }
 
-    package func lookAtChannels(at now: Instant) {
+    package func look(at now: Instant) {
         for index in centrals.indices {
             guard let channel = centrals[index].channel else { continue }
             var buffer = [UInt8](repeating: 0, count: 4_096)
@@ -90,7 +90,7 @@ extension SimulatedPeripheralRole {
     func endExchange(_ index: Int, _ words: String, at now: Instant) {
         guard let channel = centrals[index].channel else { return }
         centrals[index].channel = nil
-        let bytes = hex(channel.received)
+        let bytes = channel.received.hexadecimal
         say(index, "\(words) \(channel.psm)\(bytes.isEmpty ? "" : " " + bytes)", at: now)
         if case .exchanging = centrals[index].activity { finishStep(index, at: now) }
     }

@@ -181,7 +181,9 @@ extension SimulatedPeripheralRole {
         }
         let offset = centrals[index].readSoFar.count
         if let value = characteristic.value {
-            if notServing.contains(member.client) { return reply(index, result: AttributeError.unlikely, at: now) }
+            if clients.notServing.contains(member.client) {
+                return reply(index, result: AttributeError.unlikely, at: now)
+            }
             let isBeyond = offset > value.count
             let result = isBeyond ? AttributeError.invalidOffset : AttributeError.success
             reply(index, result: result, value: isBeyond ? [] : Array(value[offset...]), at: now)
@@ -211,7 +213,7 @@ extension SimulatedPeripheralRole {
         guard member.characteristic.isWriteable(withResponse: waits) else {
             if waits { return reply(index, result: AttributeError.writeNotPermitted, at: now) }
             // Nobody says that a command was not obeyed.
-            say(index, "wrote \(uuid) \(hex(value))", at: now)
+            say(index, "wrote \(uuid) \(value.hexadecimal)", at: now)
             return finishStep(index, at: now)
         }
         let number = askApp(member, index, waits: waits, at: now)
@@ -227,7 +229,7 @@ extension SimulatedPeripheralRole {
         let write = LocalWrite(characteristic: member.characteristic.number, offset: 0, value: value)
         prepare(asked, .writeRequests([write]), at: now)
         if !waits {
-            say(index, "wrote \(uuid) \(hex(value))", at: now)
+            say(index, "wrote \(uuid) \(value.hexadecimal)", at: now)
             finishStep(index, at: now)
         }
     }
@@ -301,12 +303,12 @@ extension SimulatedPeripheralRole {
                 }
             }
             if answer.result == AttributeError.success || !isFirst {
-                say(index, "read \(uuid) \(hex(centrals[index].readSoFar))", at: now)
+                say(index, "read \(uuid) \(centrals[index].readSoFar.hexadecimal)", at: now)
             } else {
                 say(index, "read \(uuid) error \(code(answer.result))", at: now)
             }
         case .write(let uuid, let value, _)?:
-            let outcome = answer.result == AttributeError.success ? hex(value) : "error \(code(answer.result))"
+            let outcome = answer.result == AttributeError.success ? value.hexadecimal : "error \(code(answer.result))"
             say(index, "wrote \(uuid) \(outcome)", at: now)
         case .subscribe(let uuid, _)?: say(index, "subscribed \(uuid)", at: now)
         case .wait?, .connect?, .discover?, .unsubscribe?, .awaitValues?, .exchange?, .disconnect?, nil: break
@@ -315,11 +317,7 @@ extension SimulatedPeripheralRole {
         count(index, at: now)
     }
 
-    private func code(_ result: UInt8) -> String { "0x" + hex([result]) }
-
-    func hex(_ bytes: [UInt8]) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
+    private func code(_ result: UInt8) -> String { "0x" + result.hexadecimal }
 
     // MARK: Values
 
@@ -331,11 +329,8 @@ extension SimulatedPeripheralRole {
         to wanted: [NameID],
         at now: Instant
     ) {
-        let waiting = updates.values.count { $0.client == client }
-        guard waiting < PeripheralRole.updateQueueLength else {
-            waitingForRoom.insert(client)
-            return
-        }
+        let waiting = waiting(of: client)
+        guard clients.hasRoom(client, beside: waiting) else { return }
         lastUpdate += 1
         var count = 0
         for index in centrals.indices where wanted.isEmpty || wanted.contains(centrals[index].nameID) {
@@ -350,7 +345,7 @@ extension SimulatedPeripheralRole {
         }
         guard count > 0 else { return }
         updates[lastUpdate] = Update(client: client, remaining: count)
-        if waiting + 1 == PeripheralRole.updateQueueLength { waitingForRoom.insert(client) }
+        clients.tookRoom(client, beside: waiting)
     }
 
     /// Four notifications fit into a connection interval; an indication and its confirmation take two.
@@ -373,7 +368,7 @@ extension SimulatedPeripheralRole {
         }
         if first.isStuck { return linkDown(index, at: now) }
         let verb = first.subscription.indications ? "indicated" : "notified"
-        say(index, "\(verb) \(first.subscription.uuid) \(hex(first.value))", at: now)
+        say(index, "\(verb) \(first.subscription.uuid) \(first.value.hexadecimal)", at: now)
         if first.subscription.indications, centrals[index].faults.neverConfirms {
             centrals[index].outgoing[0].isStuck = true
             centrals[index].arrival = now.advanced(by: SimulatedCentral.transactionTimeout)
@@ -411,11 +406,6 @@ extension SimulatedPeripheralRole {
         guard var update = updates[number] else { return }
         update.remaining -= 1
         updates[number] = update.remaining > 0 ? update : nil
-        let client = update.client
-        guard update.remaining == 0, waitingForRoom.contains(client),
-            updates.values.count(where: { $0.client == client }) <= PeripheralRole.updateQueueRefill
-        else { return }
-        waitingForRoom.remove(client)
-        prepare(event(.readyToUpdate, client), at: now)
+        for client in clients.takeReady(waiting) { prepare(event(.readyToUpdate, client), at: now) }
     }
 }

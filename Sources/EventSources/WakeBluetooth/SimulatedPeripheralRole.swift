@@ -8,17 +8,11 @@ import WakeSystem
 ///
 /// Given the same devices, seed and calls it reports the same, to the nanosecond. What a scenario does to a central has a
 /// verb that begins with `simulate`.
-package final class SimulatedPeripheralRole: BluetoothPeripheralPort {
+package final class SimulatedPeripheralRole: BluetoothPeripheralPort, PeripheralRoleReporter {
     /// From the begin of an advertisement to the link.
     static let connectLatency = (low: Instant.Span.milliseconds(30), high: Instant.Span.milliseconds(60))
     /// From the last packet of a central out of range to the loss of the link.
     static let supervisionTimeout = Instant.Span.milliseconds(720)
-
-    /// What a client advertises.
-    private struct Advertiser {
-        var client: BluetoothClient
-        var wish: PhoneAdvertisement.Wish
-    }
 
     /// A request that an app is to answer, and the central that waits for it.
     struct Request {
@@ -42,18 +36,14 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort {
     let origin: NameID
     var centrals: [SimulatedCentral] = []
     var attributes = LocalAttributes()
-    private var advertisers: [Advertiser] = []
+    var clients = PeripheralClients()
     private(set) var advertisement: PhoneAdvertisement?
     private(set) var poweredOn = true
-    /// Clients whose fixed values are not given out.
-    var notServing: Set<BluetoothClient> = []
 
     var requests: [UInt32: Request] = [:]
     private var lastRequest: UInt32 = 0
     var updates: [UInt64: Update] = [:]
     var lastUpdate: UInt64 = 0
-    /// Clients whose queue was full.
-    var waitingForRoom: Set<BluetoothClient> = []
     let loop: EventLoop?
     let table: ChannelTable
     /// The channels that apps offer.
@@ -96,7 +86,7 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort {
         preparedAt = .distantFuture
         requests.removeAll()
         updates.removeAll()
-        advertisers.removeAll()
+        clients = PeripheralClients()
         advertisement = nil
     }
 
@@ -124,27 +114,18 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort {
         case .publish(let client, let service, let again): publish(service, for: client, again: again, at: now)
         case .unpublish(let client, let number):
             withdraw(attributes.remove { $0.client == client && $0.service.number == number }, silently: false, at: now)
-        case .setServing(let client, let serves):
-            if serves { notServing.remove(client) } else { notServing.insert(client) }
+        case .setServing(let client, let serves): clients.setServing(client, serves)
         case .advertise(let client, let localName, let services, let overflow, let again):
-            let started = event(.advertisingStarted, client, subject: names.intern("advertisement"))
-            if !again, advertisers.contains(where: { $0.client == client }) {
-                var refused = started
-                refused.failed = true
-                prepare(refused, .failure(.alreadyAdvertising), at: now)
-                return
+            let (services, overflow) = (services.map(names.text), overflow.map(names.text))
+            var started = event(.advertisingStarted, client, subject: names.intern("advertisement"))
+            guard clients.advertise(client, localName, services: services, overflow: overflow, again: again) else {
+                started.failed = true
+                return prepare(started, .failure(.alreadyAdvertising), at: now)
             }
-            let wish = PhoneAdvertisement.Wish(
-                localName: localName,
-                services: services.map(names.text),
-                overflow: overflow.map(names.text)
-            )
-            advertisers.removeAll { $0.client == client }
-            advertisers.append(Advertiser(client: client, wish: wish))
             if !again { prepare(started, at: now) }
             advertisementChanged(at: now)
         case .stopAdvertising(let client):
-            advertisers.removeAll { $0.client == client }
+            clients.stopAdvertising(client)
             advertisementChanged(at: now)
         case .update(let client, let characteristic, let value, let centrals):
             update(characteristic, of: client, value, to: centrals, at: now)
@@ -161,11 +142,14 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort {
         centrals.first { $0.nameID == central }.map { UInt16(clamping: $0.longestUpdate) } ?? 20
     }
 
-    /// The phone's adapter goes off or on: off, every link goes.
     package func updateRoom(of client: BluetoothClient) -> Int {
-        max(0, PeripheralRole.updateQueueLength - updates.values.count { $0.client == client })
+        max(0, PeripheralRole.updateQueueLength - waiting(of: client))
     }
 
+    /// How many updates of a client have not reached everybody.
+    func waiting(of client: BluetoothClient) -> Int { updates.values.count { $0.client == client } }
+
+    /// The phone's adapter goes off or on: off, every link goes.
     package func setPower(_ on: Bool, at now: Instant) {
         guard on != poweredOn else { return }
         poweredOn = on
@@ -177,10 +161,8 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort {
     }
 
     private func release(_ client: BluetoothClient, at now: Instant) {
-        advertisers.removeAll { $0.client == client }
         withdraw(attributes.remove { $0.client == client }, silently: true, at: now)
-        waitingForRoom.remove(client)
-        notServing.remove(client)
+        clients.release(client)
         offered.removeAll { $0.client == client }
         advertisementChanged(at: now)
     }
@@ -219,32 +201,11 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort {
     }
 
     private func advertisementChanged(at now: Instant) {
-        advertisement = poweredOn ? PhoneAdvertisement(advertisers.map(\.wish)) : nil
+        advertisement = poweredOn ? clients.advertisement : nil
         for index in centrals.indices { look(index, at: now) }
     }
 
     // MARK: Saying
-
-    func event(
-        _ kind: EventKind,
-        _ client: BluetoothClient,
-        local: UInt32 = 0,
-        request: UInt32 = 0,
-        central: NameID = .none,
-        subject: NameID = .none,
-        failed: Bool = false
-    ) -> WakeEvent {
-        WakeEvent(
-            kind: kind,
-            peripheral: central,
-            local: local,
-            request: request,
-            subject: subject,
-            client: client,
-            failed: failed,
-            origin: origin
-        )
-    }
 
     /// Reports as soon as the caller has returned.
     func prepare(_ event: WakeEvent, _ payload: EventPayload = .none, at now: Instant) {
@@ -279,11 +240,7 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort {
     package func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) {
         let index = try known(device)
         guard let armed = centrals[index].description.faults.first(where: { $0.name == fault }) else {
-            let known = centrals[index].description.faults.map(\.name).joined(separator: ", ")
-            throw SourceFailure(
-                .unknown,
-                "central \(device) has no fault '\(fault)'; its file has \(known.isEmpty ? "none" : known)"
-            )
+            throw .noFault(fault, of: "central \(device)", among: centrals[index].description.faults.map(\.name))
         }
         switch armed.effect {
         case .disconnectAfter(let count): centrals[index].faults.disconnectAfter = count
@@ -312,11 +269,7 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort {
 
     private func known(_ device: String) throws(SourceFailure) -> Int {
         guard let index = centrals.firstIndex(where: { $0.name == device }) else {
-            let known = centrals.prefix(8).map(\.name).joined(separator: ", ")
-            throw SourceFailure(
-                .unknown,
-                "there is no central '\(device)'; the scenario has \(known.isEmpty ? "none" : known)"
-            )
+            throw .noDevice("central '\(device)'", among: centrals.map(\.name))
         }
         return index
     }

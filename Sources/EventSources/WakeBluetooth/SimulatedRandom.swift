@@ -1,24 +1,17 @@
+import WakeDevices
 import WakeModel
 
-/// Random numbers that a seed and a name give again in each run (SplitMix64).
+/// Random numbers that a seed and a name give again in each run.
 struct SimulatedRandom: Codable {
     private var state: UInt64
 
     /// The fork of a seed that belongs to a name.
     init(seed: UInt64, name: String) {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0100_0000_01b3 }
-        state = seed ^ hash
+        state = Mixing.fork(seed, name)
         _ = next()
     }
 
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
-    }
+    mutating func next() -> UInt64 { Mixing.next(&state) }
 
     /// From 0 up to but without 1.
     mutating func fraction() -> Double { Double(next() >> 11) * 0x1p-53 }

@@ -1,6 +1,4 @@
-import CBluetooth
 import Glibc
-import WakeSystem
 import WakeUdev
 
 /// What this machine has for accessories, looked at without changing anything.
@@ -13,12 +11,6 @@ package struct AccessoryPresence: Hashable, Sendable {
         package var device: String
         /// Whether this user may read and write it.
         package var mayOpen: Bool
-
-        package init(node: String, device: String, mayOpen: Bool) {
-            self.node = node
-            self.device = device
-            self.mayOpen = mayOpen
-        }
     }
 
     /// Whether udevd runs: without it nothing is heard of what is plugged in and pulled.
@@ -37,15 +29,13 @@ package struct AccessoryPresence: Hashable, Sendable {
             for device in (try? Udev().devices(of: subsystem)) ?? [] {
                 guard let node = device.node, let usb = device.usb else { continue }
                 let words = [usb.name, usb.serial].compactMap(\.self).joined(separator: " ")
-                let numbers = USBPlace.hex(usb.vendor) + ":" + USBPlace.hex(usb.product)
+                let numbers = usb.vendor.hexadecimal + ":" + usb.product.hexadecimal
                 let mayOpen = unsafe access(node, R_OK | W_OK) == 0
                 let name = words.isEmpty ? numbers : "\(words) (\(numbers))"
                 presence.files.append(File(node: node, device: name, mayOpen: mayOpen))
             }
         }
-        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        let socket = socket(AF_BLUETOOTH, kind, BTPROTO_RFCOMM)
-        if socket < 0 { presence.rfcommFailure = SystemError(last: "socket").reason } else { close(socket) }
+        presence.rfcommFailure = RFCOMMAccessories.missing
         return presence
     }
 }

@@ -1,5 +1,4 @@
 import Glibc
-import WakeBlueZ
 import WakeSystem
 
 /// A USB serial port.
@@ -97,7 +96,7 @@ final class SocketLink: AccessoryLink {
 
     /// The kernel sends what it has before it hangs up.
     func close() {
-        if isOpen { BlueZProfiles.hangUp(number) }
+        if isOpen { hangUp(number) }
         isOpen = false
     }
 }

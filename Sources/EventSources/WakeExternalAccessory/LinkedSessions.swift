@@ -56,19 +56,19 @@ final class LinkedSessions {
     /// hearer takes it from here, by reporting the accessory's disconnection, or by ``reportEnd(_:_:)``.
     var linkEnded: ((AccessorySession, Subject, End) -> Bool)?
 
-    let names: NameTable
-    let origin: NameID
+    private let names: NameTable
+    private let origin: NameID
     private let loop: EventLoop
     private let bound: Int
     private var sessions: [Session] = []
     /// What still holds bytes for an app whose accessory has gone.
     private var lingering: [Session] = []
 
-    init(names: NameTable, origin: String, loop: EventLoop, bound: Int) {
+    init(names: NameTable, origin: NameID, loop: EventLoop, bound: Int) {
         self.names = names
         self.loop = loop
         self.bound = bound
-        self.origin = names.intern(origin)
+        self.origin = origin
     }
 
     /// Opens a session over a link, and says so.
@@ -135,7 +135,7 @@ final class LinkedSessions {
         session.pump.finish { [weak self] in self?.sessions.removeAll { $0.number == number } }
         guard sessions.contains(where: { $0 === session }) else { return }
         let timer = try? loop.timer(on: .monotonic) { [weak self] in self?.drop(number) }
-        timer?.arm(at: MonotonicClock.now() + Self.patience * 1_000_000)
+        timer?.arm(after: Self.patience)
         session.deadline = timer
     }
 

@@ -1,3 +1,4 @@
+import CBluetooth
 import Glibc
 import WakeBlueZ
 import WakeBus
@@ -11,31 +12,15 @@ import WakeSystem
 /// An accessory of the scenario is looked for until it is found, and is there while the channel of its first protocol is open, as
 /// with Apple's own protocol. A session of that protocol takes the channel over; those of others have a channel each. After a
 /// session the channel is opened anew, and meanwhile the accessory counts as there.
-package final class RFCOMMAccessories: AccessoryPort {
+package final class RFCOMMAccessories: LinkedAccessories<RFCOMMPlace> {
     /// How long a channel may take that a session waits for, or that is opened anew, in milliseconds.
     package static let usualPatience: Int64 = 20_000
 
-    package let backend = "rfcomm"
-    package var report: ((SourceReport) -> Void)? {
-        get { reports.report }
-        set { reports.report = newValue }
-    }
-
-    private let places: [RFCOMMPlace]
     private let others: [String]
-    private let names: NameTable
-    private let origin: NameID
-    private let loop: EventLoop
-    private let choice: BlueZAdapterChoice
-    private let bus: BusAddress
     private let patience: Int64
     private let adapter: BlueZAdapter
     private let isAdapterShared: Bool
     private let profiles: BlueZProfiles
-    private let sessions: LinkedSessions
-    private let reports: ReportQueue
-    private var isTelling = false
-    private var there = PlacesThere<RFCOMMPlace>()
 
     /// The accessories among the devices of a scenario, which must be on Bluetooth.
     ///
@@ -51,54 +36,34 @@ package final class RFCOMMAccessories: AccessoryPort {
         beside adapter: BlueZAdapter? = nil,
         patience: Int64 = RFCOMMAccessories.usualPatience
     ) throws(SystemError) {
-        self.names = names
-        self.loop = loop
-        self.choice = choice
-        self.bus = bus
         self.patience = patience
-        origin = names.intern("rfcomm")
         self.adapter = adapter ?? BlueZAdapter(choice, bus: bus, on: loop)
         isAdapterShared = adapter != nil
         profiles = BlueZProfiles(on: self.adapter)
-        places = devices.compactMap { device in
-            if case .accessory(let description) = device.form {
-                RFCOMMPlace(name: device.name, description)
-            } else {
-                nil
-            }
-        }
-        others = devices.compactMap { device in
-            guard case .accessory(let description) = device.form, description.addressText == nil else { return nil }
-            return device.name
-        }
-        sessions = LinkedSessions(names: names, origin: "rfcomm", loop: loop, bound: Self.sessionBuffer)
-        reports = try ReportQueue(loop: loop)
+        let found = devices.compactMap { device in device.accessory.map { (device.name, $0) } }
+        let places = found.compactMap { RFCOMMPlace(name: $0.0, $0.1) }
+        others = found.filter { $0.1.addressText == nil }.map(\.0)
+        try super.init("rfcomm", places, names: names, loop: loop)
         for place in places {
             place.absence = try loop.timer(on: .monotonic) { [weak self, weak place] in
                 if let place { self?.leave(place) }
             }
         }
-        sessions.answer = { [reports] in reports.later($0) }
-        sessions.report = { [reports] in reports.tell($0) }
-        sessions.linkEnded = { [weak self] in self?.linkEnded($1, $2) ?? false }
         profiles.heard = { [weak self] in self?.hear($0) }
     }
 
-    /// The same with the address of an adapter; nil for any.
-    package convenience init(
-        devices: [ScenarioDevice],
-        names: NameTable,
-        loop: EventLoop,
-        adapterAddress address: String?,
-        beside adapter: BlueZAdapter?
-    ) throws(SystemError) {
-        let choice = address.map { BlueZAdapterChoice.address($0) } ?? .any
-        try self.init(devices: devices, names: names, loop: loop, choice: choice, beside: adapter)
+    /// Why the kernel has no RFCOMM; nil when it has.
+    static var missing: String? {
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let socket = socket(AF_BLUETOOTH, kind, BTPROTO_RFCOMM)
+        guard socket >= 0 else { return SystemError(last: "socket").reason }
+        Glibc.close(socket)
+        return nil
     }
 
     // MARK: The port
 
-    package func start(at now: Instant) throws(SourceFailure) {
+    package override func start(at now: Instant) throws(SourceFailure) {
         if let other = others.first {
             throw SourceFailure(
                 .unsupported,
@@ -112,7 +77,7 @@ package final class RFCOMMAccessories: AccessoryPort {
             )
         }
         do throws(BusError) {
-            if !isAdapterShared { _ = try BlueZAdapter.probe(choice, bus: bus) }
+            if !isAdapterShared { try adapter.probe() }
             try follow()
         } catch {
             throw SourceFailure(.environment, "accessory=rfcomm: \(error.message)")
@@ -130,28 +95,8 @@ package final class RFCOMMAccessories: AccessoryPort {
         }
     }
 
-    package func connect(at now: Instant) {
-        isTelling = true
-        for place in there.places { forget(place) }
-        for place in places where place.carrier != nil { join(place) }
-    }
-
-    package func perform(_ command: AccessoryCommand, at now: Instant) {
-        switch command {
-        case .open(let number, let connection, let protocolName): open(number, connection, names.text(protocolName))
-        case .close(let number): close(number)
-        }
-    }
-
-    package var accessories: [Accessory] { there.accessories }
-    package func takeSession(_ number: AccessorySession) -> Int32? { sessions.take(number) }
-    package func lookAtSessions(at now: Instant) { sessions.look() }
-    package var nextDeadline: Instant? { nil }
-    package func timeReached(_ now: Instant) {}
-
-    package func stop() {
-        reports.stop()
-        sessions.stop()
+    package override func stop() {
+        super.stop()
         for place in places {
             place.carrier = nil
             place.waiting.removeAll()
@@ -160,6 +105,8 @@ package final class RFCOMMAccessories: AccessoryPort {
         profiles.stop()
         if !isAdapterShared { adapter.stop() }
     }
+
+    override func isReachable(_ place: RFCOMMPlace) -> Bool { place.carrier != nil }
 
     // MARK: Channels
 
@@ -191,7 +138,7 @@ package final class RFCOMMAccessories: AccessoryPort {
             place.carrierWatch = try? loop.watch(link.number, for: .peerClosed) { [weak self, weak place] _ in
                 if let place { self?.leave(place) }
             }
-            if isTelling, place.connection == nil { join(place) }
+            found(place)
         } else {
             link.close()
         }
@@ -206,43 +153,30 @@ package final class RFCOMMAccessories: AccessoryPort {
         place.waiting.removeAll()
     }
 
-    private func join(_ place: RFCOMMPlace) {
-        reports.tell(event(.accessoryConnected, place, there.join(place)))
-    }
-
     /// The accessory has gone, and is looked for again.
-    private func leave(_ place: RFCOMMPlace) {
-        if let connection = place.connection { reports.tell(event(.accessoryDisconnected, place, connection)) }
+    override func leave(_ place: RFCOMMPlace) {
         place.carrier = nil
-        forget(place)
+        super.leave(place)
         profiles.want(place.device, profile: place.profiles[0])
     }
 
-    private func forget(_ place: RFCOMMPlace) {
+    override func forget(_ place: RFCOMMPlace) {
         place.absence?.disarm()
         for waiting in place.waiting { sessions.refuse(waiting.number, waiting.subject, .gone) }
         place.waiting.removeAll()
         place.open.removeAll()
         for profile in place.profiles.dropFirst() { profiles.giveUp(place.device, profile: profile) }
-        guard let connection = place.connection else { return }
-        there.leave(place)
-        sessions.accessoryLeft(connection)
-    }
-
-    private func event(_ kind: EventKind, _ place: RFCOMMPlace, _ connection: AccessoryConnection) -> SourceReport {
-        .presence(kind, of: place.description.accessory(connection), named: place.name, names: names, origin: origin)
+        super.forget(place)
     }
 
     // MARK: Sessions
 
-    private func open(_ number: AccessorySession, _ connection: AccessoryConnection, _ word: String) {
-        let subject = there.subject(connection, word)
-        guard let place = there[connection],
-            let index = place.description.protocols.firstIndex(where: { $0.name == word })
-        else {
-            return sessions.refuse(number, subject, .gone)
-        }
-        sessions.cutShort(subject)
+    override func open(
+        _ number: AccessorySession,
+        _ subject: LinkedSessions.Subject,
+        _ index: Int,
+        of place: RFCOMMPlace
+    ) {
         if index == 0, let carrier = place.takeCarrier() {
             place.open.insert(number)
             return sessions.open(number, subject, over: carrier)
@@ -252,14 +186,14 @@ package final class RFCOMMAccessories: AccessoryPort {
             let failure = AccessoryFailure(code: ETIMEDOUT, message: "The accessory does not answer.")
             sessions.refuse(number, subject, failure)
         }
-        timer?.arm(at: MonotonicClock.now() + patience * 1_000_000)
+        timer?.arm(after: patience)
         place.waiting.append(RFCOMMPlace.Waiting(number: number, subject: subject, index: index, timer: timer))
         profiles.want(place.device, profile: place.profiles[index])
     }
 
-    private func close(_ number: AccessorySession) {
-        sessions.close(number)
-        guard let place = there.places.first(where: { $0.isConcerned(with: number) }) else { return }
+    override func close(_ number: AccessorySession) {
+        super.close(number)
+        guard let place = there.first(where: { $0.isConcerned(with: number) }) else { return }
         place.waiting.removeAll { $0.number == number }
         place.open.remove(number)
         reopenCarrier(place)
@@ -269,14 +203,16 @@ package final class RFCOMMAccessories: AccessoryPort {
     private func reopenCarrier(_ place: RFCOMMPlace) {
         guard place.carrier == nil, !place.waiting.contains(where: { $0.index == 0 }) else { return }
         profiles.want(place.device, profile: place.profiles[0])
-        place.absence?.arm(at: MonotonicClock.now() + patience * 1_000_000)
+        place.absence?.arm(after: patience)
     }
 
     /// The last channel that ends takes the accessory along; one of several ends its session alone.
-    private func linkEnded(_ subject: LinkedSessions.Subject, _ end: LinkedSessions.End) -> Bool {
-        guard end == .gone, let place = there[subject.connection] else {
-            return end == .gone
-        }
+    override func linkEnded(
+        _ number: AccessorySession,
+        _ subject: LinkedSessions.Subject,
+        _ end: LinkedSessions.End
+    ) -> Bool {
+        guard end == .gone, let place = self[subject.connection] else { return end == .gone }
         if place.open.count + (place.carrier == nil ? 0 : 1) > 1 { return false }
         leave(place)
         return true

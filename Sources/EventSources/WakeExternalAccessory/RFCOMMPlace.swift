@@ -4,7 +4,7 @@ import WakeModel
 import WakeSystem
 
 /// An accessory of the scenario that is to be found over Bluetooth.
-final class RFCOMMPlace: AccessoryPlace {
+package final class RFCOMMPlace: AccessoryPlace {
     /// A session whose channel is being opened.
     struct Waiting {
         var number: AccessorySession
@@ -14,8 +14,8 @@ final class RFCOMMPlace: AccessoryPlace {
         var timer: Timer?
     }
 
-    let name: String
-    let description: ExternalAccessory
+    package let name: String
+    package let description: ExternalAccessory
     let device: BlueZDeviceID
     /// For each protocol its service, in BlueZ's spelling.
     let profiles: [String]
@@ -27,7 +27,7 @@ final class RFCOMMPlace: AccessoryPlace {
         }
     }
     var carrierWatch: Watch?
-    var connection: AccessoryConnection?
+    package var connection: AccessoryConnection?
     var waiting: [Waiting] = []
     /// The sessions that are open.
     var open: Set<AccessorySession> = []

@@ -47,7 +47,7 @@ extension SimulatedAccessories {
         case .garbage(let count): devices[index].faults.garbage += count
         case .flood(let count):
             devices[index].faults.flood += count
-            lookAtSessions(at: now)
+            look(at: now)
         }
     }
 

@@ -90,7 +90,7 @@ package final class SimulatedAccessories: AccessoryPort {
         case .close(let number):
             if let place = lingering.firstIndex(where: { $0.number == number }) {
                 lingering[place].isHeld = false
-                lookAtSessions(at: now)
+                look(at: now)
             }
             guard let place = sessions.firstIndex(where: { $0.number == number }) else { return }
             receive(sessions[place], at: now, toTheEnd: true)
@@ -120,7 +120,7 @@ package final class SimulatedAccessories: AccessoryPort {
             report?(SourceReport(event, .accessoryFailure(.gone)))
             return
         }
-        socket.ready = { [unowned self] in lookAtSessions(at: self.now) }
+        socket.ready = { [unowned self] in look(at: self.now) }
         let session = SimulatedSession(
             number: number,
             device: index,
@@ -222,16 +222,8 @@ package final class SimulatedAccessories: AccessoryPort {
     }
 
     private func tell(_ kind: EventKind, _ index: Int, _ connection: AccessoryConnection, _ origin: NameID) {
-        let device = devices[index]
-        let event = WakeEvent(
-            kind: kind,
-            peripheral: device.nameID,
-            local: connection,
-            subject: device.nameID,
-            services: device.protocolIDs,
-            origin: origin
-        )
-        report?(SourceReport(event, .accessory(device.description.accessory(connection))))
+        let accessory = devices[index].description.accessory(connection)
+        report?(.presence(kind, of: accessory, named: devices[index].name, names: names, origin: origin))
     }
 
     private func linger(_ session: SimulatedSession, isHeld: Bool) {
@@ -303,7 +295,7 @@ package final class SimulatedAccessories: AccessoryPort {
         devices[index].backAt = back.map { now.advanced(by: $0) }
     }
 
-    package func lookAtSessions(at now: Instant) {
+    package func look(at now: Instant) {
         self.now = max(self.now, now)
         guard !isLooking, !sessions.isEmpty || !lingering.isEmpty else { return }
         isLooking = true

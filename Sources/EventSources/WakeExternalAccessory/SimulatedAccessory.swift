@@ -122,23 +122,13 @@ extension [UInt8] {
     fileprivate func ends(with other: [UInt8]) -> Bool { suffix(other.count).elementsEqual(other) }
 }
 
-/// Random bytes that a seed and a name give again in each run (SplitMix64).
+/// Random bytes that a seed and a name give again in each run.
 struct SimulatedNoise {
     private var state: UInt64
 
-    init(seed: UInt64, name: String) {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0100_0000_01b3 }
-        state = seed ^ hash
-    }
+    init(seed: UInt64, name: String) { state = Mixing.fork(seed, name) }
 
     mutating func bytes(_ count: Int) -> [UInt8] {
-        (0..<count).map { _ in
-            state &+= 0x9e37_79b9_7f4a_7c15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-            return UInt8(truncatingIfNeeded: mixed ^ (mixed >> 31))
-        }
+        (0..<count).map { _ in UInt8(truncatingIfNeeded: Mixing.next(&state)) }
     }
 }

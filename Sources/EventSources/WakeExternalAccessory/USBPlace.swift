@@ -5,7 +5,7 @@ import WakeSystem
 import WakeUdev
 
 /// An accessory of the scenario that is to be found on USB, and its files while it is there.
-final class USBPlace: AccessoryPlace {
+package final class USBPlace: AccessoryPlace {
     /// What carries one protocol.
     struct File: Hashable {
         var systemPath: String
@@ -13,11 +13,11 @@ final class USBPlace: AccessoryPlace {
         var node: String
     }
 
-    let name: String
-    let description: ExternalAccessory
+    package let name: String
+    package let description: ExternalAccessory
     /// For each protocol, in their order; nil for one that is not there.
     var files: [File?]
-    var connection: AccessoryConnection?
+    package var connection: AccessoryConnection?
 
     init(name: String, _ description: ExternalAccessory) {
         self.name = name
@@ -86,16 +86,10 @@ final class USBPlace: AccessoryPlace {
     func remedy(for file: File) -> String {
         let subsystem = file.node.hasPrefix("/dev/hidraw") ? "hidraw" : "tty"
         let numbers = usb.map { usb in
-            "ATTRS{idVendor}==\"\(Self.hex(usb.vendor))\", ATTRS{idProduct}==\"\(Self.hex(usb.product))\""
+            "ATTRS{idVendor}==\"\(usb.vendor.hexadecimal)\", ATTRS{idProduct}==\"\(usb.product.hexadecimal)\""
         }
         return
             "add a udev rule such as SUBSYSTEM==\"\(subsystem)\", \(numbers ?? ""), MODE=\"0660\", TAG+=\"uaccess\" in "
             + "/etc/udev/rules.d/70-wakebench.rules, then run udevadm trigger"
-    }
-
-    /// Four hexadecimal digits.
-    static func hex(_ number: UInt16) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 4 - digits.count) + digits
     }
 }

@@ -9,51 +9,27 @@ import WakeUdev
 ///
 /// An accessory of the scenario is there when a USB device with its vendor, product and serial number has a file for each of
 /// its protocols, whatever the files are called this time; it goes with the first of them.
-package final class UdevAccessories: AccessoryPort {
+package final class UdevAccessories: LinkedAccessories<USBPlace> {
     /// How long after the end of its link an accessory may be found to have gone, in milliseconds: the kernel hangs up a
     /// tty before udev tells that it has gone.
     static let farewell: Int64 = 5_000
     static let subsystems = ["tty", "hidraw"]
 
-    package let backend = "udev"
-    package var report: ((SourceReport) -> Void)? {
-        get { reports.report }
-        set { reports.report = newValue }
-    }
-
-    private let places: [USBPlace]
-    private let names: NameTable
-    private let origin: NameID
-    private let loop: EventLoop
-    private let sessions: LinkedSessions
-    private let reports: ReportQueue
     private var udev: Udev?
     private var watch: UdevWatch?
-    private var isTelling = false
-    private var there = PlacesThere<USBPlace>()
     private var farewells: [AccessorySession: Timer] = [:]
 
     /// The accessories among the devices of a scenario, which must be on USB.
     ///
     /// - Throws: ``SystemError`` when the loop takes no more timers.
     package init(devices: [ScenarioDevice], names: NameTable, loop: EventLoop) throws(SystemError) {
-        self.names = names
-        self.loop = loop
-        origin = names.intern("udev")
-        places = devices.compactMap { device in
-            guard case .accessory(let description) = device.form else { return nil }
-            return USBPlace(name: device.name, description)
-        }
-        sessions = LinkedSessions(names: names, origin: "udev", loop: loop, bound: Self.sessionBuffer)
-        reports = try ReportQueue(loop: loop)
-        sessions.answer = { [reports] in reports.later($0) }
-        sessions.report = { [reports] in reports.tell($0) }
-        sessions.linkEnded = { [weak self] in self?.linkEnded($0, $1, $2) ?? false }
+        let places = devices.compactMap { device in device.accessory.map { USBPlace(name: device.name, $0) } }
+        try super.init("udev", places, names: names, loop: loop)
     }
 
     // MARK: The port
 
-    package func start(at now: Instant) throws(SourceFailure) {
+    package override func start(at now: Instant) throws(SourceFailure) {
         for place in places where place.usb == nil {
             throw SourceFailure(
                 .unsupported,
@@ -87,37 +63,18 @@ package final class UdevAccessories: AccessoryPort {
         }
     }
 
-    package func connect(at now: Instant) {
-        isTelling = true
-        for place in there.places {
-            if let connection = place.connection { sessions.accessoryLeft(connection) }
-            there.leave(place)
-        }
-        for place in places where place.isComplete { join(place) }
-    }
-
-    package func perform(_ command: AccessoryCommand, at now: Instant) {
-        switch command {
-        case .open(let number, let connection, let protocolName):
-            open(number, connection, names.text(protocolName))
-        case .close(let number):
-            farewells[number] = nil
-            sessions.close(number)
-        }
-    }
-
-    package var accessories: [Accessory] { there.accessories }
-    package func takeSession(_ number: AccessorySession) -> Int32? { sessions.take(number) }
-    package func lookAtSessions(at now: Instant) { sessions.look() }
-    package var nextDeadline: Instant? { nil }
-    package func timeReached(_ now: Instant) {}
-
-    package func stop() {
-        reports.stop()
+    package override func stop() {
         watch = nil
         udev = nil
         farewells.removeAll()
-        sessions.stop()
+        super.stop()
+    }
+
+    override func isReachable(_ place: USBPlace) -> Bool { place.isComplete }
+
+    override func close(_ number: AccessorySession) {
+        farewells[number] = nil
+        super.close(number)
     }
 
     // MARK: Plugging
@@ -148,8 +105,7 @@ package final class UdevAccessories: AccessoryPort {
             // One that came before the last one was missed in going.
             if let known = place.files[index], known.systemPath != device.systemPath { lost(known.systemPath) }
             place.files[index] = USBPlace.File(systemPath: device.systemPath, node: node)
-            if isTelling, place.isComplete, place.connection == nil { join(place) }
-            return
+            return found(place)
         }
     }
 
@@ -161,30 +117,15 @@ package final class UdevAccessories: AccessoryPort {
         }
     }
 
-    private func join(_ place: USBPlace) {
-        reports.tell(event(.accessoryConnected, place, there.join(place)))
-    }
-
-    private func leave(_ place: USBPlace) {
-        guard let connection = place.connection else { return }
-        reports.tell(event(.accessoryDisconnected, place, connection))
-        there.leave(place)
-        sessions.accessoryLeft(connection)
-    }
-
-    private func event(_ kind: EventKind, _ place: USBPlace, _ connection: AccessoryConnection) -> SourceReport {
-        .presence(kind, of: place.description.accessory(connection), named: place.name, names: names, origin: origin)
-    }
-
     // MARK: Sessions
 
-    private func open(_ number: AccessorySession, _ connection: AccessoryConnection, _ word: String) {
-        let subject = there.subject(connection, word)
-        guard let place = there[connection],
-            let index = place.description.protocols.firstIndex(where: { $0.name == word }),
-            let file = place.files[index]
-        else { return sessions.refuse(number, subject, .gone) }
-        sessions.cutShort(subject)
+    override func open(
+        _ number: AccessorySession,
+        _ subject: LinkedSessions.Subject,
+        _ index: Int,
+        of place: USBPlace
+    ) {
+        guard let file = place.files[index] else { return sessions.refuse(number, subject, .gone) }
         do throws(SystemError) {
             sessions.open(number, subject, over: try place.link(index, file, on: loop))
         } catch {
@@ -197,19 +138,20 @@ package final class UdevAccessories: AccessoryPort {
     }
 
     /// The end of a link is the first sign of its accessory's going; only when that does not follow has a session alone ended.
-    private func linkEnded(
+    override func linkEnded(
         _ number: AccessorySession,
         _ subject: LinkedSessions.Subject,
         _ end: LinkedSessions.End
     ) -> Bool {
         guard end == .gone else { return false }
-        guard there[subject.connection] != nil else { return true }
+        guard self[subject.connection] != nil else { return true }
         let timer = try? loop.timer(on: .monotonic) { [weak self] in self?.farewellOver(number, subject, end) }
         guard let timer else { return false }
         farewells[number] = timer
-        timer.arm(at: MonotonicClock.now() + Self.farewell * 1_000_000)
+        timer.arm(after: Self.farewell)
         return true
     }
+
     /// udevd, which is asked for its rules first, may be late to say that a device has gone; the kernel knows at once.
     private func farewellOver(
         _ number: AccessorySession,
@@ -217,10 +159,10 @@ package final class UdevAccessories: AccessoryPort {
         _ end: LinkedSessions.End
     ) {
         farewells[number] = nil
-        for file in there[subject.connection]?.files.compactMap(\.self) ?? []
+        for file in self[subject.connection]?.files.compactMap(\.self) ?? []
         where unsafe access(file.systemPath, F_OK) != 0 {
             lost(file.systemPath)
         }
-        if there[subject.connection] != nil { sessions.reportEnd(number, end) }
+        if self[subject.connection] != nil { sessions.reportEnd(number, end) }
     }
 }

@@ -8,13 +8,11 @@ import WakeSystem
 /// While somebody wants fixes gpsd is asked to watch its receivers, else it may switch them off. When gpsd goes, that is
 /// reported once, as a failure that names it, and the connection is tried again at growing intervals; the first fix
 /// after it is back is a fix like any other. Every fix is reported once, by its time.
-package final class GPSDLocation: LocationPort {
+package final class GPSDLocation: ReceiverLocation {
     package static let usualHost = "localhost"
     package static let usualPort: UInt16 = 2947
     /// How long ``start(at:)`` and each further attempt wait for gpsd's greeting, in milliseconds.
     package static let patience: Int64 = 3_000
-    /// A receiver that gpsd has heard nothing of for so long is lost, in milliseconds: gpsd does not say so itself.
-    package static let usualSilence: Int64 = 10_000
     /// The pauses between attempts in milliseconds; the last one is kept to.
     static let pauses: [Int64] = [100, 250, 500, 1_000, 2_000, 5_000]
     /// The longest line; gpsd's own limit is below it.
@@ -35,14 +33,8 @@ package final class GPSDLocation: LocationPort {
         case stopped
     }
 
-    package let backend = "gpsd"
-    package var report: ((SourceReport) -> Void)?
-    /// Whether somebody wants fixes.
-    package private(set) var isPositioning = false
     /// Whether gpsd has confirmed that it tells of fixes.
     package private(set) var isWatching = false
-    /// How often gpsd went away.
-    package private(set) var interruptions = 0
     /// Lines that were none of gpsd's.
     package private(set) var damagedLines = 0
     /// How many fixes were reported.
@@ -50,43 +42,32 @@ package final class GPSDLocation: LocationPort {
 
     private let host: String
     private let port: UInt16
-    private let reports: LocationReports
-    private let loop: EventLoop
-    private let retry: Timer
-    private let absence: Timer
-    private let silence: Int64
     private var addresses: [StreamSocket.Address] = []
     private var state = State.away
     private var watch: Watch?
-    private var attempts = 0
     private var line: [UInt8] = []
     private var isOverlong = false
-    private var isLost = false
     private var lastTimestamp: Double?
     private var buffer = [UInt8](repeating: 0, count: 16_384)
 
     /// gpsd at a host and port.
     ///
-    /// - Parameter silence: after how many milliseconds without a word of its receiver that is lost.
+    /// - Parameter silence: after how many milliseconds without a word of its receiver that is lost: gpsd does not say so.
     /// - Throws: ``SystemError`` when the loop takes no more timers.
     package init(
         names: NameTable,
         loop: EventLoop,
         host: String = GPSDLocation.usualHost,
         port: UInt16 = GPSDLocation.usualPort,
-        silence: Int64 = GPSDLocation.usualSilence
+        silence: Int64 = ReceiverLocation.usualSilence
     ) throws(SystemError) {
         self.host = host
         self.port = port
-        self.silence = silence
-        self.loop = loop
-        reports = LocationReports(names: names, origin: "gpsd")
-        var ring: () -> Void = {}
-        retry = try loop.timer(on: .monotonic) { ring() }
-        var miss: () -> Void = {}
-        absence = try loop.timer(on: .monotonic) { miss() }
-        ring = { [weak self] in self?.timerDue() }
-        miss = { [weak self] in self?.receiverSilent() }
+        try super.init("gpsd", names: names, loop: loop, silence: silence)
+        retry.handler = { [unowned self] in timerDue() }
+        absence.handler = { [unowned self] in
+            lost("gpsd on \(place) hears nothing of its receiver; check that it is plugged in")
+        }
     }
 
     /// Whether gpsd answers at the moment.
@@ -98,7 +79,7 @@ package final class GPSDLocation: LocationPort {
 
     // MARK: The port
 
-    package func start(at now: Instant) throws(SourceFailure) {
+    package override func start(at now: Instant) throws(SourceFailure) {
         let end = MonotonicClock.now() + Self.patience * 1_000_000
         try begin()
         while let (socket, forReading) = waitedFor, socket.wait(forReading: forReading, until: end) { ready() }
@@ -125,30 +106,14 @@ package final class GPSDLocation: LocationPort {
         attempt(addresses)
     }
 
-    package func stop() {
-        report = nil
+    package override func stop() {
+        super.stop()
         close()
         state = .stopped
-        retry.disarm()
     }
 
-    package var nextDeadline: Instant? { nil }
-
-    package func timeReached(_ now: Instant) {}
-
-    package func perform(_ command: LocationCommand, at now: Instant) {
-        switch command {
-        case .positioning(let isWanted):
-            guard isWanted != isPositioning else { return }
-            isPositioning = isWanted
-            isLost = false
-            askForFixes()
-        // Beacons are heard by the radio.
-        case .watchBeacons: break
-        }
-    }
-
-    private func askForFixes() {
+    /// Asks for fixes when somebody wants them, and that there be none when nobody does.
+    override func positioningChanged() {
         guard case .up(let socket) = state else { return }
         lastTimestamp = nil
         isWatching = false
@@ -175,7 +140,7 @@ package final class GPSDLocation: LocationPort {
             guard let socket = try? StreamSocket(connectingTo: address) else { continue }
             state = .connecting(socket, others: Array(rest))
             listen(to: socket, for: .writable)
-            retry.arm(at: MonotonicClock.now() + Self.patience * 1_000_000)
+            retry.arm(after: Self.patience)
             return
         }
         tryLater()
@@ -184,8 +149,7 @@ package final class GPSDLocation: LocationPort {
     private func tryLater() {
         close()
         state = .away
-        retry.arm(at: MonotonicClock.now() + Self.pauses[min(attempts, Self.pauses.count - 1)] * 1_000_000)
-        attempts += 1
+        tryLater(Self.pauses)
     }
 
     private func listen(to socket: StreamSocket, for interests: Readiness) {
@@ -231,9 +195,8 @@ package final class GPSDLocation: LocationPort {
         interruptions += 1
         attempts = 0
         tryLater()
-        guard isPositioning else { return }
-        isLost = true
-        report?(reports.lost("gpsd on \(place) went away; positions are missing until it is back"))
+        isLost = false
+        lost("gpsd on \(place) went away; positions are missing until it is back")
     }
 
     // MARK: Hearing
@@ -278,15 +241,6 @@ package final class GPSDLocation: LocationPort {
         hear(said)
     }
 
-    /// The receiver is expected to say something before long.
-    private func expectWord() {
-        if isPositioning { absence.arm(at: MonotonicClock.now() + silence * 1_000_000) } else { absence.disarm() }
-    }
-
-    private func receiverSilent() {
-        lost("gpsd on \(place) hears nothing of its receiver; check that it is plugged in")
-    }
-
     private func hear(_ said: GPSDLine) {
         switch said {
         case .watching(let isOn): isWatching = isOn && isPositioning
@@ -295,28 +249,20 @@ package final class GPSDLocation: LocationPort {
             state = .up(socket)
             attempts = 0
             retry.disarm()
-            if isPositioning { askForFixes() }
+            if isPositioning { positioningChanged() }
         case .fix(let point):
             guard isPositioning else { return }
             expectWord()
             // Before gpsd knows a receiver's habits it says a fix more than once, as it gathers its sentences.
             if let said = point.timestamp, said == lastTimestamp { return }
             lastTimestamp = point.timestamp
-            isLost = false
             fixes += 1
-            let now = Double(WallClock.now()) / 1e9
-            report?(reports.fixed(point, accuracy: LocationReports.usualAccuracy, now: now))
+            say(point)
         case .noFix:
             expectWord()
             lost("the receiver of gpsd on \(place) does not know where it is")
         case .receiver(isActive: false): lost("gpsd on \(place) has lost its receiver; plug it in again")
         case .receiver(isActive: true), .other: break
         }
-    }
-
-    private func lost(_ message: String) {
-        guard isPositioning, !isLost else { return }
-        isLost = true
-        report?(reports.lost(message))
     }
 }

@@ -10,23 +10,15 @@ import WakeUdev
 /// The tty is read all the time, and its fixes are reported while somebody wants them. A receiver that is unplugged, or
 /// says nothing, is reported once as a failure that names it; plugged in again it is opened again, by a path when the
 /// path is there, else when udev tells of it.
-package final class NMEALocation: LocationPort {
+package final class NMEALocation: ReceiverLocation {
     package static let usualBaud = 9_600
     /// The sentences of one moment are together when the receiver has been quiet for so long, in milliseconds.
     static let quiet: Int64 = 250
-    /// A receiver that has said nothing for so long is lost, in milliseconds.
-    package static let usualSilence: Int64 = 10_000
     /// The pauses between attempts to open a tty that is there and refuses, in milliseconds; the last one is kept to.
     static let pauses: [Int64] = [200, 1_000, 5_000, 30_000]
     /// The most bytes read in a turn.
     private static let mostInTurn = 65_536
 
-    package let backend = "nmea"
-    package var report: ((SourceReport) -> Void)?
-    /// Whether somebody wants fixes.
-    package private(set) var isPositioning = false
-    /// How often the receiver was unplugged.
-    package private(set) var interruptions = 0
     /// The sentences read and the damaged ones: many of these speak of a wrong speed.
     package var counts: NMEAReader.Counts { reader.counts }
     /// The file that is read; nil while the receiver is away.
@@ -34,20 +26,13 @@ package final class NMEALocation: LocationPort {
 
     private let receiver: NMEAReceiver
     private let baud: Int
-    private let silence: Int64
-    private let reports: LocationReports
-    private let loop: EventLoop
     private let pause: Timer
-    private let absence: Timer
-    private let retry: Timer
     private var udev: Udev?
     private var devices: UdevWatch?
     private var paths: PathWatch?
     private var line: SerialLine?
     private var watch: Watch?
     private var reader = NMEAReader()
-    private var attempts = 0
-    private var isLost = false
     private var isStopped = false
     private var buffer = [UInt8](repeating: 0, count: 4_096)
 
@@ -62,27 +47,20 @@ package final class NMEALocation: LocationPort {
         baud: Int = NMEALocation.usualBaud,
         names: NameTable,
         loop: EventLoop,
-        silence: Int64 = NMEALocation.usualSilence
+        silence: Int64 = ReceiverLocation.usualSilence
     ) throws(SystemError) {
         self.receiver = receiver
         self.baud = baud
-        self.silence = silence
-        self.loop = loop
-        reports = LocationReports(names: names, origin: "nmea")
-        var rings: [() -> Void] = [{}, {}, {}]
-        pause = try loop.timer(on: .monotonic) { rings[0]() }
-        absence = try loop.timer(on: .monotonic) { rings[1]() }
-        retry = try loop.timer(on: .monotonic) { rings[2]() }
-        rings = [
-            { [weak self] in self?.paused() },
-            { [weak self] in self?.lost("says nothing; check its cable and its speed") },
-            { [weak self] in self?.open() },
-        ]
+        pause = try loop.timer(on: .monotonic)
+        try super.init("nmea", names: names, loop: loop, silence: silence)
+        pause.handler = { [unowned self] in paused() }
+        absence.handler = { [unowned self] in missing("says nothing; check its cable and its speed") }
+        retry.handler = { [unowned self] in open() }
     }
 
     // MARK: The port
 
-    package func start(at now: Instant) throws(SourceFailure) {
+    package override func start(at now: Instant) throws(SourceFailure) {
         guard TerminalLine.speeds.contains(where: { $0.baud == baud }) else {
             throw SourceFailure(.unsupported, "location=nmea: no tty has a speed of \(baud) baud; name 9600 or 115200")
         }
@@ -95,29 +73,12 @@ package final class NMEALocation: LocationPort {
         }
     }
 
-    package func stop() {
-        report = nil
+    package override func stop() {
+        super.stop()
         isStopped = true
         close()
         devices = nil
         paths = nil
-        retry.disarm()
-    }
-
-    package var nextDeadline: Instant? { nil }
-
-    package func timeReached(_ now: Instant) {}
-
-    package func perform(_ command: LocationCommand, at now: Instant) {
-        switch command {
-        case .positioning(let isWanted):
-            guard isWanted != isPositioning else { return }
-            isPositioning = isWanted
-            isLost = false
-            if isWanted { absence.arm(at: MonotonicClock.now() + silence * 1_000_000) } else { absence.disarm() }
-        // Beacons are heard by the radio.
-        case .watchBeacons: break
-        }
     }
 
     // MARK: Plugging in
@@ -168,11 +129,10 @@ package final class NMEALocation: LocationPort {
         guard line == nil, !isStopped else { return }
         do throws(SystemError) {
             try openFirst()
-            if isPositioning { absence.arm(at: MonotonicClock.now() + silence * 1_000_000) }
+            expectWord()
         } catch {
             guard error.code != ENOENT, error.code != ENODEV else { return }
-            retry.arm(at: MonotonicClock.now() + Self.pauses[min(attempts, Self.pauses.count - 1)] * 1_000_000)
-            attempts += 1
+            tryLater(Self.pauses)
         }
     }
 
@@ -189,11 +149,11 @@ package final class NMEALocation: LocationPort {
     private func unplugged() {
         // What it said last is whole.
         paused()
-        lost("went away; positions are missing until it is back")
+        missing("went away; positions are missing until it is back")
         close()
         interruptions += 1
         // It may be back already: nobody tells of what was there before.
-        retry.arm(at: MonotonicClock.now() + Self.pauses[0] * 1_000_000)
+        retry.arm(after: Self.pauses[0])
     }
 
     // MARK: Hearing
@@ -209,8 +169,8 @@ package final class NMEALocation: LocationPort {
             for moment in ended { say(moment) }
         }
         guard line != nil, total > 0 else { return }
-        pause.arm(at: MonotonicClock.now() + Self.quiet * 1_000_000)
-        if isPositioning { absence.arm(at: MonotonicClock.now() + silence * 1_000_000) }
+        pause.arm(after: Self.quiet)
+        expectWord()
     }
 
     private func paused() {
@@ -219,16 +179,10 @@ package final class NMEALocation: LocationPort {
 
     private func say(_ moment: NMEAReader.Moment) {
         guard isPositioning else { return }
-        guard var point = moment.point else { return lost("does not know where it is") }
-        isLost = false
-        let now = Double(WallClock.now()) / 1e9
-        if !moment.isDated { point.timestamp = now }
-        report?(reports.fixed(point, accuracy: LocationReports.usualAccuracy, now: now))
+        guard var point = moment.point else { return missing("does not know where it is") }
+        if !moment.isDated { point.timestamp = nil }
+        say(point)
     }
 
-    private func lost(_ what: String) {
-        guard isPositioning, !isLost else { return }
-        isLost = true
-        report?(reports.lost("the receiver \(openPath ?? receiver.name) \(what)"))
-    }
+    private func missing(_ what: String) { lost("the receiver \(openPath ?? receiver.name) \(what)") }
 }

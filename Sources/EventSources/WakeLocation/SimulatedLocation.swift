@@ -64,19 +64,6 @@ package final class SimulatedLocation: LocationPort {
         reports = LocationReports(names: names, origin: "simulated")
     }
 
-    /// A receiver for the tracks among a scenario's devices, in their order.
-    ///
-    /// - Parameter timestamp: seconds since 1970 at the start of the run, for tracks that say no time.
-    package convenience init(
-        devices: [ScenarioDevice],
-        names: NameTable,
-        seed: UInt64,
-        timestamp: Double = SimulatedLocation.usualTimestamp
-    ) {
-        let tracks = devices.compactMap { device in device.track.map { (name: device.name, track: $0) } }
-        self.init(tracks: tracks, names: names, seed: seed, timestamp: timestamp)
-    }
-
     // MARK: The port
 
     package func start(at now: Instant) throws(SourceFailure) {
@@ -90,15 +77,10 @@ package final class SimulatedLocation: LocationPort {
     }
 
     package func perform(_ command: LocationCommand, at now: Instant) {
-        switch command {
-        case .positioning(let isWanted):
-            guard isWanted != isPositioning else { return }
-            isPositioning = isWanted
-            isLost = false
-            schedule(at: now)
-        // Beacons are heard by the radio.
-        case .watchBeacons: break
-        }
+        guard case .positioning(let isWanted) = command, isWanted != isPositioning else { return }
+        isPositioning = isWanted
+        isLost = false
+        schedule(at: now)
     }
 
     package var nextDeadline: Instant? {
@@ -195,11 +177,7 @@ package final class SimulatedLocation: LocationPort {
     package func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) {
         let (_, track) = try known(device)
         guard let armed = track.faults.first(where: { $0.name == fault }) else {
-            let known = track.faults.map(\.name).joined(separator: ", ")
-            throw SourceFailure(
-                .unknown,
-                "device \(device) has no fault '\(fault)'; its file has \(known.isEmpty ? "none" : known)"
-            )
+            throw .noFault(fault, of: "device \(device)", among: track.faults.map(\.name))
         }
         faults.arm(armed.effect, at: now, position: position(at: now))
     }
@@ -264,11 +242,7 @@ package final class SimulatedLocation: LocationPort {
 
     private func known(_ device: String) throws(SourceFailure) -> (name: String, track: LocationTrack) {
         guard let found = tracks.first(where: { $0.name == device }) else {
-            let known = tracks.prefix(8).map(\.name).joined(separator: ", ")
-            throw SourceFailure(
-                .unknown,
-                "there is no track '\(device)'; the scenario has \(known.isEmpty ? "none" : known)"
-            )
+            throw .noDevice("track '\(device)'", among: tracks.map(\.name))
         }
         return found
     }

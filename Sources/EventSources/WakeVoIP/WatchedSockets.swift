@@ -112,6 +112,11 @@ final class WatchedSockets {
     /// The duplicate of the socket that has this end of a connection.
     func socket(at end: SocketAddress) -> Socket? { ends[end].flatMap { socket($0) } }
 
+    /// An app's, in the order of their numbers.
+    private func all(of app: AppID) -> [Socket] {
+        (sockets[app] ?? [:]).values.sorted { $0.owner < $1.owner }
+    }
+
     func isSuspended(_ app: AppID) -> Bool { suspended.contains(app) }
 
     func close(_ owner: Owner) {
@@ -137,7 +142,7 @@ final class WatchedSockets {
     /// The app is suspended: what there is already is told at once.
     func watch(_ app: AppID) {
         suspended.insert(app)
-        for socket in (sockets[app] ?? [:]).values.sorted(by: { $0.owner < $1.owner }) {
+        for socket in all(of: app) {
             socket.told = false
             if look(at: socket) { continue }
             // Without a watch the socket would never wake its app; the next suspension tries again.
@@ -151,17 +156,17 @@ final class WatchedSockets {
     /// The app can look itself.
     func rest(_ app: AppID) {
         suspended.remove(app)
-        for socket in (sockets[app] ?? [:]).values { socket.watch = nil }
+        for socket in all(of: app) { socket.watch = nil }
     }
 
     /// The sockets of an app whose connections were ended, in order.
     func tornDown(of app: AppID) -> [SocketNumber] {
-        (sockets[app] ?? [:]).values.filter(\.isTornDown).map(\.owner.number).sorted()
+        all(of: app).filter(\.isTornDown).map(\.owner.number)
     }
 
     /// Ends the app's connections, of which nothing is told any more.
     func tearDown(_ app: AppID) {
-        for socket in (sockets[app] ?? [:]).values {
+        for socket in all(of: app) {
             socket.told = true
             socket.isTornDown = true
             socket.watch = nil

@@ -50,7 +50,8 @@ package final class SoundPump {
             for edge in shared.takeEdges() { report(edge) }
         }
         let lanes = [player, recorder].compactMap { $0 }.map { Lane($0, frames) }
-        thread = try Self.begin(PumpThread(lanes, shared))
+        let work = PumpThread(lanes, shared)
+        thread = try beginThread("sound card") { work.work() }
     }
 
     deinit {
@@ -76,31 +77,6 @@ package final class SoundPump {
         self.thread = nil
         shared.order { ($0.ends, $0.drains) = (true, drains) }
         pthread_join(thread, nil)
-    }
-
-    private static func begin(_ work: PumpThread) throws(SystemError) -> pthread_t {
-        // Signals are the event loop's.
-        var (all, before) = (sigset_t(), sigset_t())
-        unsafe sigfillset(&all)
-        unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
-        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-        let retained = unsafe Unmanaged.passRetained(work)
-        var thread = pthread_t()
-        let code = unsafe pthread_create(
-            &thread,
-            nil,
-            { argument in
-                guard let argument = unsafe argument else { return nil }
-                unsafe Unmanaged<PumpThread>.fromOpaque(argument).takeRetainedValue().work()
-                return nil
-            },
-            retained.toOpaque()
-        )
-        guard code == 0 else {
-            unsafe retained.release()
-            throw SystemError("pthread_create", code: code, subject: "sound card")
-        }
-        return thread
     }
 }
 

@@ -70,10 +70,7 @@ extension BlueZAdapter {
     // MARK: Operations
 
     package func read(_ device: BlueZDeviceID, _ handle: UInt16, completion: @escaping (Outcome) -> Void) {
-        guard let path = characteristic(handle, of: device) else { return completion(.failure(Self.noAttribute)) }
-        operate(path, BlueZName.characteristic, "ReadValue", [.properties([])], isRead: true) { answer in
-            completion(answer.map { $0.first?.bytes ?? [] })
-        }
+        operate(device, handle, BlueZName.characteristic, "ReadValue", [.properties([])], isRead: true, completion)
     }
 
     package func write(
@@ -83,18 +80,12 @@ extension BlueZAdapter {
         withResponse: Bool,
         completion: @escaping (Outcome) -> Void
     ) {
-        guard let path = characteristic(handle, of: device) else { return completion(.failure(Self.noAttribute)) }
         let options = BusValue.properties([("type", .string(withResponse ? "request" : "command"))])
-        operate(path, BlueZName.characteristic, "WriteValue", [.bytes(value), options]) { answer in
-            completion(answer.map { _ in [] })
-        }
+        operate(device, handle, BlueZName.characteristic, "WriteValue", [.bytes(value), options], completion)
     }
 
     package func readDescriptor(_ device: BlueZDeviceID, _ handle: UInt16, completion: @escaping (Outcome) -> Void) {
-        guard let path = descriptor(handle, of: device) else { return completion(.failure(Self.noAttribute)) }
-        operate(path, BlueZName.descriptor, "ReadValue", [.properties([])]) { answer in
-            completion(answer.map { $0.first?.bytes ?? [] })
-        }
+        operate(device, handle, BlueZName.descriptor, "ReadValue", [.properties([])], completion)
     }
 
     package func writeDescriptor(
@@ -103,23 +94,34 @@ extension BlueZAdapter {
         _ value: [UInt8],
         completion: @escaping (Outcome) -> Void
     ) {
-        guard let path = descriptor(handle, of: device) else { return completion(.failure(Self.noAttribute)) }
-        operate(path, BlueZName.descriptor, "WriteValue", [.bytes(value), .properties([])]) { answer in
-            completion(answer.map { _ in [] })
-        }
+        operate(device, handle, BlueZName.descriptor, "WriteValue", [.bytes(value), .properties([])], completion)
     }
 
     private func characteristic(_ handle: UInt16, of device: BlueZDeviceID) -> String? {
         attribute(handle, BlueZName.characteristic, of: device)
     }
 
-    private func descriptor(_ handle: UInt16, of device: BlueZDeviceID) -> String? {
-        attribute(handle, BlueZName.descriptor, of: device)
-    }
-
     private func attribute(_ handle: UInt16, _ interface: String, of device: BlueZDeviceID) -> String? {
         guard hasLink(device), let path = path(of: device) else { return nil }
         return objects.paths(with: interface, atOrBelow: path).first { BlueZAttributes.handle($0) == handle }
+    }
+
+    /// Asks an attribute of a device for something, whose outcome is the value that is answered, if there is one.
+    private func operate(
+        _ device: BlueZDeviceID,
+        _ handle: UInt16,
+        _ interface: String,
+        _ member: String,
+        _ arguments: [BusValue],
+        isRead: Bool = false,
+        _ completion: @escaping (Outcome) -> Void
+    ) {
+        guard let path = attribute(handle, interface, of: device) else {
+            return completion(.failure(Self.noAttribute))
+        }
+        operate(path, interface, member, arguments, isRead: isRead) { answer in
+            completion(answer.map { $0.first?.bytes ?? [] })
+        }
     }
 
     private func operate(
@@ -262,7 +264,7 @@ extension BlueZAdapter {
 
     /// How a characteristic notifies; nil when it does not.
     package func notificationPath(_ device: BlueZDeviceID, _ handle: UInt16) -> BlueZNotificationPath? {
-        notifying.values.first { $0.device == device && $0.handle == handle }?.path
+        characteristic(handle, of: device).flatMap { notifying[$0]?.path }
     }
 
     private func arrived(_ path: String) {

@@ -8,6 +8,9 @@ package enum BlueZAdapterChoice: Hashable, Sendable {
     /// The one with this address: the number in `hci0` changes when a dongle is plugged in again, its address does not.
     case address(String)
 
+    /// By the adapter's address; any for nil.
+    package init(address: String?) { self = address.map { .address($0) } ?? .any }
+
     func first(of adapters: [BlueZAdapterFacts]) -> BlueZAdapterFacts? {
         adapters.first { adapter in
             switch self {
@@ -183,6 +186,17 @@ package final class BlueZAdapter {
             guard let self, machine.epoch == asked else { return }
             completion(answer)
         }
+    }
+
+    /// The same of an object.
+    func ask(
+        _ path: String,
+        _ interface: String,
+        _ member: String,
+        _ arguments: [BusValue] = [],
+        _ completion: @escaping (Bus.Answer) -> Void
+    ) {
+        ask(BusCall(BlueZName.daemon, path, interface, member, arguments), completion)
     }
 
     /// Asks something of bluetoothd whose answer changes nothing here.
@@ -408,18 +422,18 @@ extension BlueZScan {
 }
 
 extension BlueZAdapter {
+    /// How long bluetoothd may take for each answer of ``probe()``.
+    private static let probePatience = Duration.seconds(10)
+
     /// Looks once, before a loop runs, whether there is an adapter to use, and switches it on.
     ///
-    /// - Returns: the adapter's object and address.
+    /// - Returns: the adapter's object, and all that there are.
     /// - Throws: ``BusError`` whose message names what is missing and the remedy.
-    package static func probe(
-        _ choice: BlueZAdapterChoice,
-        bus address: BusAddress = .system,
-        timeout: Duration = .seconds(10)
-    ) throws(BusError) -> (path: String, address: String) {
-        var objects = BlueZObjects()
+    @discardableResult
+    package func probe() throws(BusError) -> (path: String, objects: BlueZObjects) {
+        let objects: BlueZObjects
         do throws(BusError) {
-            objects.replace(with: try Bus.ask(address, BusCall(.listObjects), timeout: timeout).first)
+            objects = try BlueZObjects(asking: address, timeout: Self.probePatience)
         } catch {
             let remedy =
                 error.name == "org.freedesktop.DBus.Error.Failed"
@@ -427,25 +441,21 @@ extension BlueZAdapter {
             throw BusError(name: error.name, message: "cannot reach bluetoothd: \(error.message); \(remedy)")
         }
         guard let adapter = choice.first(of: objects.adapters) else {
-            let missing: String
-            switch choice {
-            case .any: missing = "bluetoothd has no adapter; plug one in, and see bluetoothctl list"
-            case .address(let wanted):
-                missing = "bluetoothd has no adapter \(wanted); see bluetoothctl list, or use any"
-            }
+            let missing =
+                switch choice {
+                case .any: "bluetoothd has no adapter; plug one in, and see bluetoothctl list"
+                case .address(let wanted):
+                    "bluetoothd has no adapter \(wanted); see bluetoothctl list, or use any"
+                }
             throw BusError(name: "org.bluez.Error.DoesNotExist", message: missing)
         }
-        if !adapter.isOn {
-            do throws(BusError) {
-                _ = try Bus.ask(address, BusCall(.setPower(adapter: adapter.path, true)), timeout: timeout)
-            } catch {
-                let remedy = "see rfkill list and bluetoothctl power on"
-                throw BusError(
-                    name: error.name,
-                    message: "cannot switch on \(adapter.path): \(error.message); \(remedy)"
-                )
-            }
+        if adapter.isOn { return (adapter.path, objects) }
+        do throws(BusError) {
+            _ = try Bus.ask(address, BusCall(.setPower(adapter: adapter.path, true)), timeout: Self.probePatience)
+        } catch {
+            let remedy = "see rfkill list and bluetoothctl power on"
+            throw BusError(name: error.name, message: "cannot switch on \(adapter.path): \(error.message); \(remedy)")
         }
-        return (adapter.path, adapter.address ?? "")
+        return (adapter.path, try BlueZObjects(asking: address, timeout: Self.probePatience))
     }
 }

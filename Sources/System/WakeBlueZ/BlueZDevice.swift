@@ -13,6 +13,11 @@ package struct BlueZDeviceID: Hashable, Sendable {
         self.address = address.uppercased()
         self.isRandom = isRandom
     }
+
+    /// One of which only the address is known: a static random one has its two highest bits set, and most devices' are such.
+    package init(_ address: String, guessingTypeBy bytes: [UInt8]) {
+        self.init(address: address, isRandom: (bytes.first ?? 0) >= 0xC0)
+    }
 }
 
 /// What a device says of itself, as of now.

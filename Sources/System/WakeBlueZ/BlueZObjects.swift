@@ -12,6 +12,11 @@ package struct BlueZObjects {
 
     package init() {}
 
+    /// Asks bluetoothd for all that it has, and waits for the answer.
+    package init(asking address: BusAddress, timeout: Duration) throws(BusError) {
+        replace(with: try Bus.ask(address, BusCall(.listObjects), timeout: timeout).first)
+    }
+
     /// The answer of GetManagedObjects replaces everything.
     package mutating func replace(with answer: BusValue?) {
         objects.removeAll()

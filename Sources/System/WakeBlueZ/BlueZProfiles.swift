@@ -1,11 +1,9 @@
-import Glibc
 import WakeBus
 import WakeSystem
 
 /// What becomes of profiles and of the connections that are wanted over them.
 package enum BlueZProfileEvent {
-    /// A wanted connection is up. The descriptor is a non-blocking stream and the hearer's; see
-    /// ``BlueZProfiles/hangUp(_:)``.
+    /// A wanted connection is up. The descriptor is a non-blocking stream and the hearer's, who ends it by ``hangUp(_:)``.
     case connected(BlueZDeviceID, profile: String, descriptor: Int32)
     /// An attempt came to nothing; there will be others while the connection is wanted.
     case failed(BlueZDeviceID, profile: String, BusError)
@@ -106,13 +104,6 @@ package final class BlueZProfiles {
     /// Whether a device is known to bluetoothd: it was found, or is paired.
     package func isKnown(_ device: BlueZDeviceID) -> Bool { adapter.path(of: device) != nil }
 
-    /// Closes a connection that was handed over, after what was written. bluetoothd has the socket, too, so that closing alone
-    /// would not end it.
-    package static func hangUp(_ descriptor: Int32) {
-        shutdown(descriptor, Int32(SHUT_RDWR))
-        close(descriptor)
-    }
-
     // MARK: Connections
 
     /// Wants a connection over a profile in use: the device is looked for and tried until ``BlueZProfileEvent/connected``.
@@ -168,8 +159,7 @@ package final class BlueZProfiles {
             ("RequireAuthentication", .bool(requiresAuthentication)), ("RequireAuthorization", .bool(false)),
         ])
         let arguments: [BusValue] = [.objectPath(path(index)), .string(registrations[index].profile), options]
-        let call = BusCall(BlueZName.daemon, "/org/bluez", Self.manager, "RegisterProfile", arguments)
-        adapter.ask(call) { [weak self] answer in
+        adapter.ask("/org/bluez", Self.manager, "RegisterProfile", arguments) { [weak self] answer in
             guard let self else { return }
             isAsking = false
             if registrations.indices.contains(index) { registered(index, answer) }
@@ -258,7 +248,7 @@ package final class BlueZProfiles {
             return call.fail(BusError(name: "org.bluez.Error.Rejected", message: "a connection of no device"))
         }
         guard let index = wishes.firstIndex(where: { $0.device == device && $0.profile == profile }) else {
-            Self.hangUp(number)
+            hangUp(number)
             return call.fail(BusError(name: "org.bluez.Error.Canceled", message: "nobody wants it any more"))
         }
         let descriptor = Descriptor(owning: number)
@@ -270,7 +260,7 @@ package final class BlueZProfiles {
         wishes.remove(at: index)
         call.reply()
         let given = descriptor.release()
-        if let heard { heard(.connected(device, profile: profile, descriptor: given)) } else { Self.hangUp(given) }
+        if let heard { heard(.connected(device, profile: profile, descriptor: given)) } else { hangUp(given) }
     }
 
     // MARK: The adapter

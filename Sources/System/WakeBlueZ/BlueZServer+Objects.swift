@@ -14,10 +14,11 @@ extension BlueZServer {
         // The bus lets others of the same user call in; what they are told is theirs to know anyway, but nothing of what
         // they say is believed.
         guard call.sender == adapter.owner || call.interface == BlueZName.properties else { return false }
-        if call.interface == BlueZName.advertisement || call.path.hasPrefix(Self.root + "/advertisement") {
+        if call.interface == BlueZName.advertisement || call.path.hasPrefix(BlueZServerMachine.root + "/advertisement")
+        {
             return answerAdvertisement(call)
         }
-        guard let entry = entries.first(where: { within(call.path, Self.path(of: $0.service.number)) }) else {
+        guard let entry = machine.entries.first(where: { within(call.path, $0.path) }) else {
             return false
         }
         switch (call.interface, call.member) {
@@ -50,11 +51,13 @@ extension BlueZServer {
     private func answerAdvertisement(_ call: IncomingCall) -> Bool {
         switch (call.interface, call.member) {
         case (BlueZName.properties, "GetAll"):
-            guard let all = advertisementProperties(call.path) else { return false }
+            guard let all = machine.advertisement(call.path)?.properties else { return false }
             call.reply([.properties(all)])
         case (BlueZName.properties, "Get"):
             guard call.arguments.count == 2,
-                let value = advertisementProperties(call.path)?.first(where: { $0.0 == call.arguments[1].text })?.1
+                let value = machine.advertisement(call.path)?.properties.first(where: {
+                    $0.0 == call.arguments[1].text
+                })?.1
             else { return false }
             call.reply([.variant(value)])
         case (BlueZName.advertisement, "Release"):
@@ -67,8 +70,8 @@ extension BlueZServer {
 
     // MARK: What they are
 
-    private func objects(of entry: Entry) -> BusValue {
-        var paths = [Self.path(of: entry.service.number)]
+    private func objects(of entry: BlueZServerMachine.Entry) -> BusValue {
+        var paths = [entry.path]
         for (number, characteristic) in entry.service.characteristics.enumerated() {
             let path = "\(paths[0])/char\(number)"
             paths.append(path)
@@ -85,7 +88,7 @@ extension BlueZServer {
 
     private func description(
         of path: String,
-        in entry: Entry
+        in entry: BlueZServerMachine.Entry
     ) -> (interface: String, properties: [(String, BusValue)])? {
         switch attribute(path, in: entry) {
         case .service:
@@ -116,8 +119,8 @@ extension BlueZServer {
         }
     }
 
-    private func attribute(_ path: String, in entry: Entry) -> Attribute? {
-        let parts = path.dropFirst(Self.path(of: entry.service.number).utf8.count).split(separator: "/")
+    private func attribute(_ path: String, in entry: BlueZServerMachine.Entry) -> Attribute? {
+        let parts = path.dropFirst(entry.path.utf8.count).split(separator: "/")
         guard let first = parts.first else { return .service }
         guard first.hasPrefix("char"), let number = Int(first.dropFirst(4)),
             entry.service.characteristics.indices.contains(number)
@@ -132,9 +135,9 @@ extension BlueZServer {
 
     /// The object of a characteristic; nil when none such is offered.
     func object(of characteristic: UInt32) -> (path: String, BlueZLocalService.Characteristic)? {
-        for entry in entries {
+        for entry in machine.entries {
             if let index = entry.service.characteristics.firstIndex(where: { $0.number == characteristic }) {
-                let path = "\(Self.path(of: entry.service.number))/char\(index)"
+                let path = "\(entry.path)/char\(index)"
                 return (path, entry.service.characteristics[index])
             }
         }

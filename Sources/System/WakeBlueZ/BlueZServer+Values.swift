@@ -243,7 +243,7 @@ extension BlueZServer {
         sending.fenced = sending.unfenced
         sending.unfenced = 0
         let arguments: [BusValue] = [.string(BlueZName.adapter), .string("Address")]
-        adapter.ask(BusCall(BlueZName.daemon, path, BlueZName.properties, "Get", arguments)) { [weak self] _ in
+        adapter.ask(path, BlueZName.properties, "Get", arguments) { [weak self] _ in
             guard let self, sending.isFenceOut else { return }
             sending.isFenceOut = false
             sending.fenced = 0

@@ -37,7 +37,7 @@ final class Delays {
         }
         guard let timer else { preconditionFailure("no timer for \(delay)") }
         timers[delay] = timer
-        timer.arm(at: MonotonicClock.now() + milliseconds * 1_000_000)
+        timer.arm(after: milliseconds)
     }
 
     func isWaiting(_ delay: BlueZDelay) -> Bool { timers[delay] != nil }

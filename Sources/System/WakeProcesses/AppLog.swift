@@ -80,7 +80,7 @@ package final class AppLog: Sendable {
         let reader = LogReader(output, self)
         // A thread keeps its stack until it is joined.
         let ended = try state.withLock { (state) throws(SystemError) in
-            state.threads.append(try Self.begin(reader))
+            state.threads.append(try beginThread("app log", stack: Self.stackSize) { reader.work() })
             return state.takeEnded()
         }
         for thread in ended { pthread_join(thread, nil) }
@@ -147,35 +147,6 @@ package final class AppLog: Sendable {
 
     /// A thread's stack, in bytes: what it takes goes through the heap.
     private static let stackSize = 256 << 10
-
-    private static func begin(_ reader: LogReader) throws(SystemError) -> pthread_t {
-        // Signals are the event loop's.
-        var (all, before) = (sigset_t(), sigset_t())
-        unsafe sigfillset(&all)
-        unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
-        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-        let retained = unsafe Unmanaged.passRetained(reader)
-        var thread = pthread_t()
-        var attributes = pthread_attr_t()
-        unsafe pthread_attr_init(&attributes)
-        defer { unsafe pthread_attr_destroy(&attributes) }
-        unsafe pthread_attr_setstacksize(&attributes, stackSize)
-        let code = unsafe pthread_create(
-            &thread,
-            &attributes,
-            { argument in
-                guard let argument = unsafe argument else { return nil }
-                unsafe Unmanaged<LogReader>.fromOpaque(argument).takeRetainedValue().work()
-                return nil
-            },
-            retained.toOpaque()
-        )
-        guard code == 0 else {
-            unsafe retained.release()
-            throw SystemError("pthread_create", code: code, subject: "app log")
-        }
-        return thread
-    }
 }
 
 /// Takes what one process writes. It belongs to its thread once that runs.

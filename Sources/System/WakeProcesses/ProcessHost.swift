@@ -237,8 +237,9 @@ import WakeSystem
     /// Kills all apps, reaps them, and removes the groups. Nothing is heard of them. To be called at the end; harmless
     /// again.
     package func close() {
-        for (_, app) in apps { app.enclosure.kill() }
-        for (_, app) in apps { app.reapAtLast() }
+        let all = running.compactMap { apps[$0] }
+        for app in all { app.enclosure.kill() }
+        for app in all { app.reapAtLast() }
         apps = [:]
         ending = [:]
         var killed: Int32 = 0

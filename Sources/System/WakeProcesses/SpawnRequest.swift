@@ -6,15 +6,11 @@ struct SpawnFailure: Error {
     var stage: Int32
     var code: Int32
     var call = ""
+}
 
-    init(stage: Int32, code: Int32) {
-        self.stage = stage
-        self.code = code
-    }
-
+extension SpawnFailure {
     init(call: String, code: Int32) {
-        self.init(stage: Int32(WAKE_STAGE_GROUP.rawValue), code: code)
-        self.call = call
+        self.init(stage: Int32(WAKE_STAGE_GROUP.rawValue), code: code, call: call)
     }
 
     /// Text with a zero byte in it cannot be handed to a program.

@@ -72,6 +72,12 @@ package struct Descriptor: ~Copyable {
     }
 }
 
+/// Ends a connection whose socket another process has, too, so that closing alone would not: after what was written.
+package func hangUp(_ descriptor: Int32) {
+    shutdown(descriptor, Int32(SHUT_RDWR))
+    close(descriptor)
+}
+
 /// Closes a descriptor of something that others made on another thread: the kernel may let the close of it wait.
 ///
 /// - Returns: how many descriptors wait to be closed.

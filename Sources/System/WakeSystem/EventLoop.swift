@@ -47,10 +47,12 @@ import Glibc
     }
 
     /// A timer, not armed yet, with an accuracy of one microsecond. It ends when it is released.
+    ///
+    /// - Parameter handler: what it does when it goes off; may be set later, as ``Timer/handler``.
     package func timer(
         on clock: Timer.Clock = .boot,
         priority: Priority = .normal,
-        handler: @escaping () -> Void
+        handler: @escaping () -> Void = {}
     ) throws(SystemError) -> Timer {
         let timer = Timer(loop: self, handler: handler)
         var source: OpaquePointer?
@@ -238,7 +240,8 @@ package struct Readiness: OptionSet, Hashable, Sendable {
         }
     }
 
-    private let handler: () -> Void
+    /// What it does when it goes off.
+    package var handler: () -> Void
 
     fileprivate init(loop: EventLoop, handler: @escaping () -> Void) {
         self.handler = handler
@@ -253,6 +256,9 @@ package struct Readiness: OptionSet, Hashable, Sendable {
         unsafe sd_event_source_set_time(source, microseconds)
         setEnabled(Int32(SD_EVENT_ONESHOT))
     }
+
+    /// The same on the monotonic clock, so many milliseconds from now.
+    package func arm(after milliseconds: Int64) { arm(at: MonotonicClock.now() + milliseconds * 1_000_000) }
 
     /// Does not go off any more until armed.
     package func disarm() { setEnabled(Int32(SD_EVENT_OFF)) }

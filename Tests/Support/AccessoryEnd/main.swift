@@ -52,7 +52,7 @@ final class Holder {
         try port.start(at: .zero)
         say("started")
         port.connect(at: .zero)
-        try loop.atTurnEnd { [unowned self] in self.port.lookAtSessions(at: .zero) }
+        try loop.atTurnEnd { [unowned self] in self.port.look(at: .zero) }
         input = try loop.watch(STDIN_FILENO, for: .readable) { [unowned self] _ in readInput() }
     }
 

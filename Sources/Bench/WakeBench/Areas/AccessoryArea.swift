@@ -1,4 +1,3 @@
-import WakeBluetooth
 import WakeBundles
 import WakeDevices
 import WakeExternalAccessory
@@ -22,25 +21,22 @@ final class AccessoryArea: Area {
 
     let port: any AccessoryPort
     private let simulated: SimulatedAccessories?
-    private var keeper: ChannelKeeper?
+    private(set) var keeper: ChannelKeeper?
 
     var sources: [any SourcePort] { [port] }
 
-    /// - Parameter radio: whose adapter an accessory over Bluetooth shares.
-    init(_ setup: AreaSetup, beside radio: BlueZBluetooth?) throws(SystemError) {
+    /// - Parameter radio: the end of accessories that are on the air, which shares its adapter with others.
+    init(
+        _ setup: AreaSetup,
+        overRadio radio: ([ScenarioDevice]) throws(SystemError) -> any AccessoryPort
+    ) throws(SystemError) {
         let devices = setup.scenario.devices
         switch setup.backends[Self.source] {
         case "udev":
             port = try UdevAccessories(devices: devices, names: setup.names, loop: setup.loop)
             simulated = nil
         case "rfcomm":
-            port = try RFCOMMAccessories(
-                devices: devices,
-                names: setup.names,
-                loop: setup.loop,
-                adapterAddress: setup.options.adapter,
-                beside: radio?.adapter
-            )
+            port = try radio(devices)
             simulated = nil
         default:
             let simulated = SimulatedAccessories(
@@ -54,20 +50,10 @@ final class AccessoryArea: Area {
     }
 
     func connect(to run: Run) {
-        let bench = run.bench
-        let keeper = ChannelKeeper(
-            .sessions,
-            loop: run.loop,
-            names: run.names,
-            take: { [port] in port.takeSession($0) },
-            report: { [unowned bench] in bench.submit($0) }
-        )
-        self.keeper = keeper
-        bench.add(keeper)
-        guard let processes = run.processes, !run.realTime else { return }
-        keeper.tellRunning = { [unowned processes] app, manager in
-            processes.host.sessionHoldsBytes(of: app, session: manager)
+        let keeper = keep(.sessions, in: run, take: { [port] in port.takeSession($0) }) { host, app, session in
+            host.sessionHoldsBytes(of: app, session: session)
         }
+        self.keeper = keeper
         simulated?.written = { [weak keeper] in keeper?.wrote(to: $0) }
     }
 
@@ -98,15 +84,8 @@ final class AccessoryArea: Area {
 
     func resume(at now: Instant) { port.connect(at: now) }
 
-    func look(at now: Instant) {
-        port.look(at: now)
-        keeper?.look()
-    }
-
-    func stop() { keeper?.stop() }
-
     func canBeKept(_ scenario: Scenario) -> Bool {
-        simulated == nil || !scenario.devices.contains { owns($0.form) }
+        simulated == nil || !scenario.devices.contains(where: owns)
     }
 
     // MARK: Steps
@@ -128,9 +107,7 @@ final class AccessoryArea: Area {
         }
     }
 
-    func owns(_ form: DeviceFile) -> Bool {
-        if case .accessory = form { true } else { false }
-    }
+    func owns(_ device: ScenarioDevice) -> Bool { device.accessory != nil }
 
     func disconnect(_ device: ScenarioDevice, _ origin: NameID, at now: Instant) throws(SourceFailure) {
         try plug(device, false, origin, at: now)
@@ -175,11 +152,40 @@ extension ChannelKeeper.Kinds {
 
 extension AppView {
     /// A scripted app has written to an accessory.
-    func wroteToSession() { areas.accessory.port.lookAtSessions(at: bench.now) }
+    func wroteToSession() { areas.accessory.port.look(at: bench.now) }
 
     /// The accessories that an app may see now, in order of connection (EA-3).
     func accessories(of app: AppID) -> [Accessory] {
         let visible = bench.router.visibleAccessories(of: app)
         return areas.accessory.port.accessories.filter { visible.contains($0.connection) }
+    }
+}
+
+extension AccessoryArea {
+    /// The lines of `--backend udev` and `--backend rfcomm`.
+    static func examine() -> [Doctor.Line] {
+        let found = AccessoryPresence.examine()
+        let udev = Doctor.Line(
+            what: "udev",
+            good: found.hasUdev,
+            finding: found.hasUdev
+                ? "udevd runs"
+                : "udevd does not run; start systemd-udevd.service, or accessories that are plugged in are not noticed"
+        )
+        let closed = found.files.filter { !$0.mayOpen }
+        let open = found.files.map { "\($0.node) \($0.device)" }
+        let rights = Doctor.Line(
+            what: "USB accessories",
+            good: closed.isEmpty && !open.isEmpty,
+            finding: closed.first.map {
+                "\($0.node) \($0.device): permission denied; add a udev rule with TAG+=\"uaccess\" for it"
+            } ?? (open.isEmpty ? "no USB serial port or HID device is plugged in" : open.joined(separator: "; "))
+        )
+        let rfcomm = Doctor.Line(
+            what: "RFCOMM",
+            good: found.rfcommFailure == nil,
+            finding: found.rfcommFailure.map { "\($0); load the kernel's module rfcomm" } ?? "in the kernel"
+        )
+        return [udev, rights, rfcomm]
     }
 }

@@ -21,8 +21,14 @@ protocol Area: AnyObject {
     /// What `wakebench run` can be asked about its ends.
     static var options: [AreaOption] { get }
 
+    /// What this machine has for its real backends.
+    static func examine() -> [Doctor.Line]
+
     /// In the order in which they start.
     var sources: [any SourcePort] { get }
+
+    /// What gives apps the sockets of what it opens for them; nil where it opens nothing.
+    var keeper: ChannelKeeper? { get }
 
     /// What real apps find in their environment.
     var environment: [String] { get }
@@ -100,7 +106,7 @@ protocol Area: AnyObject {
     static var hasLinks: Bool { get }
 
     /// Whether a device is one of its.
-    func owns(_ form: DeviceFile) -> Bool
+    func owns(_ device: ScenarioDevice) -> Bool
 
     /// A device drops its link.
     func disconnect(_ device: ScenarioDevice, _ origin: NameID, at now: Instant) throws(SourceFailure)
@@ -116,6 +122,8 @@ extension Area {
     static func isUsed(by scenario: Scenario) -> Bool { true }
     static var alertRule: RuleID? { nil }
     static var options: [AreaOption] { [] }
+    static func examine() -> [Doctor.Line] { [] }
+    var keeper: ChannelKeeper? { nil }
     var environment: [String] { [] }
     func connect(to run: Run) {}
     func begin(_ scenario: Scenario, isReplay: Bool) {}
@@ -123,8 +131,11 @@ extension Area {
     func code(with coder: inout SnapshotCoder, at now: Instant) throws(EncodingFault) {}
     func canBeKept(_ scenario: Scenario) -> Bool { true }
     func resume(at now: Instant) {}
-    func look(at now: Instant) { for source in sources { source.look(at: now) } }
-    func stop() {}
+    func look(at now: Instant) {
+        for source in sources { source.look(at: now) }
+        keeper?.look()
+    }
+    func stop() { keeper?.stop() }
     func install(_ app: ScenarioApp, as id: AppID, _ origin: NameID, in run: Run) {}
     static func tell(_ notice: AppNotice, to app: AppID, through host: ProcessAppHost) {}
     static func names(in message: AppMessage) -> [String] { [] }
@@ -141,6 +152,31 @@ extension Area {
     static var hasLinks: Bool { false }
     func disconnect(_ device: ScenarioDevice, _ origin: NameID, at now: Instant) throws(SourceFailure) {}
     func move(_ device: ScenarioDevice, inRange: Bool, at now: Instant) throws(SourceFailure) {}
+
+    /// A keeper of the sockets that it opens for the apps of a run.
+    ///
+    /// - Parameters:
+    ///   - take: takes a socket from the end that opened it.
+    ///   - tell: tells a real app in virtual time that one of its sockets has something for it, so that it is waited for.
+    func keep(
+        _ kinds: ChannelKeeper.Kinds,
+        in run: Run,
+        take: @escaping (UInt32) -> Int32?,
+        tell: @escaping (ProcessAppHost, AppID, ManagerNumber) -> Void
+    ) -> ChannelKeeper {
+        let keeper = ChannelKeeper(
+            kinds,
+            loop: run.loop,
+            names: run.names,
+            take: take,
+            report: { [unowned bench = run.bench] in bench.submit($0) }
+        )
+        run.bench.add(keeper)
+        if let processes = run.processes, !run.realTime {
+            keeper.tellRunning = { [unowned processes] in tell(processes.host, $0, $1) }
+        }
+        return keeper
+    }
 
     /// The simulated end that a step needs.
     ///

@@ -1,7 +1,9 @@
 import WakeDevices
+import WakeExternalAccessory
 import WakeModel
 import WakePorts
 import WakeProcesses
+import WakeRouter
 import WakeSystem
 import WakeWire
 
@@ -39,7 +41,16 @@ struct Areas {
             bluetooth = try BluetoothArea(setup, wrap: wrap)
             location = try LocationArea(setup)
             audio = try AudioArea(setup)
-            accessory = try AccessoryArea(setup, beside: bluetooth.real)
+            accessory = try AccessoryArea(setup) { [bluetooth] (devices) throws(SystemError) in
+                // One adapter serves both.
+                try RFCOMMAccessories(
+                    devices: devices,
+                    names: setup.names,
+                    loop: setup.loop,
+                    choice: .init(address: setup.options.adapter),
+                    beside: bluetooth.real?.adapter
+                )
+            }
             voip = VoIPArea(setup)
         } catch {
             throw CommandFailure(.internal, error.description)
@@ -79,6 +90,11 @@ extension WireDeliveryBody {
 
 /// What is the same for all of them.
 extension Areas {
+    /// The router of a run as it begins.
+    static func router(of scenario: Scenario, _ profile: Profile) -> Router {
+        Router(profile: profile, passcode: scenario.phone.passcode, bluetoothOn: scenario.phone.bluetooth)
+    }
+
     func start() throws(CommandFailure) {
         do throws(SourceFailure) {
             for source in sources { try source.start(at: .zero) }
@@ -144,8 +160,8 @@ extension Areas {
     }
 
     private func owner(_ device: Int, _ scenario: Scenario) -> any Area {
-        let form = scenario.devices[device].form
-        guard let area = all.first(where: { $0.owns(form) }) else { preconditionFailure("\(form) is of no area") }
+        let device = scenario.devices[device]
+        guard let area = all.first(where: { $0.owns(device) }) else { preconditionFailure("\(device) is of no area") }
         return area
     }
 }

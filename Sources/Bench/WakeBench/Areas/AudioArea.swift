@@ -102,9 +102,7 @@ final class AudioArea: Area {
         for device in devices { try port.plug(scenario.devices[device].name, plugged, at: now) }
     }
 
-    func owns(_ form: DeviceFile) -> Bool {
-        if case .audio = form { true } else { false }
-    }
+    func owns(_ device: ScenarioDevice) -> Bool { device.audio != nil }
 
     func arm(_ fault: String, of device: ScenarioDevice, at now: Instant) throws(SourceFailure) {
         try port.arm(fault: fault, device: device.name, at: now)
@@ -163,4 +161,18 @@ extension AppView {
 
     /// The ends of an app's stream; nil when it has none.
     func stream(of app: AppID) -> SharedAudio? { try? areas.audio.port.share(with: app) }
+}
+
+extension AudioArea {
+    /// The lines of `--backend audio=alsa`.
+    static func examine() -> [Doctor.Line] {
+        let found = ALSAPresence.examine()
+        let cards = found.cards.isEmpty ? "none in the kernel" : found.cards.joined(separator: "; ")
+        let other = found.cards.isEmpty ? "" : ", or one of the cards \(cards), with --sound-card"
+        let failure = found.failure.map { "\($0)\(other); simulated sound works without" }
+        return [
+            Doctor.Line(what: "sound card", good: failure == nil, finding: failure ?? cards),
+            Doctor.Line(what: "alsa-lib", good: true, finding: found.library),
+        ]
+    }
 }

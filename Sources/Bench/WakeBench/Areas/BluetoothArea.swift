@@ -32,7 +32,7 @@ final class BluetoothArea: Area {
     let real: BlueZBluetooth?
     private let simulated: SimulatedBluetooth?
     private let phones: SimulatedPeripheralRole?
-    private var keeper: ChannelKeeper?
+    private(set) var keeper: ChannelKeeper?
 
     var sources: [any SourcePort] { [radio, peripheralRole] }
 
@@ -44,7 +44,7 @@ final class BluetoothArea: Area {
                 devices: scenario.devices,
                 names: names,
                 loop: loop,
-                adapterAddress: setup.options.adapter
+                choice: .init(address: setup.options.adapter)
             )
             (own, self.real, simulated, phones) = (real, real, nil, nil)
             peripheralRole = try BlueZPeripheralRole(devices: scenario.devices, names: names, loop: loop, beside: real)
@@ -64,20 +64,11 @@ final class BluetoothArea: Area {
 
     func connect(to run: Run) {
         let bench = run.bench
-        radio.note = { [recorder = run.recorder, unowned bench] in recorder.note($0, at: bench.now) }
-        let keeper = ChannelKeeper(
-            .channels,
-            loop: run.loop,
-            names: run.names,
-            take: { [radio] in radio.takeChannel($0) },
-            report: { [unowned bench] in bench.submit($0) }
-        )
-        self.keeper = keeper
-        bench.add(keeper)
-        guard let processes = run.processes, !run.realTime else { return }
-        keeper.tellRunning = { [unowned processes] app, manager in
-            processes.host.channelHoldsBytes(of: app, manager: manager)
+        real?.note = { [recorder = run.recorder, unowned bench] in recorder.note($0, at: bench.now) }
+        let keeper = keep(.channels, in: run, take: { [radio] in radio.takeChannel($0) }) { host, app, manager in
+            host.channelHoldsBytes(of: app, manager: manager)
         }
+        self.keeper = keeper
         simulated?.table.written = { [weak keeper] in keeper?.wrote(to: $0) }
     }
 
@@ -94,11 +85,10 @@ final class BluetoothArea: Area {
         let now = run.bench.now
         for device in run.scenario.devices {
             // Every device of the scenario is known to its end.
-            switch device.form {
-            case .peripheral: try? simulated?.simulateDisconnect(device: device.name, origin: origin, at: now)
-            case .central: try? phones?.simulateDisconnect(device: device.name, at: now)
-            default: break
+            if device.peripheral != nil {
+                try? simulated?.simulateDisconnect(device: device.name, origin: origin, at: now)
             }
+            if device.central != nil { try? phones?.simulateDisconnect(device: device.name, at: now) }
         }
         guard simulated == nil, !isReplay else { return }
         for peripheral in run.bench.router.connectedPeripherals {
@@ -119,15 +109,8 @@ final class BluetoothArea: Area {
     }
 
     func canBeKept(_ scenario: Scenario) -> Bool {
-        simulated?.canBeKept != false && (phones == nil || !scenario.devices.contains(where: \.isCentral))
+        simulated?.canBeKept != false && (phones == nil || !scenario.devices.contains { $0.central != nil })
     }
-
-    func look(at now: Instant) {
-        for source in sources { source.look(at: now) }
-        keeper?.look()
-    }
-
-    func stop() { keeper?.stop() }
 
     // MARK: Steps
 
@@ -145,15 +128,12 @@ final class BluetoothArea: Area {
         }
     }
 
-    func owns(_ form: DeviceFile) -> Bool {
-        switch form {
-        case .peripheral, .beacon, .central: true
-        default: false
-        }
+    func owns(_ device: ScenarioDevice) -> Bool {
+        device.peripheral != nil || device.beacon != nil || device.central != nil
     }
 
     func disconnect(_ device: ScenarioDevice, _ origin: NameID, at now: Instant) throws(SourceFailure) {
-        if device.isCentral {
+        if device.central != nil {
             try phones(for: "disconnect").simulateDisconnect(device: device.name, at: now)
         } else {
             try radio(for: "disconnect").simulateDisconnect(device: device.name, origin: origin, at: now)
@@ -162,7 +142,7 @@ final class BluetoothArea: Area {
 
     func move(_ device: ScenarioDevice, inRange: Bool, at now: Instant) throws(SourceFailure) {
         let step = inRange ? "in-range" : "out-of-range"
-        if device.isCentral {
+        if device.central != nil {
             try phones(for: step).simulateRange(device: device.name, inRange: inRange, at: now)
         } else {
             try radio(for: step).simulateRange(device: device.name, inRange: inRange, at: now)
@@ -170,7 +150,7 @@ final class BluetoothArea: Area {
     }
 
     func arm(_ fault: String, of device: ScenarioDevice, at now: Instant) throws(SourceFailure) {
-        if device.isCentral {
+        if device.central != nil {
             try phones(for: "arm").arm(fault: fault, device: device.name, at: now)
         } else {
             try radio(for: "arm").arm(fault: fault, device: device.name, at: now)
@@ -186,12 +166,6 @@ final class BluetoothArea: Area {
     }
 }
 
-extension ScenarioDevice {
-    fileprivate var isCentral: Bool {
-        if case .central = form { true } else { false }
-    }
-}
-
 extension ChannelKeeper.Kinds {
     /// L2CAP channels: their end is data to be read (BTC-1).
     fileprivate static let channels = ChannelKeeper.Kinds(
@@ -204,7 +178,7 @@ extension ChannelKeeper.Kinds {
 extension Run {
     /// Says how much from the air there was no name for.
     func noteUnnamed() {
-        let count = areas.bluetooth.radio.unnamed
+        let count = areas.bluetooth.real?.unnamed ?? 0
         if count > 0 { recorder.note("Bluetooth: \(count) times there was no name for what came", at: reached) }
     }
 }
@@ -230,5 +204,31 @@ extension AppView {
     func updateRoom(of app: AppID, manager: ManagerNumber) -> (room: Int, turn: UInt64) {
         let client = bench.router.client(of: app, manager: manager)
         return (client.map(areas.bluetooth.peripheralRole.updateRoom) ?? .max, bench.sequence)
+    }
+}
+
+extension BluetoothArea {
+    /// The three lines of `--backend bluez`.
+    static func examine() -> [Doctor.Line] {
+        let found = BlueZPresence.examine()
+        let bus = found.busFailure.map { "\($0); start dbus.service" }
+        let daemon = found.daemonFailure.map {
+            "\($0); install the package bluez and start bluetooth.service; simulated Bluetooth works without"
+        }
+        let adapters = found.adapters.map {
+            "\($0.name) \($0.address)\($0.powered ? "" : ", switched off: a run switches it on")"
+        }
+        let missing =
+            daemon == nil
+            ? "bluetoothd has none; plug one in, and see bluetoothctl list" : "only bluetoothd knows"
+        return [
+            Doctor.Line(what: "system D-Bus", good: bus == nil, finding: bus ?? "answers"),
+            Doctor.Line(what: "bluetoothd", good: daemon == nil, finding: daemon ?? "answers"),
+            Doctor.Line(
+                what: "Bluetooth adapter",
+                good: !adapters.isEmpty,
+                finding: adapters.isEmpty ? missing : adapters.joined(separator: "; ")
+            ),
+        ]
     }
 }

@@ -113,9 +113,7 @@ final class LocationArea: Area {
         }
     }
 
-    func owns(_ form: DeviceFile) -> Bool {
-        if case .track = form { true } else { false }
-    }
+    func owns(_ device: ScenarioDevice) -> Bool { device.track != nil }
 
     func arm(_ fault: String, of device: ScenarioDevice, at now: Instant) throws(SourceFailure) {
         try positions("arm").arm(fault: fault, device: device.name, at: now)

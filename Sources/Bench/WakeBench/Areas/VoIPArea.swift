@@ -44,7 +44,7 @@ final class VoIPArea: Area {
     }
 
     func canBeKept(_ scenario: Scenario) -> Bool {
-        simulated == nil || !scenario.devices.contains { owns($0.form) }
+        simulated == nil || !scenario.devices.contains(where: owns)
     }
 
     // MARK: Steps
@@ -55,9 +55,7 @@ final class VoIPArea: Area {
         for device in devices { try calls.simulate(act, device: scenario.devices[device].name, at: now) }
     }
 
-    func owns(_ form: DeviceFile) -> Bool {
-        if case .callServer = form { true } else { false }
-    }
+    func owns(_ device: ScenarioDevice) -> Bool { device.form.callServer != nil }
 
     func arm(_ fault: String, of device: ScenarioDevice, at now: Instant) throws(SourceFailure) {
         try calls("arm").arm(fault: fault, device: device.name, at: now)

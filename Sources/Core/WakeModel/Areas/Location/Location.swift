@@ -271,8 +271,15 @@ package enum Proximity: CaseIterable, Sendable {
 package enum LocationCommand: Hashable, Sendable {
     /// Whether somebody wants to know where the phone is.
     case positioning(Bool)
-    /// The beacons to look for, ascending; none when the list is empty.
+    /// The beacons to look for, ascending; none when the list is empty. The radio hears them.
     case watchBeacons([BeaconIdentity])
+}
+
+extension SourceCommand {
+    /// The beacons that the radio is to look for; nil when it says nothing of them.
+    package var watchedBeacons: [BeaconIdentity]? {
+        if case .location(.watchBeacons(let beacons)) = self { beacons } else { nil }
+    }
 }
 
 /// A position as an app reads it.

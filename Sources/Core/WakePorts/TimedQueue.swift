@@ -2,27 +2,33 @@ import WakeModel
 
 /// Things to do at instants: the earliest first, equal instants in the order in which they were added.
 package struct TimedQueue<Element> {
-    struct Entry {
-        var at: Instant
-        var order: UInt64
-        var element: Element
+    package struct Entry {
+        package var at: Instant
+        package var order: UInt64
+        package var element: Element
+
+        package init(at: Instant, order: UInt64, element: Element) {
+            self.at = at
+            self.order = order
+            self.element = element
+        }
     }
 
     private var heap: [Entry] = []
     /// How many were ever added.
-    private(set) var added: UInt64 = 0
+    package private(set) var added: UInt64 = 0
 
     package init() {}
 
     /// A queue as another was.
-    init(_ entries: [Entry], added: UInt64) {
+    package init(_ entries: [Entry], added: UInt64) {
         // What is sorted is a heap.
         heap = entries.sorted { ($0.at, $0.order) < ($1.at, $1.order) }
         self.added = added
     }
 
     /// In no order.
-    var entries: [Entry] { heap }
+    package var entries: [Entry] { heap }
 
     package var isEmpty: Bool { heap.isEmpty }
 
@@ -56,6 +62,8 @@ package struct TimedQueue<Element> {
         heap[left].at != heap[right].at ? heap[left].at < heap[right].at : heap[left].order < heap[right].order
     }
 
+    package mutating func removeAll() { heap.removeAll() }
+
     private mutating func sink() {
         var parent = 0
         while true {
@@ -69,3 +77,6 @@ package struct TimedQueue<Element> {
         }
     }
 }
+
+extension TimedQueue: Codable where Element: Codable {}
+extension TimedQueue.Entry: Codable where Element: Codable {}
