@@ -30,16 +30,9 @@ private final class SpeakingHost: AppHost {
 private final class Listener: BenchObserver {
     var inputs: [Input] = []
 
-    func observe(
-        _ input: Input,
-        id: EventID,
-        origin: NameID,
-        payload: EventPayload,
-        output: RouterOutput,
-        at: Instant
-    ) {
-        switch input {
-        case .process, .request: inputs.append(input)
+    func observe(_ item: InboxItem, _ output: RouterOutput, at now: Instant) {
+        switch item.input {
+        case .process, .request: inputs.append(item.input)
         default: break
         }
     }

@@ -9,15 +9,8 @@ private final class DecisionKeeper: BenchObserver {
     var decisions: [Decision] = []
     var users = 0
 
-    func observe(
-        _ input: Input,
-        id: EventID,
-        origin: NameID,
-        payload: EventPayload,
-        output: RouterOutput,
-        at: Instant
-    ) {
-        if case .user = input { users += 1 }
+    func observe(_ item: InboxItem, _ output: RouterOutput, at now: Instant) {
+        if case .user = item.input { users += 1 }
         decisions += output.decisions
     }
 }

@@ -58,16 +58,9 @@ private final class Keeper: BenchObserver {
     var decisions: [Decision] = []
     var payloads: [EventID: EventPayload] = [:]
 
-    func observe(
-        _ input: Input,
-        id: EventID,
-        origin: NameID,
-        payload: EventPayload,
-        output: RouterOutput,
-        at: Instant
-    ) {
+    func observe(_ item: InboxItem, _ output: RouterOutput, at now: Instant) {
         decisions += output.decisions
-        payloads[id] = payload
+        payloads[item.id] = item.payload
     }
 }
 

@@ -42,14 +42,7 @@ private final class RecordedEnd: BluetoothPeripheralPort {
 private final class ReadCounter: BenchObserver {
     var reads = 0
 
-    func observe(
-        _ input: Input,
-        id: EventID,
-        origin: NameID,
-        payload: EventPayload,
-        output: RouterOutput,
-        at: Instant
-    ) {
+    func observe(_ item: InboxItem, _ output: RouterOutput, at now: Instant) {
         reads += output.decisions.count { $0.kind == .readRequested }
     }
 }

@@ -10,14 +10,7 @@ private final class DecisionCounter: BenchObserver {
     var delivered = 0
     var withheld = 0
 
-    func observe(
-        _ input: Input,
-        id: EventID,
-        origin: NameID,
-        payload: EventPayload,
-        output: RouterOutput,
-        at: Instant
-    ) {
+    func observe(_ item: InboxItem, _ output: RouterOutput, at now: Instant) {
         for decision in output.decisions {
             if decision.verdict.delivers { delivered += 1 } else { withheld += 1 }
         }

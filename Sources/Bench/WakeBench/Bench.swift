@@ -6,7 +6,7 @@ import WakeRouter
 /// Hears what a turn of the bench brought, before it is committed and carried out.
 package protocol BenchObserver: AnyObject {
     /// One input and all that the router made of it.
-    func observe(_ input: Input, id: EventID, origin: NameID, payload: EventPayload, output: RouterOutput, at: Instant)
+    func observe(_ item: InboxItem, _ output: RouterOutput, at now: Instant)
     /// All that was heard so far survives the bench.
     func committed()
 }
@@ -238,16 +238,7 @@ package final class Bench {
     }
 
     func tellObservers(_ item: InboxItem) {
-        for observer in observers {
-            observer.observe(
-                item.input,
-                id: item.id,
-                origin: item.origin,
-                payload: item.payload,
-                output: output,
-                at: now
-            )
-        }
+        for observer in observers { observer.observe(item, output, at: now) }
     }
 
     // MARK: What comes of an input

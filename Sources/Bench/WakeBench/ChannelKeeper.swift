@@ -101,15 +101,8 @@ package final class ChannelKeeper: BenchObserver {
         return descriptor
     }
 
-    package func observe(
-        _ input: Input,
-        id: EventID,
-        origin: NameID,
-        payload: EventPayload,
-        output: RouterOutput,
-        at: Instant
-    ) {
-        if case .event(let event) = input, event.kind == kinds.ended, event.failed {
+    package func observe(_ item: InboxItem, _ output: RouterOutput, at now: Instant) {
+        if case .event(let event) = item.input, event.kind == kinds.ended, event.failed {
             for channel in channels where channel.opened.local == event.local { channel.isFailed = true }
         }
         for action in output.actions {

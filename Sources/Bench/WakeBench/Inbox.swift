@@ -1,13 +1,13 @@
 import WakeModel
 
 /// An input on its way to the router.
-struct InboxItem {
-    var input: Input
-    var payload = EventPayload.none
-    var origin = NameID.none
-    var id = EventID.none
+package struct InboxItem {
+    package var input: Input
+    package var payload = EventPayload.none
+    package var origin = NameID.none
+    package var id = EventID.none
     /// Of what an app or its process says: which process of the app it was, counted from 1.
-    var generation: UInt32 = 0
+    package var generation: UInt32 = 0
 }
 
 /// The inputs that wait for the router, in order. A source that cannot wait loses its oldest event when it is full.

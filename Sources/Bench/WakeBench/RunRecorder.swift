@@ -1,3 +1,4 @@
+import WakeDevices
 import WakeModel
 import WakeReports
 import WakeRouter
@@ -118,21 +119,14 @@ final class RunRecorder: BenchObserver {
 
     // MARK: The desk
 
-    func observe(
-        _ input: Input,
-        id: EventID,
-        origin: NameID,
-        payload: EventPayload,
-        output: RouterOutput,
-        at: Instant
-    ) {
-        now = at
+    func observe(_ item: InboxItem, _ output: RouterOutput, at now: Instant) {
+        self.now = now
         guard failure == nil else { return }
         do throws(ReportError) {
-            try heard(input, id, origin)
+            try heard(item)
             if !output.decisions.isEmpty { try write(output.decisions) }
             for decision in output.decisions {
-                tell(decision, payload)
+                tell(decision, item.payload)
                 counts[Int(decision.verdict.rawValue)] += 1
                 if decision.verdict.delivers, isReal(decision.app) { begin(decision) }
                 if decision.app != .none, decision.kind.changesLinks { restless.insert(Int(decision.app.number)) }
@@ -160,21 +154,21 @@ final class RunRecorder: BenchObserver {
     }
 
     /// What an input says beside what the router made of it.
-    private func heard(_ input: Input, _ id: EventID, _ origin: NameID) throws(ReportError) {
-        switch input {
+    private func heard(_ item: InboxItem) throws(ReportError) {
+        switch item.input {
         case .process(let app, .launched): launching[Int(app.number)] = false
         case .request(let app, let request) where request.mayRegister: restless.insert(Int(app.number))
         case .phone, .user, .setUp, .terminate, .uninstall:
-            guard let (word, app) = Act.word(input) else { return }
+            guard let (word, app) = Act.word(item.input) else { return }
             if let app { restless.insert(Int(app.number)) } else { disturbAll() }
             if isReplaying { replayedActs += 1 }
             guard !isReplaying || replayedActs > outcomes.held.acts else { return }
             let bundle = app.map { bundles[Int($0.number)] }
             tell(Timeline.Row(at: now, app: bundle, what: word))
             let locked = app == nil ? isLocked() : nil
-            let origin = names.text(origin)
+            let origin = names.text(item.origin)
             try outcomes.append(
-                Act(event: id, at: now, word: word, app: bundle, origin: origin, locked: locked)
+                Act(event: item.id, at: now, word: word, app: bundle, origin: origin, locked: locked)
             )
         case .timeReached, .install, .event, .overflowed, .redeliver, .benchRestarted, .process, .request: break
         }
@@ -189,7 +183,7 @@ final class RunRecorder: BenchObserver {
     private func tell(_ decision: Decision, _ payload: EventPayload) {
         guard follow != nil, !isReplaying else { return }
         let pid = isReal(decision.app) && decision.verdict != .relaunch ? pids[Int(decision.app.number)] : 0
-        let value = if case .value(let bytes) = payload { Self.hexadecimal(bytes) } else { "" }
+        let value = if case .value(let bytes) = payload { bytes.hexadecimal } else { "" }
         tell(Timeline.Row(decision, pid: pid, value: value, names: names.text))
     }
 
@@ -350,7 +344,7 @@ final class RunRecorder: BenchObserver {
     }
 
     private func sent(_ callback: String, _ value: [UInt8]?, _ decision: DecisionID, _ app: Int) {
-        let entry = Outcome.Callback(name: callback, at: now, value: value.map(Self.hexadecimal))
+        let entry = Outcome.Callback(name: callback, at: now, value: value?.hexadecimal)
         open.sent(entry, for: decision, to: app, inForeground: isInForeground(app))
     }
 
@@ -361,17 +355,6 @@ final class RunRecorder: BenchObserver {
     }
 
     private func isInForeground(_ app: Int) -> Bool { states[app] == .active || states[app] == .inactive }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        text.reserveCapacity(bytes.count * 2)
-        for byte in bytes {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
 
     /// Writes down a line for people, at the instant of the run's clock that it is about.
     func note(_ text: String, at instant: Instant) {

@@ -173,14 +173,7 @@ package final class ScenarioDriver: BenchObserver {
 
     // MARK: Watching
 
-    package func observe(
-        _ input: Input,
-        id: EventID,
-        origin: NameID,
-        payload: EventPayload,
-        output: RouterOutput,
-        at: Instant
-    ) {
+    package func observe(_ item: InboxItem, _ output: RouterOutput, at now: Instant) {
         for action in output.actions {
             switch action {
             case .moved(let app, _, let state): states[Int(app.number)] = state
@@ -272,10 +265,10 @@ package final class ScenarioDriver: BenchObserver {
         package var number: Int
         package var line: Int
         /// `resume: at least 1`.
-        package var expected: String
+        package var expected = ""
         /// `0`.
         package var found: String
-        package var met: Bool
+        package var met = false
         /// What was looked for in decisions.
         package var sought = DecisionFilter()
     }
@@ -284,37 +277,26 @@ package final class ScenarioDriver: BenchObserver {
     package var judgements: [Judgement] {
         tallies.map { tally in
             let expectation = scenario.expectations[tally.expectation]
-            let app = scenario.apps[tally.app].name
+            var judgement = Judgement(
+                app: scenario.apps[tally.app].name,
+                number: tally.app,
+                line: expectation.line,
+                found: "\(tally.count)"
+            )
             switch expectation.subject {
             case .decisions(let filter, let count):
-                return Judgement(
-                    app: app,
-                    number: tally.app,
-                    line: expectation.line,
-                    expected: "\(filter.words): \(count.words)",
-                    found: "\(tally.count)",
-                    met: count.contains(tally.count),
-                    sought: filter
-                )
+                judgement.expected = "\(filter.words): \(count.words)"
+                judgement.met = count.contains(tally.count)
+                judgement.sought = filter
             case .exits(let cause, let count):
-                return Judgement(
-                    app: app,
-                    number: tally.app,
-                    line: expectation.line,
-                    expected: "exits\(cause.map { " with cause \($0.word)" } ?? ""): \(count.words)",
-                    found: "\(tally.count)",
-                    met: count.contains(tally.count)
-                )
+                judgement.expected = "exits\(cause.map { " with cause \($0.word)" } ?? ""): \(count.words)"
+                judgement.met = count.contains(tally.count)
             case .state(let state):
-                return Judgement(
-                    app: app,
-                    number: tally.app,
-                    line: expectation.line,
-                    expected: "state \(state) at the end",
-                    found: "\(states[tally.app])",
-                    met: states[tally.app] == state
-                )
+                judgement.expected = "state \(state) at the end"
+                judgement.found = "\(states[tally.app])"
+                judgement.met = states[tally.app] == state
             }
+            return judgement
         }
     }
 }

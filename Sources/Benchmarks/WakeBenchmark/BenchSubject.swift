@@ -52,21 +52,14 @@ final class BenchSubject: BenchObserver {
         }
     }
 
-    func observe(
-        _ input: Input,
-        id: EventID,
-        origin: NameID,
-        payload: EventPayload,
-        output: RouterOutput,
-        at: Instant
-    ) {
+    func observe(_ item: InboxItem, _ output: RouterOutput, at now: Instant) {
         for action in output.actions {
             switch action {
             case .moved(let app, _, .suspended):
                 if mode != .relaunch {
                     radio.finishSample()
                 } else {
-                    bench.bench.submit(.terminate(app, .memory), origin: self.origin)
+                    bench.bench.submit(.terminate(app, .memory), origin: origin)
                 }
             case .exited where mode == .relaunch: radio.finishSample()
             default: break
