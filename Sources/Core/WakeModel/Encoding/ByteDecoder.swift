@@ -33,8 +33,7 @@ final class ByteDecoder: Decoder {
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         start = reader.offset
         if type == [UInt8].self, let bytes = try reader.readBytes() as? Value { return bytes }
-        if let coded = type as? any ByteCoded.Type, let value = try coded.init(from: &reader) as? Value { return value }
-        return try fields(of: type)
+        return try reader.readCoded(type) ?? fields(of: type)
     }
 
     fileprivate func fields<Value: Decodable>(of type: Value.Type) throws -> Value {
@@ -135,7 +134,14 @@ final class ByteDecoder: Decoder {
 extension ByteReader {
     /// Reads any value.
     package mutating func read<Value: Decodable>(_ type: Value.Type = Value.self) throws(EncodingFault) -> Value {
-        try read { decoder in try decoder.decode(type) }
+        if let value = try readCoded(type) { return value }
+        return try read { decoder in try decoder.decode(type) }
+    }
+
+    /// Reads a value that is ``ByteCoded``; nil, and nothing read, when its type is not.
+    fileprivate mutating func readCoded<Value>(_ type: Value.Type) throws(EncodingFault) -> Value? {
+        guard let coded = type as? any ByteCoded.Type else { return nil }
+        return try coded.init(from: &self) as? Value
     }
 
     /// Reads what ``ByteWriter/write(fieldsOf:)`` wrote.
