@@ -145,7 +145,7 @@ final class StandInCentral {
     private func write(_ uuid: String, _ value: [UInt8], _ kind: BluetoothCentral.WriteKind) {
         guard let awaited else {
             self.awaited = bluez.registered.answers.count + 1
-            let word = kind == .prepared ? "reliable" : kind.word
+            let word = kind == .prepared ? "reliable" : "\(kind)"
             bluez.centralWrites(address, blueZ(uuid), value, kind: word)
             return
         }
