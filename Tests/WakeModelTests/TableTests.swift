@@ -131,7 +131,9 @@ struct TableRowTests {
 struct EventKindTests {
     private func refusal(_ rows: [String]) -> String? {
         do throws(TableError) {
-            _ = try EventRow.all(Array((["kind\tword\tsource\tmode\tcallback"] + rows + [""]).joined(separator: "\n").utf8))
+            _ = try EventRow.all(
+                Array((["kind\tword\tsource\tmode\tcallback"] + rows + [""]).joined(separator: "\n").utf8)
+            )
             return nil
         } catch {
             return error.problem
@@ -143,7 +145,9 @@ struct EventKindTests {
         #expect(EventKind.allCases.map(\.rawValue) == EventKind.allCases.indices.map { UInt8($0) })
         #expect(EventKind(rawValue: UInt8(EventKind.allCases.count)) == nil)
         #expect(refusal(["rung\trung\tvoip\tvoip\tstream"]) == nil)
-        #expect(refusal(["rung\trung\tvoip\tvoip\tstream", "rung\trings\tvoip\tvoip\tstream"]) == "rung is there already")
+        #expect(
+            refusal(["rung\trung\tvoip\tvoip\tstream", "rung\trings\tvoip\tvoip\tstream"]) == "rung is there already"
+        )
         #expect(refusal(["rung\trung\tbell\tvoip\tstream"]) == "source: there is no bell")
     }
 
