@@ -69,28 +69,8 @@ package enum HTMLReport {
 
     // MARK: Tables
 
-    /// Decisions that repeat one another without another in between, by their places in the log.
-    private struct Fold {
-        var first: Int
-        var last: Int
-        var count: Int
-    }
-
-    private static func folds(_ log: RunLog) -> [Fold] {
-        var folds: [Fold] = []
-        for position in log.decisions.indices {
-            if let fold = folds.last, Why.repeats(log.decisions[fold.last], log.decisions[position]) {
-                folds[folds.count - 1].last = position
-                folds[folds.count - 1].count += 1
-            } else {
-                folds.append(Fold(first: position, last: position, count: 1))
-            }
-        }
-        return folds
-    }
-
     private static func decisions(_ log: RunLog) -> String {
-        let folds = folds(log)
+        let folds = Why.folded(log.decisions)
         var html = """
             <h2>Decisions</h2>\(cut(folds, log))<p><input id="filter" placeholder="app, event, reason or rule"></p>
             <table id="decisions"><tr><th>Time</th><th>App</th><th>Event</th><th>Verdict</th><th>Reason</th>\
@@ -102,9 +82,9 @@ package enum HTMLReport {
     }
 
     /// Says what the table lacks.
-    private static func cut(_ folds: [Fold], _ log: RunLog) -> String {
+    private static func cut(_ folds: [Why.Fold], _ log: RunLog) -> String {
         guard folds.count > longestTable else { return "" }
-        let last = LogTime.text(log.decisions[folds[longestTable - 1].last].at)
+        let last = LogTime.text(folds[longestTable - 1].last.at)
         let command = "wakebench log" + (log.folder.isEmpty ? "" : " " + ShellWord.quoted(log.folder))
         return """
             <p class="cut">The first \(longestTable) of \(folds.count) lines, up to \(last): \
@@ -113,15 +93,13 @@ package enum HTMLReport {
             """
     }
 
-    private static func row(_ fold: Fold, _ log: RunLog) -> String {
-        let decision = log.decisions[fold.first]
-        let over = LogTime.text(log.decisions[fold.last].at.since(decision.at))
-        let repeats = fold.count == 1 ? "" : " (x\(fold.count) over \(over))"
+    private static func row(_ fold: Why.Fold, _ log: RunLog) -> String {
+        let decision = fold.first
         let outcome = log.outcomes[decision.id.number].map { Why.words($0, decision) } ?? ""
         let advice = decision.fix.first.map { " title=\"\(Markup.escaped($0))\"" } ?? ""
         return """
             <tr><td>\(LogTime.text(decision.at))</td><td>\(Markup.escaped(decision.app ?? "nobody"))</td>\
-            <td>\(Markup.escaped("\(decision.kind) \(decision.subject)\(repeats)"))</td>\
+            <td>\(Markup.escaped("\(decision.kind) \(decision.subject)\(fold.repeats)"))</td>\
             <td><span class="dot b-\(decision.verdict.word)"></span>\(decision.verdict.word)</td>\
             <td\(advice)>\(decision.reason.word)</td><td>\(decision.rule.text)</td>\
             <td>\(Markup.escaped(outcome))</td></tr>

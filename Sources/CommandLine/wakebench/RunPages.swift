@@ -55,18 +55,12 @@ enum RunPages {
             took: run.ending?.took ?? .milliseconds(Int64(took * 1_000)),
             end: run.reached
         )
+        func near(_ app: Int, _ sought: DecisionFilter) -> String {
+            let bundle = run.bundle(ofApp: app)
+            return nearest?.text(app: bundle, sought: sought, at: run.reached, folder: run.folder.path) ?? ""
+        }
         results.fault = failure.map { failure in
-            let missed = run.driver.unmet
-            let details = missed.map { missed in
-                missed.apps.prefix(3).map { app in
-                    nearest?.text(
-                        app: run.bundle(ofApp: app),
-                        sought: missed.sought,
-                        at: results.end,
-                        folder: run.folder.path
-                    ) ?? ""
-                }
-            }
+            let details = run.driver.unmet.map { missed in missed.apps.prefix(3).map { near($0, missed.sought) } }
             return RunResults.Fault(
                 kind: failure.code.kind,
                 message: failure.line,
@@ -78,14 +72,7 @@ enum RunPages {
                 name: "\(judgement.app) \(judgement.expected)",
                 place: run.scenario.origin(line: judgement.line),
                 failure: judgement.met ? nil : "found \(judgement.found)",
-                details: judgement.met
-                    ? ""
-                    : nearest?.text(
-                        app: run.bundle(ofApp: judgement.number),
-                        sought: judgement.sought,
-                        at: results.end,
-                        folder: run.folder.path
-                    ) ?? ""
+                details: judgement.met ? "" : near(judgement.number, judgement.sought)
             )
         }
         return results

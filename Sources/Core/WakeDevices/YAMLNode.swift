@@ -61,7 +61,7 @@ package struct YAMLNode: Hashable, Sendable {
 }
 
 /// A text made fit for one line of an error: printable and at most 60 characters.
-func excerpt(_ text: String) -> String {
+package func excerpt(_ text: String) -> String {
     let shown = text.unicodeScalars.prefix(60).map { scalar -> Character in
         let printable = scalar.value >= 0x20 && scalar.value != 0x7f && !(0x80..<0xa0).contains(scalar.value)
         return printable ? Character(scalar) : "?"

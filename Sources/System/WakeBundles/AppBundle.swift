@@ -1,4 +1,5 @@
 import Foundation
+import WakeDevices
 import WakeModel
 
 /// An app's bundle folder `Name.app/`, checked: its Info.plist says what the bench must know, and its program is there.
@@ -198,14 +199,8 @@ package struct InfoPlist {
     }
 }
 
-/// A text made fit for one line of an error: printable and at most 60 characters.
-func printable(_ text: String) -> String {
-    let shown = text.unicodeScalars.prefix(60).map { scalar -> Character in
-        let visible = scalar.value >= 0x20 && scalar.value != 0x7f && !(0x80..<0xa0).contains(scalar.value)
-        return visible ? Character(scalar) : "?"
-    }
-    return String(shown) + (text.unicodeScalars.count > 60 ? "…" : "")
-}
+/// A text made fit for one line of an error.
+func printable(_ text: String) -> String { excerpt(text) }
 
 /// The path without symbolic links; nil when nothing is there.
 func resolved(_ path: String) -> String? {
