@@ -19,6 +19,8 @@ final class MainLoopReader {
     /// How many run loops of the main thread run inside each other.
     private var depth = 0
     private var isDelivering = false
+    /// A loop inside a callback was woken for a packet, and left it.
+    private var hasLeftPacket = false
     /// What was done, and is acknowledged once the main queue has drained after it.
     private var done: [DeliveryRun] = []
 
@@ -68,7 +70,10 @@ final class MainLoopReader {
     private func ready() {
         guard client.idleReader == .mainLoop else { return end() }
         // In a callback that runs a loop of its own; what comes meanwhile is read after it.
-        guard !isDelivering else { return }
+        guard !isDelivering else {
+            hasLeftPacket = true
+            return
+        }
         while client.reading.turn.take() {
             let packet = client.readPacket(waits: false)
             let there = socket.look()
@@ -76,7 +81,8 @@ final class MainLoopReader {
             if run == nil, let packet { client.receive(packet) }
             client.reading.turn.leave()
             if let run, let packet { deliver(run, packet) }
-            if !there.contains(.packet) { return }
+            if !there.contains(.packet), !hasLeftPacket { return }
+            hasLeftPacket = false
         }
     }
 
