@@ -167,6 +167,10 @@ package final class SQLiteJournal: Journal {
         origin: NameID
     ) throws(JournalError) {
         let statement = statements.input
+        statement.bind(1, sequence)
+        statement.bind(2, at.nanoseconds)
+        statement.bind(3, Int64(origin.number))
+        statement.bind(4, input.event.number)
         writer.removeAll()
         input.encode(into: &writer)
         let split = writer.count
