@@ -17,7 +17,8 @@ package enum Doctor {
     }
 
     package static func examine() -> [Line] {
-        leftovers() + freezers() + virtualTime(.examine(), .available()) + Areas.rows.flatMap { $0.examine() }
+        let areas = Areas.rows.sorted { $0.source.rawValue < $1.source.rawValue }
+        return leftovers() + freezers() + virtualTime(.examine(), .available()) + areas.flatMap { $0.examine() }
             + [runs()] + libraries()
     }
 
