@@ -177,6 +177,17 @@ struct CodableTests {
         #expect(throws: EncodingFault.self) { try ByteReader.read(Nested.self, from: deep) }
     }
 
+    @Test("Where an optional is wanted, none is read as if it were there")
+    func optional() throws {
+        var reader = ByteReader([0, 1, 5, 0])
+        var (none, some, text): (AppID?, AppID?, String?) = (AppID(9), nil, "")
+        none = try reader.read()
+        some = try reader.read()
+        text = try reader.read()
+        try reader.finish()
+        #expect(none == nil && some == AppID(5) && text == nil)
+    }
+
     @Test("The number of a name that there is not is refused, however deep it lies")
     func names() throws {
         let choice = [Shapes.Choice.named(first: NameID(5))]

@@ -33,7 +33,7 @@ extension Router {
         now = try reader.read()
         lastDecision = try reader.readUInt64()
         lastExit = try reader.readUInt64()
-        foreground = try reader.readOptional()
+        foreground = try reader.read()
         isLocked = try reader.readBool()
         apps = try reader.read()
         areas = try reader.read()

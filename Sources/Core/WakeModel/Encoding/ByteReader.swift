@@ -159,10 +159,9 @@ package struct ByteReader: Sendable {
         return values
     }
 
+    /// Whether there is a value, and the value: where an optional is wanted, no value is read as if it were there.
     @inlinable
-    package mutating func readOptional<Value: ByteCoded>(
-        _ type: Value.Type = Value.self
-    ) throws(EncodingFault) -> Value? {
+    package mutating func read<Value: ByteCoded>(_ type: Value?.Type = Value?.self) throws(EncodingFault) -> Value? {
         try readBool() ? Value(from: &self) : nil
     }
 
