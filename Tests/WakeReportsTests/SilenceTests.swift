@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 import WakeModel
-import WakeReports
+
+@testable import WakeReports
 
 @Suite("Why nothing was decided about an app")
 struct SilenceTests {

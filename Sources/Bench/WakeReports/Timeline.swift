@@ -10,45 +10,8 @@ package enum Timeline {
         package var event: String
         package var verdict: String
         package var reason: String
-        package var pid: Int32
-        package var value: String
-
-        package init(
-            at: Instant,
-            app: String,
-            event: String,
-            verdict: String,
-            reason: String,
-            pid: Int32 = 0,
-            value: String = ""
-        ) {
-            self.at = at
-            self.app = app
-            self.event = event
-            self.verdict = verdict
-            self.reason = reason
-            self.pid = pid
-            self.value = value
-        }
-
-        /// Something that is no decision: what the user or the phone did, the end of a process, a note.
-        package init(at: Instant, app: String?, what: String, reason: String = "-", pid: Int32 = 0) {
-            self.init(at: at, app: app ?? "-", event: what, verdict: "-", reason: reason, pid: pid)
-        }
-
-        /// A decision while the run goes on; `names` gives the text of a name.
-        package init(_ decision: Decision, pid: Int32 = 0, value: String = "", names: (NameID) -> String) {
-            let subject = decision.subject == .none ? "" : " " + names(decision.subject)
-            self.init(
-                at: decision.at,
-                app: decision.app == .none ? "-" : names(decision.snapshot.bundle),
-                event: decision.kind.word + subject,
-                verdict: decision.verdict.word,
-                reason: decision.reason.word,
-                pid: pid,
-                value: value
-            )
-        }
+        package var pid: Int32 = 0
+        package var value = ""
     }
 
     /// The line of a row while the run goes on: columns of fixed width, which longer cells push aside.
@@ -177,5 +140,26 @@ extension String {
         var text = self[...]
         while text.last == " " { text.removeLast() }
         return String(text)
+    }
+}
+
+extension Timeline.Row {
+    /// Something that is no decision: what the user or the phone did, the end of a process, a note.
+    package init(at: Instant, app: String?, what: String, reason: String = "-", pid: Int32 = 0) {
+        self.init(at: at, app: app ?? "-", event: what, verdict: "-", reason: reason, pid: pid)
+    }
+
+    /// A decision while the run goes on; `names` gives the text of a name.
+    package init(_ decision: Decision, pid: Int32 = 0, value: String = "", names: (NameID) -> String) {
+        let subject = decision.subject == .none ? "" : " " + names(decision.subject)
+        self.init(
+            at: decision.at,
+            app: decision.app == .none ? "-" : names(decision.snapshot.bundle),
+            event: decision.kind.word + subject,
+            verdict: decision.verdict.word,
+            reason: decision.reason.word,
+            pid: pid,
+            value: value
+        )
     }
 }

@@ -63,7 +63,11 @@ extension Why {
         return ["  because  \(Reason.forceQuit.word)   \(when)only \(by) clears this   \(Self.ruleText(.launch2))"]
     }
 
-    private static func ruleText(_ rule: RuleID) -> String { "[\(rule.text), \(Confidences.words(rule))]" }
+    /// How sure the rule is, with what of it is assumed: `[LOC-8, documented; assumed: the inward margin]`.
+    static func ruleText(_ rule: RuleID) -> String {
+        let entry = RuleCatalogue.entry(rule)
+        return "[\(rule.text), \(entry.confidence.word)\(entry.assumed.map { "; assumed: \($0)" } ?? "")]"
+    }
 
     /// What is known beside the decision that is explained, of an app that is asleep at the end of the logs.
     func since(_ decision: DecisionRecord?) -> [String] {
@@ -123,7 +127,7 @@ extension Why {
 
     private func nearest(_ nobody: DecisionRecord) -> String {
         "  nearest  \(eventText(nobody)) at \(LogTime.shortText(nobody.at)): \(because(nobody))   "
-            + "[\(nobody.rule.text), \(Confidences.words(nobody.rule))]"
+            + Self.ruleText(nobody.rule)
     }
 
     /// Of logs that do not say which apps there are.

@@ -131,7 +131,7 @@ package struct Why {
         var lines = ["\(decision.app ?? app)  \(verb) at \(LogTime.shortText(decision.at)) by \(eventText(decision))"]
         lines.append(
             "  because  \(decision.reason.word)   \(because(decision))   "
-                + "[\(decision.rule.text), \(Confidences.words(decision.rule))]"
+                + Self.ruleText(decision.rule)
         )
         if !decision.checks.isEmpty { lines.append(passed(decision)) }
         if let set = changes(decision) { lines.append("  set      \(set)") }
