@@ -4,8 +4,8 @@ import WakeWire
 
 /// The process's one connection to its bench.
 ///
-/// What arrives goes to the queues of those it is for. The main run loop reads the socket, or a thread of its own where some of
-/// them are other queues than the main one; who waits for an answer reads meanwhile. Requests are sent from any thread. When
+/// What arrives goes to the queues of those it is for. The main run loop reads the socket, or a thread of its own in virtual time
+/// and where some of them are other queues than the main one; who waits for an answer reads meanwhile. Requests are sent from any thread. When
 /// the bench is gone the process ends quietly. In a process that no bench started, ``WithoutBench`` answers.
 package final class BenchClient: Sendable {
     /// Takes the deliveries of one manager on its queue, and the descriptor that came with the packet.
@@ -62,6 +62,8 @@ package final class BenchClient: Sendable {
         DispatchQueue.main.setSpecific(key: Self.queueNumber, value: Self.mainNumber)
         guard socket != nil else { return }
         send(.hello(version: WireLimits.version, client: "swift", pid: Int(getpid()), batches: true))
+        // Virtual time goes on once all rest: what is read, and when, must not hang on what the main queue is busy with.
+        if ProcessInfo.processInfo.environment["WAKEBENCH_TIME_PAGE"] != nil { readInThread() }
     }
 
     // MARK: Sending
