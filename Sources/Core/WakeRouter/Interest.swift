@@ -3,7 +3,7 @@ import WakeModel
 extension Array {
     /// What is kept for an app, in a list by the numbers of apps.
     subscript(app: AppID) -> Element {
-        @inline(__always) _read { yield self[Int(app.number)] }
+        @inline(__always) get { self[Int(app.number)] }
         @inline(__always) _modify { yield &self[Int(app.number)] }
     }
 }
