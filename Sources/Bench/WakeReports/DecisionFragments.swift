@@ -9,6 +9,10 @@ final class DecisionFragments {
     let reasons: [Fragment]
     let rules: [Fragment]
     let wouldHave: [Fragment]
+    /// `"pending-connect"`
+    let registrations: [Fragment]
+    /// `"user-force-quit"`
+    let exitCauses: [Fragment]
     /// By kind, then by reason.
     private let fixes: [Fragment]
     /// `"ForceQuit":`
@@ -57,6 +61,8 @@ final class DecisionFragments {
             return numbers.fragment(Array(",\"rule\":\"\(rule.text)\"\(assumed)".utf8) + (changes[rule] ?? []))
         }
         wouldHave = Verdict.allCases.map { numbers.fragment("\"verdict\":\"\($0.word)\"") }
+        registrations = Registration.allCases.map { numbers.fragment("\"\($0.word)\"") }
+        exitCauses = ExitCause.allCases.map { numbers.fragment("\"\($0.word)\"") }
         fixes = Self.fixes(&numbers)
         reasonKeys = Reason.allCases.map { numbers.fragment("\"\($0.word)\":") }
         forceQuitClearedBy = numbers.fragment { line in

@@ -35,7 +35,10 @@ struct Observer: Sendable {
     static let common: [String: Observer] = [
         "answer": .flag { $0.result == .pass },
         "exits-on-suspend": .flag { $0.snapshot.exitsOnSuspend },
-        "registration": .word { $0.snapshot.via.word },
+        "registration": Observer { log, seen, line in
+            line.append(",\"observed\":")
+            line.append(log.fragments.registrations[Int(seen.snapshot.via.rawValue)])
+        },
         "kind": .word { $0.decision.kind.word },
         "state": Observer { log, seen, line in
             log.observe(word: seen.snapshot.state.word(hasExited: seen.snapshot.lastExit != 0), into: &line)

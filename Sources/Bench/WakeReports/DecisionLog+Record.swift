@@ -56,9 +56,9 @@ extension DecisionLog {
         if snapshot.lastExit == 0 {
             line.append("null")
         } else {
-            line.append("{\"cause\":\"")
-            line.append(raw: snapshot.lastExitCause.word)
-            line.append("\",\"id\":")
+            line.append("{\"cause\":")
+            line.append(fragments.exitCauses[Int(snapshot.lastExitCause.rawValue)])
+            line.append(",\"id\":")
             line.append(exit: snapshot.lastExit)
             line.append(",\"t\":")
             line.append(quoted: snapshot.lastExitAt)
@@ -74,9 +74,9 @@ extension DecisionLog {
         let snapshot = decision.snapshot
         if decision.app == .none, decision.reason != .noRegistration { return line.append("null") }
         guard snapshot.via != .none else { return line.append("{\"registered\":false}") }
-        line.append("{\"registered\":true,\"via\":\"")
-        line.append(raw: snapshot.via.word)
-        line.append("\",\"restore_id\":")
+        line.append("{\"registered\":true,\"via\":")
+        line.append(fragments.registrations[Int(snapshot.via.rawValue)])
+        line.append(",\"restore_id\":")
         writeNameOrNull(snapshot.restoreIdentifier, into: &line)
         line.append(",\"registered_at\":")
         line.append(quoted: snapshot.registeredAt)

@@ -1,3 +1,4 @@
+import WakeJSON
 import WakeModel
 
 /// What became of a decision in the world: the process, what it was called with, and how its wake ended.
@@ -48,10 +49,20 @@ package struct Outcome: LogLine, Hashable, Codable, Sendable {
         }
     }
 
-    package enum Ending: UInt8, CaseIterable, Codable, Sendable {
+    package enum Ending: UInt8, CaseIterable, Codable, RecordField, Sendable {
         case suspended, exited, killed
 
-        package var word: String { "\(self)" }
+        package var word: String {
+            switch self {
+            case .suspended: "suspended"
+            case .exited: "exited"
+            case .killed: "killed"
+            }
+        }
+
+        func write(into line: inout LineBuffer) { line.append(quoted: word) }
+
+        static func read(_ value: JSONValue) -> Ending? { allCases.first { $0.word == value.string } }
     }
 
     package init(
@@ -100,9 +111,7 @@ package struct Outcome: LogLine, Hashable, Codable, Sendable {
         coder.code("delivered", objects: &delivered)
         coder.code("acknowledged", &acknowledged)
         coder.code("used_ms", &used)
-        var word = ended?.word
-        coder.code("ended", &word)
-        ended = Ending.allCases.first { $0.word == word }
+        coder.code("ended", &ended)
         coder.code("exit_id", exit: &exit)
     }
 }

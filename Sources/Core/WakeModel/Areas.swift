@@ -3,6 +3,11 @@
 /// The words for where events come from.
 public enum Source: UInt8, Worded, Sendable {
     case location, bluetooth, accessory, audio, voip, push, transfer, task, system
+
+    // Said with each event that an app is given.
+    private static let words = allCases.map(\.spelled)
+
+    package var word: String { Self.words[Int(rawValue)] }
 }
 
 /// What made an app interested in an event.

@@ -5,7 +5,10 @@ package protocol Worded: CaseIterable, Equatable {
 }
 
 extension Worded {
-    package var word: String {
+    package var word: String { spelled }
+
+    /// A member's name, in small letters with hyphens: made anew each time.
+    var spelled: String {
         "\(self)".reduce(into: "") { $0 += $1.isUppercase ? "-" + $1.lowercased() : String($1) }
     }
 
