@@ -1,41 +1,55 @@
 import WakeModel
 
 /// Things to do at instants: the earliest first, equal instants in the order in which they were added.
-package struct TimedQueue<Element> {
-    package struct Entry {
-        package var at: Instant
-        package var order: UInt64
-        package var element: Element
+///
+/// Public, since other rooms make a part of themselves of public code only, and ask for the next instant in each turn.
+public struct TimedQueue<Element> {
+    /// One of them, and when it is due.
+    public struct Entry {
+        /// When it is due.
+        public var at: Instant
+        /// How many were added before.
+        public var order: UInt64
+        /// What is to be done.
+        public var element: Element
 
-        package init(at: Instant, order: UInt64, element: Element) {
+        /// One of them, and when it is due.
+        @inlinable
+        public init(at: Instant, order: UInt64, element: Element) {
             self.at = at
             self.order = order
             self.element = element
         }
     }
 
-    private var heap: [Entry] = []
+    @usableFromInline var heap: [Entry] = []
     /// How many were ever added.
-    package private(set) var added: UInt64 = 0
+    public var added: UInt64 = 0
 
-    package init() {}
+    /// Nothing to do.
+    @inlinable
+    public init() {}
 
     /// A queue as another was.
-    package init(_ entries: [Entry], added: UInt64) {
+    @inlinable
+    public init(_ entries: [Entry], added: UInt64) {
         // What is sorted is a heap.
         heap = entries.sorted { ($0.at, $0.order) < ($1.at, $1.order) }
         self.added = added
     }
 
     /// In no order.
-    package var entries: [Entry] { heap }
+    @inlinable public var entries: [Entry] { heap }
 
-    package var isEmpty: Bool { heap.isEmpty }
+    /// Whether there is nothing to do.
+    @inlinable public var isEmpty: Bool { heap.isEmpty }
 
     /// The earliest instant.
-    package var next: Instant? { heap.first?.at }
+    @inlinable public var next: Instant? { heap.first?.at }
 
-    package mutating func add(_ element: Element, at instant: Instant) {
+    /// Has something done at an instant, after what was added for it before.
+    @inlinable
+    public mutating func add(_ element: Element, at instant: Instant) {
         heap.append(Entry(at: instant, order: added, element: element))
         added += 1
         var child = heap.count - 1
@@ -48,7 +62,8 @@ package struct TimedQueue<Element> {
     }
 
     /// Takes out the earliest element when it is due by `now`.
-    package mutating func takeDue(by now: Instant) -> (at: Instant, element: Element)? {
+    @inlinable
+    public mutating func takeDue(by now: Instant) -> (at: Instant, element: Element)? {
         guard let first = heap.first, first.at <= now else { return nil }
         let last = heap.removeLast()
         if !heap.isEmpty {
@@ -58,13 +73,16 @@ package struct TimedQueue<Element> {
         return (first.at, first.element)
     }
 
-    private func precedes(_ left: Int, _ right: Int) -> Bool {
+    @inlinable
+    func precedes(_ left: Int, _ right: Int) -> Bool {
         heap[left].at != heap[right].at ? heap[left].at < heap[right].at : heap[left].order < heap[right].order
     }
 
-    package mutating func removeAll() { heap.removeAll() }
+    /// Forgets all of it.
+    @inlinable public mutating func removeAll() { heap.removeAll() }
 
-    private mutating func sink() {
+    @inlinable
+    mutating func sink() {
         var parent = 0
         while true {
             var smallest = parent
