@@ -142,7 +142,7 @@ package final class Bench {
         case .report(let report): enqueue(InboxItem(input: .process(app, report), generation: generation))
         case .request(let request): enqueue(InboxItem(input: .request(app, request), generation: generation))
         case .acknowledged(let event):
-            if generation == self[app].generation { ledger.note(acknowledged: event, by: app) }
+            if generation == self[app].generation { ledger.note(acknowledged: event, by: app, at: now) }
         }
     }
 
@@ -168,7 +168,7 @@ package final class Bench {
 
     /// Whether a turn has something to do at `now`.
     package func hasWork(at now: Instant) -> Bool {
-        !inbox.isEmpty || ledger.hasAcknowledgements || routerDeadline <= now
+        !inbox.isEmpty || routerDeadline <= now || ledger.mustAcknowledge(at: now)
     }
 
     // MARK: Turns

@@ -15,6 +15,8 @@ struct Ledger {
     private(set) var commitDue: Instant?
     /// What processes have taken and is not written down yet.
     private var acknowledged: [(app: AppID, event: EventID)] = []
+    /// Whether acknowledgements come together until they are due, instead of being written down with the next turn.
+    var gathersAcknowledgements = false
     /// Deliveries to processes that live and have not acknowledged them, by app.
     private var onTheWay: [AppID: [EventID]] = [:]
 
@@ -69,12 +71,16 @@ struct Ledger {
         }
     }
 
-    /// A process has taken an event; it is written down with the next turn.
-    mutating func note(acknowledged event: EventID, by app: AppID) {
+    /// A process has taken an event; it is written down with the next turn, or when it is due.
+    mutating func note(acknowledged event: EventID, by app: AppID, at now: Instant) {
+        if gathersAcknowledgements, acknowledged.isEmpty { commitDue = now.advanced(by: Self.acknowledgementDelay) }
         acknowledged.append((app, event))
     }
 
-    var hasAcknowledgements: Bool { !acknowledged.isEmpty }
+    /// Whether a turn has acknowledgements to write down.
+    func mustAcknowledge(at now: Instant) -> Bool {
+        !acknowledged.isEmpty && (!gathersAcknowledgements || commitDue.map { $0 <= now } ?? true)
+    }
 
     private mutating func writeAcknowledged() throws(JournalError) {
         var start = 0
@@ -117,7 +123,8 @@ struct Ledger {
             try journal.begin()
             isOpen = true
         }
-        if !acknowledged.isEmpty, commitDue == nil { commitDue = now.advanced(by: Self.acknowledgementDelay) }
+        guard mustAcknowledge(at: now) else { return }
+        if commitDue == nil { commitDue = now.advanced(by: Self.acknowledgementDelay) }
         try writeAcknowledged()
     }
 
@@ -151,6 +158,6 @@ struct Ledger {
         try journal.commit()
         isOpen = false
         uncommitted = 0
-        commitDue = nil
+        if acknowledged.isEmpty { commitDue = nil }
     }
 }

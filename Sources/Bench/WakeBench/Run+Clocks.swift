@@ -106,6 +106,7 @@ extension Run {
     }
 
     func runInRealTime() throws {
+        bench.ledger.gathersAcknowledgements = true
         var armed = Instant.distantFuture
         let timer = try loop.timer(on: .monotonic) { armed = .distantFuture }
         while !interrupted {
