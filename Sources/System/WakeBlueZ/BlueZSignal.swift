@@ -66,6 +66,12 @@ extension BlueZObjects {
             return .vanished(gone.isEmpty && interfaces.contains(BlueZName.device) ? [path] : gone)
         case (BlueZName.properties, "PropertiesChanged", 3):
             guard let interface = arguments[0].text else { return nil }
+            // The commonest by far; the latest value is not asked of the copy.
+            if interface == BlueZName.characteristic, let value = arguments[1]["Value"]?.bytes,
+                arguments[1].entries?.count == 1
+            {
+                return .value(path: signal.path, value)
+            }
             let wasConnected = device(at: signal.path)?.isConnected == true
             change(signal.path, interface, arguments[1], without: arguments[2].texts ?? [])
             return changed(signal.path, interface, arguments[1], wasConnected: wasConnected)
