@@ -157,10 +157,12 @@ public struct CheckResults: Hashable, Sendable {
     /// The result of one check.
     @inlinable
     public subscript(check: Check) -> CheckResult {
-        get { CheckResult(rawValue: UInt8(truncatingIfNeeded: bits >> (UInt128(check.rawValue) &* 2)) & 3)! }
+        @inline(__always)
+        get { CheckResult(rawValue: UInt8(truncatingIfNeeded: bits &>> (UInt128(check.rawValue) &* 2)) & 3)! }
+        @inline(__always)
         set {
             let shift = UInt128(check.rawValue) &* 2
-            bits = bits & ~(3 << shift) | UInt128(newValue.rawValue) << shift
+            bits = bits & ~(3 &<< shift) | UInt128(newValue.rawValue) &<< shift
         }
     }
 

@@ -206,12 +206,12 @@ struct AppLifecycle: Equatable, Codable {
     }
 
     /// The app's own word that its wake is over (LIFE-11). Says whether there was one.
-    mutating func finishWake(at now: Instant, by profile: borrowing Profile) -> Bool {
+    mutating func finishWake(at now: Instant, by constants: Constants) -> Bool {
         guard state == .background, window != nil else { return false }
         window = nil
         if let ends = taskBudgetEnds {
             // A budget that counts from the end of the wake counts from here (TASK-8); none grows.
-            taskBudgetEnds = min(ends, now.advanced(by: profile.taskBudget))
+            taskBudgetEnds = min(ends, now.advanced(by: constants.profile.taskBudget))
         }
         return true
     }
@@ -221,11 +221,11 @@ struct AppLifecycle: Equatable, Codable {
     /// Whether a task that begins now has no time.
     ///
     /// - Parameter runsOn: Whether an area lets the app run for as long as it goes on with what it does.
-    func isTaskBudgetSpent(runsOn: Bool, at now: Instant, by profile: borrowing Profile) -> Bool {
+    func isTaskBudgetSpent(runsOn: Bool, at now: Instant, by constants: Constants) -> Bool {
         guard state == .background, !runsOn, let ends = taskBudgetEnds else { return false }
         // The first task inside a wake has a budget of its own (TASK-8).
         if tasks.isEmpty, window(at: now) != nil { return false }
-        return ends.since(now) <= profile.taskExpirationMargin
+        return ends.since(now) <= constants.profile.taskExpirationMargin
     }
 
     /// Takes down a task that was granted.
@@ -235,8 +235,8 @@ struct AppLifecycle: Equatable, Codable {
     }
 
     /// Background tasks have their whole time from where nothing else lets the app run on, a wake included (TASK-8).
-    mutating func beginTaskBudget(at now: Instant, by profile: borrowing Profile) {
-        taskBudgetEnds = (window(at: now)?.ends ?? now).advanced(by: profile.taskBudget)
+    mutating func beginTaskBudget(at now: Instant, by constants: Constants) {
+        taskBudgetEnds = (window(at: now)?.ends ?? now).advanced(by: constants.profile.taskBudget)
     }
 
     /// The tasks whose expiration handlers are to be called for the first time (TASK-3).
@@ -254,7 +254,7 @@ struct AppLifecycle: Equatable, Codable {
     /// - Parameters:
     ///   - lingers: Until when an area lets the app run beside its windows and tasks.
     ///   - runsOn: Whether an area lets the app run for as long as it goes on with what it does, where that matters.
-    mutating func deadline(lingers: Instant?, runsOn: Bool, by profile: borrowing Profile) -> Instant? {
+    mutating func deadline(lingers: Instant?, runsOn: Bool, by constants: Constants) -> Instant? {
         switch stage {
         case .notRunning, .suspended, .freezing, .inactive, .active: return nil
         case .launching(_, let deadline, _), .leaving(let deadline), .ending(_, let deadline, _): return deadline
@@ -264,7 +264,9 @@ struct AppLifecycle: Equatable, Codable {
         guard let budgetEnds = taskBudgetEnds, !tasks.isEmpty, !runsOn else { return held }
         var due = budgetEnds
         if tasks.contains(where: { !$0.expired }) {
-            due = Instant(nanoseconds: max(0, budgetEnds.nanoseconds - profile.taskExpirationMargin.nanoseconds))
+            due = Instant(
+                nanoseconds: max(0, budgetEnds.nanoseconds - constants.profile.taskExpirationMargin.nanoseconds)
+            )
         }
         return held.map { min($0, due) } ?? due
     }

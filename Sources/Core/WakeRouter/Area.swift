@@ -32,7 +32,7 @@ protocol Area {
     // MARK: Deciding
 
     /// How long an event lets an app run.
-    static func window(_ profile: borrowing Profile) -> Instant.Span
+    static func window(_ constants: Constants) -> Instant.Span
     /// The rule by which a suspended app gets an event when it runs.
     static func ruleOfWaiting(_ event: WakeEvent, _ interest: Interest, in router: inout Router) -> RuleID
     /// The observed values at the moment of the decision.
@@ -189,7 +189,7 @@ extension Area {
     static func ruleOfWaiting(_ event: WakeEvent, _ interest: Interest, in router: inout Router) -> RuleID { .launch6 }
     @inline(__always)
     static func observe(_ interest: Interest, in router: inout Router) -> AppSnapshot {
-        router.observe(interest, window: window(router.constants.profile))
+        router.observe(interest, window: window(router.constants))
     }
     static func hear(_ step: EventStep, of event: WakeEvent, for interest: Interest, in router: inout Router) {}
     static func waitsForUnlock(_ event: WakeEvent, wouldHave verdict: Verdict?) -> Bool { verdict?.delivers == true }

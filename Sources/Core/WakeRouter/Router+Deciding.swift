@@ -271,7 +271,7 @@ extension Router {
             // A source whose mode is missing does not keep the app running (MODE-2).
             if question.keepsRunning(apps[app].face.modes) {
                 apps[app].openAnotherWindow(
-                    A.window(profile),
+                    A.window(constants),
                     at: now,
                     extends: profile.wakeWindow == .each,
                     taskBudget: profile.taskBudget
@@ -279,12 +279,12 @@ extension Router {
             }
         case .resume:
             enter(.background, app)
-            apps[app].openWindow(A.window(profile), at: now)
+            apps[app].openWindow(A.window(constants), at: now)
             act(.thaw(app))
             deliverDeferred(to: app)
         case .relaunch:
             launch(app, as: .background, cause: event.id, decision: decision)
-            apps[app].openWindow(A.window(profile), at: now)
+            apps[app].openWindow(A.window(constants), at: now)
         }
         deliver(event, decision: decision, for: interest, by: area)
     }

@@ -303,6 +303,6 @@ extension Router {
 
     /// Background tasks have their whole time from where nothing else lets the app run on, a wake included (TASK-8).
     mutating func beginTaskBudget(of app: AppID) {
-        if !runsOn(app) { apps[app].beginTaskBudget(at: now, by: constants.profile) }
+        if !runsOn(app) { apps[app].beginTaskBudget(at: now, by: constants) }
     }
 }

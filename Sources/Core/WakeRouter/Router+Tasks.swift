@@ -30,7 +30,7 @@ extension Router {
             act(.refused(app, .tooMany))
             return
         }
-        if apps[app].isTaskBudgetSpent(runsOn: runsOn(app), at: now, by: constants.profile) {
+        if apps[app].isTaskBudgetSpent(runsOn: runsOn(app), at: now, by: constants) {
             // It cannot be granted: the app hears so at once, and the task holds nothing.
             act(.expireTasks(app, tokens: [token]))
             return
@@ -49,7 +49,7 @@ extension Router {
         guard apps[app].tasks.count < Self.tasksLimit else { return false }
         let now = max(self.now, now)
         return apps[app].hasProcess && !apps[app].isEnding
-            && !apps[app].isTaskBudgetSpent(runsOn: runsOn(app), at: now, by: constants.profile)
+            && !apps[app].isTaskBudgetSpent(runsOn: runsOn(app), at: now, by: constants)
     }
 
     mutating func endTask(_ token: UInt64, from app: AppID) {
@@ -63,7 +63,7 @@ extension Router {
 
     /// The app's own word that its wake is over (LIFE-11).
     mutating func wakeDone(_ app: AppID) {
-        if apps[app].finishWake(at: now, by: constants.profile) { settle(app) }
+        if apps[app].finishWake(at: now, by: constants) { settle(app) }
     }
 
     /// Calls the expiration handlers when the budget is nearly spent (TASK-3), and kills at its end (TASK-4).

@@ -214,7 +214,7 @@ package struct Router {
         let ofProcess = apps[app].deadline(
             lingers: areas.lingers(app),
             runsOn: apps[app].taskBudgetEnds != nil && !apps[app].tasks.isEmpty && runsOn(app),
-            by: constants.profile
+            by: constants
         )
         return due == .distantFuture ? ofProcess : ofProcess.map { min($0, due) } ?? due
     }

@@ -38,7 +38,7 @@ extension AccessoryArea: Area {
             + used.map { KeptRegistration(via: .accessorySession, subject: $0.name, since: $0.since) }
     }
 
-    static func window(_ profile: borrowing Profile) -> Instant.Span { profile.areas.accessory.window }
+    static func window(_ constants: Constants) -> Instant.Span { constants.profile.areas.accessory.window }
 
     static func judge(
         _ event: WakeEvent,
@@ -49,7 +49,7 @@ extension AccessoryArea: Area {
     ) -> (AppSnapshot, CheckResults, AccessoryQuestion) {
         let question = router.accessoryQuestion(of: interest, event)
         let face = observe(interest, in: &router)
-        return (face, AccessoryRules.evaluate(question, of: face, by: router.constants.profile), question)
+        return (face, AccessoryRules.evaluate(question, of: face, by: router.constants), question)
     }
 
     static func managerNumber(_ slot: Int, of app: AppID, in router: inout Router) -> ManagerNumber? {

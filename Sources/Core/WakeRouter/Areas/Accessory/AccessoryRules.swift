@@ -28,7 +28,7 @@ enum AccessoryRules {
     ///
     /// What holds passes. What does not hold fails where it stands in the way of the app in its state, and is not
     /// applicable elsewhere.
-    static func evaluate(_ question: AccessoryQuestion, of app: AppSnapshot, by profile: borrowing Profile)
+    static func evaluate(_ question: AccessoryQuestion, of app: AppSnapshot, by constants: Constants)
         -> CheckResults
     {
         let dead = question.state == .notRunning
@@ -37,7 +37,7 @@ enum AccessoryRules {
         let notification = isNotification(question.kind)
         var results = CheckResults()
         results[.notForceQuit] =
-            !profile.forceQuitBars ? .notApplicable : passes(!app.forceQuit, where: dead)
+            !constants.profile.forceQuitBars ? .notApplicable : passes(!app.forceQuit, where: dead)
         results[.asksToBeWoken] = passes(wakes(question.kind), where: asleep)
         results[.accessoryModePresent] =
             question.followsState || !wakes(question.kind)

@@ -44,7 +44,7 @@ extension AudioArea: Area {
         return [KeptRegistration(via: .audioSession, subject: .none, since: since)]
     }
 
-    static func window(_ profile: borrowing Profile) -> Instant.Span { profile.areas.audio.window }
+    static func window(_ constants: Constants) -> Instant.Span { constants.profile.areas.audio.window }
 
     static func ruleOfWaiting(_ event: WakeEvent, _ interest: Interest, in router: inout Router) -> RuleID {
         event.kind == .audioInterruptionEnded ? .aud6 : .launch6
@@ -59,7 +59,7 @@ extension AudioArea: Area {
     ) -> (AppSnapshot, CheckResults, AudioQuestion) {
         let face = observe(interest, in: &router)
         let question = router.soundQuestion(of: interest.app, event)
-        return (face, AudioRules.evaluate(question, of: face, by: router.constants.profile), question)
+        return (face, AudioRules.evaluate(question, of: face, by: router.constants), question)
     }
 
     static func managerNumber(_ slot: Int, of app: AppID, in router: inout Router) -> ManagerNumber? {

@@ -30,23 +30,23 @@ enum AudioRules {
     ///
     /// What holds passes. What does not hold fails where it stands in the way of the app in its state, and is not
     /// applicable elsewhere.
-    static func evaluate(_ question: AudioQuestion, of app: AppSnapshot, by profile: borrowing Profile) -> CheckResults
-    {
+    static func evaluate(_ question: AudioQuestion, of app: AppSnapshot, by constants: Constants) -> CheckResults {
         let dead = question.state == .notRunning
         let suspended = question.state == .suspended
         let background = question.state == .background
         let asks = isWish(question.kind)
         var results = CheckResults()
 
-        results[.notForceQuit] = !profile.forceQuitBars ? .notApplicable : passes(!app.forceQuit, where: dead)
+        results[.notForceQuit] = !constants.profile.forceQuitBars ? .notApplicable : passes(!app.forceQuit, where: dead)
         results[.unlockedSinceBoot] =
-            !profile.firstUnlockGates ? .notApplicable : passes(app.unlockedSinceBoot || !app.passcode, where: dead)
+            !constants.profile.firstUnlockGates
+            ? .notApplicable : passes(app.unlockedSinceBoot || !app.passcode, where: dead)
         results[.asksToBeWoken] = passes(wakes(question), where: suspended)
         results[.soundModePresent] =
             !asks && !wakes(question)
             ? .notApplicable : passes(app.modes.contains(.audio), where: background && asks || suspended || dead)
         results[.audible] =
-            profile.areas.audio.silenceLimit == nil
+            constants.profile.areas.audio.silenceLimit == nil
             ? .notApplicable : passes(!question.silent, where: background && isAboutSilence(question.kind))
         results[.noCall] = !asks ? .notApplicable : passes(!question.inCall, where: question.kind != .audioInBackground)
         results[.categoryAllows] =
@@ -57,7 +57,7 @@ enum AudioRules {
             question.kind != .audioActivated
             ? .notApplicable : passes(!question.interruptsPlayer, where: background)
         results[.relaunchedBySound] =
-            !dead ? .notApplicable : passes(profile.areas.audio.relaunches && wakes(question), where: true)
+            !dead ? .notApplicable : passes(constants.profile.areas.audio.relaunches && wakes(question), where: true)
         results[.runsInBackground] = passes(!app.exitsOnSuspend, where: dead || suspended)
         return results
     }

@@ -141,7 +141,7 @@ extension Router {
     private func standing(of client: BluetoothClient) -> LocalPeripheral.Standing {
         let record = apps[client.app]
         let manager = areas.bluetooth.apps[client.app].managers[Int(client.slot)]
-        guard areas.bluetooth.isOn, record.installed, manager.isKept(profile) else { return .off }
+        guard areas.bluetooth.isOn, record.installed, manager.isKept(constants) else { return .off }
         guard record.face.bluetoothAllowed else { return .disabled }
         let hasMode = record.face.modes.contains(.bluetoothPeripheral)
         if manager.attached {

@@ -98,7 +98,7 @@ extension Router {
 
     private func isPreserved(_ client: BluetoothClient) -> Bool {
         let manager = areas.bluetooth.apps[client.app].managers[Int(client.slot)]
-        return !manager.attached && manager.isKept(profile)
+        return !manager.attached && manager.isKept(constants)
     }
 
     private func outlivesPower(_ app: AppID) -> Bool {

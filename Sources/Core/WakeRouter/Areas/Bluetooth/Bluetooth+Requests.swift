@@ -153,7 +153,7 @@ extension Router {
         for slot in areas.bluetooth.apps[app].managers.indices {
             let manager = areas.bluetooth.apps[app].managers[slot]
             guard manager.inUse, !manager.attached else { continue }
-            let kept = manager.isKept(profile) ? manager.peripherals.filter { isSetUp($0, for: app) } : []
+            let kept = manager.isKept(constants) ? manager.peripherals.filter { isSetUp($0, for: app) } : []
             releaseManager(slot, of: app, keeping: kept)
         }
     }
@@ -366,7 +366,7 @@ extension Router {
         }
         for app in everyApp {
             for slot in areas.bluetooth.apps[app].managers.indices
-            where areas.bluetooth.apps[app].managers[slot].isKept(profile)
+            where areas.bluetooth.apps[app].managers[slot].isKept(constants)
                 && areas.bluetooth.apps[app].managers[slot].local == nil
             {
                 act(.bluetooth(.release(BluetoothClient(app: app, slot: UInt16(slot)))))
@@ -394,7 +394,7 @@ extension Router {
     }
 
     func isKept(_ client: BluetoothClient) -> Bool {
-        areas.bluetooth.apps[client.app].managers[Int(client.slot)].isKept(profile)
+        areas.bluetooth.apps[client.app].managers[Int(client.slot)].isKept(constants)
     }
 }
 

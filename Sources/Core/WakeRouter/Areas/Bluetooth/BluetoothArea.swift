@@ -72,13 +72,13 @@ extension BluetoothArea: Area {
     static func registrations(of app: AppID, _ router: Router) -> [KeptRegistration] {
         var kept: [KeptRegistration] = []
         for (slot, manager) in router.areas.bluetooth.apps[app].managers.enumerated()
-        where manager.isKept(router.profile) {
+        where manager.isKept(router.constants) {
             kept += router.registrations(of: manager, BluetoothClient(app: app, slot: UInt16(slot)))
         }
         return kept
     }
 
-    static func window(_ profile: borrowing Profile) -> Instant.Span { profile.areas.bluetooth.window }
+    static func window(_ constants: Constants) -> Instant.Span { constants.profile.areas.bluetooth.window }
 
     static func ruleOfWaiting(_ event: WakeEvent, _ interest: Interest, in router: inout Router) -> RuleID {
         router.local(interest.client) == nil ? .btc2 : .btp1
@@ -110,7 +110,7 @@ extension BluetoothArea: Area {
                 wanted: interest.wanted && (isNew || router.isAwaited(event))
             )
             return (
-                face, PeripheralRules.evaluate(question, of: face, by: constants.profile), .peripheral(question)
+                face, PeripheralRules.evaluate(question, of: face, by: constants), .peripheral(question)
             )
         }
         let sighting =
@@ -130,7 +130,7 @@ extension BluetoothArea: Area {
             wanted: interest.wanted,
             liftsForceQuit: face.forceQuitLifted
         )
-        return (face, BluetoothRules.evaluate(question, of: face, by: constants.profile), .central(question))
+        return (face, BluetoothRules.evaluate(question, of: face, by: constants), .central(question))
     }
 
     static func hear(_ step: EventStep, of event: WakeEvent, for interest: Interest, in router: inout Router) {

@@ -20,8 +20,8 @@ struct BluetoothRecord: Equatable, Codable {
         var watch: ConnectionWatch?
 
         /// Whether the system keeps what the manager holds: its process lives, or it is preserved (BTC-6).
-        func isKept(_ profile: borrowing Profile) -> Bool {
-            inUse && (attached || profile.areas.bluetooth.restoration && restoreIdentifier != .none)
+        func isKept(_ constants: Constants) -> Bool {
+            inUse && (attached || constants.profile.areas.bluetooth.restoration && restoreIdentifier != .none)
         }
     }
 

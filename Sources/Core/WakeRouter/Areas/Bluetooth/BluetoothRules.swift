@@ -18,15 +18,15 @@ enum BluetoothRules {
     ///
     /// What holds passes. What does not hold fails where it stands in the way of the app in its state, and is not
     /// applicable elsewhere.
-    static func evaluate(_ question: CentralQuestion, of app: AppSnapshot, by profile: borrowing Profile)
+    static func evaluate(_ question: CentralQuestion, of app: AppSnapshot, by constants: Constants)
         -> CheckResults
     {
         let dead = question.state == .notRunning
         let asleep = dead || question.state == .suspended
         let foreground = question.state == .active || question.state == .inactive
         let discovery = question.kind == .peripheralDiscovered
-        let restorable = profile.areas.bluetooth.restoration && app.restoreIdentifier != .none
-        var results = common(state: question.state, of: app, by: profile)
+        let restorable = constants.profile.areas.bluetooth.restoration && app.restoreIdentifier != .none
+        var results = common(state: question.state, of: app, by: constants)
         let hasMode = app.modes.contains(.bluetoothCentral)
         results[.modePresent] = discovery ? .notApplicable : passes(hasMode, where: asleep)
         results[.scanHasMode] = !discovery ? .notApplicable : passes(hasMode, where: !foreground)
@@ -41,17 +41,19 @@ enum BluetoothRules {
 
     /// The checks that Bluetooth's two roles share.
     @inline(__always)
-    static func common(state: AppState, of app: AppSnapshot, by profile: borrowing Profile) -> CheckResults {
+    static func common(state: AppState, of app: AppSnapshot, by constants: Constants) -> CheckResults {
         let dead = state == .notRunning
         let asleep = dead || state == .suspended
         let unlocked = app.unlockedSinceBoot || !app.passcode
         let outlives =
-            (!app.rebootedSince || profile.areas.bluetooth.relaunchesAfterReboot)
+            (!app.rebootedSince || constants.profile.areas.bluetooth.relaunchesAfterReboot)
             && (!app.bluetoothOffSince || app.bluetoothOffLifted) && !app.endedByReboot
         var results = CheckResults()
         results[.notForceQuit] =
-            !profile.forceQuitBars || app.forceQuitLifted ? .notApplicable : passes(!app.forceQuit, where: dead)
-        results[.unlockedSinceBoot] = !profile.firstUnlockGates ? .notApplicable : passes(unlocked, where: dead)
+            !constants.profile.forceQuitBars || app.forceQuitLifted
+            ? .notApplicable : passes(!app.forceQuit, where: dead)
+        results[.unlockedSinceBoot] =
+            !constants.profile.firstUnlockGates ? .notApplicable : passes(unlocked, where: dead)
         results[.exitAllowsRelaunch] =
             !dead ? .notApplicable : passes(outlives, where: true)
         results[.bluetoothAuthorized] = passes(app.bluetoothAllowed, where: true)

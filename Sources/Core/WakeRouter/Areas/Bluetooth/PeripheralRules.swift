@@ -24,15 +24,15 @@ enum PeripheralRules {
     }
 
     /// Evaluates every check; none is left out because an earlier one failed.
-    static func evaluate(_ question: PeripheralQuestion, of app: AppSnapshot, by profile: borrowing Profile)
+    static func evaluate(_ question: PeripheralQuestion, of app: AppSnapshot, by constants: Constants)
         -> CheckResults
     {
         let dead = question.state == .notRunning
         let asleep = dead || question.state == .suspended
         let hasMode = app.modes.contains(.bluetoothPeripheral)
-        let restorable = profile.areas.bluetooth.restoration && app.restoreIdentifier != .none
+        let restorable = constants.profile.areas.bluetooth.restoration && app.restoreIdentifier != .none
         let endsLink = question.kind == .bluetoothPoweredOff || question.kind == .centralUnsubscribed
-        var results = BluetoothRules.common(state: question.state, of: app, by: profile)
+        var results = BluetoothRules.common(state: question.state, of: app, by: constants)
         // A running app is told of all but what a central wants of services that are off (BTP-3).
         let foreground = question.state == .active || question.state == .inactive
         let isServed = foreground || !wantsAnswer(question.kind)

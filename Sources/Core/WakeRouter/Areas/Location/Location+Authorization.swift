@@ -27,7 +27,7 @@ extension Router {
         let app = interest.app
         var counting = interest
         let (face, question) = lookAtLocation(event, for: &counting)
-        guard LocationRules.needsAlways(question, of: face, by: constants.profile) else { return }
+        guard LocationRules.needsAlways(question, of: face, by: constants) else { return }
         act(.alert(app, event.kind, subject: event.subject, event.id))
         guard areas.location.apps[app].keepsWhenInUse else {
             apps[app].face.locationAuthorization = .always

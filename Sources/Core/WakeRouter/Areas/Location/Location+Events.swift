@@ -169,9 +169,9 @@ extension Router {
         face.beganInForeground = question.beganInForeground
         face.filterChord = question.filterChord
         face.movedSquare = question.movedSquare
-        question.liftsForceQuit = LocationRules.liftsForceQuit(question, of: face, by: constants.profile)
+        question.liftsForceQuit = LocationRules.liftsForceQuit(question, of: face, by: constants)
         face.forceQuitLifted = question.liftsForceQuit
-        question.couldBeGiven = LocationRules.couldBeGiven(question, of: face, by: constants.profile)
+        question.couldBeGiven = LocationRules.couldBeGiven(question, of: face, by: constants)
         return (face, question)
     }
 
@@ -217,7 +217,7 @@ extension Router {
                 }
                 next.beyondFilter = next.movedSquare >= next.filterChord * next.filterChord
             }
-            let isAuthorized = LocationRules.isAuthorized(next, apps[app].face, profile)
+            let isAuthorized = LocationRules.isAuthorized(next, apps[app].face, constants)
             let runs = next.state != .suspended && next.state != .notRunning || next.goesOnInBackground
             if isAuthorized, !next.paused, next.beyondFilter, runs { counting.insert(UInt16(slot)) }
             // The one with the fewest obstacles speaks for the app.

@@ -60,7 +60,7 @@ extension LocationArea: Area {
         return kept
     }
 
-    static func window(_ profile: borrowing Profile) -> Instant.Span { profile.areas.location.window }
+    static func window(_ constants: Constants) -> Instant.Span { constants.profile.areas.location.window }
 
     static func ruleOfWaiting(_ event: WakeEvent, _ interest: Interest, in router: inout Router) -> RuleID {
         interest.via == .standardUpdates ? .loc2 : .launch6
@@ -74,7 +74,7 @@ extension LocationArea: Area {
         in router: inout Router
     ) -> (AppSnapshot, CheckResults, LocationQuestion) {
         let (face, question) = router.lookAtLocation(event, for: &interest)
-        return (face, LocationRules.evaluate(question, of: face, by: router.constants.profile), question)
+        return (face, LocationRules.evaluate(question, of: face, by: router.constants), question)
     }
 
     static func hear(_ step: EventStep, of event: WakeEvent, for interest: Interest, in router: inout Router) {

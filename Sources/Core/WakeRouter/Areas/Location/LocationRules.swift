@@ -38,7 +38,7 @@ enum LocationRules {
     ///
     /// What holds passes. What does not hold fails where it stands in the way of the app in its state, and is not
     /// applicable elsewhere.
-    static func evaluate(_ question: LocationQuestion, of app: AppSnapshot, by profile: borrowing Profile)
+    static func evaluate(_ question: LocationQuestion, of app: AppSnapshot, by constants: Constants)
         -> CheckResults
     {
         let dead = question.state == .notRunning
@@ -48,9 +48,11 @@ enum LocationRules {
         var results = CheckResults()
 
         results[.notForceQuit] =
-            !profile.forceQuitBars || question.liftsForceQuit ? .notApplicable : passes(!app.forceQuit, where: dead)
+            !constants.profile.forceQuitBars || question.liftsForceQuit
+            ? .notApplicable : passes(!app.forceQuit, where: dead)
         results[.unlockedSinceBoot] =
-            !profile.firstUnlockGates ? .notApplicable : passes(app.unlockedSinceBoot || !app.passcode, where: dead)
+            !constants.profile.firstUnlockGates
+            ? .notApplicable : passes(app.unlockedSinceBoot || !app.passcode, where: dead)
         results[.asksToBeWoken] = passes(question.via != .answer, where: asleep)
         results[.modePresent] = !standard ? .notApplicable : passes(app.modes.contains(.location), where: asleep)
         results[.updatesInBackground] =
@@ -61,7 +63,7 @@ enum LocationRules {
         results[.updatesReachProcess] = !standard ? .notApplicable : passes(!dead, where: true)
         results[.beyondDistanceFilter] = !standard ? .notApplicable : passes(question.beyondFilter, where: true)
         results[.authorized] =
-            question.via == .answer ? .notApplicable : passes(isAuthorized(question, app, profile), where: true)
+            question.via == .answer ? .notApplicable : passes(isAuthorized(question, app, constants), where: true)
         results[.notPaused] = !standard ? .notApplicable : passes(!question.paused, where: true)
         results[.dwellOver] = question.hasDwelt ? .pass : .notApplicable
         results[.sideWanted] = !crossing ? .notApplicable : passes(question.sideWanted, where: true)
@@ -74,18 +76,19 @@ enum LocationRules {
     static func couldBeGiven(
         _ question: LocationQuestion,
         of app: AppSnapshot,
-        by profile: borrowing Profile
+        by constants: Constants
     ) -> Bool {
-        question.beyondFilter && !question.paused && isAuthorized(question, app, profile)
+        question.beyondFilter && !question.paused && isAuthorized(question, app, constants)
     }
 
     /// Whether the bar of a force quit stands and is lifted for this event (LAUNCH-3).
     static func liftsForceQuit(
         _ question: LocationQuestion,
         of app: AppSnapshot,
-        by profile: borrowing Profile
+        by constants: Constants
     ) -> Bool {
-        question.state == .notRunning && app.forceQuit && profile.forceQuitBars && profile.areas.location.liftsForceQuit
+        question.state == .notRunning && app.forceQuit && constants.profile.forceQuitBars
+            && constants.profile.areas.location.liftsForceQuit
             && belongsToSystem(question.via)
     }
 
@@ -101,13 +104,13 @@ enum LocationRules {
     static func isAuthorized(
         _ question: LocationQuestion,
         _ app: AppSnapshot,
-        _ profile: borrowing Profile
+        _ constants: Constants
     ) -> Bool {
         switch app.locationAuthorization {
         case .notDetermined, .restricted, .denied: return false
         case .always, .provisionalAlways: return true
         case .whenInUse:
-            if !profile.areas.location.levels { return true }
+            if !constants.profile.areas.location.levels { return true }
             switch question.state {
             case .active, .inactive: return true
             case .background, .suspended:
@@ -119,11 +122,11 @@ enum LocationRules {
     }
 
     /// Whether an event would not reach an app with When In Use, for that reason alone (LOC-10).
-    static func needsAlways(_ question: LocationQuestion, of app: AppSnapshot, by profile: borrowing Profile) -> Bool {
-        if question.via == .answer || evaluate(question, of: app, by: profile).decisive != nil { return false }
+    static func needsAlways(_ question: LocationQuestion, of app: AppSnapshot, by constants: Constants) -> Bool {
+        if question.via == .answer || evaluate(question, of: app, by: constants).decisive != nil { return false }
         var inUse = app
         inUse.locationAuthorization = .whenInUse
-        return !isAuthorized(question, inUse, profile)
+        return !isAuthorized(question, inUse, constants)
     }
 
     /// The verdict and reason of the decisive check.

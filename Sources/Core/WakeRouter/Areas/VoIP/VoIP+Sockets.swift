@@ -150,7 +150,7 @@ extension Router {
 
     /// Whether the phone looks after the app's marked sockets while it is suspended (VOIP-1).
     func watchesSockets(_ app: AppID) -> Bool {
-        VoIPRules.watchesSockets(of: apps[app].face.sdk, by: constants.profile)
+        VoIPRules.watchesSockets(of: apps[app].face.sdk, by: constants)
     }
 
     private mutating func raiseForCalls(_ kind: EventKind, _ app: AppID) {

@@ -38,7 +38,7 @@ extension VoIPArea: Area {
             + (record.keepAlive.map { [KeptRegistration(via: .keepAlive, subject: .none, since: $0.since)] } ?? [])
     }
 
-    static func window(_ profile: borrowing Profile) -> Instant.Span { profile.areas.voip.window }
+    static func window(_ constants: Constants) -> Instant.Span { constants.profile.areas.voip.window }
 
     static func judge(
         _ event: WakeEvent,
@@ -52,12 +52,12 @@ extension VoIPArea: Area {
         let question = VoIPQuestion(
             kind: event.kind,
             state: face.state,
-            watchesSockets: VoIPRules.watchesSockets(of: face.sdk, by: router.profile),
+            watchesSockets: VoIPRules.watchesSockets(of: face.sdk, by: router.constants),
             wakes: record.wakes(before: router.now, within: router.constants.profile.areas.voip.wakeWindow)
         )
         face.voipWakes = question.wakes
         face.voipWakeLimitLifted = router.constants.profile.areas.voip.wakeLimit == nil
-        return (face, VoIPRules.evaluate(question, of: face, by: router.constants.profile), question)
+        return (face, VoIPRules.evaluate(question, of: face, by: router.constants), question)
     }
 
     static func hear(_ step: EventStep, of event: WakeEvent, for interest: Interest, in router: inout Router) {

@@ -16,18 +16,18 @@ enum VoIPRules {
     ///
     /// What holds passes. What does not hold fails where it stands in the way of the app in its state, and is not
     /// applicable elsewhere.
-    static func evaluate(_ question: VoIPQuestion, of app: AppSnapshot, by profile: borrowing Profile) -> CheckResults {
+    static func evaluate(_ question: VoIPQuestion, of app: AppSnapshot, by constants: Constants) -> CheckResults {
         let dead = question.state == .notRunning
         let asleep = dead || question.state == .suspended
         let unlocked = app.unlockedSinceBoot || !app.passcode
         var results = CheckResults()
         results[.notForceQuit] =
-            !profile.forceQuitBars ? .notApplicable : passes(!app.forceQuit, where: dead)
+            !constants.profile.forceQuitBars ? .notApplicable : passes(!app.forceQuit, where: dead)
         results[.unlockedSinceBoot] =
-            !profile.firstUnlockGates ? .notApplicable : passes(unlocked, where: dead)
+            !constants.profile.firstUnlockGates ? .notApplicable : passes(unlocked, where: dead)
         results[.socketsWatched] = passes(question.watchesSockets, where: asleep)
         results[.voipModePresent] = passes(app.modes.contains(.voip), where: asleep)
-        if countsAsWake(question.kind), let limit = profile.areas.voip.wakeLimit {
+        if countsAsWake(question.kind), let limit = constants.profile.areas.voip.wakeLimit {
             results[.voipWakesLeft] = passes(question.wakes < limit, where: asleep)
         } else {
             results[.voipWakesLeft] = .notApplicable
@@ -38,8 +38,8 @@ enum VoIPRules {
 
     /// Whether the phone looks after marked sockets of apps that were built with an SDK, and does for them all that
     /// belongs to it (VOIP-1, VOIP-3 to VOIP-6).
-    static func watchesSockets(of sdk: SDKVersion, by profile: borrowing Profile) -> Bool {
-        switch profile.areas.voip.legacy {
+    static func watchesSockets(of sdk: SDKVersion, by constants: Constants) -> Bool {
+        switch constants.profile.areas.voip.legacy {
         case .on: true
         case .off: false
         case .bySDK: sdk.keepsLegacySockets
