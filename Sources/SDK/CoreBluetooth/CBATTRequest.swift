@@ -12,12 +12,9 @@ open class CBCentral: CBPeer {
     }
 
     /// The longest value that one notification or indication to it carries, in bytes.
-    open var maximumUpdateValueLength: Int {
-        lock.withLock { storedLength }
-    }
-
-    func setMaximumUpdateValueLength(_ length: Int) {
-        lock.withLock { storedLength = length }
+    open internal(set) var maximumUpdateValueLength: Int {
+        get { lock.withLock { storedLength } }
+        set { lock.withLock { storedLength = newValue } }
     }
 
     /// Whether the other is a central with the same identifier.
@@ -36,9 +33,12 @@ open class CBATTRequest: NSObject {
     let number: UInt32
     /// Whether the answer carries a value.
     let isRead: Bool
-    private let storedCentral: CBCentral
-    private let storedCharacteristic: CBMutableCharacteristic
-    private let storedOffset: Int
+    /// Who asks.
+    open private(set) var central: CBCentral
+    /// Whose value it is about.
+    open private(set) var characteristic: CBCharacteristic
+    /// Where in the value it begins, in bytes.
+    open private(set) var offset: Int
 
     /// What is written, or, to be set before a read is answered, what is read from ``offset`` on.
     open var value: Data?
@@ -53,24 +53,9 @@ open class CBATTRequest: NSObject {
         self.number = number
         self.value = value
         isRead = value == nil
-        storedCentral = central
-        storedCharacteristic = characteristic
-        storedOffset = offset
+        self.central = central
+        self.characteristic = characteristic
+        self.offset = offset
         super.init()
-    }
-
-    /// Who asks.
-    open var central: CBCentral {
-        storedCentral
-    }
-
-    /// Whose value it is about.
-    open var characteristic: CBCharacteristic {
-        storedCharacteristic
-    }
-
-    /// Where in the value it begins, in bytes.
-    open var offset: Int {
-        storedOffset
     }
 }

@@ -4,16 +4,12 @@ import WakeWire
 
 /// A device at the other end of the air.
 open class CBPeer: NSObject {
-    private let storedIdentifier: UUID
+    /// The name that this phone gives the device.
+    open private(set) var identifier: UUID
 
     init(identifier: UUID) {
-        storedIdentifier = identifier
+        self.identifier = identifier
         super.init()
-    }
-
-    /// The name that this phone gives the device.
-    open var identifier: UUID {
-        storedIdentifier
     }
 }
 
@@ -21,19 +17,15 @@ open class CBPeer: NSObject {
 open class CBAttribute: NSObject {
     let handle: UInt16
     let lock: NSLock
-    private let storedUUID: CBUUID
+    /// The kind of attribute.
+    open private(set) var uuid: CBUUID
     private var storedNumber: UInt32 = 0
 
     init(uuid: CBUUID, handle: UInt16, lock: NSLock) {
-        storedUUID = uuid
+        self.uuid = uuid
         self.handle = handle
         self.lock = lock
         super.init()
-    }
-
-    /// The kind of attribute.
-    open var uuid: CBUUID {
-        storedUUID
     }
 
     /// The number that the bench knows one of the app's own by; 0 before it is published.
@@ -45,49 +37,35 @@ open class CBAttribute: NSObject {
 
 /// A service of a peripheral.
 open class CBService: CBAttribute {
-    private weak var storedPeripheral: CBPeripheral?
-    private let storedIsPrimary: Bool
+    /// The peripheral that the service belongs to.
+    open private(set) weak var peripheral: CBPeripheral?
+    /// Whether the service is primary.
+    open private(set) var isPrimary: Bool
     private var storedIncludedServices: [CBService]?
     private var storedCharacteristics: [CBCharacteristic]?
 
     init(_ service: WireService, of peripheral: CBPeripheral, lock: NSLock) {
-        storedPeripheral = peripheral
-        storedIsPrimary = service.isPrimary
+        self.peripheral = peripheral
+        isPrimary = service.isPrimary
         super.init(uuid: CBUUID(string: service.uuid), handle: service.handle, lock: lock)
     }
 
     /// A service of this app's own.
     init(own uuid: CBUUID, primary: Bool) {
-        storedIsPrimary = primary
+        isPrimary = primary
         super.init(uuid: uuid, handle: 0, lock: NSLock())
     }
 
-    /// The peripheral that the service belongs to.
-    open var peripheral: CBPeripheral? {
-        storedPeripheral
-    }
-
-    /// Whether the service is primary.
-    open var isPrimary: Bool {
-        storedIsPrimary
-    }
-
     /// The included services found so far; nil before a discovery.
-    open var includedServices: [CBService]? {
-        lock.withLock { storedIncludedServices }
+    open internal(set) var includedServices: [CBService]? {
+        get { lock.withLock { storedIncludedServices } }
+        set { lock.withLock { storedIncludedServices = newValue } }
     }
 
     /// The characteristics found so far; nil before a discovery.
-    open var characteristics: [CBCharacteristic]? {
-        lock.withLock { storedCharacteristics }
-    }
-
-    func setIncludedServices(_ services: [CBService]?) {
-        lock.withLock { storedIncludedServices = services }
-    }
-
-    func setCharacteristics(_ characteristics: [CBCharacteristic]?) {
-        lock.withLock { storedCharacteristics = characteristics }
+    open internal(set) var characteristics: [CBCharacteristic]? {
+        get { lock.withLock { storedCharacteristics } }
+        set { lock.withLock { storedCharacteristics = newValue } }
     }
 }
 
@@ -159,53 +137,38 @@ open class CBCharacteristic: CBAttribute {
     }
 
     /// The service that the characteristic belongs to.
-    open var service: CBService? {
-        lock.withLock { storedService }
+    open internal(set) var service: CBService? {
+        get { lock.withLock { storedService } }
+        set { lock.withLock { storedService = newValue } }
     }
 
     /// What it can do.
-    open var properties: CBCharacteristicProperties {
-        lock.withLock { storedProperties }
+    open internal(set) var properties: CBCharacteristicProperties {
+        get { lock.withLock { storedProperties } }
+        set { lock.withLock { storedProperties = newValue } }
     }
 
     /// The latest value read or notified.
-    open var value: Data? {
-        lock.withLock { storedValue }
+    open internal(set) var value: Data? {
+        get { lock.withLock { storedValue } }
+        set { lock.withLock { storedValue = newValue } }
     }
 
     /// The descriptors found so far; nil before a discovery.
-    open var descriptors: [CBDescriptor]? {
-        lock.withLock { storedDescriptors }
+    open internal(set) var descriptors: [CBDescriptor]? {
+        get { lock.withLock { storedDescriptors } }
+        set { lock.withLock { storedDescriptors = newValue } }
     }
 
     /// Whether notifications or indications are on.
-    open var isNotifying: Bool {
-        lock.withLock { storedIsNotifying }
-    }
-
-    func setService(_ service: CBService?) {
-        lock.withLock { storedService = service }
-    }
-
-    func setProperties(_ properties: CBCharacteristicProperties) {
-        lock.withLock { storedProperties = properties }
-    }
-
-    func setValue(_ value: Data?) {
-        lock.withLock { storedValue = value }
+    open internal(set) var isNotifying: Bool {
+        get { lock.withLock { storedIsNotifying } }
+        set { lock.withLock { storedIsNotifying = newValue } }
     }
 
     /// Sets the value of a characteristic whose lock, its peripheral's, is held.
     func setValueLocked(_ value: Data) {
         storedValue = value
-    }
-
-    func setDescriptors(_ descriptors: [CBDescriptor]?) {
-        lock.withLock { storedDescriptors = descriptors }
-    }
-
-    func setNotifying(_ isNotifying: Bool) {
-        lock.withLock { storedIsNotifying = isNotifying }
     }
 }
 
@@ -230,18 +193,15 @@ open class CBDescriptor: CBAttribute {
     }
 
     /// The characteristic that the descriptor belongs to.
-    open var characteristic: CBCharacteristic? {
-        lock.withLock { storedCharacteristic }
+    open internal(set) var characteristic: CBCharacteristic? {
+        get { lock.withLock { storedCharacteristic } }
+        set { lock.withLock { storedCharacteristic = newValue } }
     }
 
     /// The latest value: a string for a user description, an `NSNumber` for a configuration or extended properties,
     /// `Data` for the rest.
     open var value: Any? {
         lock.withLock { storedValue }
-    }
-
-    func setCharacteristic(_ characteristic: CBCharacteristic?) {
-        lock.withLock { storedCharacteristic = characteristic }
     }
 
     func setValue(_ bytes: [UInt8]) {

@@ -22,7 +22,6 @@ open class CBCentralManager: CBManager {
     /// Who is told what happens.
     open weak var delegate: (any CBCentralManagerDelegate)?
 
-    private var number: UInt32 = 0
     private var storedIsScanning = false
     private var allowsDuplicates = false
     private var reported: Set<UUID> = []
@@ -153,7 +152,7 @@ open class CBCentralManager: CBManager {
             return
         }
         if peripheral.state != .connected {
-            peripheral.setState(.connecting)
+            peripheral.state = .connecting
         }
         let delay = options?[CBConnectPeripheralOptionStartDelayKey]
         var asked: ConnectOptions = []
@@ -175,7 +174,7 @@ open class CBCentralManager: CBManager {
             return
         }
         if peripheral.state != .disconnected {
-            peripheral.setState(.disconnecting)
+            peripheral.state = .disconnecting
         }
         send(.cancel(peripheral: peripheral.identifier.uuidString))
     }
@@ -197,18 +196,6 @@ open class CBCentralManager: CBManager {
 
     private func send(_ request: CentralRequest) {
         BenchClient.shared.send(.central(manager: number, request))
-    }
-
-    private func isPoweredOn() -> Bool {
-        guard state == .poweredOn else {
-            reportMisuse("\(self) can only accept this command while in the powered on state")
-            return false
-        }
-        return true
-    }
-
-    private func flag(_ key: String, in options: [String: Any]?) -> Bool {
-        (options?[key] as? NSNumber)?.boolValue ?? false
     }
 
     // MARK: Peripherals
@@ -263,12 +250,12 @@ open class CBCentralManager: CBManager {
             receive(discovery)
         case .central(.connected(let identifier, let name)):
             if let peripheral = peripheral(identifier, name: name) {
-                peripheral.setState(.connected)
+                peripheral.state = .connected
                 delegate?.centralManager(self, didConnect: peripheral)
             }
         case .central(.failedToConnect(let identifier, let failure)):
             if let peripheral = peripheral(identifier) {
-                peripheral.setState(.disconnected)
+                peripheral.state = .disconnected
                 delegate?.centralManager(self, didFailToConnect: peripheral, error: appError(failure))
             }
         case .central(.disconnected(let identifier, let failure, let timestamp, let isReconnecting)):

@@ -13,24 +13,21 @@ public let CBUUIDL2CAPPSMCharacteristicString = "ABDD3056-28FA-441D-A470-55A75A5
 /// Its streams are to be opened by the app, and give events on the run loops they are scheduled in. An app that drops the
 /// channel and both streams closes it.
 open class CBL2CAPChannel: NSObject {
-    private let storedPeer: CBPeer
+    /// The device at the other end: a ``CBPeripheral`` or a ``CBCentral``.
+    open private(set) var peer: CBPeer!
+    /// The PSM that the channel was opened by.
+    open private(set) var psm: CBL2CAPPSM
     private let streams: (input: DescriptorInputStream, output: DescriptorOutputStream)
-    private let storedPSM: CBL2CAPPSM
 
     /// A channel over a connected socket; nil when that was taken before, or no descriptor is left for its second stream.
     init?(_ descriptor: ReceivedDescriptor, peer: CBPeer, psm: CBL2CAPPSM) {
         guard let number = descriptor.take(), let streams = DescriptorStreams.pair(over: number) else {
             return nil
         }
-        storedPeer = peer
-        storedPSM = psm
+        self.peer = peer
+        self.psm = psm
         self.streams = streams
         super.init()
-    }
-
-    /// The device at the other end: a ``CBPeripheral`` or a ``CBCentral``.
-    open var peer: CBPeer! {
-        storedPeer
     }
 
     /// What comes from the other device.
@@ -41,11 +38,6 @@ open class CBL2CAPChannel: NSObject {
     /// What goes to the other device.
     open var outputStream: OutputStream! {
         streams.output
-    }
-
-    /// The PSM that the channel was opened by.
-    open var psm: CBL2CAPPSM {
-        storedPSM
     }
 }
 

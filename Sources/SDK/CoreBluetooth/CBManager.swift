@@ -67,6 +67,8 @@ public enum CBManagerAuthorization: Int, Sendable {
 open class CBManager: NSObject {
     private static let denied = Mutex(false)
     let lock = NSLock()
+    /// The number that the bench knows the manager by.
+    var number: UInt32 = 0
     private var storedState = CBManagerState.unknown
 
     /// Makes a manager; the subclasses' own initializers are the ones to use.
@@ -92,6 +94,18 @@ open class CBManager: NSObject {
     func setState(_ state: CBManagerState) {
         lock.withLock { storedState = state }
         CBManager.denied.withLock { $0 = state == .unauthorized }
+    }
+
+    func isPoweredOn() -> Bool {
+        guard state == .poweredOn else {
+            reportMisuse("\(self) can only accept this command while in the powered on state")
+            return false
+        }
+        return true
+    }
+
+    func flag(_ key: String, in options: [String: Any]?) -> Bool {
+        (options?[key] as? NSNumber)?.boolValue ?? false
     }
 }
 

@@ -49,16 +49,16 @@ open class CBMutableService: CBService {
     /// The services that it includes; each must be published before this one.
     open override var includedServices: [CBService]? {
         get { super.includedServices }
-        set { setIncludedServices(newValue) }
+        set { super.includedServices = newValue }
     }
 
     /// Its characteristics, of class ``CBMutableCharacteristic``; to be set before it is published.
     open override var characteristics: [CBCharacteristic]? {
         get { super.characteristics }
         set {
-            setCharacteristics(newValue)
+            super.characteristics = newValue
             for characteristic in newValue ?? [] {
-                characteristic.setService(self)
+                characteristic.service = self
             }
         }
     }
@@ -98,22 +98,22 @@ open class CBMutableCharacteristic: CBCharacteristic {
     /// What it can do.
     open override var properties: CBCharacteristicProperties {
         get { super.properties }
-        set { setProperties(newValue) }
+        set { super.properties = newValue }
     }
 
     /// The value; one set before publishing is read without asking the app.
     open override var value: Data? {
         get { super.value }
-        set { setValue(newValue) }
+        set { super.value = newValue }
     }
 
     /// Its descriptors, of class ``CBMutableDescriptor``.
     open override var descriptors: [CBDescriptor]? {
         get { super.descriptors }
         set {
-            setDescriptors(newValue)
+            super.descriptors = newValue
             for descriptor in newValue ?? [] {
-                descriptor.setCharacteristic(self)
+                descriptor.characteristic = self
             }
         }
     }

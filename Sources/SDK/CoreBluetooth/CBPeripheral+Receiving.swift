@@ -12,13 +12,9 @@ extension CBPeripheral {
         }
     }
 
-    func setState(_ state: CBPeripheralState) {
-        lock.withLock { storedState = state }
-    }
-
     func restore(_ peripheral: WirePeripheral) {
         setName(peripheral.name)
-        setState(CBPeripheralState(peripheral.state))
+        state = CBPeripheralState(peripheral.state)
         guard !peripheral.services.isEmpty else {
             return
         }
@@ -33,9 +29,8 @@ extension CBPeripheral {
     /// The connection is over: what was asked for fails, then the services are gone.
     func endLink(becoming state: CBPeripheralState) {
         let unanswered = lock.withLock {
-            defer { pending = [] }
             storedState = state
-            return pending
+            return exchange(&pending, with: [])
         }
         for operation in unanswered {
             fail(operation)
@@ -101,7 +96,7 @@ extension CBPeripheral {
         guard let service = service(handle) else {
             return
         }
-        service.setIncludedServices(services.map { known($0) })
+        service.includedServices = services.map { known($0) }
         delegate?.peripheral(self, didDiscoverIncludedServicesFor: service, error: appError(failure))
     }
 
@@ -121,7 +116,7 @@ extension CBPeripheral {
                 return object
             }
         }
-        characteristic.setDescriptors(all)
+        characteristic.descriptors = all
         delegate?.peripheral(self, didDiscoverDescriptorsFor: characteristic, error: appError(failure))
     }
 
@@ -140,7 +135,7 @@ extension CBPeripheral {
         case .notifyState(let handle, let notifying, let failure):
             answered(.setNotify(handle))
             if let characteristic = characteristic(handle) {
-                characteristic.setNotifying(notifying)
+                characteristic.isNotifying = notifying
                 delegate?.peripheral(
                     self,
                     didUpdateNotificationStateFor: characteristic,
@@ -279,7 +274,7 @@ extension CBPeripheral {
             }
         }
         let others = before.filter { old in !objects.contains { $0 === old } }
-        service.setCharacteristics((others + objects).sorted { $0.handle < $1.handle })
+        service.characteristics = (others + objects).sorted { $0.handle < $1.handle }
     }
 
     /// Takes out the services with these handles and all that belongs to them; gives those that were there.

@@ -76,8 +76,9 @@ open class CBPeripheral: CBPeer {
     }
 
     /// The state of the connection.
-    open var state: CBPeripheralState {
-        lock.withLock { storedState }
+    open internal(set) var state: CBPeripheralState {
+        get { lock.withLock { storedState } }
+        set { lock.withLock { storedState = newValue } }
     }
 
     /// The services found so far; nil before a discovery and after a disconnect.

@@ -182,7 +182,7 @@ extension CBPeripheralManager {
         let length = Int(central.maximumUpdateLength)
         return lock.withLock {
             if let object = centrals[identifier]?.object {
-                object.setMaximumUpdateValueLength(length)
+                object.maximumUpdateValueLength = length
                 return object
             }
             centrals = centrals.filter { $0.value.object != nil }

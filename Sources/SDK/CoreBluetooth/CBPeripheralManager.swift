@@ -29,7 +29,6 @@ open class CBPeripheralManager: CBManager {
     /// Who is told what happens.
     open weak var delegate: (any CBPeripheralManagerDelegate)?
 
-    private var number: UInt32 = 0
     private let queue: DispatchQueue
     var storedIsAdvertising = false
     var services: [UInt32: CBMutableService] = [:]
@@ -66,12 +65,11 @@ open class CBPeripheralManager: CBManager {
         number = client.register(queue: self.queue) { body, descriptor in
             if case .peripheralManager(let event) = body { manager.object?.receive(event, descriptor) }
         }
-        let alert = options?[CBPeripheralManagerOptionShowPowerAlertKey] as? NSNumber
         send(
             .create(
                 id: client.mintNumber(),
                 restoreIdentifier: options?[CBPeripheralManagerOptionRestoreIdentifierKey] as? String,
-                showPowerAlert: alert?.boolValue ?? false
+                showPowerAlert: flag(CBPeripheralManagerOptionShowPowerAlertKey, in: options)
             )
         )
     }
@@ -156,8 +154,8 @@ open class CBPeripheralManager: CBManager {
     }
 
     private func tellRefused(_ service: CBMutableService) {
-        let manager = Unchecked(self)
-        let service = Unchecked(service)
+        let manager = Unchecked(value: self)
+        let service = Unchecked(value: service)
         queue.async {
             let error = CBError(.invalidParameters)
             manager.value.delegate?.peripheralManager(manager.value, didAdd: service.value, error: error)
@@ -296,21 +294,9 @@ open class CBPeripheralManager: CBManager {
     private func send(_ request: WirePeripheralManagerRequest) {
         BenchClient.shared.send(.peripheralManager(manager: number, request))
     }
-
-    private func isPoweredOn() -> Bool {
-        guard state == .poweredOn else {
-            reportMisuse("\(self) can only accept this command while in the powered on state")
-            return false
-        }
-        return true
-    }
 }
 
 /// Carries an object of the app to the app's own queue.
 private struct Unchecked<Value>: @unchecked Sendable {
     let value: Value
-
-    init(_ value: Value) {
-        self.value = value
-    }
 }

@@ -4,9 +4,6 @@ import WakeWire
 
 /// What the bench delivers.
 extension CLLocationManager {
-    /// The position before those that the delegate is being told.
-    var locationBeforeUpdate: CLLocation? { lock.withLock { storedLocationBeforeUpdate } }
-
     func receive(_ event: WireLocationEvent) {
         switch event {
         case .updated(let positions): update(positions.map { CLLocation($0) })
@@ -39,18 +36,14 @@ extension CLLocationManager {
 
     private func update(_ locations: [CLLocation]) {
         guard let last = locations.last, isWaiting() else { return }
-        let before = LocationServices.shared.location
-        lock.withLock { storedLocationBeforeUpdate = before }
+        locationBeforeUpdate = LocationServices.shared.location
         LocationServices.shared.location = last
         delegate?.locationManager(self, didUpdateLocations: locations)
     }
 
     /// Whether a position is for this manager; of what is for all, only those hear that began it.
     private func isWaiting() -> Bool {
-        lock.withLock { () -> Bool in
-            defer { awaitsOne = false }
-            return isUpdating || awaitsOne || isSignificant
-        }
+        lock.withLock { exchange(&awaitsOne, with: false) || isUpdating || isSignificant }
     }
 
     private func receiveRegion(_ event: WireLocationEvent) {
@@ -105,11 +98,7 @@ extension CLLocationManager {
     }
 
     func refuseImpossibleRegions() {
-        let regions = lock.withLock {
-            defer { impossibleRegions = [] }
-            return impossibleRegions
-        }
-        for region in regions {
+        for region in lock.withLock({ exchange(&impossibleRegions, with: []) }) {
             delegate?.locationManager(self, monitoringDidFailFor: region, withError: CLError(.regionMonitoringFailure))
         }
     }

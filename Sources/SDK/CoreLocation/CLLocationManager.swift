@@ -16,7 +16,8 @@ open class CLLocationManager: NSObject {
     var isVisiting = false
     var isDeferring = false
     var ranged: [String: Ranged] = [:]
-    var storedLocationBeforeUpdate: CLLocation?
+    /// The position before those that the delegate is being told.
+    var locationBeforeUpdate: CLLocation?
     /// Regions that are no places, until the delegate has been told.
     var impossibleRegions: [CLRegion] = []
     private var number: UInt32 = 0
@@ -27,10 +28,6 @@ open class CLLocationManager: NSObject {
         var desiredAccuracy = kCLLocationAccuracyBest
         var allowsBackground = false
         var pausesAutomatically = true
-        var activityType = CLActivityType.other
-        var showsIndicator = false
-        var headingFilter: CLLocationDegrees = 1
-        var headingOrientation = CLDeviceOrientation.portrait
     }
 
     /// What the app asked to have ranged, in one of two ways.
@@ -156,28 +153,16 @@ open class CLLocationManager: NSObject {
     }
 
     /// What the user does; noted, nothing else.
-    open var activityType: CLActivityType {
-        get { lock.withLock { options.activityType } }
-        set { lock.withLock { options.activityType = newValue } }
-    }
+    open var activityType = CLActivityType.other
 
     /// Whether the status bar shows that the app follows positions in the background; noted, nothing else.
-    open var showsBackgroundLocationIndicator: Bool {
-        get { lock.withLock { options.showsIndicator } }
-        set { lock.withLock { options.showsIndicator = newValue } }
-    }
+    open var showsBackgroundLocationIndicator = false
 
     /// The least turn between two headings, in degrees; noted, nothing else.
-    open var headingFilter: CLLocationDegrees {
-        get { lock.withLock { options.headingFilter } }
-        set { lock.withLock { options.headingFilter = newValue } }
-    }
+    open var headingFilter: CLLocationDegrees = 1
 
     /// How the phone is held; noted, nothing else.
-    open var headingOrientation: CLDeviceOrientation {
-        get { lock.withLock { options.headingOrientation } }
-        set { lock.withLock { options.headingOrientation = newValue } }
-    }
+    open var headingOrientation = CLDeviceOrientation.portrait
 
     private func change(_ body: (inout Options) -> Void) {
         let again = lock.withLock { () -> Bool in
@@ -212,10 +197,9 @@ open class CLLocationManager: NSObject {
 
     /// Tells of positions no more.
     open func stopUpdatingLocation() {
-        let wasDeferring = lock.withLock { () -> Bool in
+        let wasDeferring = lock.withLock {
             isUpdating = false
-            defer { isDeferring = false }
-            return isDeferring
+            return exchange(&isDeferring, with: false)
         }
         send(.stopUpdating)
         if wasDeferring { finishDeferred(CLError(.deferredNotUpdatingLocation)) }
@@ -289,11 +273,7 @@ open class CLLocationManager: NSObject {
 
     /// Holds updates back no more.
     open func disallowDeferredLocationUpdates() {
-        let wasDeferring = lock.withLock { () -> Bool in
-            defer { isDeferring = false }
-            return isDeferring
-        }
-        guard wasDeferring else { return }
+        guard lock.withLock({ exchange(&isDeferring, with: false) }) else { return }
         send(.disallowDeferred)
         finishDeferred(CLError(.deferredCanceled))
     }

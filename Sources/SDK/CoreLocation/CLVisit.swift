@@ -5,33 +5,28 @@ import WakeWire
 /// A stay at a place.
 open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     /// When it began; `Date.distantPast` when nobody watched then.
-    open var arrivalDate: Date { storedArrival }
+    open private(set) var arrivalDate: Date
     /// When it ended; `Date.distantFuture` while it lasts.
-    open var departureDate: Date { storedDeparture }
+    open private(set) var departureDate: Date
     /// The place.
-    open var coordinate: CLLocationCoordinate2D { storedCoordinate }
+    open private(set) var coordinate: CLLocationCoordinate2D
     /// How far off the place may be, in metres.
-    open var horizontalAccuracy: CLLocationAccuracy { storedAccuracy }
-
-    private let storedArrival: Date
-    private let storedDeparture: Date
-    private let storedCoordinate: CLLocationCoordinate2D
-    private let storedAccuracy: CLLocationAccuracy
+    open private(set) var horizontalAccuracy: CLLocationAccuracy
 
     /// A visit of which nothing is known, for tests that override its properties.
     public override init() {
-        storedArrival = .distantPast
-        storedDeparture = .distantFuture
-        storedCoordinate = CLLocationCoordinate2D()
-        storedAccuracy = 0
+        arrivalDate = .distantPast
+        departureDate = .distantFuture
+        coordinate = CLLocationCoordinate2D()
+        horizontalAccuracy = 0
         super.init()
     }
 
     init(_ visit: Visit) {
-        storedArrival = visit.arrival.map { Date(timeIntervalSince1970: $0) } ?? .distantPast
-        storedDeparture = visit.departure.map { Date(timeIntervalSince1970: $0) } ?? .distantFuture
-        storedCoordinate = CLLocationCoordinate2D(latitude: visit.latitude, longitude: visit.longitude)
-        storedAccuracy = visit.horizontalAccuracy
+        arrivalDate = visit.arrival.map { Date(timeIntervalSince1970: $0) } ?? .distantPast
+        departureDate = visit.departure.map { Date(timeIntervalSince1970: $0) } ?? .distantFuture
+        coordinate = CLLocationCoordinate2D(latitude: visit.latitude, longitude: visit.longitude)
+        horizontalAccuracy = visit.horizontalAccuracy
         super.init()
     }
 
@@ -43,13 +38,13 @@ open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
 
     /// A visit out of an archive.
     public required init?(coder: NSCoder) {
-        storedArrival = Date(timeIntervalSince1970: coder.decodeDouble(forKey: "arrival"))
-        storedDeparture = Date(timeIntervalSince1970: coder.decodeDouble(forKey: "departure"))
-        storedCoordinate = CLLocationCoordinate2D(
+        arrivalDate = Date(timeIntervalSince1970: coder.decodeDouble(forKey: "arrival"))
+        departureDate = Date(timeIntervalSince1970: coder.decodeDouble(forKey: "departure"))
+        coordinate = CLLocationCoordinate2D(
             latitude: coder.decodeDouble(forKey: "latitude"),
             longitude: coder.decodeDouble(forKey: "longitude")
         )
-        storedAccuracy = coder.decodeDouble(forKey: "horizontalAccuracy")
+        horizontalAccuracy = coder.decodeDouble(forKey: "horizontalAccuracy")
         super.init()
     }
 

@@ -191,10 +191,6 @@ extension CLRegion {
 
 extension CLMonitor.BeaconIdentityCondition {
     fileprivate init(_ constraint: CLBeaconIdentityConstraint) {
-        switch (constraint.major, constraint.minor) {
-        case (let major?, let minor?): self.init(uuid: constraint.uuid, major: major, minor: minor)
-        case (let major?, nil): self.init(uuid: constraint.uuid, major: major)
-        case (nil, _): self.init(uuid: constraint.uuid)
-        }
+        (uuid, major, minor) = (constraint.uuid, constraint.major, constraint.minor)
     }
 }

@@ -8,8 +8,10 @@ import WakeWire
 /// Its streams are to be opened by the app, and give events on the run loops they are scheduled in. An app that drops the session
 /// ends it. There is one session of an accessory and a protocol at a time.
 open class EASession: NSObject {
-    private let heldAccessory: EAAccessory
-    private let heldProtocol: String
+    /// The accessory at the other end.
+    open private(set) var accessory: EAAccessory?
+    /// The protocol that both ends speak.
+    open private(set) var protocolString: String?
     private let number: UInt32
     private let answer: SessionAnswer
     private let streams: (input: DescriptorInputStream, output: DescriptorOutputStream)
@@ -47,8 +49,8 @@ open class EASession: NSObject {
         self.number = number
         self.answer = answer
         self.streams = streams
-        heldAccessory = accessory
-        heldProtocol = protocolString
+        self.accessory = accessory
+        self.protocolString = protocolString
         super.init()
     }
 
@@ -58,10 +60,6 @@ open class EASession: NSObject {
         answer.close()
     }
 
-    /// The accessory at the other end.
-    open var accessory: EAAccessory? { heldAccessory }
-    /// The protocol that both ends speak.
-    open var protocolString: String? { heldProtocol }
     /// What comes from the accessory.
     open var inputStream: InputStream? { streams.input }
     /// What goes to the accessory.
@@ -129,10 +127,6 @@ private final class SessionAnswer: Sendable {
 
     /// Says once that the app is done with the session.
     func close() {
-        let close = state.withLock { state in
-            defer { state.close = nil }
-            return state.close
-        }
-        close?()
+        state.withLock { $0.close.take() }?()
     }
 }
