@@ -47,42 +47,32 @@ public final class AVAudioEngine: NSObject, @unchecked Sendable {
 
     /// Where the engine's sound comes out; made on first use.
     public var outputNode: AVAudioOutputNode {
-        adopt { state in
-            if let node = state.output { return (node, false) }
-            let node = AVAudioOutputNode()
-            state.output = node
-            return (node, true)
-        }
+        adopt(\.output) { _ in AVAudioOutputNode() }
     }
 
     /// Where the engine hears; made on first use, and from then on the engine records.
     public var inputNode: AVAudioInputNode {
-        adopt { state in
-            if let node = state.input { return (node, false) }
-            let node = AVAudioInputNode()
-            state.input = node
-            return (node, true)
-        }
+        adopt(\.input) { _ in AVAudioInputNode() }
     }
 
     /// Adds up all that is played; made on first use, and connected to the output.
     public var mainMixerNode: AVAudioMixerNode {
         let output = outputNode
-        let node: AVAudioMixerNode = adopt { state in
-            if let node = state.mixer { return (node, false) }
+        return adopt(\.mixer) { state in
             let node = AVAudioMixerNode()
-            state.mixer = node
             state.edges.append(Edge(from: node, to: output, format: nil))
-            return (node, true)
+            return node
         }
-        return node
     }
 
-    private func adopt<Node: AVAudioNode>(_ find: (inout State) -> (Node, Bool)) -> Node {
+    private func adopt<Node: AVAudioNode>(_ place: WritableKeyPath<State, Node?>, _ make: (inout State) -> Node) -> Node
+    {
         let (node, isNew) = state.withLock { state in
-            let found = find(&state)
-            if found.1 { state.nodes.append(found.0) }
-            return found
+            if let node = state[keyPath: place] { return (node, false) }
+            let node = make(&state)
+            state[keyPath: place] = node
+            state.nodes.append(node)
+            return (node, true)
         }
         if isNew { node.wiring.withLock { $0.engine = self } }
         return node

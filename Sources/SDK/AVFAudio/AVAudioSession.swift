@@ -249,10 +249,7 @@ public final class AVAudioSession: NSObject, Sendable {
                 ]
             )
         case .permission(let granted):
-            let asked = state.withLock { state in
-                defer { state.asked.removeAll() }
-                return state.asked
-            }
+            let asked = state.withLock { exchange(&$0.asked, with: []) }
             for response in asked { response(granted) }
         case .lost:
             Self.engines.wereStopped()

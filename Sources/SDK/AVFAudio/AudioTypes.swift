@@ -67,15 +67,9 @@ public struct AudioBufferList {
 
     /// Memory for a list of so many buffers, all empty, that the caller frees.
     public static func allocate(maximumBuffers: Int) -> UnsafeMutableAudioBufferListPointer {
-        let memory = unsafe UnsafeMutableRawPointer.allocate(
-            byteCount: sizeInBytes(maximumBuffers: maximumBuffers),
-            alignment: 16
-        )
-        unsafe memory.initializeMemory(
-            as: UInt8.self,
-            repeating: 0,
-            count: sizeInBytes(maximumBuffers: maximumBuffers)
-        )
+        let size = unsafe sizeInBytes(maximumBuffers: maximumBuffers)
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
+        unsafe memory.initializeMemory(as: UInt8.self, repeating: 0, count: size)
         let list = unsafe memory.assumingMemoryBound(to: AudioBufferList.self)
         unsafe list.pointee.mNumberBuffers = UInt32(maximumBuffers)
         return unsafe UnsafeMutableAudioBufferListPointer(list)

@@ -70,10 +70,8 @@ struct RenderGraph: Sendable {
             return
         }
         let name = ObjectIdentifier(source.node)
-        var resampler = resamplers[name] ?? Resampler(from: rate, to: Self.rate)
-        if resampler.ratio != rate / Self.rate {
-            resampler = Resampler(from: rate, to: Self.rate)
-        }
+        let known = resamplers[name].flatMap { $0.ratio == rate / Self.rate ? $0 : nil }
+        var resampler = known ?? Resampler(from: rate, to: Self.rate)
         // So many that what they need has room.
         let most = max(1, Int(Double(Self.mostFrames - 4) / resampler.ratio))
         var done = 0

@@ -75,10 +75,7 @@ final class RenderThread: Sendable {
 
     /// Ends the thread after the buffer at hand. Whether it was not ended before.
     func end() -> Bool {
-        let isFirst = running.withLock { running in
-            defer { running.ended = true }
-            return !running.ended
-        }
+        let isFirst = running.withLock { !exchange(&$0.ended, with: true) }
         // The thread looks up when its bell rings.
         Self.ring(doorbell)
         return isFirst

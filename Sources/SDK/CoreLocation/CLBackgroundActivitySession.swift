@@ -16,11 +16,7 @@ open class CLBackgroundActivitySession: NSObject, @unchecked Sendable {
 
     /// Ends the session.
     open func invalidate() {
-        let wasHeld = isHeld.withLock { isHeld in
-            defer { isHeld = false }
-            return isHeld
-        }
-        if wasHeld { BackgroundActivities.end() }
+        if isHeld.withLock({ exchange(&$0, with: false) }) { BackgroundActivities.end() }
     }
 
     deinit { invalidate() }

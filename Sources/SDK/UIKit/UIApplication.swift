@@ -70,7 +70,7 @@ open class UIApplication: UIResponder {
         expirationHandler handler: (@MainActor @Sendable () -> Void)? = nil
     ) -> UIBackgroundTaskIdentifier {
         let token = BenchClient.shared.mintNumber()
-        tasks.withLock { $0[token] = Task(expirationHandler: handler) }
+        expirations.withLock { $0[token] = handler ?? {} }
         BenchClient.shared.send(.beginTask(token: token, name: taskName))
         return UIBackgroundTaskIdentifier(rawValue: Int(token))
     }
@@ -81,16 +81,13 @@ open class UIApplication: UIResponder {
             return
         }
         let token = UInt64(identifier.rawValue)
-        if tasks.withLock({ $0.removeValue(forKey: token) }) != nil {
+        if expirations.withLock({ $0.removeValue(forKey: token) }) != nil {
             BenchClient.shared.send(.endTask(token: token))
         }
     }
 
-    private struct Task: Sendable {
-        let expirationHandler: (@MainActor @Sendable () -> Void)?
-    }
-
-    private let tasks = Mutex<[UInt64: Task]>([:])
+    /// What the tasks that are not ended want to hear, by their tokens.
+    private let expirations = Mutex<[UInt64: @MainActor @Sendable () -> Void]>([:])
 }
 
 // MARK: The way of an app
@@ -171,8 +168,8 @@ extension UIApplication {
 
     private func expire(_ tokens: [UInt64]) {
         for token in tokens {
-            if let task = tasks.withLock({ $0[token] }) {
-                task.expirationHandler?()
+            if let handler = expirations.withLock({ $0[token] }) {
+                handler()
             } else {
                 ExpiringActivities.expire(token)
             }

@@ -462,8 +462,7 @@ final class DescriptorStream: @unchecked Sendable {
             guard tellers == 0, owed.isEmpty else {
                 return []
             }
-            defer { waiting = [] }
-            return waiting
+            return exchange(&waiting, with: [])
         }
         for handler in told {
             handler()

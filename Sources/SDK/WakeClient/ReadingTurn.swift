@@ -30,8 +30,7 @@ final class ReadingTurn: Sendable {
     func leave() {
         let waiting = state.withLock { state in
             state.isTaken = false
-            defer { state.waiting.removeAll() }
-            return state.waiting
+            return exchange(&state.waiting, with: [])
         }
         for semaphore in waiting { semaphore.signal() }
     }

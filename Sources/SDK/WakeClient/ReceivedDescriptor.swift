@@ -18,10 +18,7 @@ package final class ReceivedDescriptor: Sendable {
 
     /// The descriptor, from now on the caller's own; nil when it was taken before.
     package func take() -> Int32? {
-        number.withLock { number in
-            defer { number = nil }
-            return number
-        }
+        number.withLock { $0.take() }
     }
 }
 

@@ -88,8 +88,7 @@ package final class StreamConnection: @unchecked Sendable {
         let handlers = lock.withLock {
             outcome = code
             source = nil
-            defer { waiting = [] }
-            return waiting
+            return exchange(&waiting, with: [])
         }
         for handler in handlers {
             handler(code)

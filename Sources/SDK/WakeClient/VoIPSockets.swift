@@ -30,11 +30,7 @@ final class VoIPMark: Sendable {
 
     /// The bench lets go of its duplicate.
     func end() {
-        let wasWatched = isWatched.withLock { isWatched in
-            defer { isWatched = false }
-            return isWatched
-        }
-        if wasWatched {
+        if isWatched.withLock({ exchange(&$0, with: false) }) {
             BenchClient.shared.send(.voip(.unwatch(socket: number)))
         }
     }
