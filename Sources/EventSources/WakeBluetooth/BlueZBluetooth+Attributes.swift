@@ -31,14 +31,8 @@ extension BlueZBluetooth {
         on name: NameID,
         because failure: BluetoothFailure
     ) {
-        let refused = event(
-            operation.answerKind,
-            of: name,
-            attribute: operation.attribute,
-            client: client,
-            failed: true
-        )
-        say(refused, .failure(failure))
+        let refused = answer(to: operation, on: name, .failure(failure), for: client)
+        say(refused.event, refused.payload)
     }
 
     /// The attribute table is complete, for the first time on this link or anew.
@@ -115,21 +109,11 @@ extension BlueZBluetooth {
         _ payload: EventPayload,
         local: UInt32 = 0
     ) {
-        var failed = false
-        var payload = payload
         let uuid = operation.attribute == 0 ? nil : peripheral.uuid(of: operation.attribute)
-        if operation.attribute != 0, uuid == nil { payload = .failure(.invalidHandle) }
-        if case .failure = payload { failed = true }
-        let answered = event(
-            operation.answerKind,
-            of: peripheral.name,
-            attribute: operation.attribute,
-            local: local,
-            subject: uuid.map { air.name(peripheral.word, $0, orElse: peripheral.name) },
-            client: client,
-            failed: failed
-        )
-        say(answered, payload)
+        let payload = operation.attribute != 0 && uuid == nil ? .failure(.invalidHandle) : payload
+        let subject = uuid.map { air.name(peripheral.word, $0, orElse: peripheral.name) }
+        let answered = answer(to: operation, on: peripheral.name, payload, local: local, subject: subject, for: client)
+        say(answered.event, answered.payload)
     }
 
     private func answering(

@@ -136,18 +136,10 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
 
     private func publish(_ service: LocalService, for client: BluetoothClient, again: Bool) {
         if PeripheralRole.reserved.contains(service.uuid) {
-            let refused = event(
-                .serviceAdded,
-                client,
-                local: service.number,
-                subject: names.intern(service.uuid),
-                failed: true
-            )
-            prepare(refused, .failure(.uuidNotAllowed))
-            return
+            return prepare(added(service, client, failed: true), .failure(.uuidNotAllowed))
         }
-        if let present = offers.services.first(where: { $0.client == client && $0.service == service }) {
-            if !again { prepare(added(present)) }
+        if offers.services.contains(where: { $0.client == client && $0.service == service }) {
+            if !again { prepare(added(service, client)) }
             return
         }
         withdraw(silently: false) { $0.client == client && $0.service.number == service.number }
@@ -156,16 +148,16 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
         if offers.clients.notServing.contains(client) { server.serve(false, entry.number) }
     }
 
-    private func added(_ entry: BlueZOffers.Service, failed: Bool = false) -> WakeEvent {
-        let subject = names.intern(entry.service.uuid)
-        return event(.serviceAdded, entry.client, local: entry.service.number, subject: subject, failed: failed)
+    private func added(_ service: LocalService, _ client: BluetoothClient, failed: Bool = false) -> WakeEvent {
+        event(.serviceAdded, client, local: service.number, subject: names.intern(service.uuid), failed: failed)
     }
 
     private func withdraw(silently: Bool, where gone: (BlueZOffers.Service) -> Bool) {
         for entry in offers.withdraw(where: gone) {
             for (number, characteristic) in zip(entry.characteristics, entry.service.characteristics) where !silently {
                 for device in server.subscribers(of: number) {
-                    if let central = name(of: device) { prepare(unsubscribed(entry, characteristic, central)) }
+                    guard let central = name(of: device) else { continue }
+                    prepare(event(.centralUnsubscribed, entry, characteristic, by: central))
                 }
             }
             server.unpublish(entry.number)
@@ -241,18 +233,12 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
         case .subscribed(let number, let device, let mtu):
             guard let (entry, characteristic) = offers.member(number), let central = name(of: device) else { return }
             mtus[central] = mtu
-            let came = event(
-                .centralSubscribed,
-                entry.client,
-                local: characteristic.number,
-                central: central,
-                subject: subject(central, characteristic)
-            )
+            let came = event(.centralSubscribed, entry, characteristic, by: central)
             say(came, .central(maximumUpdateLength: maximumUpdateLength(of: central)))
         case .unsubscribed(let number, let device):
             guard let (entry, characteristic) = offers.member(number) else { return }
             if server.subscribers(of: number).isEmpty { offers.dropUpdates(of: number) }
-            if let central = name(of: device) { say(unsubscribed(entry, characteristic, central)) }
+            if let central = name(of: device) { say(event(.centralUnsubscribed, entry, characteristic, by: central)) }
             tellRoom()
         case .room: send()
         }
@@ -262,9 +248,9 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
         guard let entry = offers.answered(number, refused: refusal != nil) else { return }
         if let refusal {
             server.unpublish(number)
-            say(added(entry, failed: true), Self.failure(refusal))
+            say(added(entry.service, entry.client, failed: true), Self.failure(refusal))
         } else if entry.isAsking {
-            say(added(entry))
+            say(added(entry.service, entry.client))
         }
     }
 
@@ -290,14 +276,7 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
             return
         }
         mtus[central] = request.mtu
-        var asked = event(
-            .readRequested,
-            entry.client,
-            local: characteristic.number,
-            request: request.number,
-            central: central,
-            subject: subject(central, characteristic)
-        )
+        var asked = event(.readRequested, entry, characteristic, by: central, request: request.number)
         switch request.kind {
         case .read(let offset):
             guard characteristic.isReadable else {
@@ -326,20 +305,17 @@ package final class BlueZPeripheralRole: BluetoothPeripheralPort, PeripheralRole
         namesOfDevices[device] ?? air.name(device.address)
     }
 
-    private func subject(_ central: NameID, _ characteristic: LocalCharacteristic) -> NameID {
-        air.name(names.text(central), characteristic.uuid, orElse: central)
-    }
-
-    private func unsubscribed(_ entry: BlueZOffers.Service, _ characteristic: LocalCharacteristic, _ central: NameID)
-        -> WakeEvent
-    {
-        event(
-            .centralUnsubscribed,
-            entry.client,
-            local: characteristic.number,
-            central: central,
-            subject: subject(central, characteristic)
-        )
+    /// What a central does with a characteristic of an app's.
+    private func event(
+        _ kind: EventKind,
+        _ entry: BlueZOffers.Service,
+        _ characteristic: LocalCharacteristic,
+        by central: NameID,
+        request: UInt32 = 0
+    ) -> WakeEvent {
+        let (client, number) = (entry.client, characteristic.number)
+        let subject = air.name(names.text(central), characteristic.uuid, orElse: central)
+        return event(kind, client, local: number, request: request, central: central, subject: subject)
     }
 
     /// Reports, after what was prepared before.

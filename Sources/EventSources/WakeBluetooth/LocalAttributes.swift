@@ -79,8 +79,6 @@ extension LocalCharacteristic {
 extension AttributeError {
     static let readNotPermitted: UInt8 = 0x02
     static let writeNotPermitted: UInt8 = 0x03
-    static let invalidOffset: UInt8 = 0x07
-    static let invalidValueLength: UInt8 = 0x0d
 }
 
 extension BluetoothFailure {

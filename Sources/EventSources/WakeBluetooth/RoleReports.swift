@@ -1,4 +1,5 @@
 import WakeModel
+import WakePorts
 
 /// A radio in the central role: simulated or BlueZ's, it speaks of peripherals in the same words.
 protocol CentralRoleReporter: AnyObject {
@@ -30,6 +31,28 @@ extension CentralRoleReporter {
             services: services,
             origin: origin ?? self.origin
         )
+    }
+
+    /// The answer to an operation on a peripheral.
+    func answer(
+        to operation: BluetoothOperation,
+        on name: NameID,
+        _ payload: EventPayload,
+        local: UInt32 = 0,
+        subject: NameID? = nil,
+        for client: BluetoothClient
+    ) -> SourceReport {
+        let failed = if case .failure = payload { true } else { false }
+        let answer = event(
+            operation.answerKind,
+            of: name,
+            attribute: operation.attribute,
+            local: local,
+            subject: subject,
+            client: client,
+            failed: failed
+        )
+        return SourceReport(answer, payload)
     }
 }
 

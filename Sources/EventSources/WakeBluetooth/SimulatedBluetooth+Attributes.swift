@@ -74,15 +74,7 @@ extension SimulatedBluetooth {
         because failure: BluetoothFailure,
         at now: Instant
     ) {
-        let refused = event(
-            operation.answerKind,
-            of: name,
-            attribute: operation.attribute,
-            subject: subject,
-            client: client,
-            failed: true
-        )
-        prepare(refused, .failure(failure), at: now)
+        prepare(.report(answer(to: operation, on: name, .failure(failure), subject: subject, for: client)), at: now)
     }
 
     /// The packets come again: what was not answered meanwhile is.
@@ -110,18 +102,15 @@ extension SimulatedBluetooth {
         let request = peripherals[index].requests.removeFirst()
         guard let client = request.client else { return }
         let answer = carryOut(request.operation, for: client, on: index, at: now)
-        var failed = false
-        if case .failure = answer.payload { failed = true }
-        let answered = event(
-            request.operation.answerKind,
-            of: peripherals[index].nameID,
-            attribute: request.operation.attribute,
+        let told = self.answer(
+            to: request.operation,
+            on: peripherals[index].nameID,
+            answer.payload,
             local: answer.local,
             subject: answer.subject,
-            client: client,
-            failed: failed
+            for: client
         )
-        report?(SourceReport(answered, answer.payload))
+        report?(told)
     }
 
     private func carryOut(

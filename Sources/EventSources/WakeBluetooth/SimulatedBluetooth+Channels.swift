@@ -16,7 +16,7 @@ final class SimulatedChannel {
     private var watch: Watch?
     /// What the air carries of the app's: packets of 247 bytes, each with its answer 2.5 ms of the 1M PHY (Bluetooth Core,
     /// volume 6, part B, 2.1 and 4.1.1).
-    private var pace = LinkPace(rate: 98_800)
+    private(set) var pace = LinkPace(rate: 98_800)
     private var roomWatch: Watch?
     /// A duplicate, since one descriptor can be watched in one way only.
     private let roomDescriptor: Int32
@@ -61,9 +61,6 @@ final class SimulatedChannel {
         pace.took(count, at: now)
         return Array(buffer.prefix(count))
     }
-
-    /// When the air carries on what the app writes without end.
-    var nextRoom: Instant? { pace.nextRoom }
 
     /// What is not taken now would keep the loop awake.
     func watchWhatIsTaken() {
@@ -160,15 +157,15 @@ extension SimulatedBluetooth {
     }
 
     private func receive(over channel: SimulatedChannel, at now: Instant) {
-        let held = channel.nextRoom
+        let held = channel.pace.nextRoom
         // What an app writes without end is read a little in each turn.
         for _ in 0..<16 {
             guard let bytes = channel.receive(atMost: 4_096, at: now) else { break }
             if channel.description.echo { send(bytes, over: channel) }
         }
-        guard channel.isOpen, channel.nextRoom != held else { return }
+        guard channel.isOpen, channel.pace.nextRoom != held else { return }
         channel.watchWhatIsTaken()
-        if let next = channel.nextRoom { plan(.channelRoom, Int(channel.number), 0, next) }
+        if let next = channel.pace.nextRoom { plan(.channelRoom, Int(channel.number), 0, next) }
     }
 
     /// The air carries on what an app writes without end.

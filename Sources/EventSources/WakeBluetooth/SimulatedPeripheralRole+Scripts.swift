@@ -21,9 +21,8 @@ extension SimulatedPeripheralRole {
         case .searching:
             if case .connect(let service, _)? = centrals[index].action { say(index, "gave up \(service)", at: now) }
             // Nothing that needs the link comes before it is there.
-            centrals[index].step += 1
+            finishStep(index, at: now)
             centrals[index].step = centrals[index].stepAfterLoss
-            centrals[index].activity = .pausing(until: now)
         case .connecting: linkUp(index, at: now)
         case .asking: ask(index, at: now)
         case .awaitingAnswer(let request, _):
@@ -52,17 +51,14 @@ extension SimulatedPeripheralRole {
             return
         }
         switch action {
-        case .wait(let span):
-            centrals[index].step += 1
-            centrals[index].activity = .pausing(until: now.advanced(by: span))
+        case .wait(let span): finishStep(index, at: now.advanced(by: span))
         case .connect(_, let within):
             let end = within.map { now.advanced(by: $0) } ?? .distantFuture
             centrals[index].activity = .searching(until: end)
             look(index, at: now)
         case .disconnect:
-            centrals[index].step += 1
             closeLink(index, at: now)
-            centrals[index].activity = .pausing(until: now)
+            finishStep(index, at: now)
         case .awaitValues(let uuid, let count, let within):
             let end = within.map { now.advanced(by: $0) } ?? .distantFuture
             centrals[index].activity = .awaitingValues(uuid, count: count, until: end)
@@ -190,14 +186,7 @@ extension SimulatedPeripheralRole {
             return
         }
         let number = askApp(member, index, waits: true, at: now)
-        let asked = event(
-            .readRequested,
-            member.client,
-            local: characteristic.number,
-            request: number,
-            central: centrals[index].nameID,
-            subject: subject(index, uuid)
-        )
+        let asked = event(.readRequested, member.client, characteristic.number, uuid, by: index, request: number)
         prepare(asked, .readRequest(offset: UInt16(clamping: offset)), at: now)
     }
 
@@ -217,16 +206,10 @@ extension SimulatedPeripheralRole {
             return finishStep(index, at: now)
         }
         let number = askApp(member, index, waits: waits, at: now)
-        let asked = event(
-            .writeRequested,
-            member.client,
-            local: member.characteristic.number,
-            request: number,
-            central: centrals[index].nameID,
-            subject: subject(index, uuid)
-        )
+        let characteristic = member.characteristic.number
+        let asked = event(.writeRequested, member.client, characteristic, uuid, by: index, request: number)
         // As from bluetoothd, the pieces of a prepared write arrive as one.
-        let write = LocalWrite(characteristic: member.characteristic.number, offset: 0, value: value)
+        let write = LocalWrite(characteristic: characteristic, offset: 0, value: value)
         prepare(asked, .writeRequests([write]), at: now)
         if !waits {
             say(index, "wrote \(uuid) \(value.hexadecimal)", at: now)
@@ -261,13 +244,7 @@ extension SimulatedPeripheralRole {
         centrals[index].subscriptions.append(subscription)
         centrals[index].received[uuid] = 0
         if isNew {
-            let came = event(
-                .centralSubscribed,
-                member.client,
-                local: subscription.characteristic,
-                central: centrals[index].nameID,
-                subject: subject(index, uuid)
-            )
+            let came = event(.centralSubscribed, member.client, subscription.characteristic, uuid, by: index)
             let length = UInt16(clamping: centrals[index].longestUpdate)
             prepare(came, .central(maximumUpdateLength: length), at: now)
         }
@@ -362,10 +339,7 @@ extension SimulatedPeripheralRole {
     }
 
     private func valueArrived(_ index: Int, at now: Instant) {
-        guard let first = centrals[index].outgoing.first else {
-            centrals[index].arrival = .distantFuture
-            return
-        }
+        guard let first = centrals[index].outgoing.first else { return planArrival(index, after: now) }
         if first.isStuck { return linkDown(index, at: now) }
         let verb = first.subscription.indications ? "indicated" : "notified"
         say(index, "\(verb) \(first.subscription.uuid) \(first.value.hexadecimal)", at: now)

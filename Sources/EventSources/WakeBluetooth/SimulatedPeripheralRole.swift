@@ -170,12 +170,10 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort, Peripheral
     // MARK: What apps offer
 
     private func publish(_ service: LocalService, for client: BluetoothClient, again: Bool, at now: Instant) {
-        let added = event(.serviceAdded, client, local: service.number, subject: names.intern(service.uuid))
+        var added = event(.serviceAdded, client, local: service.number, subject: names.intern(service.uuid))
         if PeripheralRole.reserved.contains(service.uuid) {
-            var refused = added
-            refused.failed = true
-            prepare(refused, .failure(.uuidNotAllowed), at: now)
-            return
+            added.failed = true
+            return prepare(added, .failure(.uuidNotAllowed), at: now)
         }
         withdraw(attributes.publish(service, for: client), silently: false, at: now)
         if !again { prepare(added, at: now) }
@@ -215,17 +213,23 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort, Peripheral
 
     func prepareUnsubscribed(_ index: Int, _ subscription: SimulatedCentral.Subscription, at now: Instant) {
         say(index, "unsubscribed \(subscription.uuid)", at: now)
-        let gone = event(
-            .centralUnsubscribed,
-            subscription.client,
-            local: subscription.characteristic,
-            central: centrals[index].nameID,
-            subject: subject(index, subscription.uuid)
-        )
-        prepare(gone, at: now)
+        let (client, characteristic) = (subscription.client, subscription.characteristic)
+        prepare(event(.centralUnsubscribed, client, characteristic, subscription.uuid, by: index), at: now)
     }
 
-    func subject(_ index: Int, _ uuid: String) -> NameID { names.intern("\(centrals[index].name)/\(uuid)") }
+    /// What a central does with a characteristic of a client's.
+    func event(
+        _ kind: EventKind,
+        _ client: BluetoothClient,
+        _ characteristic: UInt32,
+        _ uuid: String,
+        by index: Int,
+        request: UInt32 = 0
+    ) -> WakeEvent {
+        let central = centrals[index].nameID
+        let subject = names.intern("\(centrals[index].name)/\(uuid)")
+        return event(kind, client, local: characteristic, request: request, central: central, subject: subject)
+    }
 
     func say(_ index: Int, _ line: String, at now: Instant) { transcript?(centrals[index].name, line, now) }
 
