@@ -69,7 +69,7 @@ struct SimulatedLocationTests {
         let bench = try Bench(north + faults)
         bench.run(to: second(seconds))
         for fault in ["wild", "stuck"] { try bench.source.arm(fault: fault, device: "way", at: second(seconds)) }
-        bench.source.simulateEnter(region: "home", at: second(seconds))
+        bench.source.simulateCrossing(.regionEntered, region: "home", at: second(seconds))
         var writing = SnapshotCoder()
         try bench.source.code(with: &writing)
         let restored = try Bench(north + faults, seed: 99, positioning: false)
@@ -241,8 +241,13 @@ struct SimulatedLocationTests {
     @Test("A crossing that a scenario says is an event for every region of that name, wanted fixes or not")
     func crossings() throws {
         let bench = try Bench(positioning: false)
-        bench.source.simulateEnter(region: "office", origin: bench.names.intern("day.yaml:7"), at: second(3))
-        bench.source.simulateExit(region: "home", at: second(3))
+        bench.source.simulateCrossing(
+            .regionEntered,
+            region: "office",
+            origin: bench.names.intern("day.yaml:7"),
+            at: second(3)
+        )
+        bench.source.simulateCrossing(.regionExited, region: "home", at: second(3))
         #expect(bench.source.nextDeadline == second(3))
         #expect(bench.run(to: second(3)) == [3, 3])
         let events = bench.listener.reports.map(\.event)

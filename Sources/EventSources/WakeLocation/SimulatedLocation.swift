@@ -197,16 +197,6 @@ package final class SimulatedLocation: LocationPort {
         schedule(at: now)
     }
 
-    /// The phone crosses the boundary of every region of a name inwards, wherever it is.
-    package func simulateEnter(region: String, origin: NameID = .none, at now: Instant) {
-        cross(region, .regionEntered, origin, at: now)
-    }
-
-    /// The phone crosses the boundary of every region of a name outwards, wherever it is.
-    package func simulateExit(region: String, origin: NameID = .none, at now: Instant) {
-        cross(region, .regionExited, origin, at: now)
-    }
-
     /// A stay at a place begins, or ends.
     package func simulateVisit(_ visit: Visit, origin: NameID = .none, at now: Instant) {
         let kind: EventKind = visit.departure == nil ? .visitBegan : .visitEnded
@@ -218,7 +208,10 @@ package final class SimulatedLocation: LocationPort {
         prepared.append(Prepared(at: now, report: SourceReport(event, .visit(visit))))
     }
 
-    private func cross(_ region: String, _ kind: EventKind, _ origin: NameID, at now: Instant) {
+    /// The phone crosses the boundary of every region of a name, wherever it is.
+    ///
+    /// - Parameter kind: Which way: `regionEntered` or `regionExited`.
+    package func simulateCrossing(_ kind: EventKind, region: String, origin: NameID = .none, at now: Instant) {
         let name = names.intern(region)
         let event = WakeEvent(
             kind: kind,

@@ -93,9 +93,9 @@ final class LocationArea: Area {
     func perform(_ verb: Verb, _ origin: NameID, in scenario: Scenario, at now: Instant) throws(SourceFailure) {
         switch verb {
         case .cross(let region, true):
-            try positions("enter").simulateEnter(region: region, origin: origin, at: now)
+            try positions("enter").simulateCrossing(.regionEntered, region: region, origin: origin, at: now)
         case .cross(let region, false):
-            try positions("exit").simulateExit(region: region, origin: origin, at: now)
+            try positions("exit").simulateCrossing(.regionExited, region: region, origin: origin, at: now)
         case .position(let place, let accuracy):
             try positions("position").simulatePosition(TrackPoint(place), accuracy: accuracy, at: now)
         case .play(let device): try positions("play").simulateTrack(device: scenario.devices[device].name, at: now)
