@@ -1,7 +1,7 @@
 import Glibc
 import SoundCardStandIn
 import Testing
-import WakeALSA
+@testable import WakeALSA
 import WakeSystem
 import WakeUdev
 

@@ -1,8 +1,8 @@
 import Testing
-import WakeALSA
+@testable import WakeALSA
 import WakeDevices
 import WakeModel
-import WakeUdev
+@testable import WakeUdev
 @testable import WakeAudio
 
 @Suite("The way of sound through sound cards")

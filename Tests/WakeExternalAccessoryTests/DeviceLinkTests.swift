@@ -132,7 +132,7 @@ struct DeviceLinkTests {
         var heard: [UInt8] = []
         try stage.wait(for: "the end") {
             heard += try Stage.read(stage.app).bytes
-            if !stage.pump.isHoldingBytes { stage.pump.close() }
+            if !stage.pump.socket.isHoldingBytes { stage.pump.close() }
             let (bytes, ended) = try Stage.read(stage.app)
             heard += bytes
             return ended
@@ -195,7 +195,7 @@ struct DeviceLinkTests {
         var heard: [UInt8] = []
         try stage.wait(for: "the end for the app") {
             heard += try Stage.read(stage.app).bytes
-            if !stage.pump.isHoldingBytes { stage.pump.close() }
+            if !stage.pump.socket.isHoldingBytes { stage.pump.close() }
             let (bytes, ended) = try Stage.read(stage.app)
             heard += bytes
             return ended

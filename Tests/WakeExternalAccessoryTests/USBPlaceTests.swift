@@ -2,7 +2,7 @@ import Testing
 import WakeModel
 import WakePorts
 import WakeSystem
-import WakeUdev
+@testable import WakeUdev
 
 @testable import WakeDevices
 @testable import WakeExternalAccessory

@@ -3,7 +3,7 @@ import Testing
 import WakeModel
 import WakePorts
 import WakeSystem
-import WakeUdev
+@testable import WakeUdev
 @testable import WakeLocation
 
 private func tty(_ vendor: String? = nil, _ model: String? = nil, number: String? = nil) -> UdevDevice {

@@ -12,13 +12,13 @@ package final class AudioLink: @unchecked Sendable {
 
     private let outputEnd: RingEnd?
     private let inputEnd: RingEnd?
-    private let doorbell: Bell
-    private let answer: Bell
+    private let doorbell: Descriptor
+    private let answer: Descriptor
 
     package init(plays: Bool, records: Bool, frames: UInt32) throws(SourceFailure) {
         do {
-            doorbell = try Bell()
-            answer = try Bell()
+            doorbell = try WakeSystem.doorbell()
+            answer = try WakeSystem.doorbell()
             outputEnd = plays ? try RingEnd("wakebench-output", AudioFormat.outputChannels, .reader) : nil
             inputEnd = records ? try RingEnd("wakebench-input", AudioFormat.inputChannels, .writer) : nil
         } catch {
@@ -39,12 +39,6 @@ package final class AudioLink: @unchecked Sendable {
         }
     }
 
-    private final class Bell {
-        let descriptor: Descriptor
-
-        init() throws { descriptor = try WakeSystem.doorbell() }
-    }
-
     /// What the app renders; nil when it does not play.
     package var output: AudioRing? { outputEnd?.ring }
 
@@ -54,8 +48,8 @@ package final class AudioLink: @unchecked Sendable {
     /// The descriptors for the app, owned by this link.
     package var shared: SharedAudio {
         SharedAudio(
-            doorbell: doorbell.descriptor.number,
-            answer: answer.descriptor.number,
+            doorbell: doorbell.number,
+            answer: answer.number,
             output: outputEnd?.memory.number,
             input: inputEnd?.memory.number,
             capacity: UInt32(Self.capacity)
@@ -63,13 +57,13 @@ package final class AudioLink: @unchecked Sendable {
     }
 
     /// The descriptor that is readable when the app has rung.
-    package var answerDescriptor: Int32 { answer.descriptor.number }
+    package var answerDescriptor: Int32 { answer.number }
 
     /// Whether the app has rung since the last call.
-    package func takeAnswer() -> Bool { answer.descriptor.answerDoorbell() }
+    package func takeAnswer() -> Bool { answer.answerDoorbell() }
 
     /// Tells the app to look at its rings.
-    package func ring() { doorbell.descriptor.ring() }
+    package func ring() { doorbell.ring() }
 
     /// The size of the app's render callbacks from the next one on (AUD-9).
     package func setFrames(_ frames: UInt32) {

@@ -144,13 +144,8 @@ package class StreamedAudio: AudioPort {
     // MARK: Time
 
     package var nextDeadline: Instant? {
-        var next: Instant?
-        for stream in streams where stream.order.runs {
-            for due in [stream.watch.nextDeadline, stream.stall?.until] {
-                if let due { next = min(next ?? due, due) }
-            }
-        }
-        return next
+        let running = streams.lazy.filter(\.order.runs)
+        return running.flatMap { [$0.watch.nextDeadline, $0.stall?.until] }.compactMap(\.self).min()
     }
 
     package func timeReached(_ now: Instant) {

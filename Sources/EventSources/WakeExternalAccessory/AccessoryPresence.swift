@@ -20,8 +20,6 @@ package struct AccessoryPresence: Hashable, Sendable {
     /// Why the kernel has no RFCOMM; nil when it has.
     package var rfcommFailure: String?
 
-    package init() {}
-
     package static func examine() -> AccessoryPresence {
         var presence = AccessoryPresence()
         presence.hasUdev = Udev.isRunning

@@ -118,7 +118,7 @@ final class LinkedSessions {
     /// Looks after what ends.
     func look() {
         for session in lingering
-        where session.pump.socket.isAppGone || !session.isHeld && !session.pump.isHoldingBytes {
+        where session.pump.socket.isAppGone || !session.isHeld && !session.pump.socket.isHoldingBytes {
             session.pump.close()
         }
         lingering.removeAll { !$0.pump.socket.isOpen }
@@ -190,7 +190,7 @@ final class LinkedSessions {
 
     private func linger(_ session: Session) {
         sessions.removeAll { $0 === session }
-        if session.isOver || !session.isHeld && !session.pump.isHoldingBytes { return session.pump.close() }
+        if session.isOver || !session.isHeld && !session.pump.socket.isHoldingBytes { return session.pump.close() }
         if lingering.count >= Self.longestWake { lingering.removeFirst().pump.close() }
         lingering.append(session)
     }

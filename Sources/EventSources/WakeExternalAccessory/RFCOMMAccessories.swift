@@ -177,7 +177,7 @@ package final class RFCOMMAccessories: LinkedAccessories<RFCOMMPlace> {
         _ index: Int,
         of place: RFCOMMPlace
     ) {
-        if index == 0, let carrier = place.takeCarrier() {
+        if index == 0, let carrier = place.carrier.take() {
             place.open.insert(number)
             return sessions.open(number, subject, over: carrier)
         }

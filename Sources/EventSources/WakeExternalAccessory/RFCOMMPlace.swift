@@ -46,11 +46,6 @@ package final class RFCOMMPlace: AccessoryPlace {
         }
     }
 
-    func takeCarrier() -> SocketLink? {
-        defer { carrier = nil }
-        return carrier
-    }
-
     func stopWaiting(for index: Int) -> Waiting? {
         waiting.firstIndex { $0.index == index }.map { waiting.remove(at: $0) }
     }

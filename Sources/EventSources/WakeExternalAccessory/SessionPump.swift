@@ -63,9 +63,6 @@ package final class SessionPump {
 
     deinit { close() }
 
-    /// Whether bytes that arrived still wait for the app.
-    package var isHoldingBytes: Bool { socket.isHoldingBytes }
-
     /// Moves what can be moved now.
     package func move() {
         guard !isMoving else { return }

@@ -47,10 +47,7 @@ package final class SessionSocket {
     package var isHoldingBytes: Bool { !waiting.isEmpty }
 
     /// The app's end, a non-blocking stream; the caller closes it. Nil when it was taken.
-    package func take() -> Int32? {
-        defer { appEnd = nil }
-        return appEnd
-    }
+    package func take() -> Int32? { appEnd.take() }
 
     /// Takes as many of the bytes as there is room for, and sends what goes in at once.
     ///

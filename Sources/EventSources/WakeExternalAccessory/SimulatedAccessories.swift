@@ -153,14 +153,9 @@ package final class SimulatedAccessories: AccessoryPort {
     // MARK: Time
 
     package var nextDeadline: Instant? {
-        var next = devices.compactMap(\.due).min()
-        for session in sessions {
-            guard devices[session.device].faults.stalledUntil == nil else { continue }
-            for due in [session.due, session.pace.nextRoom] {
-                if let due { next = min(next ?? due, due) }
-            }
-        }
-        return next
+        let moving = sessions.lazy.filter { self.devices[$0.device].faults.stalledUntil == nil }
+        let own = moving.flatMap { [$0.due, $0.pace.nextRoom] }
+        return (devices.map(\.due) + own).compactMap(\.self).min()
     }
 
     package func timeReached(_ now: Instant) {
@@ -274,7 +269,7 @@ package final class SimulatedAccessories: AccessoryPort {
         let taken = session.backlog.isEmpty ? session.socket.offer(bytes[...]) : 0
         if taken > 0 { written?(session.number) }
         guard taken < bytes.count, !session.socket.isAppGone else { return }
-        if session.canWait {
+        if session.link.canWait {
             session.backlog.append(bytes[taken...])
         } else {
             overflow(session)
@@ -335,7 +330,7 @@ package final class SimulatedAccessories: AccessoryPort {
     private func flood(_ session: SimulatedSession) {
         while session.socket.isOpen, session.backlog.isEmpty, devices[session.device].faults.flood > 0 {
             let count = min(Self.floodBlock, devices[session.device].faults.flood)
-            guard !session.canWait || session.socket.room >= count, !session.socket.isAppGone else { return }
+            guard !session.link.canWait || session.socket.room >= count, !session.socket.isAppGone else { return }
             devices[session.device].faults.flood -= count
             push(devices[session.device].random.bytes(count), over: session)
             if !sessions.contains(where: { $0 === session }) { return }

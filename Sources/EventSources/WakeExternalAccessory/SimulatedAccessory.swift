@@ -94,8 +94,6 @@ final class SimulatedSession {
         players[0].start(at: now)
     }
 
-    var canWait: Bool { link.canWait }
-
     /// Bytes as the link carries them: in reports of one size where it has reports, filled with zeros.
     func framed(_ bytes: [UInt8]) -> [UInt8] {
         guard case .hid(let reports) = link else { return bytes }

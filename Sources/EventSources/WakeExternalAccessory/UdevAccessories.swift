@@ -145,7 +145,7 @@ package final class UdevAccessories: LinkedAccessories<USBPlace> {
     ) -> Bool {
         guard end == .gone else { return false }
         guard self[subject.connection] != nil else { return true }
-        let timer = try? loop.timer(on: .monotonic) { [weak self] in self?.farewellOver(number, subject, end) }
+        let timer = try? loop.timer(on: .monotonic) { [weak self] in self?.farewellOver(number, subject) }
         guard let timer else { return false }
         farewells[number] = timer
         timer.arm(after: Self.farewell)
@@ -153,16 +153,12 @@ package final class UdevAccessories: LinkedAccessories<USBPlace> {
     }
 
     /// udevd, which is asked for its rules first, may be late to say that a device has gone; the kernel knows at once.
-    private func farewellOver(
-        _ number: AccessorySession,
-        _ subject: LinkedSessions.Subject,
-        _ end: LinkedSessions.End
-    ) {
+    private func farewellOver(_ number: AccessorySession, _ subject: LinkedSessions.Subject) {
         farewells[number] = nil
         for file in self[subject.connection]?.files.compactMap(\.self) ?? []
         where unsafe access(file.systemPath, F_OK) != 0 {
             lost(file.systemPath)
         }
-        if self[subject.connection] != nil { sessions.reportEnd(number, end) }
+        if self[subject.connection] != nil { sessions.reportEnd(number, .gone) }
     }
 }

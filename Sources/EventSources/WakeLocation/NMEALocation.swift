@@ -91,7 +91,7 @@ package final class NMEALocation: ReceiverLocation {
         }
         let udev = try Udev()
         self.udev = udev
-        devices = try udev.follow("tty", on: loop) { [weak self] change in
+        devices = try udev.follow(["tty"], on: loop) { [weak self] change in
             guard let self, receiver.matches(change.device) else { return }
             switch change.action {
             case .add, .change, .bind: appeared()

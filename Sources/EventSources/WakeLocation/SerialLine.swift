@@ -3,19 +3,9 @@ import WakeSystem
 
 /// An open tty or FIFO that a receiver speaks on; reading never waits.
 final class SerialLine {
-    private enum File {
+    private enum File: ~Copyable {
         case terminal(TerminalLine)
-        case pipe(Pipe)
-    }
-
-    /// A FIFO.
-    private final class Pipe {
-        let descriptor: Descriptor
-
-        init(path: String) throws(SystemError) {
-            // Open for writing as well, it does not end when its last writer goes.
-            descriptor = try Descriptor.open(path, O_RDWR | O_NONBLOCK)
-        }
+        case pipe(Descriptor)
     }
 
     private let file: File
@@ -23,7 +13,7 @@ final class SerialLine {
     var number: Int32 {
         switch file {
         case .terminal(let line): line.number
-        case .pipe(let pipe): pipe.descriptor.number
+        case .pipe(let pipe): pipe.number
         }
     }
 
@@ -34,7 +24,8 @@ final class SerialLine {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { throw SystemError(last: "open", subject: path) }
         if status.st_mode & S_IFMT == S_IFIFO {
-            file = .pipe(try Pipe(path: path))
+            // Open for writing as well, it does not end when its last writer goes.
+            file = .pipe(try Descriptor.open(path, O_RDWR | O_NONBLOCK))
         } else {
             file = .terminal(try TerminalLine(path: path, baud: baud, for: .listening))
         }
@@ -46,7 +37,7 @@ final class SerialLine {
     func read(into buffer: inout [UInt8]) throws(SystemError) -> Int? {
         switch file {
         case .terminal(let line): try line.read(into: &buffer)
-        case .pipe(let pipe): try pipe.descriptor.read(into: &buffer)
+        case .pipe(let pipe): try pipe.read(into: &buffer)
         }
     }
 }

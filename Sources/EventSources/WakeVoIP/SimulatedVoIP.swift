@@ -147,13 +147,7 @@ package final class SimulatedVoIP: VoIPPort {
     }
 
     package var nextDeadline: Instant? {
-        var next: Instant?
-        for connection in connections {
-            for due in [connection.due, connection.roomDue] {
-                if let due { next = min(next ?? due, due) }
-            }
-        }
-        return next
+        connections.lazy.flatMap { [$0.due, $0.roomDue] }.compactMap(\.self).min()
     }
 
     package func timeReached(_ now: Instant) {

@@ -39,10 +39,6 @@ package final class SocketVoIP: VoIPPort {
         }
     }
 
-    package var nextDeadline: Instant? { nil }
-
-    package func timeReached(_ now: Instant) {}
-
     package func stop() {
         report = nil
         sockets.closeAll()

@@ -18,14 +18,6 @@ package struct SoundCard: Hashable, Sendable {
 
     /// Whether it is plugged in rather than built in.
     package var isPluggedIn: Bool { device?.vendorNumber != nil || device?.systemPath.contains("/usb") == true }
-
-    package init(index: Int32, identifier: String, name: String, hasPlayback: Bool, hasCapture: Bool) {
-        self.index = index
-        self.identifier = identifier
-        self.name = name
-        self.hasPlayback = hasPlayback
-        self.hasCapture = hasCapture
-    }
 }
 
 extension SoundCard {
@@ -93,7 +85,7 @@ package final class SoundCardWatch {
 
     /// - Throws: ``SystemError`` when the kernel refuses the socket.
     package init(_ udev: Udev, on loop: EventLoop, handler: @escaping (Change) -> Void) throws(SystemError) {
-        watch = try udev.follow("sound", on: loop) { change in
+        watch = try udev.follow(["sound"], on: loop) { change in
             if let change = Change(change.action, node: change.device.node) { handler(change) }
         }
     }

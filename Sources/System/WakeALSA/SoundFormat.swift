@@ -56,14 +56,6 @@ package struct SoundGrant: Hashable, Sendable {
     package var periodFrames: Int
     package var bufferFrames: Int
 
-    package init(rate: Int, format: SampleFormat, channels: Int, periodFrames: Int, bufferFrames: Int) {
-        self.rate = rate
-        self.format = format
-        self.channels = channels
-        self.periodFrames = periodFrames
-        self.bufferFrames = bufferFrames
-    }
-
     /// Of one sample of each channel.
     package var frameBytes: Int { format.bytes * channels }
     /// Of so many frames, in nanoseconds.

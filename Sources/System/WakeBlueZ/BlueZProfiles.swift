@@ -109,7 +109,7 @@ package final class BlueZProfiles {
     /// Wants a connection over a profile in use: the device is looked for and tried until ``BlueZProfileEvent/connected``.
     package func want(_ device: BlueZDeviceID, profile: String) {
         precondition(registrations.contains { $0.profile == profile }, "want(\(profile)) without use")
-        guard !isWanted(device, profile) else { return }
+        guard wish(device, profile) == nil else { return }
         wishes.append(Wish(device: device, profile: profile))
         adapter.settle()
         proceed()
@@ -122,8 +122,8 @@ package final class BlueZProfiles {
         adapter.settle()
     }
 
-    private func isWanted(_ device: BlueZDeviceID, _ profile: String) -> Bool {
-        wishes.contains { $0.device == device && $0.profile == profile }
+    private func wish(_ device: BlueZDeviceID, _ profile: String) -> Int? {
+        wishes.firstIndex { $0.device == device && $0.profile == profile }
     }
 
     /// Whether a device must be looked for.
@@ -200,9 +200,7 @@ package final class BlueZProfiles {
 
     /// NewConnection comes before the answer. Without it, a success says that there is a connection that is not ours.
     private func answered(_ wish: Wish, _ answer: Bus.Answer) {
-        guard let index = wishes.firstIndex(where: { $0.device == wish.device && $0.profile == wish.profile }) else {
-            return
-        }
+        guard let index = self.wish(wish.device, wish.profile) else { return }
         wishes[index].failures += 1
         // A connection that was just closed is not forgotten yet.
         let pause = min(Self.longestPause, Int64(125) << Int64(min(wishes[index].failures, 6)))
@@ -247,7 +245,7 @@ package final class BlueZProfiles {
         else {
             return call.fail(BusError(name: "org.bluez.Error.Rejected", message: "a connection of no device"))
         }
-        guard let index = wishes.firstIndex(where: { $0.device == device && $0.profile == profile }) else {
+        guard let index = wish(device, profile) else {
             hangUp(number)
             return call.fail(BusError(name: "org.bluez.Error.Canceled", message: "nobody wants it any more"))
         }

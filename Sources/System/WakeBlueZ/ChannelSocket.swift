@@ -42,11 +42,6 @@ package final class ChannelConnector: ChannelConnecting {
         var watch: Watch?
         var timer: WakeSystem.Timer?
 
-        func takeDescriptor() -> Int32 {
-            defer { descriptor = -1 }
-            return descriptor
-        }
-
         deinit {
             watch?.cancel()
             timer?.cancel()
@@ -73,7 +68,7 @@ package final class ChannelConnector: ChannelConnecting {
             attempt.descriptor = unsafe wake_channel_connect(&own, &other, BT_SECURITY_SDP)
             guard attempt.descriptor >= 0 else { throw SystemError(last: "connect", subject: device.address) }
             attempt.watch = try loop.watch(attempt.descriptor, for: .writable) { [unowned attempt] _ in
-                let number = attempt.takeDescriptor()
+                let number = exchange(&attempt.descriptor, with: -1)
                 let code = wake_socket_error(number)
                 if code == 0 { return finish(.success(number)) }
                 close(number)

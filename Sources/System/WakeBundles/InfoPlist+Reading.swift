@@ -26,7 +26,7 @@ extension InfoPlist {
     }
 
     private static func value(_ bytes: [UInt8], of bundle: String) throws(BundleError) -> Any {
-        if isBinary(bytes) {
+        if bytes.starts(with: Array("bplist00".utf8)) {
             do { return try BinaryPropertyList.parse(bytes) } catch { throw malformed(bundle, error.found) }
         }
         guard isPlainXML(bytes) else { throw malformed(bundle, "neither XML nor a binary list") }
@@ -38,8 +38,6 @@ extension InfoPlist {
     private static func malformed(_ bundle: String, _ found: String) -> BundleError {
         BundleError(bundle: bundle, key: "Info.plist", found: found, expected: "a property list, XML or binary")
     }
-
-    private static func isBinary(_ bytes: [UInt8]) -> Bool { bytes.starts(with: Array("bplist00".utf8)) }
 
     /// The parser calls itself for each level, so the number of containers is checked before it runs.
     private static func isPlainXML(_ bytes: [UInt8]) -> Bool {

@@ -19,7 +19,7 @@ import CSystemd
         self.arguments = arguments
     }
 
-    /// Answers with values.
+    /// Answers with values. A caller that went away cannot be answered, and does not mind.
     package func reply(_ values: [BusValue] = []) {
         guard let call = unsafe message else { return }
         var made: OpaquePointer?
@@ -27,7 +27,8 @@ import CSystemd
         defer { unsafe sd_bus_message_unref(made) }
         do throws(BusError) {
             try unsafe BusWriting(answer).append(values)
-            finish(unsafe sd_bus_send(nil, answer, nil))
+            _ = unsafe sd_bus_send(nil, answer, nil)
+            withdraw()
         } catch {
             fail(error)
         }
@@ -36,20 +37,13 @@ import CSystemd
     /// Answers with an error.
     package func fail(_ error: BusError) {
         guard let call = unsafe message else { return }
-        let code = unsafe error.name.withCString { name in
+        _ = unsafe error.name.withCString { name in
             unsafe error.message.withCString { message in
                 var given = unsafe sd_bus_error(name: name, message: message, _need_free: 0)
                 return unsafe sd_bus_reply_method_error(call, &given)
             }
         }
-        finish(code)
-    }
-
-    /// A caller that went away cannot be answered, and does not mind.
-    private func finish(_ code: Int32) {
-        _ = code
-        unsafe sd_bus_message_unref(message)
-        unsafe message = nil
+        withdraw()
     }
 
     deinit {

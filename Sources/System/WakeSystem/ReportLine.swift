@@ -37,11 +37,6 @@ package struct HIDReports: Hashable, Sendable {
         (self.inputs, self.outputs) = (inputs, outputs)
     }
 
-    /// Reports of sizes that are known otherwise.
-    package init(inputs: [Report], outputs: [Report]) {
-        (self.inputs, self.outputs) = (inputs, outputs)
-    }
-
     private static func reports(_ bits: [UInt8: Int]) -> [Report]? {
         let reports = bits.map { Report(number: $0.key, size: ($0.value + 7) / 8) }.sorted { $0.number < $1.number }
         return reports.allSatisfy { $0.size <= longestReport } ? reports : nil

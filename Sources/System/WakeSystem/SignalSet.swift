@@ -2,20 +2,18 @@ import Glibc
 
 /// Signals that this thread keeps waiting, so that a computation without a loop can ask for them between two steps.
 package final class SignalSet {
-    private let numbers: [Int32]
+    /// Those that are asked for.
+    package let asked: [Int32]
     private var before: sigset_t?
 
     /// - Parameter numbers: SIGHUP among them is left alone when whoever started this process has it ignored (nohup(1)).
     package init(_ numbers: [Int32]) {
-        self.numbers = numbers.filter { $0 != SIGHUP || !Self.isIgnored($0) }
+        asked = numbers.filter { $0 != SIGHUP || !Self.isIgnored($0) }
     }
 
     deinit {
         restore()
     }
-
-    /// Those that are asked for.
-    package var asked: [Int32] { numbers }
 
     /// From now on they wait.
     package func block() throws(SystemError) {
@@ -29,7 +27,7 @@ package final class SignalSet {
     package var isPending: Bool {
         var pending = sigset_t()
         guard unsafe sigpending(&pending) == 0 else { return false }
-        return numbers.contains { unsafe sigismember(&pending, $0) == 1 }
+        return asked.contains { unsafe sigismember(&pending, $0) == 1 }
     }
 
     /// Takes those that have come, and lets further ones do what they did before ``block()``.
@@ -44,7 +42,7 @@ package final class SignalSet {
     private var set: sigset_t {
         var set = sigset_t()
         unsafe sigemptyset(&set)
-        for number in numbers { unsafe sigaddset(&set, number) }
+        for number in asked { unsafe sigaddset(&set, number) }
         return set
     }
 

@@ -43,17 +43,6 @@ import WakeSystem
         return devices.sorted { $0.systemPath < $1.systemPath }
     }
 
-    /// Calls the handler for each change of a device of a subsystem, in order, until the watch is released.
-    ///
-    /// - Throws: ``SystemError`` when the kernel refuses the socket.
-    package func follow(
-        _ subsystem: String,
-        on loop: EventLoop,
-        handler: @escaping (UdevChange) -> Void
-    ) throws(SystemError) -> UdevWatch {
-        try follow([subsystem], on: loop, handler: handler)
-    }
-
     /// Calls the handler for each change of a device of the subsystems, in order, until the watch is released.
     ///
     /// - Parameter overflowed: more happened at once than the kernel keeps for a reader, and some of it will not be
@@ -159,19 +148,11 @@ extension UdevDevice {
             unsafe entry = udev_list_entry_get_next(current)
         }
         links.sort()
-        func property(_ name: String) -> String? {
-            guard let value = unsafe udev_device_get_property_value(device, name) else { return nil }
-            let text = unsafe String(cString: value)
-            return text.isEmpty ? nil : text
-        }
+        func property(_ name: String) -> String? { unsafe text(udev_device_get_property_value(device, name)) }
         // The USB device that the file belongs to: what it says when udev's database says nothing. Its parent owns it.
         let parent = unsafe udev_device_get_parent_with_subsystem_devtype(device, "usb", "usb_device")
         func attribute(_ name: String) -> String? {
-            guard let parent = unsafe parent, let value = unsafe udev_device_get_sysattr_value(parent, name) else {
-                return nil
-            }
-            let text = unsafe String(cString: value)
-            return text.isEmpty ? nil : text
+            unsafe parent.flatMap { parent in unsafe text(udev_device_get_sysattr_value(parent, name)) }
         }
         vendorNumber = (property("ID_VENDOR_ID") ?? attribute("idVendor"))?.lowercased()
         modelNumber = (property("ID_MODEL_ID") ?? attribute("idProduct"))?.lowercased()
@@ -182,14 +163,18 @@ extension UdevDevice {
     }
 }
 
+/// What libudev says; nil for nothing.
+private func text(_ value: UnsafePointer<CChar>?) -> String? {
+    let text = unsafe value.map { unsafe String(cString: $0) }
+    return text?.isEmpty == true ? nil : text
+}
+
 extension UdevUSBDevice {
     /// - Parameter device: the device of another subsystem that belongs to it.
     @unsafe
     fileprivate init?(_ usb: OpaquePointer, below device: OpaquePointer) {
         func attribute(_ name: String, of device: OpaquePointer) -> String? {
-            guard let value = unsafe udev_device_get_sysattr_value(device, name) else { return nil }
-            let text = unsafe String(cString: value)
-            return text.isEmpty ? nil : text
+            unsafe text(udev_device_get_sysattr_value(device, name))
         }
         // Without these it has gone meanwhile.
         guard let place = unsafe udev_device_get_sysname(usb),

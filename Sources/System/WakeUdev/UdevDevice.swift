@@ -7,7 +7,7 @@ package struct UdevDevice: Hashable, Sendable {
     /// Such as `/dev/ttyACM0`; nil for a device without a file.
     package var node: String?
     /// Further names of the file, such as `/dev/serial/by-id/…`.
-    package var links: [String]
+    package var links: [String] = []
     /// Four hexadecimal digits in small letters, of a USB device: `1546`.
     package var vendorNumber: String?
     /// Four hexadecimal digits in small letters, of a USB device: `01a8`.
@@ -19,13 +19,6 @@ package struct UdevDevice: Hashable, Sendable {
     package var serial: String?
     /// The USB device that it belongs to; nil when there is none, or it has gone.
     package var usb: UdevUSBDevice?
-
-    package init(systemPath: String, subsystem: String, node: String? = nil, links: [String] = []) {
-        self.systemPath = systemPath
-        self.subsystem = subsystem
-        self.node = node
-        self.links = links
-    }
 }
 
 /// A USB device in its own words, read from the kernel: nothing of it is changed by udev's rules.
@@ -41,12 +34,6 @@ package struct UdevUSBDevice: Hashable, Sendable {
     package var release: String?
     /// The number of the interface that the file belongs to: a device may have several files.
     package var interface: UInt8?
-
-    package init(port: String, vendor: UInt16, product: UInt16) {
-        self.port = port
-        self.vendor = vendor
-        self.product = product
-    }
 }
 
 /// What happened to a device.
