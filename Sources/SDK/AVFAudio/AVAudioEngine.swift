@@ -100,23 +100,18 @@ public final class AVAudioEngine: NSObject, @unchecked Sendable {
     public var attachedNodes: Set<AVAudioNode> { Set(state.withLock { $0.nodes }) }
 
     /// Connects the output of a node to another's input. A node has one output; a mixer takes any number of inputs.
-    public func connect(_ node1: AVAudioNode, to node2: AVAudioNode, format: AVAudioFormat?) {
+    public func connect(
+        _ node1: AVAudioNode,
+        to node2: AVAudioNode,
+        fromBus bus1: AVAudioNodeBus = 0,
+        toBus bus2: AVAudioNodeBus = 0,
+        format: AVAudioFormat?
+    ) {
         state.withLock { state in
             state.edges.removeAll { $0.from === node1 }
             state.edges.append(Edge(from: node1, to: node2, format: format))
         }
         graphChanged()
-    }
-
-    /// Connects the output of a node to another's input.
-    public func connect(
-        _ node1: AVAudioNode,
-        to node2: AVAudioNode,
-        fromBus bus1: AVAudioNodeBus,
-        toBus bus2: AVAudioNodeBus,
-        format: AVAudioFormat?
-    ) {
-        connect(node1, to: node2, format: format)
     }
 
     /// Ends the connection of a node's output.

@@ -34,32 +34,18 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
     let node: AVAudioSourceNode
     private let playback: Playback
 
-    /// A player for a file.
-    ///
-    /// - Throws: An error of the domain `NSOSStatusErrorDomain` when it is no WAV file with linear PCM.
-    public convenience init(contentsOf url: URL) throws {
-        try self.init(Data(contentsOf: url), url: url)
-    }
-
     /// A player for a file; the hint is not needed.
     ///
     /// - Throws: An error of the domain `NSOSStatusErrorDomain` when it is no WAV file with linear PCM.
-    public convenience init(contentsOf url: URL, fileTypeHint utiString: String?) throws {
-        try self.init(contentsOf: url)
-    }
-
-    /// A player for the bytes of a file.
-    ///
-    /// - Throws: An error of the domain `NSOSStatusErrorDomain` when it is no WAV file with linear PCM.
-    public convenience init(data: Data) throws {
-        try self.init(data, url: nil)
+    public convenience init(contentsOf url: URL, fileTypeHint utiString: String? = nil) throws {
+        try self.init(Data(contentsOf: url), url: url)
     }
 
     /// A player for the bytes of a file; the hint is not needed.
     ///
     /// - Throws: An error of the domain `NSOSStatusErrorDomain` when it is no WAV file with linear PCM.
-    public convenience init(data: Data, fileTypeHint utiString: String?) throws {
-        try self.init(data: data)
+    public convenience init(data: Data, fileTypeHint utiString: String? = nil) throws {
+        try self.init(data, url: nil)
     }
 
     private init(_ bytes: Data, url: URL?) throws {

@@ -79,15 +79,8 @@ public final class AVAudioSession: NSObject, Sendable {
     /// Sets how the app uses sound.
     ///
     /// - Throws: An error with the code ``ErrorCode/badParam`` for a category that is not known.
-    public func setCategory(_ category: Category, options: CategoryOptions) throws {
+    public func setCategory(_ category: Category, options: CategoryOptions = []) throws {
         try setCategory(category, mode: mode, options: options)
-    }
-
-    /// Sets how the app uses sound, without options.
-    ///
-    /// - Throws: An error with the code ``ErrorCode/badParam`` for a category that is not known.
-    public func setCategory(_ category: Category) throws {
-        try setCategory(category, mode: mode, options: [])
     }
 
     /// Sets what the sound is for.

@@ -176,16 +176,11 @@ public final class AVAudioTime: NSObject, @unchecked Sendable {
     /// Frames a second.
     public let sampleRate: Double
 
-    /// A position and a time.
-    public init(hostTime: UInt64, sampleTime: AVAudioFramePosition, atRate sampleRate: Double) {
+    /// A position, and a time that is not valid when none is given.
+    public init(hostTime: UInt64 = 0, sampleTime: AVAudioFramePosition, atRate sampleRate: Double) {
         self.hostTime = hostTime
         self.sampleTime = sampleTime
         self.sampleRate = sampleRate
-    }
-
-    /// A position.
-    public convenience init(sampleTime: AVAudioFramePosition, atRate sampleRate: Double) {
-        self.init(hostTime: 0, sampleTime: sampleTime, atRate: sampleRate)
     }
 
     /// Whether the position is valid.

@@ -34,58 +34,16 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
         )
     }
 
-    /// A place and a time.
-    public convenience init(
-        coordinate: CLLocationCoordinate2D,
-        altitude: CLLocationDistance,
-        horizontalAccuracy hAccuracy: CLLocationAccuracy,
-        verticalAccuracy vAccuracy: CLLocationAccuracy,
-        timestamp: Date
-    ) {
-        self.init(
-            coordinate: coordinate,
-            altitude: altitude,
-            horizontalAccuracy: hAccuracy,
-            verticalAccuracy: vAccuracy,
-            course: -1,
-            speed: -1,
-            timestamp: timestamp
-        )
-    }
-
-    /// A place, a time and a movement.
-    public convenience init(
-        coordinate: CLLocationCoordinate2D,
-        altitude: CLLocationDistance,
-        horizontalAccuracy hAccuracy: CLLocationAccuracy,
-        verticalAccuracy vAccuracy: CLLocationAccuracy,
-        course: CLLocationDirection,
-        speed: CLLocationSpeed,
-        timestamp: Date
-    ) {
-        self.init(
-            coordinate: coordinate,
-            altitude: altitude,
-            horizontalAccuracy: hAccuracy,
-            verticalAccuracy: vAccuracy,
-            course: course,
-            courseAccuracy: -1,
-            speed: speed,
-            speedAccuracy: -1,
-            timestamp: timestamp
-        )
-    }
-
-    /// A place, a time and a movement, and how far off that may be.
+    /// A place and a time, and where it is known a movement and how far off that may be.
     public init(
         coordinate: CLLocationCoordinate2D,
         altitude: CLLocationDistance,
         horizontalAccuracy hAccuracy: CLLocationAccuracy,
         verticalAccuracy vAccuracy: CLLocationAccuracy,
-        course: CLLocationDirection,
-        courseAccuracy: CLLocationDirectionAccuracy,
-        speed: CLLocationSpeed,
-        speedAccuracy: CLLocationSpeedAccuracy,
+        course: CLLocationDirection = -1,
+        courseAccuracy: CLLocationDirectionAccuracy = -1,
+        speed: CLLocationSpeed = -1,
+        speedAccuracy: CLLocationSpeedAccuracy = -1,
         timestamp: Date
     ) {
         self.coordinate = coordinate

@@ -20,13 +20,10 @@ public actor CLMonitor {
         watcher = MonitorWatcher(name)
     }
 
-    /// Watches a condition; one of that identifier is replaced.
-    public func add(_ condition: any CLCondition, identifier: String) {
-        watcher.add(condition, identifier, .unknown)
-    }
-
-    /// Watches a condition that is taken to be in a state until it is known to be in another.
-    public func add(_ condition: any CLCondition, identifier: String, assuming state: CLMonitor.Event.State) {
+    /// Watches a condition that is taken to be in a state until it is known to be in another; one of that identifier is
+    /// replaced.
+    public func add(_ condition: any CLCondition, identifier: String, assuming state: CLMonitor.Event.State = .unknown)
+    {
         watcher.add(condition, identifier, state)
     }
 

@@ -19,13 +19,8 @@ public struct Logger: Sendable {
         log = logObj
     }
 
-    /// Writes a line.
-    public func log(_ message: OSLogMessage) {
-        log.write(.default, message.text)
-    }
-
     /// Writes a line of that level.
-    public func log(level: OSLogType, _ message: OSLogMessage) {
+    public func log(level: OSLogType = .default, _ message: OSLogMessage) {
         log.write(level, message.text)
     }
 

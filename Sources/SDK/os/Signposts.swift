@@ -102,23 +102,13 @@ extension OSLog {
     }
 }
 
-/// Marks a moment, or an end of a span, in the run's trace and with a line in the app's log.
-public func os_signpost(
-    _ type: OSSignpostType,
-    log: OSLog,
-    name: StaticString,
-    signpostID: OSSignpostID = .exclusive
-) {
-    log.writeSignpost(type, name, signpostID, "")
-}
-
 /// Marks a moment, or an end of a span, in the run's trace and with a line in the app's log, with a format as of `printf`.
 public func os_signpost(
     _ type: OSSignpostType,
     log: OSLog,
     name: StaticString,
     signpostID: OSSignpostID = .exclusive,
-    _ format: StaticString,
+    _ format: StaticString = "",
     _ arguments: Any...
 ) {
     guard log.signpostsEnabled else {
@@ -180,38 +170,22 @@ public struct OSSignposter: Sendable {
     public func makeSignpostID(from object: AnyObject) -> OSSignpostID { OSSignpostID(log: log, object: object) }
 
     /// Marks the begin of a span.
-    public func beginInterval(_ name: StaticString, id: OSSignpostID = .exclusive) -> OSSignpostIntervalState {
-        log.writeSignpost(.begin, name, id, "")
-        return OSSignpostIntervalState(id: id)
-    }
-
-    /// Marks the begin of a span.
     public func beginInterval(
         _ name: StaticString,
         id: OSSignpostID = .exclusive,
-        _ message: SignpostMetadata
+        _ message: SignpostMetadata = ""
     ) -> OSSignpostIntervalState {
         log.writeSignpost(.begin, name, id, message.text)
         return OSSignpostIntervalState(id: id)
     }
 
     /// Marks the end of a span.
-    public func endInterval(_ name: StaticString, _ state: OSSignpostIntervalState) {
-        log.writeSignpost(.end, name, state.id, "")
-    }
-
-    /// Marks the end of a span.
-    public func endInterval(_ name: StaticString, _ state: OSSignpostIntervalState, _ message: SignpostMetadata) {
+    public func endInterval(_ name: StaticString, _ state: OSSignpostIntervalState, _ message: SignpostMetadata = "") {
         log.writeSignpost(.end, name, state.id, message.text)
     }
 
     /// Marks a moment.
-    public func emitEvent(_ name: StaticString, id: OSSignpostID = .exclusive) {
-        log.writeSignpost(.event, name, id, "")
-    }
-
-    /// Marks a moment.
-    public func emitEvent(_ name: StaticString, id: OSSignpostID = .exclusive, _ message: SignpostMetadata) {
+    public func emitEvent(_ name: StaticString, id: OSSignpostID = .exclusive, _ message: SignpostMetadata = "") {
         log.writeSignpost(.event, name, id, message.text)
     }
 
@@ -219,18 +193,7 @@ public struct OSSignposter: Sendable {
     public func withIntervalSignpost<Result>(
         _ name: StaticString,
         id: OSSignpostID = .exclusive,
-        around task: () throws -> Result
-    ) rethrows -> Result {
-        let state = beginInterval(name, id: id)
-        defer { endInterval(name, state) }
-        return try task()
-    }
-
-    /// Marks the span of a piece of work.
-    public func withIntervalSignpost<Result>(
-        _ name: StaticString,
-        id: OSSignpostID = .exclusive,
-        _ message: SignpostMetadata,
+        _ message: SignpostMetadata = "",
         around task: () throws -> Result
     ) rethrows -> Result {
         let state = beginInterval(name, id: id, message)
