@@ -47,20 +47,7 @@ struct LocalAttributes {
 
     /// The first characteristic of a UUID.
     func characteristic(_ uuid: String) -> Member? {
-        for entry in published {
-            if let found = entry.service.characteristics.first(where: { $0.uuid == uuid }) {
-                return Member(client: entry.client, characteristic: found)
-            }
-        }
-        return nil
-    }
-
-    /// A characteristic by its number in a client.
-    func characteristic(_ number: UInt32, of client: BluetoothClient) -> LocalCharacteristic? {
-        for entry in published where entry.client == client {
-            if let found = entry.service.characteristics.first(where: { $0.number == number }) { return found }
-        }
-        return nil
+        published.lazy.flatMap(Self.members).first { $0.characteristic.uuid == uuid }
     }
 }
 

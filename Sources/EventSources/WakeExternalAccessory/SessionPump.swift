@@ -40,15 +40,10 @@ package final class SessionPump {
     ///
     /// - Parameter limit: The most bytes that wait in each direction, beside what the kernel holds.
     package init(link: any AccessoryLink, limit: Int = 65_536, loop: EventLoop) throws(SystemError) {
-        do throws(SystemError) {
-            socket = try SessionSocket(limit: limit, loop: loop)
-        } catch {
-            link.close()
-            throw error
-        }
         self.link = link
         self.limit = limit
         do throws(SystemError) {
+            socket = try SessionSocket(limit: limit, loop: loop)
             watch = try loop.watch(link.number, for: .readable) { [unowned self] _ in move() }
             if let room = link.roomNumber {
                 roomWatch = try loop.watch(room, for: .readable) { [unowned self] _ in move() }

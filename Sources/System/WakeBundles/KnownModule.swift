@@ -25,11 +25,8 @@ struct KnownModule: Sendable {
     static let all: [KnownModule] = {
         do throws(TableError) {
             let columns = ["module", "place", "prefixes"]
-            var all: [KnownModule] = []
-            for row in try Table("modules.tsv", PackageResources.modules_tsv, columns: columns).rows {
-                all.append(try KnownModule(row))
-            }
-            return all
+            let table = try Table("modules.tsv", PackageResources.modules_tsv, columns: columns)
+            return try table.rows.map(KnownModule.init)
         } catch {
             preconditionFailure("\(error)")
         }
