@@ -27,7 +27,7 @@ extension WireTranslation {
         case .audioRouteChanged:
             guard case .audioRoute(let route, let previous) = delivery.payload else { return nil }
             return .routeChanged(reason: UInt8(clamping: event.local), route, previous: previous)
-        case .microphoneAnswered: return .permission(granted: !event.failed)
+        case .microphoneAnswered: return .permissionAnswered(granted: !event.failed)
         case .audioStopped where event.failed: return .lost
         case .audioRanDry: return .noted(event.kind.word, count: event.local)
         default: return event.kind.source == .audio ? .noted(event.kind.word, count: 0) : nil

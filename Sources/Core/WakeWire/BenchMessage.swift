@@ -201,32 +201,17 @@ extension BenchMessage: CodedByWord {
         .deliver(.blank),
     ])
 
-    var word: String {
-        switch self {
-        case .welcome: "welcome"
-        case .callback: "callback"
-        case .reply: "reply"
-        case .deliver: "deliver"
-        }
-    }
-
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         switch self {
-        case .welcome(var welcome):
-            try welcome.code(&coder)
-            self = .welcome(welcome)
+        case .welcome(let welcome): self = try .welcome(coder.coded(welcome))
         case .callback(let delivery, var callback, let state):
             let delivery = try coder.field("delivery", delivery, .whole)
             try coder.word("name", of: &callback) { _ in .badValue(key: "name", expected: "the name of a callback") }
             try callback.code(&coder)
             self = try .callback(delivery: delivery, callback, state: coder.field("state", state, .word))
-        case .reply(let id, var reply):
-            let id = try coder.field("id", id, .whole)
-            try reply.code(&coder)
-            self = .reply(id: id, reply)
-        case .deliver(var delivery):
-            try delivery.code(&coder)
-            self = .deliver(delivery)
+        case .reply(let id, let reply):
+            self = try .reply(id: coder.field("id", id, .whole), coder.coded(reply))
+        case .deliver(let delivery): self = try .deliver(coder.coded(delivery))
         }
     }
 }
@@ -263,18 +248,6 @@ extension WireCallback: CodedByWord {
         .willResignActive, .didEnterBackground, .willEnterForeground, .didBecomeActive, .willTerminate,
         .didReceiveMemoryWarning, .taskExpiration(tokens: []),
     ])
-
-    var word: String {
-        switch self {
-        case .willResignActive: "willResignActive"
-        case .didEnterBackground: "didEnterBackground"
-        case .willEnterForeground: "willEnterForeground"
-        case .didBecomeActive: "didBecomeActive"
-        case .willTerminate: "willTerminate"
-        case .didReceiveMemoryWarning: "didReceiveMemoryWarning"
-        case .taskExpiration: "taskExpiration"
-        }
-    }
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         if case .taskExpiration(let tokens) = self {

@@ -62,28 +62,19 @@ struct FieldCoder {
         return value
     }
 
-    /// A field that must be there.
-    ///
-    /// - Throws: ``WireError/missing(key:)`` where it is absent.
-    mutating func field<Value>(
-        _ key: StaticString,
-        _ value: Value,
-        _ shape: FieldShape<Value>
-    ) throws(WireError) -> Value {
-        guard let value = try field(key, Optional(value), shape) else {
-            throw .missing(key: key.description)
-        }
-        return value
-    }
-
     /// A field that is always written; where it is absent, it means the usual value.
+    ///
+    /// - Throws: ``WireError/missing(key:)`` where it is absent and must be there, since there is no usual value.
     mutating func field<Value>(
         _ key: StaticString,
         _ value: Value,
         _ shape: FieldShape<Value>,
-        absent usual: Value
+        absent usual: Value? = nil
     ) throws(WireError) -> Value {
-        try field(key, Optional(value), shape) ?? usual
+        guard let value = try field(key, Optional(value), shape) ?? usual else {
+            throw .missing(key: key.description)
+        }
+        return value
     }
 
     /// A field that is written only where it is not the usual value, which it means where it is absent.
@@ -109,16 +100,8 @@ struct FieldCoder {
     mutating func field<Value>(
         _ key: StaticString,
         of value: inout Value,
-        _ shape: FieldShape<Value>
-    ) throws(WireError) {
-        value = try field(key, value, shape)
-    }
-
-    mutating func field<Value>(
-        _ key: StaticString,
-        of value: inout Value,
         _ shape: FieldShape<Value>,
-        absent usual: Value
+        absent usual: Value? = nil
     ) throws(WireError) {
         value = try field(key, value, shape, absent: usual)
     }
@@ -134,6 +117,13 @@ struct FieldCoder {
 
     // MARK: Words and objects
 
+    /// Reads or writes the fields of a structure among those of this object; gives the structure back.
+    mutating func coded<Value: CodedByFields>(_ value: Value) throws(WireError) -> Value {
+        var value = value
+        try value.code(&self)
+        return value
+    }
+
     /// The word that tells which of several messages this is; read, the message becomes the one of that word, with
     /// fields that are still to be read.
     ///
@@ -143,10 +133,11 @@ struct FieldCoder {
         of message: inout Message,
         unknown: (String) -> WireError
     ) throws(WireError) {
-        let word = try field(key, message.word, .text)
         guard fields != nil else {
+            _ = try field(key, message.word, .text)
             return
         }
+        let word = try field(key, "", .text)
         guard let blank = Message.byWord[word] else {
             throw unknown(word)
         }
@@ -190,32 +181,53 @@ struct FieldCoder {
     }
 }
 
-/// A structure of the wire: an object, or some fields of one.
-protocol Coded {
-    /// A value whose fields are still to be read.
-    static var blank: Self { get }
-
+/// What has fields.
+protocol CodedByFields {
     /// Reads or writes the fields, in the order in which they are written.
     mutating func code(_ coder: inout FieldCoder) throws(WireError)
 }
 
-/// Messages of which each is known by a word.
-protocol CodedByWord {
+extension CodedByFields {
+    /// The name of an enum's case, without what belongs to it.
+    var caseName: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
+}
+
+/// A structure of the wire: an object, or some fields of one.
+protocol Coded: CodedByFields {
+    /// A value whose fields are still to be read.
+    static var blank: Self { get }
+}
+
+/// Messages of which each is known by a word, with the fields that belong to it.
+protocol CodedByWord: CodedByFields {
     /// Each of them with fields that are still to be read, by its word.
     static var byWord: [String: Self] { get }
 
-    /// The word.
+    /// The word: the name of the case, unless it says otherwise.
     var word: String { get }
-
-    /// Reads or writes the fields that belong to the word, in the order in which they are written.
-    mutating func code(_ coder: inout FieldCoder) throws(WireError)
 }
 
 extension CodedByWord {
+    var word: String { caseName }
+
     /// The messages by their words, no two of which are the same.
     static func table(_ blanks: [Self]) -> [String: Self] {
         Dictionary(uniqueKeysWithValues: blanks.map { ($0.word, $0) })
     }
+}
+
+/// Requests or events of one area.
+protocol AreaMessage: CodedByFields {
+    /// What the words of all of them begin with.
+    static var area: String { get }
+
+    /// Each of them with fields that are still to be read.
+    static var blanks: [Self] { get }
+}
+
+extension AreaMessage {
+    /// The word that each is known by: the area, and the name of the case.
+    var word: String { "\(Self.area).\(caseName)" }
 }
 
 extension FieldShape where Value: Coded {
@@ -224,8 +236,7 @@ extension FieldShape where Value: Coded {
         FieldShape { (found) throws(WireError) in
             try found.structure()
         } write: { (coder, value) throws(WireError) in
-            var value = value
-            try coder.writeObject { (coder) throws(WireError) in try value.code(&coder) }
+            try coder.writeObject { (coder) throws(WireError) in _ = try coder.coded(value) }
         }
     }
 }
@@ -242,8 +253,7 @@ extension FieldShape {
         } write: { (coder, list) throws(WireError) in
             coder.writer.openArray()
             for element in list {
-                var element = element
-                try coder.writeObject { (coder) throws(WireError) in try element.code(&coder) }
+                try coder.writeObject { (coder) throws(WireError) in _ = try coder.coded(element) }
             }
             coder.writer.closeArray()
         }
@@ -253,19 +263,15 @@ extension FieldShape {
 extension FieldValue {
     fileprivate func structure<Value: Coded>() throws(WireError) -> Value {
         var coder = FieldCoder(reading: try object())
-        var value = Value.blank
-        try value.code(&coder)
-        return value
+        return try coder.coded(Value.blank)
     }
 
     fileprivate func structures<Element: Coded>() throws(WireError) -> [Element] {
-        var list: [Element] = []
-        for element in try elements() {
+        try elements().map { (element) throws(WireError) in
             guard element.isObject else {
                 throw wrong("an array of objects")
             }
-            list.append(try element.structure())
+            return try element.structure()
         }
-        return list
     }
 }

@@ -151,26 +151,22 @@ struct FieldValue {
     }
 
     func texts() throws(WireError) -> [String] {
-        var texts: [String] = []
-        for element in try elements() {
+        try elements().map { (element) throws(WireError) in
             guard let text = element.plainText else {
                 throw wrong("an array of strings")
             }
-            texts.append(text)
+            return text
         }
-        return texts
     }
 
     /// Numbers that count up.
     func serials() throws(WireError) -> [UInt64] {
-        var numbers: [UInt64] = []
-        for element in try elements() {
+        try elements().map { (element) throws(WireError) in
             guard let number = element.integer, number >= 0, number <= Int64(WireLimits.largestInteger) else {
                 throw wrong("an array of whole numbers")
             }
-            numbers.append(UInt64(number))
+            return UInt64(number)
         }
-        return numbers
     }
 
     /// An object from names to bytes, in the order of the packet; null is no bytes.

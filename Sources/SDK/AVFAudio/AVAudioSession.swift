@@ -241,7 +241,7 @@ public final class AVAudioSession: NSObject, Sendable {
                     AVAudioSessionRouteChangePreviousRouteKey: AVAudioSessionRouteDescription(previous),
                 ]
             )
-        case .permission(let granted):
+        case .permissionAnswered(let granted):
             let asked = state.withLock { exchange(&$0.asked, with: []) }
             for response in asked { response(granted) }
         case .lost:

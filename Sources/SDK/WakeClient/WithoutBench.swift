@@ -35,7 +35,7 @@ struct WithoutBench {
         case .central(let manager, .create): (manager, .central(.state(.unsupported)))
         case .peripheralManager(let manager, .create): (manager, .peripheralManager(.state(.unsupported)))
         case .location(let manager, let request): location(request).map { (manager, .location($0)) }
-        case .audio(let manager, .permission): (manager, .audio(.permission(granted: false)))
+        case .audio(let manager, .permission): (manager, .audio(.permissionAnswered(granted: false)))
         default: nil
         }
     }

@@ -37,21 +37,11 @@ extension WireLimits {
 
 // MARK: Coding
 
-extension WireAccessoryRequest: CodedByWord {
+extension WireAccessoryRequest: AreaMessage {
+    static let area = "accessory"
     static let blanks: [Self] = [
         .register, .unregister, .list(id: 0), .open(session: 0, accessory: 0, protocolName: ""), .close(session: 0),
     ]
-    static let byWord = table(blanks)
-
-    var word: String {
-        switch self {
-        case .register: "accessory.register"
-        case .unregister: "accessory.unregister"
-        case .list: "accessory.list"
-        case .open: "accessory.open"
-        case .close: "accessory.close"
-        }
-    }
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         switch self {
@@ -68,21 +58,11 @@ extension WireAccessoryRequest: CodedByWord {
     }
 }
 
-extension WireAccessoryEvent: CodedByWord {
+extension WireAccessoryEvent: AreaMessage {
+    static let area = "accessory"
     static let blanks: [Self] = [
         .connected(.blank), .disconnected(0), .sessionOpened(failure: nil), .data, .sessionEnded(failure: nil),
     ]
-    static let byWord = table(blanks)
-
-    var word: String {
-        switch self {
-        case .connected: "accessory.connected"
-        case .disconnected: "accessory.disconnected"
-        case .sessionOpened: "accessory.sessionOpened"
-        case .data: "accessory.data"
-        case .sessionEnded: "accessory.sessionEnded"
-        }
-    }
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         switch self {

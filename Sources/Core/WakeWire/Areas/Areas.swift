@@ -67,38 +67,25 @@ extension AppMessage {
     /// The fields of a request to an area: whom it is for, then its own.
     mutating func codeRequest(_ coder: inout FieldCoder) throws(WireError) {
         switch self {
-        case .central(let manager, var request):
-            self = try .central(manager: coder.request(of: manager, &request), request)
-        case .peripheral(let manager, let peripheral, var request):
-            let manager = try coder.field("manager", manager, .whole)
-            let peripheral = try coder.field("peripheral", peripheral, .identifier)
-            try request.code(&coder)
-            self = .peripheral(manager: manager, peripheral: peripheral, request)
-        case .peripheralManager(let manager, var request):
-            self = try .peripheralManager(manager: coder.request(of: manager, &request), request)
-        case .location(let manager, var request):
-            self = try .location(manager: coder.request(of: manager, &request), request)
-        case .audio(let manager, var request):
-            self = try .audio(manager: coder.request(of: manager, &request), request)
-        case .accessory(let manager, var request):
-            self = try .accessory(manager: coder.request(of: manager, &request), request)
-        case .voip(var request):
-            try request.code(&coder)
-            self = .voip(request)
+        case .central(let manager, let request):
+            self = try .central(manager: coder.field("manager", manager, .whole), coder.coded(request))
+        case .peripheral(let manager, let peripheral, let request):
+            self = try .peripheral(
+                manager: coder.field("manager", manager, .whole),
+                peripheral: coder.field("peripheral", peripheral, .identifier),
+                coder.coded(request)
+            )
+        case .peripheralManager(let manager, let request):
+            self = try .peripheralManager(manager: coder.field("manager", manager, .whole), coder.coded(request))
+        case .location(let manager, let request):
+            self = try .location(manager: coder.field("manager", manager, .whole), coder.coded(request))
+        case .audio(let manager, let request):
+            self = try .audio(manager: coder.field("manager", manager, .whole), coder.coded(request))
+        case .accessory(let manager, let request):
+            self = try .accessory(manager: coder.field("manager", manager, .whole), coder.coded(request))
+        case .voip(let request): self = try .voip(coder.coded(request))
         case .hello, .launched, .acknowledge, .done, .beginTask, .endTask, .timeRemaining, .signpost: break
         }
-    }
-}
-
-extension FieldCoder {
-    /// The number of a manager, which comes back, and the fields of a request to it.
-    fileprivate mutating func request(
-        of manager: UInt32,
-        _ request: inout some CodedByWord
-    ) throws(WireError) -> UInt32 {
-        let manager = try field("manager", manager, .whole)
-        try request.code(&self)
-        return manager
     }
 }
 
@@ -237,28 +224,14 @@ extension WireDeliveryBody: CodedByWord {
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         switch self {
-        case .central(var event):
-            try event.code(&coder)
-            self = .central(event)
-        case .peripheral(let peripheral, var event):
-            let peripheral = try coder.field("peripheral", peripheral, .identifier)
-            try event.code(&coder)
-            self = .peripheral(peripheral, event)
-        case .peripheralManager(var event):
-            try event.code(&coder)
-            self = .peripheralManager(event)
-        case .location(var event):
-            try event.code(&coder)
-            self = .location(event)
-        case .audio(var event):
-            try event.code(&coder)
-            self = .audio(event)
-        case .accessory(var event):
-            try event.code(&coder)
-            self = .accessory(event)
-        case .voip(var event):
-            try event.code(&coder)
-            self = .voip(event)
+        case .central(let event): self = try .central(coder.coded(event))
+        case .peripheral(let peripheral, let event):
+            self = try .peripheral(coder.field("peripheral", peripheral, .identifier), coder.coded(event))
+        case .peripheralManager(let event): self = try .peripheralManager(coder.coded(event))
+        case .location(let event): self = try .location(coder.coded(event))
+        case .audio(let event): self = try .audio(coder.coded(event))
+        case .accessory(let event): self = try .accessory(coder.coded(event))
+        case .voip(let event): self = try .voip(coder.coded(event))
         case .channelData: break
         }
     }

@@ -63,7 +63,7 @@ package enum WireAudioEvent: Equatable, Sendable {
     /// A reason of `AVAudioSession.RouteChangeReason`.
     case routeChanged(reason: UInt8, AudioRoute, previous: AudioRoute)
     /// The user's answer.
-    case permission(granted: Bool)
+    case permissionAnswered(granted: Bool)
     /// Something that a framework need not tell its app, by the word of the records, with a count.
     case noted(String, count: UInt32)
     /// The stream is gone without the app's doing: the device went, or the memory made no sense.
@@ -72,25 +72,12 @@ package enum WireAudioEvent: Equatable, Sendable {
 
 // MARK: Coding
 
-extension WireAudioRequest: CodedByWord {
+extension WireAudioRequest: AreaMessage {
+    static let area = "audio"
     static let blanks: [Self] = [
         .status(id: 0), .category(.ambient, options: 0), .activate(id: 0), .deactivate(notifiesOthers: false),
         .start(id: 0, plays: false, records: false), .stop, .buffer(seconds: 0), .permission,
     ]
-    static let byWord = table(blanks)
-
-    var word: String {
-        switch self {
-        case .status: "audio.status"
-        case .category: "audio.category"
-        case .activate: "audio.activate"
-        case .deactivate: "audio.deactivate"
-        case .start: "audio.start"
-        case .stop: "audio.stop"
-        case .buffer: "audio.buffer"
-        case .permission: "audio.permission"
-        }
-    }
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         switch self {
@@ -116,23 +103,13 @@ extension WireAudioRequest: CodedByWord {
     }
 }
 
-extension WireAudioEvent: CodedByWord {
+extension WireAudioEvent: AreaMessage {
+    static let area = "audio"
     static let blanks: [Self] = [
         .interrupted(reason: 0), .interruptionEnded(shouldResume: false),
-        .routeChanged(reason: 0, .blank, previous: .blank), .permission(granted: false), .noted("", count: 0), .lost,
+        .routeChanged(reason: 0, .blank, previous: .blank), .permissionAnswered(granted: false),
+        .noted("", count: 0), .lost,
     ]
-    static let byWord = table(blanks)
-
-    var word: String {
-        switch self {
-        case .interrupted: "audio.interrupted"
-        case .interruptionEnded: "audio.interruptionEnded"
-        case .routeChanged: "audio.routeChanged"
-        case .permission: "audio.permissionAnswered"
-        case .noted: "audio.noted"
-        case .lost: "audio.lost"
-        }
-    }
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         switch self {
@@ -145,8 +122,8 @@ extension WireAudioEvent: CodedByWord {
                 coder.field("route", route, .object),
                 previous: coder.field("previous", previous, .object)
             )
-        case .permission(let granted):
-            self = try .permission(granted: coder.field("granted", granted, .bool, absent: false))
+        case .permissionAnswered(let granted):
+            self = try .permissionAnswered(granted: coder.field("granted", granted, .bool, absent: false))
         case .noted(let what, let count):
             self = try .noted(coder.field("what", what, .text), count: coder.field("count", count, .whole))
         case .lost: break

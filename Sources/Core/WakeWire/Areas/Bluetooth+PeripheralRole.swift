@@ -122,30 +122,14 @@ package struct WirePeripheralRestoration: Equatable, Sendable {
 
 // MARK: Coding
 
-extension WirePeripheralManagerRequest: CodedByWord {
+extension WirePeripheralManagerRequest: AreaMessage {
+    static let area = "peripheralManager"
     static let blanks: [Self] = [
         .create(id: 0, restoreIdentifier: nil, showPowerAlert: false), .addService(.blank), .removeService(0),
         .removeAllServices, .startAdvertising(localName: nil, services: []), .stopAdvertising,
         .updateValue(id: 0, characteristic: 0, value: [], centrals: nil), .respond(request: 0, result: 0, value: nil),
         .publishChannel(encrypted: false), .unpublishChannel(psm: 0), .release,
     ]
-    static let byWord = table(blanks)
-
-    var word: String {
-        switch self {
-        case .create: "peripheralManager.create"
-        case .addService: "peripheralManager.addService"
-        case .removeService: "peripheralManager.removeService"
-        case .removeAllServices: "peripheralManager.removeAllServices"
-        case .startAdvertising: "peripheralManager.startAdvertising"
-        case .stopAdvertising: "peripheralManager.stopAdvertising"
-        case .updateValue: "peripheralManager.updateValue"
-        case .respond: "peripheralManager.respond"
-        case .publishChannel: "peripheralManager.publishChannel"
-        case .unpublishChannel: "peripheralManager.unpublishChannel"
-        case .release: "peripheralManager.release"
-        }
-    }
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         switch self {
@@ -218,7 +202,8 @@ extension LocalDescriptor: Coded {
     }
 }
 
-extension WirePeripheralManagerEvent: CodedByWord {
+extension WirePeripheralManagerEvent: AreaMessage {
+    static let area = "peripheralManager"
     static let blanks: [Self] = [
         .state(.unknown), .willRestore(.blank), .serviceAdded(service: 0, failure: nil),
         .advertisingStarted(failure: nil), .subscribed(.blank, characteristic: 0),
@@ -227,31 +212,11 @@ extension WirePeripheralManagerEvent: CodedByWord {
         .readyToUpdate, .channelPublished(psm: 0, failure: nil), .channelUnpublished(psm: 0, failure: nil),
         .channelOpened(.blank, psm: 0, failure: nil),
     ]
-    static let byWord = table(blanks)
-
-    var word: String {
-        switch self {
-        case .state: "peripheralManager.state"
-        case .willRestore: "peripheralManager.willRestore"
-        case .serviceAdded: "peripheralManager.serviceAdded"
-        case .advertisingStarted: "peripheralManager.advertisingStarted"
-        case .subscribed: "peripheralManager.subscribed"
-        case .unsubscribed: "peripheralManager.unsubscribed"
-        case .readRequest: "peripheralManager.readRequest"
-        case .writeRequests: "peripheralManager.writeRequests"
-        case .readyToUpdate: "peripheralManager.readyToUpdate"
-        case .channelPublished: "peripheralManager.channelPublished"
-        case .channelUnpublished: "peripheralManager.channelUnpublished"
-        case .channelOpened: "peripheralManager.channelOpened"
-        }
-    }
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         switch self {
         case .state(let state): self = try .state(coder.field("state", state, .word))
-        case .willRestore(var restoration):
-            try restoration.code(&coder)
-            self = .willRestore(restoration)
+        case .willRestore(let restoration): self = try .willRestore(coder.coded(restoration))
         case .serviceAdded(let service, let failure):
             self = try .serviceAdded(
                 service: coder.field("service", service, .whole),

@@ -8,11 +8,7 @@ extension FieldValue {
     }
 
     func uuids() throws(WireError) -> [String] {
-        var canonical: [String] = []
-        for text in try texts() {
-            canonical.append(try uuid(text))
-        }
-        return canonical
+        try texts().map { (text) throws(WireError) in try uuid(text) }
     }
 }
 

@@ -270,7 +270,8 @@ extension FieldShape where Value: FixedWidthInteger {
     }
 }
 
-extension CentralRequest: CodedByWord {
+extension CentralRequest: AreaMessage {
+    static let area = "central"
     static let blanks: [Self] = [
         .create(id: 0, restoreIdentifier: nil, showPowerAlert: false),
         .scan(services: [], allowDuplicates: false, solicitedServices: []), .stopScan,
@@ -278,21 +279,6 @@ extension CentralRequest: CodedByWord {
         .retrieveConnected(id: 0, services: []), .registerForConnectionEvents(services: nil, peripherals: nil),
         .release,
     ]
-    static let byWord = table(blanks)
-
-    var word: String {
-        switch self {
-        case .create: "central.create"
-        case .scan: "central.scan"
-        case .stopScan: "central.stopScan"
-        case .connect: "central.connect"
-        case .cancel: "central.cancel"
-        case .retrieve: "central.retrieve"
-        case .retrieveConnected: "central.retrieveConnected"
-        case .registerForConnectionEvents: "central.registerForConnectionEvents"
-        case .release: "central.release"
-        }
-    }
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         switch self {
@@ -353,30 +339,14 @@ extension FieldCoder {
     }
 }
 
-extension PeripheralRequest: CodedByWord {
+extension PeripheralRequest: AreaMessage {
+    static let area = "peripheral"
     static let blanks: [Self] = [
         .discoverServices(nil), .discoverIncludedServices(nil, service: 0), .discoverCharacteristics(nil, service: 0),
         .discoverDescriptors(characteristic: 0), .read(attribute: 0),
         .write(attribute: 0, value: [], withResponse: false), .setNotify(attribute: 0, enabled: false),
         .readDescriptor(attribute: 0), .writeDescriptor(attribute: 0, value: []), .readRSSI, .openL2CAPChannel(psm: 0),
     ]
-    static let byWord = table(blanks)
-
-    var word: String {
-        switch self {
-        case .discoverServices: "peripheral.discoverServices"
-        case .discoverIncludedServices: "peripheral.discoverIncludedServices"
-        case .discoverCharacteristics: "peripheral.discoverCharacteristics"
-        case .discoverDescriptors: "peripheral.discoverDescriptors"
-        case .read: "peripheral.read"
-        case .write: "peripheral.write"
-        case .setNotify: "peripheral.setNotify"
-        case .readDescriptor: "peripheral.readDescriptor"
-        case .writeDescriptor: "peripheral.writeDescriptor"
-        case .readRSSI: "peripheral.readRSSI"
-        case .openL2CAPChannel: "peripheral.openL2CAPChannel"
-        }
-    }
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         switch self {
@@ -415,36 +385,20 @@ extension PeripheralRequest: CodedByWord {
     }
 }
 
-extension WireCentralEvent: CodedByWord {
+extension WireCentralEvent: AreaMessage {
+    static let area = "central"
     static let blanks: [Self] = [
         .state(.unknown), .willRestore(.blank), .discovered(.blank), .connected(peripheral: "", name: nil),
         .failedToConnect(peripheral: "", failure: nil),
         .disconnected(peripheral: "", failure: nil, timestamp: 0, isReconnecting: false),
         .connectionEvent(peripheral: "", name: nil, isConnected: false),
     ]
-    static let byWord = table(blanks)
-
-    var word: String {
-        switch self {
-        case .state: "central.state"
-        case .willRestore: "central.willRestore"
-        case .discovered: "central.discovered"
-        case .connected: "central.connected"
-        case .failedToConnect: "central.failedToConnect"
-        case .disconnected: "central.disconnected"
-        case .connectionEvent: "central.connectionEvent"
-        }
-    }
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         switch self {
         case .state(let state): self = try .state(coder.field("state", state, .word))
-        case .willRestore(var restoration):
-            try restoration.code(&coder)
-            self = .willRestore(restoration)
-        case .discovered(var discovery):
-            try discovery.code(&coder)
-            self = .discovered(discovery)
+        case .willRestore(let restoration): self = try .willRestore(coder.coded(restoration))
+        case .discovered(let discovery): self = try .discovered(coder.coded(discovery))
         case .connected(let peripheral, let name):
             self = try .connected(
                 peripheral: coder.field("peripheral", peripheral, .identifier),
@@ -472,7 +426,8 @@ extension WireCentralEvent: CodedByWord {
     }
 }
 
-extension WirePeripheralEvent: CodedByWord {
+extension WirePeripheralEvent: AreaMessage {
+    static let area = "peripheral"
     static let blanks: [Self] = [
         .services([], failure: nil), .includedServices([], service: 0, failure: nil),
         .characteristics([], service: 0, failure: nil), .descriptors([], characteristic: 0, failure: nil),
@@ -481,26 +436,6 @@ extension WirePeripheralEvent: CodedByWord {
         .notifyState(attribute: 0, notifying: false, failure: nil), .rssi(0, failure: nil), .nameChanged(nil),
         .modifiedServices([]), .readyToWrite, .channelOpened(psm: 0, failure: nil),
     ]
-    static let byWord = table(blanks)
-
-    var word: String {
-        switch self {
-        case .services: "peripheral.services"
-        case .includedServices: "peripheral.includedServices"
-        case .characteristics: "peripheral.characteristics"
-        case .descriptors: "peripheral.descriptors"
-        case .value: "peripheral.value"
-        case .descriptorValue: "peripheral.descriptorValue"
-        case .written: "peripheral.written"
-        case .descriptorWritten: "peripheral.descriptorWritten"
-        case .notifyState: "peripheral.notifyState"
-        case .rssi: "peripheral.rssi"
-        case .nameChanged: "peripheral.nameChanged"
-        case .modifiedServices: "peripheral.modifiedServices"
-        case .readyToWrite: "peripheral.readyToWrite"
-        case .channelOpened: "peripheral.channelOpened"
-        }
-    }
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         switch self {
@@ -665,11 +600,9 @@ extension FieldShape where Value == [Advertisement.ServiceData] {
     /// An object from UUIDs to bytes.
     fileprivate static var byUUID: FieldShape {
         FieldShape { (found) throws(WireError) in
-            var entries: [Advertisement.ServiceData] = []
-            for (name, bytes) in try found.bytesByName() {
-                entries.append(Advertisement.ServiceData(service: try found.uuid(name), data: bytes))
-            }
-            return entries.sorted { $0.service < $1.service }
+            try found.bytesByName().map { (entry) throws(WireError) in
+                Advertisement.ServiceData(service: try found.uuid(entry.name), data: entry.bytes)
+            }.sorted { $0.service < $1.service }
         } write: { coder, entries in
             coder.writer.openObject()
             for entry in entries {

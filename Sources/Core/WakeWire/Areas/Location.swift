@@ -256,45 +256,20 @@ extension FieldShape where Value == Double {
     }
 }
 
-extension WireLocationRequest: CodedByWord {
+extension WireLocationRequest: AreaMessage {
+    static let area = "location"
     static let blanks: [Self] = [
         .create(id: 0), .release, .startUpdating(WireLocationOptions()), .stopUpdating, .allowBackground(id: 0),
         .startSignificant, .stopSignificant, .startVisits, .stopVisits, .monitor(.blank), .stopMonitoring(region: ""),
         .requestState(region: ""), .requestLocation, .requestAuthorization(always: false), .range(.blank),
         .stopRanging(region: ""), .deferUpdates(distance: nil, timeout: nil), .disallowDeferred,
     ]
-    static let byWord = table(blanks)
-
-    var word: String {
-        switch self {
-        case .create: "location.create"
-        case .release: "location.release"
-        case .startUpdating: "location.startUpdating"
-        case .stopUpdating: "location.stopUpdating"
-        case .allowBackground: "location.allowBackground"
-        case .startSignificant: "location.startSignificant"
-        case .stopSignificant: "location.stopSignificant"
-        case .startVisits: "location.startVisits"
-        case .stopVisits: "location.stopVisits"
-        case .monitor: "location.monitor"
-        case .stopMonitoring: "location.stopMonitoring"
-        case .requestState: "location.requestState"
-        case .requestLocation: "location.requestLocation"
-        case .requestAuthorization: "location.requestAuthorization"
-        case .range: "location.range"
-        case .stopRanging: "location.stopRanging"
-        case .deferUpdates: "location.deferUpdates"
-        case .disallowDeferred: "location.disallowDeferred"
-        }
-    }
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         switch self {
         case .create(let id): self = try .create(id: coder.field("id", id, .whole))
         case .allowBackground(let id): self = try .allowBackground(id: coder.field("id", id, .whole))
-        case .startUpdating(var options):
-            try options.code(&coder)
-            self = .startUpdating(options)
+        case .startUpdating(let options): self = try .startUpdating(coder.coded(options))
         case .monitor(let region): self = try .monitor(coder.field("region", region, .object))
         case .range(let region): self = try .range(coder.field("region", region, .object))
         case .stopMonitoring(let region): self = try .stopMonitoring(region: coder.field("region", region, .region))
@@ -366,32 +341,13 @@ extension WireRegionShape {
     }
 }
 
-extension WireLocationEvent: CodedByWord {
+extension WireLocationEvent: AreaMessage {
+    static let area = "location"
     static let blanks: [Self] = [
         .updated([]), .failed(.blank), .regionEntered(""), .regionExited(""), .regionState("", .unknown),
         .monitoringStarted(""), .monitoringFailed("", .blank), .ranged("", []), .rangingFailed("", .blank),
         .visited(.blank), .paused, .resumed, .authorization(.notDetermined, precise: true), .deferredFinished(nil),
     ]
-    static let byWord = table(blanks)
-
-    var word: String {
-        switch self {
-        case .updated: "location.updated"
-        case .failed: "location.failed"
-        case .regionEntered: "location.regionEntered"
-        case .regionExited: "location.regionExited"
-        case .regionState: "location.regionState"
-        case .monitoringStarted: "location.monitoringStarted"
-        case .monitoringFailed: "location.monitoringFailed"
-        case .ranged: "location.ranged"
-        case .rangingFailed: "location.rangingFailed"
-        case .visited: "location.visited"
-        case .paused: "location.paused"
-        case .resumed: "location.resumed"
-        case .authorization: "location.authorization"
-        case .deferredFinished: "location.deferredFinished"
-        }
-    }
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         switch self {
@@ -412,9 +368,7 @@ extension WireLocationEvent: CodedByWord {
             )
         case .rangingFailed(let region, let failure):
             self = try .rangingFailed(coder.field("region", region, .region), coder.failure(failure))
-        case .visited(var visit):
-            try visit.code(&coder)
-            self = .visited(visit)
+        case .visited(let visit): self = try .visited(coder.coded(visit))
         case .authorization(let authorization, let precise):
             self = try .authorization(
                 coder.field("authorization", authorization, .word),
@@ -442,27 +396,10 @@ extension Position: Coded {
 }
 
 /// In the words of `CLRegionState`.
-extension RegionState: WireWord {
-    package var word: String {
-        switch self {
-        case .unknown: "unknown"
-        case .inside: "inside"
-        case .outside: "outside"
-        }
-    }
-}
+extension RegionState: WireWord {}
 
 /// In the words of `CLProximity`.
-extension Proximity: WireWord {
-    package var word: String {
-        switch self {
-        case .unknown: "unknown"
-        case .immediate: "immediate"
-        case .near: "near"
-        case .far: "far"
-        }
-    }
-}
+extension Proximity: WireWord {}
 
 extension WireBeacon: Coded {
     static let blank = WireBeacon(

@@ -25,20 +25,11 @@ package enum WireVoIPEvent: Equatable, Sendable {
 
 // MARK: Coding
 
-extension WireVoIPRequest: CodedByWord {
+extension WireVoIPRequest: AreaMessage {
+    static let area = "voip"
     static let blanks: [Self] = [
         .watch(id: 0, socket: 0), .unwatch(socket: 0), .setKeepAlive(id: 0, period: 0), .clearKeepAlive,
     ]
-    static let byWord = table(blanks)
-
-    var word: String {
-        switch self {
-        case .watch: "voip.watch"
-        case .unwatch: "voip.unwatch"
-        case .setKeepAlive: "voip.setKeepAlive"
-        case .clearKeepAlive: "voip.clearKeepAlive"
-        }
-    }
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         switch self {
@@ -57,18 +48,9 @@ extension WireVoIPRequest: CodedByWord {
     }
 }
 
-extension WireVoIPEvent: CodedByWord {
+extension WireVoIPEvent: AreaMessage {
+    static let area = "voip"
     static let blanks: [Self] = [.data(socket: 0), .closed(socket: 0), .keepAlive, .started]
-    static let byWord = table(blanks)
-
-    var word: String {
-        switch self {
-        case .data: "voip.data"
-        case .closed: "voip.closed"
-        case .keepAlive: "voip.keepAlive"
-        case .started: "voip.started"
-        }
-    }
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         switch self {

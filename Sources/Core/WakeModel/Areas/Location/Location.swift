@@ -251,7 +251,7 @@ package struct BeaconSighting: Hashable, Codable, Sendable {
 }
 
 /// How far a beacon is, in the classes of Apple's CLProximity.
-package enum Proximity: CaseIterable, Sendable {
+package enum Proximity: Worded, Sendable {
     case unknown, immediate, near, far
 
     /// Immediate within half a metre or so, near within a few metres, else far ("Getting Started with iBeacon", 2014).
@@ -351,7 +351,7 @@ package struct Visit: Hashable, Codable, Sendable {
 }
 
 /// The state of a region, in the numbers of Apple's CLRegionState.
-package enum RegionState: UInt8, CaseIterable, Codable, Sendable {
+package enum RegionState: UInt8, Worded, Codable, Sendable {
     case unknown = 0
     case inside = 1
     case outside = 2
