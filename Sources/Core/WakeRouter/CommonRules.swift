@@ -9,6 +9,22 @@ func passes(_ holds: Bool, where matters: Bool) -> CheckResult {
     holds ? .pass : matters ? .fail : .notApplicable
 }
 
+extension CheckResults {
+    /// The checks of most areas of whether an app may be launched, or may run in the background at all.
+    @inline(__always)
+    init(ofLaunching app: AppSnapshot, by constants: Constants) {
+        let dead = app.state == .notRunning
+        self.init()
+        self[.notForceQuit] =
+            !constants.profile.forceQuitBars || app.forceQuitLifted
+            ? .notApplicable : passes(!app.forceQuit, where: dead)
+        self[.unlockedSinceBoot] =
+            !constants.profile.firstUnlockGates
+            ? .notApplicable : passes(app.unlockedSinceBoot || !app.passcode, where: dead)
+        self[.runsInBackground] = passes(!app.exitsOnSuspend, where: dead || app.state == .suspended)
+    }
+}
+
 /// The verdict when nothing stands in the way.
 enum Acceptance {
     /// The one that follows from the state of the app alone, with the rule that gives it.

@@ -93,6 +93,9 @@ extension Router {
         case .roomInQueues: (.drop, .overflow)
         case .lastsUntilDecided: (.drop, .appEnded)
         case .deliveryWanted: (.drop, .registrationEnded)
+        case .notForceQuit: (.deny, .forceQuit)
+        case .unlockedSinceBoot: (.deny, .beforeFirstUnlock)
+        case .runsInBackground: (.deny, .exitsOnSuspend)
         default: question.refusal(decisive, in: results)
         }
     }

@@ -80,15 +80,3 @@ extension AccessoryArea: Area {
         if case .benchRestarted = step { router.forgetAccessories() }
     }
 }
-
-extension AccessoryQuestion: AreaQuestion {
-    func refusal(_ decisive: Check, in results: CheckResults) -> (Verdict, Reason) {
-        AccessoryRules.refusal(decisive, state: state)
-    }
-
-    func acceptance(launching: Bool) -> (Verdict, Reason) { AccessoryRules.acceptance(self, launching: launching) }
-
-    func keepsRunning(_ modes: BackgroundModes) -> Bool {
-        modes.contains(.externalAccessory) && AccessoryRules.wakes(kind)
-    }
-}

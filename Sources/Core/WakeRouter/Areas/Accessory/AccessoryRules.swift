@@ -14,6 +14,30 @@ struct AccessoryQuestion {
     var failed: Bool
 }
 
+extension AccessoryQuestion: AreaQuestion {
+    func refusal(_ decisive: Check, in results: CheckResults) -> (Verdict, Reason) {
+        switch decisive {
+        case .asksToBeWoken: (state == .suspended ? .defer : .drop, .answerWaits)
+        case .accessoryModePresent: (.deny, .accessoryModeMissing)
+        case .protocolListed: (.deny, .protocolNotListed)
+        case .notificationsAsked: (.drop, .notificationsNotAsked)
+        case .accessoryReachesProcess: (.deny, .notRelaunchedByAccessory)
+        default: preconditionFailure("\(decisive) never fails for one app's accessory")
+        }
+    }
+
+    func acceptance(launching: Bool) -> (Verdict, Reason) {
+        let (verdict, reason) = Acceptance.usual(in: state, launching: launching)
+        if kind == .accessorySessionEnded, failed { return (verdict, .accessoryBytesLost) }
+        if followsState { return (verdict, .accessoryFollowsForeground) }
+        return (verdict, reason)
+    }
+
+    func keepsRunning(_ modes: BackgroundModes) -> Bool {
+        modes.contains(.externalAccessory) && AccessoryRules.wakes(kind)
+    }
+}
+
 /// The checks of accessory events, in the order of the rulebook.
 enum AccessoryRules {
     /// Whether an app hears of it of itself, rather than as the answer to its request.
@@ -49,27 +73,5 @@ enum AccessoryRules {
         results[.accessoryReachesProcess] = passes(!dead, where: true)
         results[.runsInBackground] = passes(!app.exitsOnSuspend, where: asleep)
         return results
-    }
-
-    /// The verdict and reason of the decisive check.
-    static func refusal(_ decisive: Check, state: AppState) -> (Verdict, Reason) {
-        switch decisive {
-        case .notForceQuit: (.deny, .forceQuit)
-        case .asksToBeWoken: (state == .suspended ? .defer : .drop, .answerWaits)
-        case .accessoryModePresent: (.deny, .accessoryModeMissing)
-        case .protocolListed: (.deny, .protocolNotListed)
-        case .notificationsAsked: (.drop, .notificationsNotAsked)
-        case .accessoryReachesProcess: (.deny, .notRelaunchedByAccessory)
-        case .runsInBackground: (.deny, .exitsOnSuspend)
-        default: preconditionFailure("\(decisive) never fails for one app's accessory")
-        }
-    }
-
-    /// The verdict when nothing stands in the way, with the rule that gives it.
-    static func acceptance(_ question: AccessoryQuestion, launching: Bool) -> (Verdict, Reason) {
-        let (verdict, reason) = Acceptance.usual(in: question.state, launching: launching)
-        if question.kind == .accessorySessionEnded, question.failed { return (verdict, .accessoryBytesLost) }
-        if question.followsState { return (verdict, .accessoryFollowsForeground) }
-        return (verdict, reason)
     }
 }

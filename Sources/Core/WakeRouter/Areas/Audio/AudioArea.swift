@@ -93,15 +93,3 @@ extension AudioArea: Area {
 
     func lingers(_ app: AppID) -> Instant { apps[app].lingersUntil ?? .zero }
 }
-
-extension AudioQuestion: AreaQuestion {
-    func refusal(_ decisive: Check, in results: CheckResults) -> (Verdict, Reason) {
-        AudioRules.refusal(decisive, state: state)
-    }
-
-    func acceptance(launching: Bool) -> (Verdict, Reason) { AudioRules.acceptance(of: self, launching: launching) }
-
-    func keepsRunning(_ modes: BackgroundModes) -> Bool {
-        AudioRules.keepsRunning(self, modes: modes)
-    }
-}

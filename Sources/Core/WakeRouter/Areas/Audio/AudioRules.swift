@@ -17,6 +17,39 @@ struct AudioQuestion {
     var interruptsPlayer = false
 }
 
+extension AudioQuestion: AreaQuestion {
+    func refusal(_ decisive: Check, in results: CheckResults) -> (Verdict, Reason) {
+        switch decisive {
+        case .asksToBeWoken: (.defer, .answerWaits)
+        case .soundModePresent: (state == .suspended ? .defer : .deny, .soundModeMissing)
+        case .audible: (.deny, .silentTooLong)
+        case .noCall: (.deny, .callHasPriority)
+        case .categoryAllows: (.deny, .categoryForbids)
+        case .interruptsNobody: (.deny, .cannotInterruptOthers)
+        case .relaunchedBySound: (.deny, .notRelaunchedBySound)
+        default: preconditionFailure("\(decisive) never fails for one app's sound")
+        }
+    }
+
+    func acceptance(launching: Bool) -> (Verdict, Reason) {
+        let (verdict, reason) = Acceptance.usual(in: state, launching: launching)
+        let background = state == .background
+        return switch kind {
+        case .audioInterrupted: (verdict, .interrupted)
+        case .audioInterruptionEnded: (verdict, failed || verdict == .relaunch ? reason : .shouldResume)
+        case .audioRanDry: (verdict, .ranDry)
+        case .audioStarted where background, .audioInBackground where background, .audioSilent where background:
+            (verdict, .playsOn)
+        case .audioStopped where background: (verdict, .stoppedPlaying)
+        default: (verdict, reason)
+        }
+    }
+
+    func keepsRunning(_ modes: BackgroundModes) -> Bool {
+        modes.contains(.audio) && (kind == .audioInterrupted || kind == .audioInterruptionEnded)
+    }
+}
+
 /// The checks of events of sound, in the order of the rulebook.
 enum AudioRules {
     /// How long an app whose sound stopped in the background has to end its session before AUD-2 suspends it; it is
@@ -35,12 +68,7 @@ enum AudioRules {
         let suspended = question.state == .suspended
         let background = question.state == .background
         let asks = isWish(question.kind)
-        var results = CheckResults()
-
-        results[.notForceQuit] = !constants.profile.forceQuitBars ? .notApplicable : passes(!app.forceQuit, where: dead)
-        results[.unlockedSinceBoot] =
-            !constants.profile.firstUnlockGates
-            ? .notApplicable : passes(app.unlockedSinceBoot || !app.passcode, where: dead)
+        var results = CheckResults(ofLaunching: app, by: constants)
         results[.asksToBeWoken] = passes(wakes(question), where: suspended)
         results[.soundModePresent] =
             !asks && !wakes(question)
@@ -58,7 +86,6 @@ enum AudioRules {
             ? .notApplicable : passes(!question.interruptsPlayer, where: background)
         results[.relaunchedBySound] =
             !dead ? .notApplicable : passes(constants.profile.areas.audio.relaunches && wakes(question), where: true)
-        results[.runsInBackground] = passes(!app.exitsOnSuspend, where: dead || suspended)
         return results
     }
 
@@ -80,43 +107,6 @@ enum AudioRules {
     private static func fits(_ question: AudioQuestion) -> Bool {
         if question.kind == .audioActivated { return true }
         return (!question.plays || question.category.plays) && (!question.records || question.category.records)
-    }
-
-    /// The verdict and reason of the decisive check.
-    static func refusal(_ decisive: Check, state: AppState) -> (Verdict, Reason) {
-        switch decisive {
-        case .notForceQuit: (.deny, .forceQuit)
-        case .unlockedSinceBoot: (.deny, .beforeFirstUnlock)
-        case .asksToBeWoken: (.defer, .answerWaits)
-        case .soundModePresent: (state == .suspended ? .defer : .deny, .soundModeMissing)
-        case .audible: (.deny, .silentTooLong)
-        case .noCall: (.deny, .callHasPriority)
-        case .categoryAllows: (.deny, .categoryForbids)
-        case .interruptsNobody: (.deny, .cannotInterruptOthers)
-        case .relaunchedBySound: (.deny, .notRelaunchedBySound)
-        case .runsInBackground: (.deny, .exitsOnSuspend)
-        default: preconditionFailure("\(decisive) never fails for one app's sound")
-        }
-    }
-
-    /// The verdict when nothing stands in the way, with the rule that gives it.
-    static func acceptance(of question: AudioQuestion, launching: Bool) -> (Verdict, Reason) {
-        let (verdict, reason) = Acceptance.usual(in: question.state, launching: launching)
-        let background = question.state == .background
-        return switch question.kind {
-        case .audioInterrupted: (verdict, .interrupted)
-        case .audioInterruptionEnded: (verdict, question.failed || verdict == .relaunch ? reason : .shouldResume)
-        case .audioRanDry: (verdict, .ranDry)
-        case .audioStarted where background, .audioInBackground where background, .audioSilent where background:
-            (verdict, .playsOn)
-        case .audioStopped where background: (verdict, .stoppedPlaying)
-        default: (verdict, reason)
-        }
-    }
-
-    /// Whether an event gives a running app time of its own in the background (LIFE-11, MODE-2).
-    static func keepsRunning(_ question: AudioQuestion, modes: BackgroundModes) -> Bool {
-        modes.contains(.audio) && (question.kind == .audioInterrupted || question.kind == .audioInterruptionEnded)
     }
 
     /// What a refused request is told, in the codes of ``AudioErrorCode``.

@@ -26,7 +26,7 @@ enum BluetoothRules {
         let foreground = question.state == .active || question.state == .inactive
         let discovery = question.kind == .peripheralDiscovered
         let restorable = constants.profile.areas.bluetooth.restoration && app.restoreIdentifier != .none
-        var results = common(state: question.state, of: app, by: constants)
+        var results = common(of: app, by: constants)
         let hasMode = app.modes.contains(.bluetoothCentral)
         results[.modePresent] = discovery ? .notApplicable : passes(hasMode, where: asleep)
         results[.scanHasMode] = !discovery ? .notApplicable : passes(hasMode, where: !foreground)
@@ -41,31 +41,20 @@ enum BluetoothRules {
 
     /// The checks that Bluetooth's two roles share.
     @inline(__always)
-    static func common(state: AppState, of app: AppSnapshot, by constants: Constants) -> CheckResults {
-        let dead = state == .notRunning
-        let asleep = dead || state == .suspended
-        let unlocked = app.unlockedSinceBoot || !app.passcode
+    static func common(of app: AppSnapshot, by constants: Constants) -> CheckResults {
         let outlives =
             (!app.rebootedSince || constants.profile.areas.bluetooth.relaunchesAfterReboot)
             && (!app.bluetoothOffSince || app.bluetoothOffLifted) && !app.endedByReboot
-        var results = CheckResults()
-        results[.notForceQuit] =
-            !constants.profile.forceQuitBars || app.forceQuitLifted
-            ? .notApplicable : passes(!app.forceQuit, where: dead)
-        results[.unlockedSinceBoot] =
-            !constants.profile.firstUnlockGates ? .notApplicable : passes(unlocked, where: dead)
+        var results = CheckResults(ofLaunching: app, by: constants)
         results[.exitAllowsRelaunch] =
-            !dead ? .notApplicable : passes(outlives, where: true)
+            app.state != .notRunning ? .notApplicable : passes(outlives, where: true)
         results[.bluetoothAuthorized] = passes(app.bluetoothAllowed, where: true)
-        results[.runsInBackground] = passes(!app.exitsOnSuspend, where: asleep)
         return results
     }
 
     /// The verdict and reason of the decisive check.
     static func refusal(_ decisive: Check, in results: CheckResults, state: AppState) -> (Verdict, Reason) {
         switch decisive {
-        case .notForceQuit: (.deny, .forceQuit)
-        case .unlockedSinceBoot: (.deny, .beforeFirstUnlock)
         case .modePresent: (waitsForMode(results, state: state) ? .defer : .deny, .modeMissing)
         case .scanHasMode: (.deny, .scanNeedsMode)
         case .scanNamesServices: (.deny, .scanWithoutServices)
@@ -74,7 +63,6 @@ enum BluetoothRules {
         case .exitAllowsRelaunch: (.deny, .notRelaunchedAfterExit)
         case .bluetoothOn: (.drop, .bluetoothOff)
         case .bluetoothAuthorized: (.deny, .bluetoothNotAuthorized)
-        case .runsInBackground: (.deny, .exitsOnSuspend)
         default: preconditionFailure("\(decisive) never fails for one app's Bluetooth")
         }
     }

@@ -32,7 +32,7 @@ enum PeripheralRules {
         let hasMode = app.modes.contains(.bluetoothPeripheral)
         let restorable = constants.profile.areas.bluetooth.restoration && app.restoreIdentifier != .none
         let endsLink = question.kind == .bluetoothPoweredOff || question.kind == .centralUnsubscribed
-        var results = BluetoothRules.common(state: question.state, of: app, by: constants)
+        var results = BluetoothRules.common(of: app, by: constants)
         // A running app is told of all but what a central wants of services that are off (BTP-3).
         let foreground = question.state == .active || question.state == .inactive
         let isServed = foreground || !wantsAnswer(question.kind)

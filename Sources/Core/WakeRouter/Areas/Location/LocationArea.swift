@@ -151,15 +151,3 @@ extension LocationArea: Area {
         min(apps[app].due, apps[app].rangingDue)
     }
 }
-
-extension LocationQuestion: AreaQuestion {
-    func refusal(_ decisive: Check, in results: CheckResults) -> (Verdict, Reason) {
-        LocationRules.refusal(decisive, in: results, state: state)
-    }
-
-    func acceptance(launching: Bool) -> (Verdict, Reason) { LocationRules.acceptance(of: self, launching: launching) }
-
-    func keepsRunning(_ modes: BackgroundModes) -> Bool {
-        LocationRules.keepsRunning(self, modes: modes)
-    }
-}

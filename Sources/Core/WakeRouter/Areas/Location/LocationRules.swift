@@ -32,6 +32,35 @@ struct LocationQuestion {
     var isKept: Bool { via == .standardUpdates && state == .suspended && !updatesWake }
 }
 
+extension LocationQuestion: AreaQuestion {
+    func refusal(_ decisive: Check, in results: CheckResults) -> (Verdict, Reason) {
+        switch decisive {
+        case .asksToBeWoken: (state == .suspended ? .defer : .drop, .answerWaits)
+        case .modePresent: (.deny, .modeMissing)
+        case .updatesInBackground: (.deny, .foregroundUpdatesOnly)
+        case .updatesWake: (.defer, .updateKept)
+        case .updatesReachProcess: (.deny, .notRelaunchedByUpdates)
+        case .beyondDistanceFilter: (.coalesce, .withinDistanceFilter)
+        case .authorized: (.deny, .notAuthorized)
+        case .notPaused: (.drop, .updatesPaused)
+        case .sideWanted: (.drop, .sideNotWanted)
+        case .rangesWhileRunning: (.deny, .rangingNeedsRunning)
+        default: preconditionFailure("\(decisive) never fails for one app's location")
+        }
+    }
+
+    func acceptance(launching: Bool) -> (Verdict, Reason) {
+        if liftsForceQuit { return (.relaunch, .relaunchedAfterForceQuit) }
+        if isKept, !couldBeGiven { return (.defer, .updateKept) }
+        return Acceptance.usual(in: state, launching: launching)
+    }
+
+    func keepsRunning(_ modes: BackgroundModes) -> Bool {
+        LocationRules.belongsToSystem(via)
+            || modes.contains(.location) && (updatesWake && goesOnInBackground || endsUpdates)
+    }
+}
+
 /// The checks of location events, in the order of the rulebook.
 enum LocationRules {
     /// Evaluates every check; none is left out because an earlier one failed.
@@ -45,14 +74,7 @@ enum LocationRules {
         let asleep = dead || question.state == .suspended
         let standard = question.via == .standardUpdates
         let crossing = question.via == .region || question.via == .beaconRegion
-        var results = CheckResults()
-
-        results[.notForceQuit] =
-            !constants.profile.forceQuitBars || question.liftsForceQuit
-            ? .notApplicable : passes(!app.forceQuit, where: dead)
-        results[.unlockedSinceBoot] =
-            !constants.profile.firstUnlockGates
-            ? .notApplicable : passes(app.unlockedSinceBoot || !app.passcode, where: dead)
+        var results = CheckResults(ofLaunching: app, by: constants)
         results[.asksToBeWoken] = passes(question.via != .answer, where: asleep)
         results[.modePresent] = !standard ? .notApplicable : passes(app.modes.contains(.location), where: asleep)
         results[.updatesInBackground] =
@@ -68,7 +90,6 @@ enum LocationRules {
         results[.dwellOver] = question.hasDwelt ? .pass : .notApplicable
         results[.sideWanted] = !crossing ? .notApplicable : passes(question.sideWanted, where: true)
         results[.rangesWhileRunning] = question.via != .ranging ? .notApplicable : passes(!asleep, where: true)
-        results[.runsInBackground] = passes(!app.exitsOnSuspend, where: asleep)
         return results
     }
 
@@ -93,7 +114,7 @@ enum LocationRules {
     }
 
     /// Whether the system goes on with it when the process is gone (REG-6, LOC-1).
-    private static func belongsToSystem(_ via: Registration) -> Bool {
+    fileprivate static func belongsToSystem(_ via: Registration) -> Bool {
         switch via {
         case .region, .beaconRegion, .significantChange, .visits: true
         default: false
@@ -127,39 +148,5 @@ enum LocationRules {
         var inUse = app
         inUse.locationAuthorization = .whenInUse
         return !isAuthorized(question, inUse, constants)
-    }
-
-    /// The verdict and reason of the decisive check.
-    static func refusal(_ decisive: Check, in results: CheckResults, state: AppState) -> (Verdict, Reason) {
-        switch decisive {
-        case .notForceQuit: (.deny, .forceQuit)
-        case .unlockedSinceBoot: (.deny, .beforeFirstUnlock)
-        case .asksToBeWoken: (state == .suspended ? .defer : .drop, .answerWaits)
-        case .modePresent: (.deny, .modeMissing)
-        case .updatesInBackground: (.deny, .foregroundUpdatesOnly)
-        case .updatesWake: (.defer, .updateKept)
-        case .updatesReachProcess: (.deny, .notRelaunchedByUpdates)
-        case .beyondDistanceFilter: (.coalesce, .withinDistanceFilter)
-        case .authorized: (.deny, .notAuthorized)
-        case .notPaused: (.drop, .updatesPaused)
-        case .sideWanted: (.drop, .sideNotWanted)
-        case .rangesWhileRunning: (.deny, .rangingNeedsRunning)
-        case .runsInBackground: (.deny, .exitsOnSuspend)
-        default: preconditionFailure("\(decisive) never fails for one app's location")
-        }
-    }
-
-    /// The verdict when nothing stands in the way, with the rule that gives it.
-    static func acceptance(of question: LocationQuestion, launching: Bool) -> (Verdict, Reason) {
-        if question.liftsForceQuit { return (.relaunch, .relaunchedAfterForceQuit) }
-        if question.isKept, !question.couldBeGiven { return (.defer, .updateKept) }
-        return Acceptance.usual(in: question.state, launching: launching)
-    }
-
-    /// Whether an event gives a running app time of its own in the background (LIFE-11, MODE-2).
-    static func keepsRunning(_ question: LocationQuestion, modes: BackgroundModes) -> Bool {
-        belongsToSystem(question.via)
-            || modes.contains(.location)
-                && (question.updatesWake && question.goesOnInBackground || question.endsUpdates)
     }
 }

@@ -89,15 +89,3 @@ extension VoIPArea: Area {
 
     func due(of app: AppID) -> Instant { apps[app].due }
 }
-
-extension VoIPQuestion: AreaQuestion {
-    func refusal(_ decisive: Check, in results: CheckResults) -> (Verdict, Reason) { VoIPRules.refusal(decisive) }
-
-    func acceptance(launching: Bool) -> (Verdict, Reason) {
-        VoIPRules.acceptance(of: self, in: state, launching: launching)
-    }
-
-    func keepsRunning(_ modes: BackgroundModes) -> Bool {
-        watchesSockets && modes.contains(.voip)
-    }
-}

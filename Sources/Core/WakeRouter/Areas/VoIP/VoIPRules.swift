@@ -10,6 +10,27 @@ struct VoIPQuestion {
     var wakes: UInt32
 }
 
+extension VoIPQuestion: AreaQuestion {
+    func refusal(_ decisive: Check, in results: CheckResults) -> (Verdict, Reason) {
+        switch decisive {
+        case .socketsWatched: (.deny, .legacySocketsOff)
+        case .voipModePresent: (.deny, .modeMissing)
+        case .voipWakesLeft: (.deny, .voipWakeLimit)
+        default: preconditionFailure("\(decisive) never fails for one app's calls")
+        }
+    }
+
+    func acceptance(launching: Bool) -> (Verdict, Reason) {
+        switch (state, kind) {
+        case (.notRunning, .voipAfterBoot): (.relaunch, .launchedAfterBoot)
+        case (.notRunning, .voipAfterExit): (.relaunch, .launchedAfterExit)
+        default: Acceptance.usual(in: state, launching: launching)
+        }
+    }
+
+    func keepsRunning(_ modes: BackgroundModes) -> Bool { watchesSockets && modes.contains(.voip) }
+}
+
 /// The checks of VoIP events, in the order of the rulebook.
 enum VoIPRules {
     /// Evaluates every check; none is left out because an earlier one failed.
@@ -17,14 +38,8 @@ enum VoIPRules {
     /// What holds passes. What does not hold fails where it stands in the way of the app in its state, and is not
     /// applicable elsewhere.
     static func evaluate(_ question: VoIPQuestion, of app: AppSnapshot, by constants: Constants) -> CheckResults {
-        let dead = question.state == .notRunning
-        let asleep = dead || question.state == .suspended
-        let unlocked = app.unlockedSinceBoot || !app.passcode
-        var results = CheckResults()
-        results[.notForceQuit] =
-            !constants.profile.forceQuitBars ? .notApplicable : passes(!app.forceQuit, where: dead)
-        results[.unlockedSinceBoot] =
-            !constants.profile.firstUnlockGates ? .notApplicable : passes(unlocked, where: dead)
+        let asleep = question.state == .notRunning || question.state == .suspended
+        var results = CheckResults(ofLaunching: app, by: constants)
         results[.socketsWatched] = passes(question.watchesSockets, where: asleep)
         results[.voipModePresent] = passes(app.modes.contains(.voip), where: asleep)
         if countsAsWake(question.kind), let limit = constants.profile.areas.voip.wakeLimit {
@@ -32,7 +47,6 @@ enum VoIPRules {
         } else {
             results[.voipWakesLeft] = .notApplicable
         }
-        results[.runsInBackground] = passes(!app.exitsOnSuspend, where: asleep)
         return results
     }
 
@@ -50,28 +64,6 @@ enum VoIPRules {
     /// likes does, and what the phone times itself does not.
     static func countsAsWake(_ kind: EventKind) -> Bool {
         kind == .voipData || kind == .voipClosed || kind == .voipAfterExit
-    }
-
-    /// The verdict and reason of the decisive check.
-    static func refusal(_ decisive: Check) -> (Verdict, Reason) {
-        switch decisive {
-        case .notForceQuit: (.deny, .forceQuit)
-        case .unlockedSinceBoot: (.deny, .beforeFirstUnlock)
-        case .socketsWatched: (.deny, .legacySocketsOff)
-        case .voipModePresent: (.deny, .modeMissing)
-        case .voipWakesLeft: (.deny, .voipWakeLimit)
-        case .runsInBackground: (.deny, .exitsOnSuspend)
-        default: preconditionFailure("\(decisive) never fails for one app's calls")
-        }
-    }
-
-    /// The verdict when nothing stands in the way, with the rule that gives it.
-    static func acceptance(of question: VoIPQuestion, in state: AppState, launching: Bool) -> (Verdict, Reason) {
-        switch (state, question.kind) {
-        case (.notRunning, .voipAfterBoot): (.relaunch, .launchedAfterBoot)
-        case (.notRunning, .voipAfterExit): (.relaunch, .launchedAfterExit)
-        default: Acceptance.usual(in: state, launching: launching)
-        }
     }
 
     /// Whether a process that ended so is followed by another (VOIP-5). A kill by the system counts as an exit that is not
