@@ -58,7 +58,7 @@ struct ValueDeliveryTests {
         var bytes = Array("[".utf8)
         var others = bytes
         message.append(to: &bytes)
-        message.appendInParts(to: &others)
+        FieldCoder.append(message, to: &others)
         #expect(bytes == others)
     }
 

@@ -9,7 +9,7 @@ extension AppMessage {
         }
         var coder = FieldCoder(reading: try Packet(packet, count: packet.count).object())
         self = .launched
-        try codeWhole(&coder)
+        try coder.message("type", of: &self, unknown: WireError.unknownType)
     }
 
     /// The packet.
@@ -25,13 +25,7 @@ extension AppMessage {
         if case .acknowledge(let delivery, let through) = self {
             return ValueWriter.append(to: &buffer, acknowledging: delivery, through: through)
         }
-        var message = self
-        FieldCoder.append(to: &buffer) { (coder) throws(WireError) in try message.codeWhole(&coder) }
-    }
-
-    private mutating func codeWhole(_ coder: inout FieldCoder) throws(WireError) {
-        try coder.word("type", of: &self, unknown: WireError.unknownType)
-        try code(&coder)
+        FieldCoder.append(self, to: &buffer)
     }
 }
 

@@ -147,7 +147,7 @@ extension BenchMessage {
     init(_ fields: Fields) throws(WireError) {
         var coder = FieldCoder(reading: fields)
         self = .deliver(.blank)
-        try codeWhole(&coder)
+        try coder.message("type", of: &self, unknown: WireError.unknownType)
     }
 
     /// The packet.
@@ -178,18 +178,7 @@ extension BenchMessage {
         {
             return
         }
-        appendInParts(to: &buffer)
-    }
-
-    /// Appends the message key by key.
-    func appendInParts(to buffer: inout [UInt8]) {
-        var message = self
-        FieldCoder.append(to: &buffer) { (coder) throws(WireError) in try message.codeWhole(&coder) }
-    }
-
-    private mutating func codeWhole(_ coder: inout FieldCoder) throws(WireError) {
-        try coder.word("type", of: &self, unknown: WireError.unknownType)
-        try code(&coder)
+        FieldCoder.append(self, to: &buffer)
     }
 }
 
@@ -206,8 +195,9 @@ extension BenchMessage: CodedByWord {
         case .welcome(let welcome): self = try .welcome(coder.coded(welcome))
         case .callback(let delivery, var callback, let state):
             let delivery = try coder.field("delivery", delivery, .whole)
-            try coder.word("name", of: &callback) { _ in .badValue(key: "name", expected: "the name of a callback") }
-            try callback.code(&coder)
+            try coder.message("name", of: &callback) { _ in
+                .badValue(key: "name", expected: "the name of a callback")
+            }
             self = try .callback(delivery: delivery, callback, state: coder.field("state", state, .word))
         case .reply(let id, let reply):
             self = try .reply(id: coder.field("id", id, .whole), coder.coded(reply))
@@ -287,7 +277,6 @@ extension WireDelivery: Coded {
         try coder.field("decision", of: &decision, .text)
         try coder.field("cause", of: &cause, .text)
         try coder.field("manager", of: &manager, .whole)
-        try coder.word("kind", of: &body, unknown: WireError.unknownKind)
-        try body.code(&coder)
+        try coder.message("kind", of: &body, unknown: WireError.unknownKind)
     }
 }

@@ -23,12 +23,15 @@ struct FieldCoder {
         writer = JSONWriter(reusing: buffer)
     }
 
-    /// Appends an object to a buffer that the caller reuses.
-    static func append(to buffer: inout [UInt8], _ code: (inout FieldCoder) throws(WireError) -> Void) {
+    /// Appends a message to a buffer that the caller reuses.
+    static func append(_ message: some CodedByWord, to buffer: inout [UInt8]) {
+        var message = message
         var coder = FieldCoder(writingAfter: buffer)
         buffer = []
         do throws(WireError) {
-            try coder.writeObject(code)
+            try coder.writeObject { (coder) throws(WireError) in
+                try coder.message("type", of: &message, unknown: WireError.unknownType)
+            }
         } catch {
             preconditionFailure("only a reader refuses: \(error)")
         }
@@ -124,24 +127,24 @@ struct FieldCoder {
         return value
     }
 
-    /// The word that tells which of several messages this is; read, the message becomes the one of that word, with
-    /// fields that are still to be read.
+    /// The word that tells which of several messages this is, and the fields that belong to it; read, the message becomes
+    /// the one of that word.
     ///
     /// - Throws: What `unknown` makes of a word that is none of theirs.
-    mutating func word<Message: CodedByWord>(
+    mutating func message<Message: CodedByWord>(
         _ key: StaticString,
         of message: inout Message,
         unknown: (String) -> WireError
     ) throws(WireError) {
-        guard fields != nil else {
-            _ = try field(key, message.word, .text)
-            return
+        let isReading = fields != nil
+        let word = try field(key, isReading ? "" : message.word, .text)
+        if isReading {
+            guard let blank = Message.byWord[word] else {
+                throw unknown(word)
+            }
+            message = blank
         }
-        let word = try field(key, "", .text)
-        guard let blank = Message.byWord[word] else {
-            throw unknown(word)
-        }
-        message = blank
+        try message.code(&self)
     }
 
     /// Goes into an object of this one, until ``leave()``; false where it is absent.

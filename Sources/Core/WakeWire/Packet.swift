@@ -22,14 +22,10 @@ struct Packet {
         }
     }
 
-    /// The object that the packet is.
+    /// The object that the packet is, or that stands at a place in it.
     ///
     /// - Throws: ``WireError/notAnObject`` for anything else.
-    func object() throws(WireError) -> Fields {
-        try object(at: 0)
-    }
-
-    private func object(at place: Int) throws(WireError) -> Fields {
+    func object(at place: Int = 0) throws(WireError) -> Fields {
         guard tokens[place].kind == .object else {
             throw .notAnObject
         }
