@@ -312,10 +312,7 @@ struct AccessoryRuleTests {
     func snapshot() throws {
         var phone = Phone()
         let app = phone.suspendedHolder()
-        var writer = ByteWriter()
-        phone.router.encode(into: &writer)
-        var reader = ByteReader(writer.bytes)
-        phone.router = try Router(from: &reader, profile: phone.router.profile)
+        phone.router = try Router(snapshot: phone.router.snapshot, profile: phone.router.profile)
         #expect(phone.router.visibleAccessories(of: app) == [1])
         phone.dockEvent(.accessoryDataAvailable, 1)
         #expect(phone.verdicts == [.resume])

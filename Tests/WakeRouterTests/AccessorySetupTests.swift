@@ -168,10 +168,7 @@ struct AccessorySetupTests {
     func snapshot() throws {
         var (phone, app) = user()
         phone.user(.forceQuit, app)
-        var writer = ByteWriter()
-        phone.router.encode(into: &writer)
-        var reader = ByteReader(writer.bytes)
-        phone.router = try Router(from: &reader, profile: .ios26)
+        phone.router = try Router(snapshot: phone.router.snapshot, profile: .ios26)
         #expect(phone.router.areas.bluetooth.apps[0].mayBeSetUp)
         phone.forget()
         phone.notify()

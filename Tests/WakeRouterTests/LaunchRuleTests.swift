@@ -245,7 +245,7 @@ struct LaunchRuleTests {
             scanServices: nil,
             scanAllowsDuplicates: false
         )
-        #expect(phone.actions.contains(.restore(app, 1, state)))
+        #expect(phone.actions.contains(.tell(app, .restore(1, state))))
         #expect(phone.actions.filter { $0 == .keep(app, event) }.count == 2)
         #expect(phone.actions.filter { $0 == .discard(app, event) }.count == 2)
     }
@@ -379,10 +379,7 @@ struct LaunchRuleTests {
         var phone = Phone()
         _ = rebooted(&phone)
         let event = phone.happen(.peripheralConnected)
-        var writer = ByteWriter()
-        phone.router.encode(into: &writer)
-        var reader = ByteReader(writer.bytes)
-        phone.router = try Router(from: &reader, profile: .ios17)
+        phone.router = try Router(snapshot: phone.router.snapshot, profile: .ios17)
         phone.forget()
         phone.hear(.benchRestarted)
         phone.hear(.phone(.unlock))

@@ -113,17 +113,11 @@ struct RandomWorld {
     }
 
     /// The router's whole state as bytes.
-    var snapshot: [UInt8] {
-        var writer = ByteWriter()
-        router.encode(into: &writer)
-        return writer.bytes
-    }
+    var snapshot: [UInt8] { router.snapshot }
 
     /// Puts a router in place that was made from the bytes.
     mutating func replaceRouter(with snapshot: [UInt8]) throws {
-        var reader = ByteReader(snapshot)
-        router = try Router(from: &reader, profile: observer.profile)
-        try reader.finish()
+        router = try Router(snapshot: snapshot, profile: observer.profile)
     }
 
     // MARK: Steps

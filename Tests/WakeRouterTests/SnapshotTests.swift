@@ -60,8 +60,7 @@ struct SnapshotTests {
         #expect(snapshot.count > 500)
         for length in 0..<snapshot.count {
             #expect(throws: EncodingFault.self) {
-                var reader = ByteReader(Array(snapshot[..<length]))
-                _ = try Router(from: &reader, profile: .ios17)
+                _ = try Router(snapshot: Array(snapshot[..<length]), profile: .ios17)
             }
         }
     }
@@ -76,9 +75,8 @@ struct SnapshotTests {
         for place in snapshot.indices {
             var scrambled = snapshot
             scrambled[place] ^= UInt8(1 + chance.below(255))
-            var reader = ByteReader(scrambled)
             do {
-                _ = try Router(from: &reader, profile: .ios17)
+                _ = try Router(snapshot: scrambled, profile: .ios17)
             } catch {
                 refused += 1
             }
@@ -88,13 +86,27 @@ struct SnapshotTests {
 
     @Test("SYS-2: a snapshot of another version is refused")
     func otherVersion() {
-        var writer = ByteWriter()
-        Router(profile: .ios17).encode(into: &writer)
-        var bytes = writer.bytes
+        var bytes = Router(profile: .ios17).snapshot
         bytes[0] = 99
         #expect(throws: EncodingFault(.unknownValue, at: 0)) {
-            var reader = ByteReader(bytes)
-            _ = try Router(from: &reader, profile: .ios17)
+            _ = try Router(snapshot: bytes, profile: .ios17)
         }
+    }
+}
+
+extension Router {
+    /// The whole state as bytes.
+    var snapshot: [UInt8] {
+        var (router, coder) = (self, SnapshotCoder())
+        do { try coder.code(&router) } catch { preconditionFailure("what is written has no fault: \(error)") }
+        return coder.bytes
+    }
+
+    /// A router that goes on where the written one stood.
+    init(snapshot: [UInt8], profile: Profile) throws {
+        self.init(profile: profile)
+        var coder = SnapshotCoder(reading: snapshot)
+        try coder.code(&self)
+        try coder.finish()
     }
 }

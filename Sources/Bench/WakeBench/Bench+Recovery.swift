@@ -69,11 +69,8 @@ extension Bench {
         try coder.code(&sequence)
         try coder.code(&standing)
         try coder.code(&kept)
-        try coder.code { [router] writer in
-            router.encode(into: &writer)
-        } read: { reader throws(EncodingFault) in
-            router = try Router(from: &reader, profile: profile)
-        }
+        if coder.isReading { router = Router(profile: profile) }
+        try coder.code(&router)
         guard coder.isReading else { return }
         routerDeadline = router.nextDeadline ?? .distantFuture
         for app in apps.indices { apps[app].generation = router.generation(of: AppID(UInt32(app))) }

@@ -1,43 +1,31 @@
 import WakeModel
 
-/// The whole state of the router as bytes, from which another goes on with the same output.
-extension Router {
+/// The whole state of the router as bytes, from which a fresh one goes on with the same output. The profile in force is not in
+/// them.
+extension Router: SnapshotPart {
     /// Changes whenever the layout does; bytes of another version are refused.
     private static let snapshotVersion: UInt8 = 7
 
-    /// Writes all that the router knows; equal states give equal bytes.
-    package func encode(into writer: inout ByteWriter) {
-        writer.write(byte: Self.snapshotVersion)
-        writer.write(passcode)
-        writer.write(unlockedSinceBoot)
-        writer.write(unlockedAt)
-        writer.write(now)
-        writer.write(lastDecision)
-        writer.write(lastExit)
-        writer.write(optional: foreground)
-        writer.write(isLocked)
-        writer.write(apps)
-        writer.write(areas)
-    }
-
-    /// Reads a router that goes on where the written one stood.
+    /// Equal states are equal bytes.
     ///
-    /// - Parameter profile: The profile that was in force, which the bytes do not hold.
     /// - Throws: ``EncodingFault`` when the bytes are cut, of another version, or contradict themselves.
-    package init(from reader: inout ByteReader, profile: Profile) throws(EncodingFault) {
-        let start = reader.offset
-        guard try reader.readByte() == Self.snapshotVersion else { throw EncodingFault(.unknownValue, at: start) }
-        self.init(profile: profile, passcode: try reader.readBool())
-        unlockedSinceBoot = try reader.readBool()
-        unlockedAt = try reader.read()
-        now = try reader.read()
-        lastDecision = try reader.readUInt64()
-        lastExit = try reader.readUInt64()
-        foreground = try reader.read()
-        isLocked = try reader.readBool()
-        apps = try reader.read()
-        areas = try reader.read()
-        guard isConsistent else { throw EncodingFault(.unknownValue, at: start) }
+    package mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
+        let fault = coder.fault
+        var version = Self.snapshotVersion
+        try coder.code(&version)
+        guard version == Self.snapshotVersion else { throw fault }
+        try coder.code(&passcode)
+        try coder.code(&unlockedSinceBoot)
+        try coder.code(&unlockedAt)
+        try coder.code(&now)
+        try coder.code(&lastDecision)
+        try coder.code(&lastExit)
+        try coder.code(&foreground)
+        try coder.code(&isLocked)
+        try coder.code(&apps)
+        try coder.code(&areas)
+        guard coder.isReading else { return }
+        guard isConsistent else { throw fault }
         areas.restore()
         for app in everyApp { reschedule(app) }
     }

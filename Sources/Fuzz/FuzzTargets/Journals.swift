@@ -17,17 +17,27 @@ enum Journals {
 
     /// A snapshot that is read is written as the same bytes.
     private static func snapshot(_ bytes: [UInt8]) {
-        var reader = ByteReader(bytes, names: names)
-        guard let router = try? Router(from: &reader, profile: .ios17) else { return }
-        var writer = ByteWriter(reserving: bytes.count)
-        router.encode(into: &writer)
-        var again = ByteReader(Array(writer.bytes), names: names)
-        guard let copy = try? Router(from: &again, profile: .ios17) else {
+        guard var router = self.router(from: bytes) else { return }
+        let written = snapshot(of: &router)
+        guard var copy = self.router(from: written) else {
             preconditionFailure("a snapshot that cannot be read again")
         }
-        var second = ByteWriter(reserving: bytes.count)
-        copy.encode(into: &second)
-        precondition(writer.bytes == second.bytes, "a snapshot that is read again as another")
+        precondition(snapshot(of: &copy) == written, "a snapshot that is read again as another")
+    }
+
+    private static func router(from bytes: [UInt8]) -> Router? {
+        var router = Router(profile: .ios17)
+        var coder = SnapshotCoder(reading: bytes, names: names)
+        do throws(EncodingFault) { try coder.code(&router) } catch { return nil }
+        return router
+    }
+
+    private static func snapshot(of router: inout Router) -> [UInt8] {
+        var coder = SnapshotCoder()
+        do throws(EncodingFault) { try coder.code(&router) } catch {
+            preconditionFailure("a snapshot that is written has no fault: \(error)")
+        }
+        return coder.bytes
     }
 
     /// Inputs go through a router as they do when a run goes on: it may refuse what they ask, and decides.

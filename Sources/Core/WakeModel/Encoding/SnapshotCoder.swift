@@ -43,14 +43,6 @@ package struct SnapshotCoder {
         for index in parts.indices { try parts[index].code(with: &self) }
     }
 
-    /// What is coded apart in each direction.
-    package mutating func code(
-        write: (inout ByteWriter) -> Void,
-        read: (inout ByteReader) throws(EncodingFault) -> Void
-    ) throws(EncodingFault) {
-        if reader != nil { try read(&reader!) } else { write(&writer) }
-    }
-
     /// What is read does not fit.
     package var fault: EncodingFault { EncodingFault(.unknownValue, at: reader?.offset ?? 0) }
 }
