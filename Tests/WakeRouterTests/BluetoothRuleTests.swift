@@ -298,8 +298,8 @@ struct BluetoothRuleTests {
         )
         #expect(
             phone.actions == [
-                .restore(app, 7, state),
-                .managerState(app, 7, .poweredOn),
+                .tell(app, .restore(7, state)),
+                .tell(app, .managerState(7, .poweredOn)),
                 .deliver(app, manager: 7, event, decision),
                 .discard(app, event),
             ]
@@ -319,7 +319,7 @@ struct BluetoothRuleTests {
         phone.forget()
         phone.request(app, .createManager(1, restoreIdentifier: Phone.identifier))
         let state = RestoredState(peripherals: [], scanServices: [Phone.service], scanAllowsDuplicates: true)
-        #expect(phone.actions.first == .restore(app, 1, state))
+        #expect(phone.actions.first == .tell(app, .restore(1, state)))
     }
 
     @Test("BTC-6: an app that was not waiting for the event is not relaunched")

@@ -233,8 +233,8 @@ struct PeripheralRuleTests {
         )
         #expect(
             phone.actions == [
-                .restorePeripheral(app, 1, state),
-                .managerState(app, 1, .poweredOn),
+                .tell(app, .restorePeripheral(1, state)),
+                .tell(app, .managerState(1, .poweredOn)),
                 .deliver(app, manager: 1, event, DecisionID(phone.router.lastDecision)),
                 .discard(app, event),
             ]
@@ -305,7 +305,7 @@ struct PeripheralRuleTests {
             phone.request(app, .createManager(1, restoreIdentifier: .none))
             phone.request(app, .scan(1, services: [], allowDuplicates: false))
         }
-        #expect(phone.actions.contains(.managerState(app, 1, .unauthorized)))
+        #expect(phone.actions.contains(.tell(app, .managerState(1, .unauthorized))))
         #expect(phone.faults == [.notAuthorized])
         phone.forget()
         phone.happen(.bluetoothPoweredOff)

@@ -29,7 +29,7 @@ struct RegionIndexTests {
         var found = 0
         for _ in 0..<2_000 {
             if world.chance.once(in: 3) { world.jump() } else { world.walk() }
-            var candidates: [RegionKey] = []
+            var candidates: [AppSlot] = []
             world.index.forEachCandidate(at: world.position) { candidates.append($0) }
             let expected = world.regions.filter { $0.place(of: world.position) != .beyond }.map(\.key)
             #expect(candidates.sorted() == expected.sorted())
@@ -56,7 +56,7 @@ struct RegionIndexTests {
             world.index.move(to: world.position)
             second.move(to: world.position)
             #expect(second.changes == world.index.changes)
-            var orders: [[RegionKey]] = [[], []]
+            var orders: [[AppSlot]] = [[], []]
             world.index.forEachCandidate(at: world.position) { orders[0].append($0) }
             second.forEachCandidate(at: world.position) { orders[1].append($0) }
             #expect(orders[0] == orders[1])
@@ -66,7 +66,7 @@ struct RegionIndexTests {
     @Test("Before the first position a region's place is unknown, and the first position reports it")
     func firstPosition() {
         var index = RegionIndex()
-        let key = RegionKey(app: AppID(3), slot: 2)
+        let key = AppSlot(app: AppID(3), slot: 2)
         #expect(index.insert(key, center: .north, outerChord: 1e-6) == .unknown)
         index.move(to: .east)
         #expect(index.changes == [RegionChange(key: key, place: .beyond)])
@@ -78,14 +78,14 @@ struct RegionIndexTests {
     @Test("Circles over a pole, over the antimeridian and around the whole sphere hold what lies in them")
     func oddPlaces() {
         var index = RegionIndex()
-        let pole = RegionKey(app: AppID(0), slot: 0)
-        let antimeridian = RegionKey(app: AppID(0), slot: 1)
-        let sphere = RegionKey(app: AppID(0), slot: 2)
+        let pole = AppSlot(app: AppID(0), slot: 0)
+        let antimeridian = AppSlot(app: AppID(0), slot: 1)
+        let sphere = AppSlot(app: AppID(0), slot: 2)
         index.insert(pole, center: .at(latitude: 90, longitude: 0), outerChord: .metres(50_000))
         index.insert(antimeridian, center: .at(latitude: -17, longitude: 179.99), outerChord: .metres(5_000))
         index.insert(sphere, center: .at(latitude: 0, longitude: 0), outerChord: 2)
-        func held(_ latitude: Double, _ longitude: Double) -> [RegionKey] {
-            var keys: [RegionKey] = []
+        func held(_ latitude: Double, _ longitude: Double) -> [AppSlot] {
+            var keys: [AppSlot] = []
             index.forEachCandidate(at: .at(latitude: latitude, longitude: longitude)) { keys.append($0) }
             return keys.sorted()
         }
@@ -102,8 +102,8 @@ struct RegionIndexTests {
     )
     func nonsense(value: Double) {
         var index = RegionIndex()
-        let sizeless = RegionKey(app: AppID(0), slot: 0)
-        let placeless = RegionKey(app: AppID(0), slot: 1)
+        let sizeless = AppSlot(app: AppID(0), slot: 0)
+        let placeless = AppSlot(app: AppID(0), slot: 1)
         index.insert(sizeless, center: .north, outerChord: value)
         index.insert(placeless, center: Direction(x: value, y: value, z: value), outerChord: 0.1)
         index.move(to: .north)
@@ -118,7 +118,7 @@ struct RegionIndexTests {
     @Test("A position that is no number is beyond all regions")
     func noPosition() {
         var index = RegionIndex()
-        let key = RegionKey(app: AppID(0), slot: 0)
+        let key = AppSlot(app: AppID(0), slot: 0)
         index.insert(key, center: .north, outerChord: 2)
         index.move(to: .north)
         index.move(to: Direction(x: .nan, y: .nan, z: .infinity))
@@ -159,7 +159,7 @@ private struct RegionWorld {
     }
 
     mutating func insert() {
-        let key = RegionKey(app: AppID(UInt32(chance.below(60))), slot: UInt16(chance.below(20)))
+        let key = AppSlot(app: AppID(UInt32(chance.below(60))), slot: UInt16(chance.below(20)))
         let outer = size()
         let inner = chance.once(in: 3) ? outer : outer * unit()
         var region = RegionIndex.Region(key: key, center: place(), innerChord: inner, outerChord: outer)
@@ -201,6 +201,12 @@ private struct RegionWorld {
 }
 
 extension RegionIndex {
+    /// Adds a region of one circle.
+    @discardableResult
+    fileprivate mutating func insert(_ key: AppSlot, center: Direction, outerChord: Double) -> RegionPlace {
+        insert(key, center: center, innerChord: outerChord, outerChord: outerChord)
+    }
+
     /// Adds a region whose squares are those of the one given, to the last bit.
     fileprivate mutating func insert(_ region: Region) -> RegionPlace {
         insert(

@@ -5,9 +5,9 @@ import WakeRouter
 struct Crossings: Equatable {
     private(set) var count = 0
     private(set) var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    private var ofSecond: [(key: RegionKey, entered: Bool)] = []
+    private var ofSecond: [(key: AppSlot, entered: Bool)] = []
 
-    mutating func add(_ key: RegionKey, entered: Bool) {
+    mutating func add(_ key: AppSlot, entered: Bool) {
         ofSecond.append((key, entered))
     }
 
@@ -35,7 +35,7 @@ struct LinearWatch {
         var innerSquare: Double
         var radiusSquare: Double
         var outerSquare: Double
-        var key: RegionKey
+        var key: AppSlot
         var isInside = false
         /// The second in which a crossing counts; -1 for none.
         var due = -1
@@ -171,7 +171,7 @@ struct RouterWatch {
     /// Regions are named after their slots.
     private mutating func note(_ event: WakeEvent) {
         guard event.kind == .regionEntered || event.kind == .regionExited, let app = event.app else { return }
-        let key = RegionKey(app: app, slot: UInt16(event.region.number - RegionCountry.firstName))
+        let key = AppSlot(app: app, slot: UInt16(event.region.number - RegionCountry.firstName))
         crossings.add(key, entered: event.kind == .regionEntered)
     }
 }

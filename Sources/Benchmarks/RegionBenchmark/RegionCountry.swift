@@ -74,8 +74,8 @@ struct RegionCountry {
     }
 
     /// The name of a region by its place in ``regions``.
-    static func key(_ number: Int) -> RegionKey {
-        RegionKey(app: AppID(UInt32(number / regionsPerApp)), slot: UInt16(number % regionsPerApp))
+    static func key(_ number: Int) -> AppSlot {
+        AppSlot(app: AppID(UInt32(number / regionsPerApp)), slot: UInt16(number % regionsPerApp))
     }
 }
 

@@ -170,7 +170,7 @@ struct AppLifecycle: Equatable, Codable {
         taskBudgetEnds = nil
     }
 
-    /// Installed anew: only the counts of its processes and ends go on.
+    /// Installed, or installed anew: only the counts of its processes and ends go on.
     func installedAnew(at now: Instant) -> AppLifecycle {
         var anew = AppLifecycle()
         anew.face.generation = face.generation

@@ -13,22 +13,14 @@ struct Areas: Codable {
         bluetooth.powerSwitch = bluetoothOn ? .on : .offInSettings
     }
 
-    /// A place for one app more.
-    mutating func addApp() {
-        bluetooth.apps.append(.init())
-        location.apps.append(.init())
-        audio.apps.append(.init())
-        accessory.apps.append(.init())
-        voip.apps.append(.init())
-    }
-
-    /// An app is installed anew: nothing of before counts.
+    /// A place for an app that is installed, or installed anew: nothing of before counts.
     mutating func resetApp(_ app: AppID) {
-        bluetooth.apps[app] = .init()
-        location.apps[app] = .init()
-        audio.apps[app] = .init()
-        accessory.apps[app] = .init()
-        voip.apps[app] = .init()
+        let place = Int(app.number)
+        bluetooth.apps.put(.init(), at: place)
+        location.apps.put(.init(), at: place)
+        audio.apps.put(.init(), at: place)
+        accessory.apps.put(.init(), at: place)
+        voip.apps.put(.init(), at: place)
     }
 
     /// The next instant at which something about no app is due; the distant future when nothing is.
@@ -130,11 +122,6 @@ extension Router {
     /// Tells every area of a step in the life of the phone.
     mutating func tell(_ step: PhoneStep) {
         eachArea { $0.hear(step, in: &$1) }
-    }
-
-    /// Lets the area of an event find who is interested.
-    mutating func routeToArea(_ event: WakeEvent) {
-        area(of: event.kind.source).route(event, in: &self)
     }
 
     /// Gives one app its verdict on an event and starts what follows from it.

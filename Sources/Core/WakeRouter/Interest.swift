@@ -8,12 +8,47 @@ extension Array {
     }
 }
 
-/// One of what an app may have several of with an area, such as its managers, by the area's own number of it.
-struct AppSlot: Hashable, Comparable {
-    var app: AppID
-    var slot: UInt16
+extension Array {
+    /// The first place of a list at which a condition holds that goes on holding.
+    @inline(__always)
+    func place(where holds: (Element) -> Bool) -> Int {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if holds(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
 
-    static func < (left: AppSlot, right: AppSlot) -> Bool { (left.app, left.slot) < (right.app, right.slot) }
+    /// Puts an element at a place that is there, or the next one.
+    mutating func put(_ element: Element, at place: Int) {
+        if place < count { self[place] = element } else { append(element) }
+    }
+}
+
+extension Array where Element: Comparable {
+    /// Puts an element into an ascending list, unless it is there.
+    mutating func insertInOrder(_ element: Element) {
+        let place = self.place { $0 >= element }
+        if place < count, self[place] == element { return }
+        insert(element, at: place)
+    }
+}
+
+/// One of what an app may have several of with an area, such as its managers or its regions, by the area's own number of it.
+package struct AppSlot: Hashable, Comparable, Sendable {
+    package var app: AppID
+    package var slot: UInt16
+
+    package init(app: AppID, slot: UInt16) {
+        self.app = app
+        self.slot = slot
+    }
+
+    package static func < (left: AppSlot, right: AppSlot) -> Bool {
+        left.app != right.app ? left.app < right.app : left.slot < right.slot
+    }
 }
 
 /// One app's interest in an event.

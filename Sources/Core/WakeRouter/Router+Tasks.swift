@@ -11,7 +11,8 @@ extension Router {
         switch request {
         case .beginTask(let token): beginTask(token, from: app)
         case .endTask(let token): endTask(token, from: app)
-        case .done: wakeDone(app)
+        case .done:
+            if apps[app].finishWake(at: now, by: constants) { settle(app) }
         default:
             var isPerformed = false
             eachArea { area, router in
@@ -59,11 +60,6 @@ extension Router {
         }
         apps[app].tasks.remove(at: position)
         settle(app)
-    }
-
-    /// The app's own word that its wake is over (LIFE-11).
-    mutating func wakeDone(_ app: AppID) {
-        if apps[app].finishWake(at: now, by: constants) { settle(app) }
     }
 
     /// Calls the expiration handlers when the budget is nearly spent (TASK-3), and kills at its end (TASK-4).

@@ -94,7 +94,8 @@ extension Router {
             let verdict: Verdict = foreground ? .foregroundDeliver : .backgroundDeliver
             var ruling = Ruling(verdict, .deliveredLater, wouldHave: verdict)
             let item = apps[app].waiting[position]
-            ruling.rule = ruleOfWaiting(item.event, item.interest)
+            let area = area(of: item.interest.via.source)
+            ruling.rule = area.ruleOfWaiting(item.event, item.interest, in: &self)
             apps[app].waiting[position].decision = record(
                 item.event,
                 app: app,
@@ -104,15 +105,9 @@ extension Router {
                 snapshot: observe(item.interest)
             )
             apps[app].waiting[position].deferred = false
-            area(of: item.interest.via.source)
-                .hear(.deferredDelivered, of: item.event, for: item.interest, in: &self)
+            area.hear(.deferredDelivered, of: item.event, for: item.interest, in: &self)
         }
         deliverWaiting(to: app)
-    }
-
-    /// The rule by which a suspended app gets an event when it runs.
-    private mutating func ruleOfWaiting(_ event: WakeEvent, _ interest: Interest) -> RuleID {
-        area(of: interest.via.source).ruleOfWaiting(event, interest, in: &self)
     }
 
     private mutating func observe(_ interest: Interest) -> AppSnapshot {
@@ -290,8 +285,9 @@ extension Router {
         }
     }
 
-    /// Decides an event by what the app wants of it now.
-    private mutating func decideAnew(
+    /// Decides an event by what the app wants of it now; what was on its way in a restart, and the rules do not allow now, is
+    /// dropped as lost in it.
+    mutating func decideAnew(
         _ event: WakeEvent,
         of app: AppID,
         held: Interest?,
@@ -315,10 +311,5 @@ extension Router {
         var snapshot = apps[app].face
         observePhone(&snapshot)
         recordLoss(event, of: app, reason: .benchRestarted, supersedes, snapshot)
-    }
-
-    /// Decides an unacknowledged delivery again; what the rules do not allow now is dropped as lost in the restart.
-    mutating func redeliver(_ event: WakeEvent, to app: AppID, supersedes: DecisionID) {
-        decideAnew(event, of: app, held: nil, supersedes: supersedes, restarted: true)
     }
 }

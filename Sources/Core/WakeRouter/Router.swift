@@ -134,6 +134,10 @@ package struct Router {
     @inline(__always)
     mutating func act(_ action: Action) { output.actions.append(action) }
 
+    /// An event that follows from what the router found.
+    @inline(__always)
+    mutating func raise(_ event: WakeEvent, _ payload: EventPayload = .none) { act(.raise(event, payload)) }
+
     /// Every app that was ever installed.
     var everyApp: LazyMapSequence<Range<Int>, AppID> { apps.indices.lazy.map { AppID(UInt32($0)) } }
 
@@ -173,7 +177,7 @@ package struct Router {
                 nobody(event, supersedes: supersedes)
                 return
             }
-            redeliver(event, to: app, supersedes: supersedes)
+            decideAnew(event, of: app, held: nil, supersedes: supersedes, restarted: true)
             reschedule(app)
         case .benchRestarted:
             benchRestarted(id: id)
@@ -194,7 +198,7 @@ package struct Router {
     /// Finds the apps that registered for the event, and decides for each.
     private mutating func route(_ event: WakeEvent) {
         reached = false
-        routeToArea(event)
+        area(of: event.kind.source).route(event, in: &self)
         if !reached { nobody(event) }
     }
 
@@ -223,17 +227,12 @@ package struct Router {
 
     private mutating func install(_ app: AppID, _ manifest: AppManifest) {
         precondition(app.number <= apps.count, "app numbers are given in order: \(app.number) after \(apps.count)")
-        if app.number == apps.count {
-            apps.append(AppLifecycle())
-            areas.addApp()
-            apps[app].face.stateSince = now
-            apps[app].installedAt = now
-        }
-        if !apps[app].installed {
-            apps[app] = apps[app].installedAnew(at: now)
+        let isNew = app.number == apps.count
+        if isNew || !apps[app].installed {
+            let before = isNew ? AppLifecycle() : apps[app]
+            apps.put(before.installedAnew(at: now), at: Int(app.number))
             areas.resetApp(app)
         }
-        apps[app].installed = true
         apps[app].face.bundle = manifest.bundle
         apps[app].face.modes = manifest.modes
         apps[app].face.sdk = manifest.sdk

@@ -252,7 +252,4 @@ extension EventKind {
 
 extension Action {
     package static func audio(_ command: AudioCommand) -> Action { .command(.audio(command)) }
-    package static func audioAnswer(_ app: AppID, request: UInt32, _ answer: AudioAnswer) -> Action {
-        .tell(app, .audioAnswer(request: request, answer))
-    }
 }

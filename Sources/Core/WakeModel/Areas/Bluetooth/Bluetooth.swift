@@ -183,44 +183,28 @@ package struct BluetoothFailure: Hashable, Codable, Sendable, Error {
         self.message = message
     }
 
+    private static func core(_ code: Int32, _ message: String) -> BluetoothFailure {
+        BluetoothFailure(domain: .core, code: code, message: message)
+    }
+
+    private static func att(_ code: Int32, _ message: String) -> BluetoothFailure {
+        BluetoothFailure(domain: .att, code: code, message: message)
+    }
+
     /// CBError.peripheralDisconnected
-    package static let peripheralDisconnected = BluetoothFailure(
-        domain: .core,
-        code: 7,
-        message: "The specified device has disconnected from us."
-    )
+    package static let peripheralDisconnected = core(7, "The specified device has disconnected from us.")
     /// CBError.connectionTimeout
-    package static let connectionTimeout = BluetoothFailure(
-        domain: .core,
-        code: 6,
-        message: "The connection has timed out unexpectedly."
-    )
+    package static let connectionTimeout = core(6, "The connection has timed out unexpectedly.")
     /// CBError.notConnected
-    package static let notConnected = BluetoothFailure(
-        domain: .core,
-        code: 3,
-        message: "The specified device is not connected."
-    )
+    package static let notConnected = core(3, "The specified device is not connected.")
     /// CBATTError.insufficientAuthentication
-    package static let insufficientAuthentication = BluetoothFailure(
-        domain: .att,
-        code: 5,
-        message: "Authentication is insufficient."
-    )
+    package static let insufficientAuthentication = att(5, "Authentication is insufficient.")
     /// CBATTError.insufficientEncryption
-    package static let insufficientEncryption = BluetoothFailure(
-        domain: .att,
-        code: 15,
-        message: "Encryption is insufficient."
-    )
+    package static let insufficientEncryption = att(15, "Encryption is insufficient.")
     /// CBError.unknown: what Core Bluetooth says of a channel that the peripheral refuses.
-    package static let channelRefused = BluetoothFailure(
-        domain: .core,
-        code: 0,
-        message: "The L2CAP channel could not be opened."
-    )
+    package static let channelRefused = core(0, "The L2CAP channel could not be opened.")
     /// CBATTError.invalidHandle
-    package static let invalidHandle = BluetoothFailure(domain: .att, code: 1, message: "The handle is invalid.")
+    package static let invalidHandle = att(1, "The handle is invalid.")
 }
 
 /// The kinds of its events, each by its row of Tables/events.tsv.
@@ -303,18 +287,5 @@ extension Action {
     package static func bluetooth(_ command: BluetoothCommand) -> Action { .command(.bluetooth(command)) }
     package static func peripheralRole(_ command: PeripheralRoleCommand) -> Action {
         .command(.peripheralRole(command))
-    }
-    package static func managerState(_ app: AppID, _ manager: ManagerNumber, _ state: BluetoothState) -> Action {
-        .tell(app, .managerState(manager, state))
-    }
-    package static func restore(_ app: AppID, _ manager: ManagerNumber, _ state: RestoredState) -> Action {
-        .tell(app, .restore(manager, state))
-    }
-    package static func restorePeripheral(
-        _ app: AppID,
-        _ manager: ManagerNumber,
-        _ state: RestoredPeripheral
-    ) -> Action {
-        .tell(app, .restorePeripheral(manager, state))
     }
 }

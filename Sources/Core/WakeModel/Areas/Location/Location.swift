@@ -391,11 +391,4 @@ extension EventKind {
 
 extension Action {
     package static func location(_ command: LocationCommand) -> Action { .command(.location(command)) }
-    package static func locationAuthorization(
-        _ app: AppID,
-        _ manager: ManagerNumber,
-        _ authorization: LocationAuthorization
-    ) -> Action {
-        .tell(app, .locationAuthorization(manager, authorization))
-    }
 }

@@ -59,29 +59,23 @@ extension Router {
             since: now,
             phase: fault == nil ? .opening : .refused
         )
-        if place == areas.accessory.apps[app].sessions.count {
-            areas.accessory.apps[app].sessions.append(session)
-        } else {
-            areas.accessory.apps[app].sessions[place] = session
-        }
+        areas.accessory.apps[app].sessions.put(session, at: place)
         guard let fault else {
             act(.accessory(.open(session.number, accessory: connection, protocolName: protocolName)))
             return
         }
         act(.refused(app, fault.fault))
-        act(
-            .raise(
-                WakeEvent(
-                    kind: .accessorySessionOpened,
-                    peripheral: session.name,
-                    local: session.number,
-                    subject: session.name,
-                    failed: true,
-                    services: [protocolName],
-                    app: app
-                ),
-                .accessoryFailure(fault.failure)
-            )
+        raise(
+            WakeEvent(
+                kind: .accessorySessionOpened,
+                peripheral: session.name,
+                local: session.number,
+                subject: session.name,
+                failed: true,
+                services: [protocolName],
+                app: app
+            ),
+            .accessoryFailure(fault.failure)
         )
     }
 
@@ -139,7 +133,7 @@ extension Router {
         switch (from, to) {
         case (.inactive, .background):
             tellApp(app, .accessoryDisconnected)
-            closeSessions(of: app)
+            for place in areas.accessory.apps[app].sessions.indices { closeSession(place + 1, of: app) }
         case (.background, .inactive), (.suspended, .inactive): tellApp(app, .accessoryConnected)
         default: break
         }
@@ -151,13 +145,7 @@ extension Router {
             guard areas.accessory.apps[app].registeredAt != nil || holds && kind == .accessoryDisconnected else {
                 continue
             }
-            act(.raise(accessory.event(kind, for: app), .none))
-        }
-    }
-
-    private mutating func closeSessions(of app: AppID) {
-        for place in areas.accessory.apps[app].sessions.indices {
-            closeSession(place + 1, of: app)
+            raise(accessory.event(kind, for: app))
         }
     }
 
@@ -175,7 +163,7 @@ extension Router {
     /// The bench is back: what was connected is so no more, until its source says so again.
     mutating func forgetAccessories() {
         for accessory in areas.accessory.connected {
-            act(.raise(accessory.event(.accessoryDisconnected, for: nil), .none))
+            raise(accessory.event(.accessoryDisconnected, for: nil))
         }
     }
 

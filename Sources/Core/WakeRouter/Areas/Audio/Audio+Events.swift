@@ -106,13 +106,9 @@ extension Router {
         guard event.audioRequest != 0, areas.audio.apps[app].attached else { return }
         let record = areas.audio.apps[app]
         let code = decision.map { AudioRules.code(of: $0.reason) } ?? AudioErrorCode.cannotStartPlaying
-        act(
-            .audioAnswer(
-                app,
-                request: event.audioRequest,
-                isGranted ? .granted(frames: record.frames(for: record.engine, locked: isLocked)) : .refused(code)
-            )
-        )
+        let frames = record.frames(for: record.engine, locked: isLocked)
+        let answer = isGranted ? AudioAnswer.granted(frames: frames) : .refused(code)
+        act(.tell(app, .audioAnswer(request: event.audioRequest, answer)))
     }
 
     // MARK: Questions

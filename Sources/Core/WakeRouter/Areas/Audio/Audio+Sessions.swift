@@ -35,7 +35,7 @@ extension Router {
         guard !areas.audio.apps[app].attached else { return }
         areas.audio.apps[app].attached = true
         areas.audio.apps[app].since = now
-        Self.insert(app, into: &areas.audio.users)
+        areas.audio.users.insertInOrder(app)
         deliverWaiting(to: app)
     }
 
@@ -43,7 +43,7 @@ extension Router {
         keepFromFreezing(app)
         if let other = areas.audio.apps[app].start {
             let refusal = AudioAnswer.refused(AudioErrorCode.cannotStartPlaying)
-            act(.audioAnswer(app, request: other.request, refusal))
+            act(.tell(app, .audioAnswer(request: other.request, refusal)))
         }
         areas.audio.apps[app].start = start
         if start.engine.records, areas.audio.apps[app].permission == .undetermined {
@@ -90,17 +90,14 @@ extension Router {
         by other: NameID? = nil,
         parent: EventID = .none
     ) {
-        act(
-            .raise(
-                WakeEvent(
-                    kind: kind,
-                    local: local,
-                    subject: other ?? apps[app].face.bundle,
-                    failed: failed,
-                    app: app,
-                    parent: parent
-                ),
-                .none
+        raise(
+            WakeEvent(
+                kind: kind,
+                local: local,
+                subject: other ?? apps[app].face.bundle,
+                failed: failed,
+                app: app,
+                parent: parent
             )
         )
     }
@@ -284,7 +281,7 @@ extension Router {
         switch request {
         case .activate(let number), .start(let number, _, _):
             let refusal = AudioAnswer.refused(AudioErrorCode.cannotStartPlaying)
-            act(.audioAnswer(app, request: number, refusal))
+            act(.tell(app, .audioAnswer(request: number, refusal)))
         case .setCategory, .deactivate, .stop, .preferBuffer, .requestPermission: break
         }
     }

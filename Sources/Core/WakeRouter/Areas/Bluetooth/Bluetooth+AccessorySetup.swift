@@ -6,10 +6,7 @@ extension Router {
     /// The user sets up a peripheral in the picker of an app; it stays so until the app is uninstalled.
     mutating func setUp(_ peripheral: NameID, for app: AppID) {
         guard areas.bluetooth.apps[app].mayBeSetUp else { return }
-        let names = areas.bluetooth.apps[app].accessoriesSetUp
-        let place = names.firstIndex { $0 >= peripheral } ?? names.count
-        if place < names.count, names[place] == peripheral { return }
-        areas.bluetooth.apps[app].accessoriesSetUp.insert(peripheral, at: place)
+        areas.bluetooth.apps[app].accessoriesSetUp.insertInOrder(peripheral)
     }
 
     /// Whether a peripheral was set up for an app, on a phone where that counts.

@@ -178,7 +178,7 @@ extension Router {
             return link(of: client, to: event.peripheral).map {
                 Interest(client, via: .pendingConnect, since: $0.since)
             }
-        case .peripheralDisconnected:
+        case .peripheralDisconnected, .channelDataAvailable:
             return link(of: client, to: event.peripheral).map { Interest(client, via: .connection, since: $0.since) }
         case .bluetoothPoweredOn, .bluetoothPoweredOff, .characteristicNotified, .servicesDiscovered,
             .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered, .valueRead,
@@ -194,8 +194,6 @@ extension Router {
             return link(of: client, to: event.peripheral).map {
                 Interest(client, via: .operation, since: $0.since, wanted: manager.attached)
             }
-        case .channelDataAvailable:
-            return link(of: client, to: event.peripheral).map { Interest(client, via: .connection, since: $0.since) }
         case .connectionEvent:
             return manager.watch.map { Interest(client, via: .watchedConnection, since: $0.since) }
         default:
@@ -246,7 +244,7 @@ extension Router {
     private mutating func settleLinks(after event: WakeEvent) {
         switch event.kind {
         case .peripheralConnected: linksConnected(event)
-        case .peripheralConnectionFailed: removeLinks(of: event, connected: false)
+        case .peripheralConnectionFailed: removePendingLinks(of: event)
         case .peripheralDisconnected: loseLinks(event)
         case .notificationStateChanged:
             if event.failed, let client = event.client, Int(event.peripheral.number) < areas.bluetooth.peripherals.count
@@ -270,12 +268,12 @@ extension Router {
         }
     }
 
-    private mutating func removeLinks(of event: WakeEvent, connected: Bool) {
+    private mutating func removePendingLinks(of event: WakeEvent) {
         if let client = event.client {
             removeLink(of: client, to: event.peripheral)
         } else if Int(event.peripheral.number) < areas.bluetooth.peripherals.count {
             for link in areas.bluetooth.peripherals[Int(event.peripheral.number)].links
-            where link.connected == connected {
+            where !link.connected {
                 removeLink(of: link.client, to: event.peripheral)
             }
         }

@@ -153,7 +153,6 @@ extension Router {
 
     /// Keeps the earliest deadline of an app's open requests at hand.
     private mutating func noteRequests(of app: AppID) {
-        let first = areas.bluetooth.apps[app].firstRequestDeadline
-        areas.bluetooth.apps[app].requestDeadline = first
+        areas.bluetooth.apps[app].requestDeadline = areas.bluetooth.apps[app].firstRequestDeadline
     }
 }

@@ -96,9 +96,7 @@ extension Router {
             return
         }
         let added = LocalPeripheral.Service(service: service, since: now)
-        change(client) { held in
-            if let place { held.services[place] = added } else { held.services.append(added) }
-        }
+        change(client) { $0.services.put(added, at: place ?? $0.services.count) }
         act(.peripheralRole(.publish(client, service, again: false)))
     }
 

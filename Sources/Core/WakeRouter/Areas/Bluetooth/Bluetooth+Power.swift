@@ -43,11 +43,6 @@ extension Router {
         act(.bluetooth(.power(false)))
     }
 
-    /// A restart turns on what was off in Control Centre.
-    mutating func bluetoothAfterReboot() {
-        if areas.bluetooth.powerSwitch == .offInControlCentre { turnBluetoothOn() }
-    }
-
     /// Bluetooth went off or on, whoever turned it: connections, requests and scans are gone for everyone (BTC-5,
     /// BTC-10), but for what the system keeps of terminated apps until Control Centre turns it on again (BTC-8).
     mutating func bluetoothTurned(_ on: Bool, wasOn: Bool) {

@@ -78,8 +78,7 @@ extension Router {
             return
         }
         let slot = free ?? areas.bluetooth.apps[app].managers.count
-        if free == nil { areas.bluetooth.apps[app].managers.append(.init()) }
-        areas.bluetooth.apps[app].managers[slot] = .init(
+        let manager = BluetoothRecord.Manager(
             inUse: true,
             attached: true,
             number: number,
@@ -87,8 +86,9 @@ extension Router {
             createdAt: now,
             local: peripheralRole ? LocalPeripheral() : nil
         )
+        areas.bluetooth.apps[app].managers.put(manager, at: slot)
         updateAir(of: app)
-        act(.managerState(app, number, bluetoothState(for: app)))
+        act(.tell(app, .managerState(number, bluetoothState(for: app))))
     }
 
     /// The relaunched process made its manager again: willRestoreState, the state, then what waited (BTC-6).
@@ -98,8 +98,8 @@ extension Router {
         let client = BluetoothClient(app: app, slot: UInt16(slot))
         let manager = areas.bluetooth.apps[app].managers[slot]
         if let local = manager.local {
-            act(.restorePeripheral(app, number, local.restored))
-            act(.managerState(app, number, bluetoothState(for: app)))
+            act(.tell(app, .restorePeripheral(number, local.restored)))
+            act(.tell(app, .managerState(number, bluetoothState(for: app))))
             updateAir(of: app)
             deliverWaiting(to: app)
             return
@@ -113,18 +113,13 @@ extension Router {
                 )
             }
         }
-        act(
-            .restore(
-                app,
-                number,
-                RestoredState(
-                    peripherals: preserved,
-                    scanServices: manager.scan?.services,
-                    scanAllowsDuplicates: manager.scan?.allowDuplicates ?? false
-                )
-            )
+        let state = RestoredState(
+            peripherals: preserved,
+            scanServices: manager.scan?.services,
+            scanAllowsDuplicates: manager.scan?.allowDuplicates ?? false
         )
-        act(.managerState(app, number, bluetoothState(for: app)))
+        act(.tell(app, .restore(number, state)))
+        act(.tell(app, .managerState(number, bluetoothState(for: app))))
         deliverWaiting(to: app)
     }
 
@@ -200,11 +195,7 @@ extension Router {
             allowDuplicates: allowDuplicates,
             since: now
         )
-        if let place = areas.bluetooth.scanners.firstIndex(where: { $0 >= client }) {
-            if areas.bluetooth.scanners[place] != client { areas.bluetooth.scanners.insert(client, at: place) }
-        } else {
-            areas.bluetooth.scanners.append(client)
-        }
+        areas.bluetooth.scanners.insertInOrder(client)
         resumeScan(client)
     }
 
@@ -349,17 +340,14 @@ extension Router {
                     removeLink(of: link.client, to: peripheral)
                     continue
                 }
-                act(
-                    .raise(
-                        WakeEvent(
-                            kind: .peripheralDisconnected,
-                            peripheral: peripheral,
-                            subject: peripheral,
-                            client: link.client,
-                            failed: true,
-                            parent: reboot
-                        ),
-                        .none
+                raise(
+                    WakeEvent(
+                        kind: .peripheralDisconnected,
+                        peripheral: peripheral,
+                        subject: peripheral,
+                        client: link.client,
+                        failed: true,
+                        parent: reboot
                     )
                 )
             }
@@ -417,8 +405,7 @@ extension Router {
 
     /// Whether a manager's connection to a peripheral is up; nil when it neither has nor waits for one.
     package func connection(of app: AppID, manager: ManagerNumber, to peripheral: NameID) -> Bool? {
-        guard isInstalled(app), let slot = areas.bluetooth.apps[app].slot(of: manager) else { return nil }
-        return link(of: BluetoothClient(app: app, slot: UInt16(slot)), to: peripheral)?.connected
+        client(of: app, manager: manager).flatMap { link(of: $0, to: peripheral)?.connected }
     }
 
     /// The client that a live manager of an app is to the sources.

@@ -210,7 +210,9 @@ extension BluetoothArea {
             router.loseConnections(lost, by: id)
             router.takeOffAir()
         case .takeUp: router.takeUpRadio()
-        case .restarted: router.bluetoothAfterReboot()
+        case .restarted:
+            // A restart turns on what was off in Control Centre.
+            if router.areas.bluetooth.powerSwitch == .offInControlCentre { router.turnBluetoothOn() }
         case .unlocked:
             for client in router.areas.bluetooth.scanners { router.repeatMissedScan(client) }
             router.updateAir()

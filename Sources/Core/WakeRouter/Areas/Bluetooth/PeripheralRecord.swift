@@ -14,26 +14,24 @@ struct PeripheralRecord: Equatable, Codable {
 
     /// The position of the first link of an app with this or a higher number.
     func firstLink(from app: UInt32) -> Int {
-        partition(links.count) { links[$0].client.app.number >= app }
+        links.place { $0.client.app.number >= app }
     }
 
     /// The position of the first subscription to a characteristic by an app with this or a higher number.
     func firstSubscription(to attribute: AttributeHandle, from app: UInt32) -> Int {
-        partition(subscriptions.count) {
-            let other = subscriptions[$0]
-            return other.attribute != attribute ? other.attribute > attribute : other.client.app.number >= app
+        subscriptions.place {
+            $0.attribute != attribute ? $0.attribute > attribute : $0.client.app.number >= app
         }
     }
 
     mutating func insert(_ link: Link) {
-        links.insert(link, at: partition(links.count) { links[$0].client > link.client })
+        links.insert(link, at: links.place { $0.client > link.client })
     }
 
     /// Adds a subscription unless it is there.
     mutating func insert(_ subscription: Subscription) {
-        let place = partition(subscriptions.count) {
-            let other = subscriptions[$0]
-            return (other.attribute, other.client) >= (subscription.attribute, subscription.client)
+        let place = subscriptions.place {
+            ($0.attribute, $0.client) >= (subscription.attribute, subscription.client)
         }
         if place < subscriptions.count, subscriptions[place].attribute == subscription.attribute,
             subscriptions[place].client == subscription.client
@@ -56,18 +54,6 @@ struct PeripheralRecord: Equatable, Codable {
     /// The characteristics that a client is subscribed to, ascending.
     func subscriptions(of client: BluetoothClient) -> [AttributeHandle] {
         subscriptions.compactMap { $0.client == client ? $0.attribute : nil }
-    }
-
-    /// The first position at which a condition holds that goes on holding.
-    @inline(__always)
-    private func partition(_ count: Int, _ holds: (Int) -> Bool) -> Int {
-        var low = 0
-        var high = count
-        while low < high {
-            let middle = (low + high) / 2
-            if holds(middle) { high = middle } else { low = middle + 1 }
-        }
-        return low
     }
 }
 

@@ -18,7 +18,7 @@ extension Router {
 
     private mutating func authorize(_ app: AppID, _ authorization: LocationAuthorization) {
         apps[app].face.locationAuthorization = authorization
-        act(.raise(WakeEvent(kind: .authorizationChanged, app: app, authorization: authorization), .none))
+        raise(WakeEvent(kind: .authorizationChanged, app: app, authorization: authorization))
     }
 
     /// Asks the user when an event is the first that reaches the app only because it may always know the position. To

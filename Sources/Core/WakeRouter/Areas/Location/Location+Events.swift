@@ -104,17 +104,14 @@ extension Router {
     mutating func raiseSignificant(_ app: AppID, origin: NameID = .none) {
         guard let lastFix = areas.location.lastFix else { return }
         areas.location.apps[app].significant!.last = now
-        act(
-            .raise(
-                WakeEvent(
-                    kind: .significantChange,
-                    subject: lastFix.subject,
-                    fix: Fix(direction: lastFix.direction),
-                    app: app,
-                    origin: origin,
-                    parent: lastFix.event
-                ),
-                .none
+        raise(
+            WakeEvent(
+                kind: .significantChange,
+                subject: lastFix.subject,
+                fix: Fix(direction: lastFix.direction),
+                app: app,
+                origin: origin,
+                parent: lastFix.event
             )
         )
     }

@@ -26,7 +26,7 @@ extension Router {
                 return
             }
             areas.location.apps[app].ranged.append(ranged)
-            Self.insert(app, into: &areas.location.rangingApps)
+            areas.location.rangingApps.insertInOrder(app)
         }
         watch(for: region.beacons)
         followRanging(of: app)
@@ -93,11 +93,9 @@ extension Router {
         for place in areas.location.apps[app].ranged.indices {
             let identifier = areas.location.apps[app].ranged[place].region.identifier
             let beacons = areas.location.apps[app].ranged[place].report(at: now)
-            act(
-                .raise(
-                    WakeEvent(kind: .beaconsRanged, subject: identifier, region: identifier, app: app),
-                    .beacons(beacons)
-                )
+            raise(
+                WakeEvent(kind: .beaconsRanged, subject: identifier, region: identifier, app: app),
+                .beacons(beacons)
             )
         }
     }

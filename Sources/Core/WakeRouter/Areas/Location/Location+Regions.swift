@@ -21,9 +21,8 @@ extension Router {
         if let replaced { removeRegion(asker.app, replaced) }
         let free = replaced ?? areas.location.apps[app].regions.firstIndex { $0 == nil }
         let slot = free ?? areas.location.apps[app].regions.count
-        if free == nil { areas.location.apps[app].regions.append(nil) }
-        region.state = watch(shape, RegionKey(app: asker.app, slot: UInt16(slot)))
-        areas.location.apps[app].regions[slot] = region
+        region.state = watch(shape, AppSlot(app: asker.app, slot: UInt16(slot)))
+        areas.location.apps[app].regions.put(region, at: slot)
         settleNeeds(of: asker.app)
         raise(.monitoringStarted, for: asker, region: region.identifier)
     }
@@ -105,20 +104,13 @@ extension Router {
     // MARK: Watching
 
     /// Takes a region up and says where the phone is to it, as far as that is known (REG-1).
-    private mutating func watch(_ shape: LocationRecord.Region.Shape, _ key: RegionKey) -> RegionState {
+    private mutating func watch(_ shape: LocationRecord.Region.Shape, _ key: AppSlot) -> RegionState {
+        let place = areas.location.gather(shape, key)
         switch shape {
         case .circular(let region):
-            let place = areas.location.regionIndex.insert(
-                key,
-                center: region.center,
-                innerChord: region.inwardChord,
-                outerChord: region.outwardChord
-            )
             return Self.firstState(of: region, place, at: areas.location.regionIndex.position)
         case .beacons(let region):
-            watch(for: region.beacons)
-            areas.location.beaconRegions[region.beacons.uuid, default: []].append(key)
-            areas.location.beaconRegions[region.beacons.uuid]!.sort()
+            if areas.location.watchedBeacons[region.beacons] == 1 { tellWatched() }
             return .unknown
         }
     }
@@ -142,7 +134,7 @@ extension Router {
 
     mutating func removeRegion(_ app: AppID, _ slot: Int) {
         guard let region = areas.location.apps[app].regions[slot] else { return }
-        let key = RegionKey(app: app, slot: UInt16(slot))
+        let key = AppSlot(app: app, slot: UInt16(slot))
         areas.location.apps[app].regions[slot] = nil
         switch region.shape {
         case .circular: areas.location.regionIndex.remove(key)
@@ -239,17 +231,14 @@ extension Router {
     ) {
         guard let region = areas.location.apps[app].regions[slot], region.state != state else { return }
         areas.location.apps[app].regions[slot]!.state = state
-        act(
-            .raise(
-                WakeEvent(
-                    kind: state == .inside ? .regionEntered : .regionExited,
-                    subject: region.identifier,
-                    region: region.identifier,
-                    app: app,
-                    origin: origin,
-                    parent: parent
-                ),
-                .none
+        raise(
+            WakeEvent(
+                kind: state == .inside ? .regionEntered : .regionExited,
+                subject: region.identifier,
+                region: region.identifier,
+                app: app,
+                origin: origin,
+                parent: parent
             )
         )
     }
@@ -261,17 +250,15 @@ extension Router {
                 guard case .beacons(let beacons) = region.shape, beacons.notifyEntryStateOnDisplay,
                     region.state == .inside
                 else { continue }
-                act(
-                    .raise(
-                        WakeEvent(
-                            kind: .regionStateDetermined,
-                            subject: region.identifier,
-                            region: region.identifier,
-                            app: app,
-                            parent: id
-                        ),
-                        .regionState(.inside)
-                    )
+                raise(
+                    WakeEvent(
+                        kind: .regionStateDetermined,
+                        subject: region.identifier,
+                        region: region.identifier,
+                        app: app,
+                        parent: id
+                    ),
+                    .regionState(.inside)
                 )
             }
         }

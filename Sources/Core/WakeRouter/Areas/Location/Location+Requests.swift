@@ -63,12 +63,8 @@ extension Router {
             return
         }
         let manager = LocationRecord.Manager(inUse: true, attached: true, number: number, createdAt: now)
-        if let free {
-            areas.location.apps[app].managers[free] = manager
-        } else {
-            areas.location.apps[app].managers.append(manager)
-        }
-        act(.locationAuthorization(app, number, apps[app].face.locationAuthorization))
+        areas.location.apps[app].managers.put(manager, at: free ?? areas.location.apps[app].managers.count)
+        act(.tell(app, .locationAuthorization(number, apps[app].face.locationAuthorization)))
         deliverWaiting(to: app)
     }
 
@@ -189,7 +185,7 @@ extension Router {
     private mutating func startSignificant(_ app: AppID) {
         guard areas.location.apps[app].significant == nil else { return }
         areas.location.apps[app].significant = .init(since: now)
-        Self.insert(app, into: &areas.location.significantApps)
+        areas.location.significantApps.insertInOrder(app)
         settleNeeds(of: app)
         raiseSignificant(app)
     }
@@ -272,9 +268,7 @@ extension Router {
 
     private mutating func addUpdater(_ app: AppID, _ slot: Int) {
         let updater = AppSlot(app: app, slot: UInt16(slot))
-        let place = areas.location.updaters.firstIndex { $0 >= updater } ?? areas.location.updaters.count
-        if place < areas.location.updaters.count, areas.location.updaters[place] == updater { return }
-        areas.location.updaters.insert(updater, at: place)
+        areas.location.updaters.insertInOrder(updater)
     }
 
     mutating func removeUpdater(_ app: AppID, _ slot: Int) {
@@ -282,20 +276,9 @@ extension Router {
         areas.location.updaters.removeAll { $0 == updater }
     }
 
-    static func insert(_ app: AppID, into list: inout [AppID]) {
-        let place = list.firstIndex { $0 >= app } ?? list.count
-        if place < list.count, list[place] == app { return }
-        list.insert(app, at: place)
-    }
-
     /// An answer to one manager.
     mutating func raise(_ kind: EventKind, for asker: Asker, region: NameID = .none, payload: EventPayload = .none) {
-        act(
-            .raise(
-                WakeEvent(kind: kind, subject: region, region: region, app: asker.app, manager: asker.number),
-                payload
-            )
-        )
+        raise(WakeEvent(kind: kind, subject: region, region: region, app: asker.app, manager: asker.number), payload)
     }
 }
 

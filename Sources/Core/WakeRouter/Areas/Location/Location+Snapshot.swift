@@ -18,17 +18,18 @@ extension LocationArea {
             if !record.ranged.isEmpty { rangingApps.append(app) }
             if record.needsFixes { appsNeedingFixes += 1 }
             for ranged in record.ranged { watchedBeacons[ranged.region.beacons, default: 0] += 1 }
-            for (slot, region) in record.regions.enumerated() {
-                guard let region else { continue }
-                gather(region, RegionKey(app: app, slot: UInt16(slot)))
+            for case (let slot, let region?) in record.regions.enumerated() {
+                gather(region.shape, AppSlot(app: app, slot: UInt16(slot)))
             }
         }
     }
 
-    private mutating func gather(_ region: LocationRecord.Region, _ key: RegionKey) {
-        switch region.shape {
+    /// Takes a region into the index, or its beacons into the lists; says where the last fix is to a circle.
+    @discardableResult
+    mutating func gather(_ shape: LocationRecord.Region.Shape, _ key: AppSlot) -> RegionPlace {
+        switch shape {
         case .circular(let circle):
-            regionIndex.insert(
+            return regionIndex.insert(
                 key,
                 center: circle.center,
                 innerChord: circle.inwardChord,
@@ -36,7 +37,8 @@ extension LocationArea {
             )
         case .beacons(let beacons):
             watchedBeacons[beacons.beacons, default: 0] += 1
-            beaconRegions[beacons.beacons.uuid, default: []].append(key)
+            beaconRegions[beacons.beacons.uuid, default: []].insertInOrder(key)
+            return .unknown
         }
     }
 }

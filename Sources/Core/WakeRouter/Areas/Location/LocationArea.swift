@@ -13,7 +13,7 @@ struct LocationArea: Codable {
     var rangingApps: [AppID] = []
     var regionIndex = RegionIndex()
     /// The beacon regions that name a UUID, ascending.
-    var beaconRegions: [NameID: [RegionKey]] = [:]
+    var beaconRegions: [NameID: [AppSlot]] = [:]
     /// What is looked for, and how many regions ask for it.
     var watchedBeacons: [BeaconIdentity: Int] = [:]
     var appsNeedingFixes = 0

@@ -11,7 +11,7 @@ struct RegionGrids: Sendable {
         /// Below 0 for a circle that holds nothing.
         var innerChord: Double
         var outerChord: Double
-        var key: RegionKey
+        var key: AppSlot
         var region: Int32
 
         @inline(__always)
@@ -53,7 +53,7 @@ struct RegionGrids: Sendable {
                 if Int(place) == cells.count { cells.append([]) }
                 table.insert(cell, at: place)
             }
-            let position = firstIndex(in: cells[Int(place)], notBefore: entry.key)
+            let position = cells[Int(place)].place { $0.key >= entry.key }
             cells[Int(place)].insert(entry, at: position)
         }
     }
@@ -65,7 +65,7 @@ struct RegionGrids: Sendable {
         Self.forEachCell(of: region) { cell in
             let place = table.find(cell)
             guard place >= 0 else { return }
-            let position = firstIndex(in: cells[Int(place)], notBefore: region.key)
+            let position = cells[Int(place)].place { $0.key >= region.key }
             guard position < cells[Int(place)].count, cells[Int(place)][position].region == index else { return }
             cells[Int(place)].remove(at: position)
             guard cells[Int(place)].isEmpty else { return }
@@ -78,15 +78,6 @@ struct RegionGrids: Sendable {
     private mutating func count(_ region: RegionIndex.Region, _ change: Int) {
         counts[Self.level(of: region)] += change
         finest = counts.lastIndex { $0 > 0 } ?? 0
-    }
-
-    private func firstIndex(in entries: [Entry], notBefore key: RegionKey) -> Int {
-        var (low, high) = (0, entries.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].key < key { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 
     // MARK: Finding

@@ -14,13 +14,8 @@ package enum RegionPlace: UInt8, Hashable, Sendable {
 
 /// A region whose place is not what it was at the position before.
 package struct RegionChange: Hashable, Sendable {
-    package var key: RegionKey
+    package var key: AppSlot
     package var place: RegionPlace
-
-    package init(key: RegionKey, place: RegionPlace) {
-        self.key = key
-        self.place = place
-    }
 }
 
 /// Finds the circular regions that a position concerns, among as many as one likes.
@@ -65,14 +60,6 @@ package struct RegionIndex: Sendable {
     /// The number of regions.
     package var count: Int { regions.count - freeRegions.count }
 
-    /// Adds a region of one circle, or replaces the one of that key.
-    ///
-    /// - Returns: Where the last position stands to it. It is reported as a change only when that changes.
-    @discardableResult
-    package mutating func insert(_ key: RegionKey, center: Direction, outerChord: Double) -> RegionPlace {
-        insert(key, center: center, innerChord: outerChord, outerChord: outerChord)
-    }
-
     /// Adds a region of two circles, or replaces the one of that key.
     ///
     /// - Parameters:
@@ -82,7 +69,7 @@ package struct RegionIndex: Sendable {
     /// - Returns: Where the last position stands to it. It is reported as a change only when that changes.
     @discardableResult
     package mutating func insert(
-        _ key: RegionKey,
+        _ key: AppSlot,
         center: Direction,
         innerChord: Double,
         outerChord: Double
@@ -100,7 +87,7 @@ package struct RegionIndex: Sendable {
     }
 
     /// Removes a region; does nothing when there is none of that key.
-    package mutating func remove(_ key: RegionKey) {
+    package mutating func remove(_ key: AppSlot) {
         guard let index = index(of: key) else { return }
         grids.remove(index, regions[Int(index)])
         if let held = holding.firstIndex(of: index) {
@@ -116,13 +103,13 @@ package struct RegionIndex: Sendable {
     }
 
     /// Where the last position stands to a region; nil when there is none of that key.
-    package func place(of key: RegionKey) -> RegionPlace? {
+    package func place(of key: AppSlot) -> RegionPlace? {
         index(of: key).map { regions[Int($0)].place }
     }
 
     /// Calls the body with each region whose outer circle holds the position, widest regions first and in order of
     /// key among those of a grid.
-    package func forEachCandidate(at position: Direction, _ body: (RegionKey) -> Void) {
+    package func forEachCandidate(at position: Direction, _ body: (AppSlot) -> Void) {
         grids.forEachEntry(at: position) { entry in
             if entry.holds(position) { body(entry.key) }
         }
@@ -192,14 +179,14 @@ package struct RegionIndex: Sendable {
         changes.append(RegionChange(key: regions[region].key, place: place))
     }
 
-    private func index(of key: RegionKey) -> Int32? {
+    private func index(of key: AppSlot) -> Int32? {
         let app = Int(key.app.number)
         guard app < known.count, Int(key.slot) < known[app].count else { return nil }
         let index = known[app][Int(key.slot)]
         return index < 0 ? nil : index
     }
 
-    private mutating func remember(_ index: Int32, as key: RegionKey) {
+    private mutating func remember(_ index: Int32, as key: AppSlot) {
         let app = Int(key.app.number)
         while known.count <= app { known.append([]) }
         while known[app].count <= Int(key.slot) { known[app].append(-1) }
@@ -210,7 +197,7 @@ package struct RegionIndex: Sendable {
 extension RegionIndex {
     /// A region and where the last position stands to it.
     struct Region: Sendable {
-        var key: RegionKey
+        var key: AppSlot
         var center: Direction
         var innerChord: Double
         var outerChord: Double
@@ -220,7 +207,7 @@ extension RegionIndex {
         var innerSquare: Double { innerChord >= 0 ? innerChord * innerChord : -1 }
         var outerSquare: Double { outerChord >= 0 ? outerChord * outerChord : -1 }
 
-        init(key: RegionKey, center: Direction, innerChord: Double, outerChord: Double) {
+        init(key: AppSlot, center: Direction, innerChord: Double, outerChord: Double) {
             self.key = key
             self.center = center
             self.innerChord = innerChord >= 0 ? innerChord : -1

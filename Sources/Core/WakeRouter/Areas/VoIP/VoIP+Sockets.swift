@@ -155,6 +155,6 @@ extension Router {
 
     private mutating func raiseForCalls(_ kind: EventKind, _ app: AppID) {
         let bundle = apps[app].face.bundle
-        act(.raise(WakeEvent(kind: kind, subject: bundle, app: app), .none))
+        raise(WakeEvent(kind: kind, subject: bundle, app: app))
     }
 }
