@@ -67,8 +67,11 @@ final class BenchProgram {
         guard let data = try? Data(contentsOf: path) else { return [] }
         let text = String(decoding: data, as: UTF8.self)
         // Decisions are written in parts.
-        if name.hasSuffix(RunLog.decisionsName) { return ShapedLines.records(of: text).map { $0[...] } }
-        return text.split(separator: "\n")
+        guard name.hasSuffix(RunLog.decisionsName) else { return text.split(separator: "\n") }
+        var shapes = ShapedLines()
+        return text.split(separator: "\n").compactMap { line in
+            shapes.record(of: Array(line.utf8)).map { String(decoding: $0, as: UTF8.self)[...] }
+        }
     }
 
     /// The records of a log.

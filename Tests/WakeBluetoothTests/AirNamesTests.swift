@@ -31,7 +31,7 @@ private final class Crowd {
             gatt: [{service: 180D, characteristics: [{uuid: 2A37, properties: [notify]}]}]
             """
         let peripheral = try BluetoothPeripheral.parse(Array(text.utf8), file: "belt.yaml")
-        let device = ScenarioDevice(name: "belt", group: "belt", line: 1, peripheral: peripheral)
+        let device = ScenarioDevice(name: "belt", group: "belt", line: 1, form: .peripheral(peripheral))
         radio = try BlueZBluetooth(
             devices: [device],
             names: names,

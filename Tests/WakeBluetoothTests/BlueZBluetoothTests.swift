@@ -45,7 +45,7 @@ private final class Bench {
         bluez = StandInBlueZ(bus: bus)
         let text = Self.belt.replacing("STREAM", with: stream ? "true" : "false")
         let peripheral = try BluetoothPeripheral.parse(Array(text.utf8), file: "belt.yaml")
-        let device = ScenarioDevice(name: "belt", group: "belt", line: 1, peripheral: peripheral)
+        let device = ScenarioDevice(name: "belt", group: "belt", line: 1, form: .peripheral(peripheral))
         port = try BlueZBluetooth(
             devices: [device],
             names: names,

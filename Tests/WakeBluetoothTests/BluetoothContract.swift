@@ -63,12 +63,12 @@ final class ContractRig {
         ]
         let peripherals = try files.map { name, file in
             let peripheral = try BluetoothPeripheral.load(file: folder + file + ".yaml")
-            return ScenarioDevice(name: name, group: name, line: 1, peripheral: peripheral)
+            return ScenarioDevice(name: name, group: name, line: 1, form: .peripheral(peripheral))
         }
         let beacon = try Beacon.parse(Array(shop.utf8), file: "shop.yaml")
         let stranger = try BluetoothPeripheral.parse(Array(refusing.utf8), file: "stranger.yaml")
         return peripherals + [
-            ScenarioDevice(name: "stranger", group: "stranger", line: 1, peripheral: stranger),
+            ScenarioDevice(name: "stranger", group: "stranger", line: 1, form: .peripheral(stranger)),
             ScenarioDevice(name: "shop", group: "shop", line: 1, form: .beacon(beacon)),
         ]
     }

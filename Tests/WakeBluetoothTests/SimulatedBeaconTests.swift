@@ -5,6 +5,22 @@ import WakePorts
 
 @testable import WakeBluetooth
 
+extension Beacon {
+    /// The data of Apple's company number as it is advertised, without the number: 02 15, UUID, major, minor, power.
+    var payload: [UInt8] {
+        var bytes: [UInt8] = [0x02, 0x15]
+        let digits = Array(uuid.utf8.filter { $0 != UInt8(ascii: "-") })
+        for place in stride(from: 0, to: digits.count, by: 2) {
+            bytes.append(UInt8(String(decoding: digits[place..<place + 2], as: UTF8.self), radix: 16) ?? 0)
+        }
+        for number in [major, minor] {
+            bytes.append(UInt8(truncatingIfNeeded: number >> 8))
+            bytes.append(UInt8(truncatingIfNeeded: number))
+        }
+        return bytes + [UInt8(bitPattern: measuredPower)]
+    }
+}
+
 /// A beacon, a simulated radio, and time that the test moves.
 private final class Shop {
     static let file = """

@@ -18,7 +18,7 @@ private final class Air {
         let peripheral = try BluetoothPeripheral.parse(Array(text.utf8), file: "belt.yaml")
         let devices = (1...count).map { number in
             let name = count == 1 ? "belt" : "belt.\(number)"
-            return ScenarioDevice(name: name, group: "belt", line: 1, peripheral: peripheral)
+            return ScenarioDevice(name: name, group: "belt", line: 1, form: .peripheral(peripheral))
         }
         radio = SimulatedBluetooth(devices: devices, names: names, seed: seed)
         radio.report = { [unowned self] in reports.append((now, $0)) }

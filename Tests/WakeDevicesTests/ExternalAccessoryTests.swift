@@ -63,8 +63,9 @@ struct ExternalAccessoryTests {
         #expect(dock.presence.map(\.attached) == [true, false])
         #expect(dock.protocols[0].script.answers.map(\.to) == [Array("GO".utf8), [0x10, 4]])
         #expect(dock.protocols[1].script.echo)
-        #expect(dock.faults.map(\.effect) == [.unplugAfterReceived(100), .stall(.seconds(4))])
-        #expect(dock.faults.map(\.backAfter) == [.seconds(3), nil])
+        #expect(
+            dock.faults.map(\.effect) == [.unplugAfterReceived(100, backAfter: .seconds(3)), .stall(.seconds(4))]
+        )
     }
 
     @Test("A pattern is cut into blocks, and each byte says its place")

@@ -22,7 +22,7 @@ private let johnOGroats = place(degrees(58, 38, 38), -degrees(3, 4, 12))
 struct GeometryTests {
     @Test("Distances are those of published examples")
     func published() {
-        let angle = Geometry.distance(from: losAngeles, to: newYork) / Geometry.earthRadius
+        let angle = Geometry.distance(from: losAngeles, to: newYork) / Sphere.radius
         #expect(abs(angle - 0.623585) < 2e-6)
         #expect(abs(Geometry.distance(from: landsEnd, to: johnOGroats) - 968_900) < 60)
         #expect(abs(Geometry.bearing(from: landsEnd, to: johnOGroats) - degrees(9, 7, 11)) < 1.0 / 3600)
@@ -119,7 +119,7 @@ struct GeometryTests {
     func degenerate() {
         let start = place(10, 20)
         let quarter = Geometry.interpolate(from: start, to: place(-10, -160), fraction: 0.5)
-        #expect(abs(Geometry.distance(from: start, to: quarter) - .pi / 2 * Geometry.earthRadius) < 1)
+        #expect(abs(Geometry.distance(from: start, to: quarter) - .pi / 2 * Sphere.radius) < 1)
         #expect(Geometry.interpolate(from: start, to: start, fraction: 0.3) == start)
         #expect(Geometry.interpolate(from: start, to: landsEnd, fraction: 0) == start)
         #expect(Geometry.interpolate(from: start, to: landsEnd, fraction: 1) == landsEnd)

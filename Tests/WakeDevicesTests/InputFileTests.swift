@@ -71,7 +71,6 @@ struct InputFileTests {
         try #require(makePipe(pipe))
         #expect(throws: FileError.self) { try Scenario.load(file: pipe) }
         #expect(throws: FileError.self) { try DeviceFile.load(file: pipe) }
-        #expect(throws: FileError.self) { try GPXFile.load(file: pipe) }
         for track in ["gpx: pipe\nspeed: 1m/s", "nmea: pipe"] {
             let file = folder + "/track.yaml"
             try Data("device: location-track\n\(track)\n".utf8).write(to: URL(filePath: file))

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
-import WakeDevices
 import WakeModel
+
+@testable import WakeDevices
 
 private let plain = """
     device: location-track

@@ -27,6 +27,18 @@ private let plain = """
       - {name: drop, disconnect-after: 5}
     """
 
+extension BluetoothPeripheral {
+    /// The first characteristic of a UUID.
+    func characteristic(_ uuid: String) -> Characteristic? {
+        services.flatMap(\.characteristics).first { $0.uuid == uuid }
+    }
+}
+
+extension Timetable {
+    /// How many values there are before the end or the repetition.
+    var count: Int { entries.reduce(0) { $0 + $1.values.count } }
+}
+
 private func parse(_ text: String) throws(FileError) -> BluetoothPeripheral {
     try BluetoothPeripheral.parse(Array(text.utf8), file: "belt.yaml")
 }

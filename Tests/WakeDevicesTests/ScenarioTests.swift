@@ -1,7 +1,8 @@
 import Foundation
 import Testing
-import WakeDevices
 import WakeModel
+
+@testable import WakeDevices
 
 /// Files that are there for a scenario in `Devices/Scenarios`.
 private func files() -> ScenarioFiles {

@@ -145,7 +145,7 @@ struct ObservedTests {
         decision.checks[.crossesBoundary] = .pass
         decision.checks[.dwellOver] = .fail
         let why = Why(try fixture.run([[decision]]), app: "com.acme.heart")
-        let text = try #require(why.explanation(.event(EventID(1))))
+        let text = try #require(why.explanation(event: EventID(1)))
         #expect(
             text.contains(
                 "CrossingBegan   the position is past a boundary, and the dwell of 20 s is not over   "
@@ -161,7 +161,7 @@ struct ObservedTests {
         decision.rule = .reg1
         let why = Why(try fixture.run([[decision]]), app: "com.acme.heart")
         #expect(why.explanation().contains("the position crossed no boundary that anybody watches   [REG-1"))
-        let text = try #require(why.explanation(.event(EventID(1))))
+        let text = try #require(why.explanation(event: EventID(1)))
         #expect(text.hasPrefix("com.acme.heart  NOT given it at T+00:00:10 by"))
         #expect(!text.contains("saw this event"))
     }

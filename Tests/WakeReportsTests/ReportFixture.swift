@@ -1,6 +1,7 @@
 import Foundation
 import WakeModel
-import WakeReports
+
+@testable import WakeReports
 
 /// A small run to write and read: names, decisions and outcomes.
 final class ReportFixture {
@@ -116,3 +117,23 @@ final class ReportFixture {
 }
 
 func second(_ number: Int64) -> Instant { Instant.zero.advanced(by: .seconds(number)) }
+
+extension ShapedLines {
+    /// The lines of a whole log, records in full.
+    static func records(of log: String) -> [String] {
+        var lines = ShapedLines()
+        return log.split(separator: "\n").compactMap { line in
+            lines.record(of: Array(line.utf8)).map { String(decoding: $0, as: UTF8.self) }
+        }
+    }
+}
+
+extension ChromeTrace {
+    /// The file as a text.
+    static func text(_ log: RunLog) throws -> String {
+        let place = FileManager.default.temporaryDirectory.appending(path: "wake-trace-\(UUID().uuidString).json")
+        defer { try? FileManager.default.removeItem(at: place) }
+        try save(log, to: place.path)
+        return try String(contentsOf: place, encoding: .utf8)
+    }
+}

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 import WakeModel
-import WakeReports
+
+@testable import WakeReports
 
 @Suite("Reading the logs of a run")
 struct RunLogTests {
@@ -155,7 +156,7 @@ struct RunLogTests {
                 _ = Timeline.text(log)
                 _ = Why(log, app: "com.acme.heart").explanation()
                 _ = HTMLReport.text(log, title: "x")
-                _ = ChromeTrace.text(log)
+                _ = try ChromeTrace.text(log)
             }
             try whole.write(to: URL(fileURLWithPath: path))
         }

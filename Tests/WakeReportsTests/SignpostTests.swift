@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 import WakeModel
-import WakeReports
+
+@testable import WakeReports
 
 @Suite("Signposts in the trace")
 struct SignpostTests {
@@ -58,7 +59,7 @@ struct SignpostTests {
     }
 
     private func events(_ log: RunLog) throws -> [[String: Any]] {
-        let json = try JSONSerialization.jsonObject(with: Data(ChromeTrace.text(log).utf8)) as? [String: Any]
+        let json = try JSONSerialization.jsonObject(with: Data(try ChromeTrace.text(log).utf8)) as? [String: Any]
         return try #require(json?["traceEvents"] as? [[String: Any]]).filter { $0["cat"] as? String == "signpost" }
     }
 
@@ -99,9 +100,9 @@ struct SignpostTests {
         #expect(arguments[0]?["category"] as? String == "sync" && arguments[0]?["subsystem"] as? String == Self.app)
         #expect((all[2]["ph"] as? String, all[2]["ts"] as? Int) == ("i", 12_000))
         #expect(all.allSatisfy { $0["pid"] as? Int == 100 && $0["tid"] as? Int == 4 })
-        let trace = ChromeTrace.text(log)
+        let trace = try ChromeTrace.text(log)
         #expect(trace.contains(#""tid":4,"name":"thread_name","args":{"name":"signposts"}"#))
-        #expect(trace == ChromeTrace.text(log))
+        #expect(try trace == ChromeTrace.text(log))
     }
 
     @Test("Spans that overlap are told apart by number, category and process; without a number the latest begin ends")

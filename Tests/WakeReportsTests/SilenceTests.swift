@@ -336,7 +336,7 @@ struct SilenceTests {
         let log = try RunLog(folder: fixture.folder.path)
         #expect(log.app("heart") == app)
         #expect(
-            Why(log, app: app).explanation(.event(EventID(9)))
+            Why(log, app: app).explanation(event: EventID(9))
                 == "\(app)  no decision about it came of e-000009, the lock at T+00:00:04 [night.yaml:7]"
         )
     }

@@ -1,6 +1,7 @@
 import Testing
 import WakeModel
-import WakeReports
+
+@testable import WakeReports
 
 @Suite("Why an app woke, or not")
 struct WhyTests {
@@ -104,15 +105,15 @@ struct WhyTests {
         unrelated.event = EventID(3)
         unrelated.at = second(31)
         let both = Why(try fixture.run([[unrelated], [waiting], [later]]), app: "com.acme.heart")
-        #expect(try #require(both.explanation(.event(EventID(3)))).contains("later") == false)
+        #expect(try #require(both.explanation(event: EventID(3))).contains("later") == false)
     }
 
     @Test("The decision from which on the app fares as it does comes first, or the one about an event")
     func whichDecision() throws {
         let why = try why([[fixture.resume(1, at: second(10))], [fixture.resume(2, at: second(20))]])
         #expect(why.explanation().hasPrefix("com.acme.heart  woken at T+00:00:10"))
-        #expect(try #require(why.explanation(.event(EventID(2)))).contains("(e-000002)"))
-        #expect(why.explanation(.event(EventID(7))) == nil)
+        #expect(try #require(why.explanation(event: EventID(2))).contains("(e-000002)"))
+        #expect(why.explanation(event: EventID(7)) == nil)
     }
 
     @Test("The others are a list, the newest first, repeats folded")

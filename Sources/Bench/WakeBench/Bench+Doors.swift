@@ -36,7 +36,7 @@ extension Bench {
         switch action {
         case .launch(let app, let generation, let state, _, let decision, let restores):
             let cause = event.map { LaunchCause(event: $0, decision: decision, restores: restores) }
-            host(app).launch(app, generation: generation, state: state, cause: cause, at: now)
+            self[app].host.launch(app, generation: generation, state: state, cause: cause, at: now)
         case .deliver(let app, let manager, _, let decision, let reconnects):
             guard let event else {
                 preconditionFailure("decision \(decision.number) delivers an event that nobody kept")
@@ -49,14 +49,14 @@ extension Bench {
                 reconnects: reconnects,
                 channel: channel(event, for: app, manager)
             )
-            host(app).deliver(delivery, to: app, at: now)
-        case .thaw(let app): host(app).thaw(app, at: now)
-        case .freeze(let app): host(app).freeze(app, at: now)
-        case .kill(let app): host(app).kill(app, at: now)
+            self[app].host.deliver(delivery, to: app, at: now)
+        case .thaw(let app): self[app].host.thaw(app, at: now)
+        case .freeze(let app): self[app].host.freeze(app, at: now)
+        case .kill(let app): self[app].host.kill(app, at: now)
         case .callback(let app, let callback, let state):
-            host(app).callback(callback, state: state, to: app, at: now)
-        case .expireTasks(let app, let tokens): host(app).expireTasks(tokens, of: app, at: now)
-        case .tell(let app, let notice): host(app).tell(notice, to: app, at: now)
+            self[app].host.callback(callback, state: state, to: app, at: now)
+        case .expireTasks(let app, let tokens): self[app].host.expireTasks(tokens, of: app, at: now)
+        case .tell(let app, let notice): self[app].host.tell(notice, to: app, at: now)
         case .command(let command): carryOut(command)
         case .keep, .discard, .exited, .refused, .moved, .alert, .raise: break
         }
@@ -67,6 +67,4 @@ extension Bench {
         guard !event.failed, let keeper = keepers.first(where: { $0.opening == event.kind }) else { return nil }
         return keeper.hold(event, for: app, manager: manager, isRead: !self[app].leavesTheBench)
     }
-
-    private func host(_ app: AppID) -> any AppHost { self[app].host }
 }

@@ -48,13 +48,8 @@ package enum Doctor {
     static func virtualTime(_ support: TimeSupport, _ processor: AppProcessor?) -> [Line] {
         let time =
             switch support {
-            case .library(let path): Line(what: "virtual time in apps", good: true, finding: path)
-            case .missing(let what):
-                Line(
-                    what: "virtual time in apps",
-                    good: false,
-                    finding: "\(what); apps' own clocks and timers run on wall time"
-                )
+            case .library(let path): (true, path)
+            case .missing(let what): (false, "\(what); apps' own clocks and timers run on wall time")
             }
         let order =
             switch processor {
@@ -68,7 +63,10 @@ package enum Doctor {
                 )
             case nil: (false, "only one processor: what apps do at one instant may come in another order each time")
             }
-        return [time, Line(what: "order in apps", good: order.0, finding: order.1)]
+        return [
+            Line(what: "virtual time in apps", good: time.0, finding: time.1),
+            Line(what: "order in apps", good: order.0, finding: order.1),
+        ]
     }
 
     /// Whether a run can be written to the folder where runs go by default.

@@ -5,7 +5,14 @@ import WakeWire
 extension BluetoothArea {
     static func tell(_ notice: AppNotice, to app: AppID, through host: ProcessAppHost) {
         switch notice {
-        case .managerState(let manager, let state): host.managerState(manager, state, to: app)
+        case .managerState(let manager, let state):
+            let word = WireTranslation.radioState(state)
+            if host.isPeripheralManager(manager, of: app) {
+                let event = WirePeripheralManagerEvent.state(word)
+                host.tell(.peripheralManager(event), to: manager, of: app, named: "peripheralManagerDidUpdateState")
+            } else {
+                host.tell(.central(.state(word)), to: manager, of: app, named: "centralManagerDidUpdateState")
+            }
         case .restore(let manager, let state):
             let restoration = host.translation.restoration(state) { host.surroundings?.view.radio.knownPeripheral($0) }
             host.tell(.central(.willRestore(restoration)), to: manager, of: app, named: "willRestoreState")
@@ -73,17 +80,6 @@ extension BluetoothArea {
 
 /// The managers of real apps that are centrals.
 extension ProcessAppHost {
-    fileprivate func managerState(_ manager: ManagerNumber, _ state: BluetoothState, to app: AppID) {
-        let word = WireTranslation.radioState(state)
-        let isPeripheral = isPeripheralManager(manager, of: app)
-        tell(
-            isPeripheral ? .peripheralManager(.state(word)) : .central(.state(word)),
-            to: manager,
-            of: app,
-            named: isPeripheral ? "peripheralManagerDidUpdateState" : "centralManagerDidUpdateState"
-        )
-    }
-
     /// A request of a central manager; what is known is answered here, without the router.
     func heard(_ request: CentralRequest, manager: ManagerNumber, from app: AppID) {
         switch request {

@@ -20,7 +20,7 @@ package final class Run {
     package let seed: UInt64
     package let folder: RunFolder
     /// The file of ``RunOptions/junit``, open from before the run: a path that cannot be written costs no run.
-    package let junit: ReportFile?
+    package let junit: LogFile?
     /// The router's name for each device of the scenario.
     let devices: [NameID]
     let areas: Areas
@@ -66,6 +66,9 @@ package final class Run {
 
     /// The first line of the run's log.
     package let header: LogHeader
+
+    /// What the scenario calls an app.
+    package func name(of app: AppID) -> String { scenario.apps[Int(app.number)].name }
 
     /// The bundle identifier of an app, by its place in the scenario.
     package func bundle(ofApp number: Int) -> String { recorder.bundle(number) }
@@ -166,11 +169,11 @@ package final class Run {
         }
     }
 
-    private static func junit(_ options: RunOptions) throws(CommandFailure) -> ReportFile? {
+    private static func junit(_ options: RunOptions) throws(CommandFailure) -> LogFile? {
         guard let path = options.junit else { return nil }
         // It may lie there.
         let isNew = try RunFolder.make(options.out)
-        do { return try ReportFile(creating: path) } catch {
+        do { return try LogFile(creating: path) } catch {
             if isNew { unsafe rmdir(options.out) }
             throw CommandFailure(.environment, error)
         }
@@ -191,14 +194,14 @@ package final class Run {
         exact: Bool,
         _ settings: [String: String]
     ) -> LogHeader {
-        LogHeader(
-            version: wakebenchVersion,
-            phone: "phone",
-            seed: seed,
-            profile: profile.name,
-            determinism: exact ? "router" : "replay",
-            settings: settings
-        )
+        var header = LogHeader.blank
+        header.version = wakebenchVersion
+        header.phone = "phone"
+        header.seed = seed
+        header.profile = profile.name
+        header.determinism = exact ? "router" : "replay"
+        header.settings = settings
+        return header
     }
 
     private static func recorder(

@@ -1,4 +1,5 @@
 import Glibc
+import WakeReports
 import WakeSystem
 
 /// The folder that a run writes to.
@@ -11,7 +12,6 @@ package struct RunFolder: Sendable {
     package var report: String { path + "/report.html" }
     package var trace: String { path + "/trace.json" }
     package var junit: String { path + "/junit.xml" }
-    package var apps: String { path + "/apps" }
 
     /// Where what an app prints goes, from the run folder.
     package static func log(of bundle: String) -> String { "apps/\(bundle).log" }
@@ -21,19 +21,7 @@ package struct RunFolder: Sendable {
 
     /// `wakebench-runs/2026-11-21T04-00-11.120Z` below the current folder.
     package static func defaultPath() -> String {
-        "\(defaultParent)/\(stamp(WallClock.now()))"
-    }
-
-    private static func stamp(_ nanoseconds: Int64) -> String {
-        var seconds = time_t(nanoseconds / 1_000_000_000)
-        var parts = unsafe tm()
-        unsafe gmtime_r(&seconds, &parts)
-        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        let milliseconds = nanoseconds / 1_000_000 % 1_000
-        let fraction = String(repeating: "0", count: 3 - String(milliseconds).count) + "\(milliseconds)"
-        let date = unsafe [parts.tm_mon + 1, parts.tm_mday].map(two).joined(separator: "-")
-        let time = unsafe [parts.tm_hour, parts.tm_min, parts.tm_sec].map(two).joined(separator: "-")
-        return unsafe "\(parts.tm_year + 1900)-\(date)T\(time).\(fraction)Z"
+        "\(defaultParent)/\(WallTime.text(WallClock.now()).replacing(":", with: "-"))"
     }
 
     /// A folder that an earlier run made.

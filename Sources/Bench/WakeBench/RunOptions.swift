@@ -62,8 +62,8 @@ package struct RunOptions: Sendable {
     }
 }
 
-/// The exit codes of the program: a closed list, printed by `wakebench exit-codes`.
-package enum ExitCode: Int32, CaseIterable, Sendable {
+/// The exit codes of the program: a closed list, printed by `wakebench exit-codes`. Errors in JSON give their words as `kind`.
+package enum ExitCode: Int32, Worded, Sendable {
     case done = 0
     case `internal` = 1
     case usage = 2
@@ -79,28 +79,23 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case environment = 12
     case interrupted = 130
 
-    /// The word that errors in JSON give as `kind`.
-    package var kind: String { words.kind }
-
     /// One line for people.
-    package var meaning: String { words.meaning }
-
-    private var words: (kind: String, meaning: String) {
+    package var meaning: String {
         switch self {
-        case .done: ("done", "done")
-        case .internal: ("internal", "internal or unclassified error")
-        case .usage: ("usage", "wrong usage, or an unknown backend, profile or freezer")
-        case .notFound: ("not-found", "not found: an app, a device, a run")
-        case .wrongState: ("wrong-state", "wrong state")
-        case .verdictMismatch: ("verdict-mismatch", "a verdict other than required")
-        case .timeout: ("timeout", "time ran out before things settled")
-        case .expectationFailed: ("expectation-failed", "an expectation of the scenario was not met")
-        case .appFault: ("app-fault", "an app could not be started, or ended before it had launched")
-        case .daemonUnreachable: ("daemon-unreachable", "the daemon cannot be reached, or is of another version")
-        case .nonDeterminism: ("non-determinism", "a replay came out differently")
-        case .invalidFile: ("invalid-file", "an input file is invalid")
-        case .environment: ("environment", "a service, device or permission is missing")
-        case .interrupted: ("interrupted", "interrupted")
+        case .done: "done"
+        case .internal: "internal or unclassified error"
+        case .usage: "wrong usage, or an unknown backend, profile or freezer"
+        case .notFound: "not found: an app, a device, a run"
+        case .wrongState: "wrong state"
+        case .verdictMismatch: "a verdict other than required"
+        case .timeout: "time ran out before things settled"
+        case .expectationFailed: "an expectation of the scenario was not met"
+        case .appFault: "an app could not be started, or ended before it had launched"
+        case .daemonUnreachable: "the daemon cannot be reached, or is of another version"
+        case .nonDeterminism: "a replay came out differently"
+        case .invalidFile: "an input file is invalid"
+        case .environment: "a service, device or permission is missing"
+        case .interrupted: "interrupted"
         }
     }
 }
@@ -117,6 +112,11 @@ package struct CommandFailure: Error, Hashable, Sendable {
         self.code = code
         self.message = message
         self.hint = hint
+    }
+
+    /// A word of a command line that is none of a closed list.
+    package init(unknown what: String, known: [String]) {
+        self.init(.usage, "unknown \(what)", hint: "expected one of \(known.joined(separator: ", "))")
     }
 
     package init(_ code: ExitCode, _ error: FileError) {

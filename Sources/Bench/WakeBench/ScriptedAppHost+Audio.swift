@@ -3,29 +3,36 @@ import WakeModel
 import WakePorts
 
 extension AudioArea {
+    /// Sets the category, and begins where the script says so.
     static func launched(_ app: AppID, in host: ScriptedAppHost) {
-        if let use = host.apps[app]!.script.audio { host.useSound(use, of: app) }
+        guard let own = host.apps[app], let use = own.script.audio else { return }
+        own.isSilent = !use.isAudible
+        host.ask(.setCategory(use.category, use.options), from: app)
+        if use.startsAtLaunch { host.startSound(use, of: app) }
     }
 
+    /// Its stream is there.
     static func told(_ notice: AppNotice, to app: AppID, in host: ScriptedAppHost, at now: Instant) {
-        if case .audioAnswer(_, .granted) = notice { host.soundGranted(to: app, at: now) }
+        guard case .audioAnswer(_, .granted) = notice, let own = host.apps[app] else { return }
+        host.pretend(own.isSilent ? .silence : .tone, app, now)
     }
 
+    /// What any app does that goes on after an interruption.
     static func delivered(_ delivery: AppDelivery, to app: AppID, in host: ScriptedAppHost) {
-        host.followSound(delivery.event, of: app)
+        guard let use = host.apps[app]!.script.audio, use.resumes else { return }
+        let event = delivery.event
+        switch event.kind {
+        case .audioInterruptionEnded where !event.failed: host.startSound(use, of: app)
+        case .audioInterrupted where event.local == UInt32(AudioInterruptionReason.appWasSuspended.rawValue):
+            host.startSound(use, of: app)
+        default: break
+        }
     }
 }
 
 /// The sound of scripted apps: only what they do, and no buffers.
 extension ScriptedAppHost {
-    /// Sets the category, and begins where the script says so.
-    fileprivate func useSound(_ use: ScriptedApp.AudioUse, of app: AppID) {
-        apps[app]!.isSilent = !use.isAudible
-        ask(.setCategory(use.category, use.options), from: app)
-        if use.startsAtLaunch { startSound(use, of: app) }
-    }
-
-    private func startSound(_ use: ScriptedApp.AudioUse, of app: AppID) {
+    fileprivate func startSound(_ use: ScriptedApp.AudioUse, of app: AppID) {
         apps[app]!.lastRequest &+= 1
         ask(.start(request: apps[app]!.lastRequest, plays: use.plays, records: use.records), from: app)
     }
@@ -43,26 +50,9 @@ extension ScriptedAppHost {
         }
     }
 
-    /// What any app does that goes on after an interruption.
-    fileprivate func followSound(_ event: WakeEvent, of app: AppID) {
-        guard let use = apps[app]!.script.audio, use.resumes else { return }
-        switch event.kind {
-        case .audioInterruptionEnded where !event.failed: startSound(use, of: app)
-        case .audioInterrupted where event.local == UInt32(AudioInterruptionReason.appWasSuspended.rawValue):
-            startSound(use, of: app)
-        default: break
-        }
-    }
-
-    /// Its stream is there.
-    fileprivate func soundGranted(to app: AppID, at now: Instant) {
-        guard let own = apps[app] else { return }
-        pretend(own.isSilent ? .silence : .tone, app, now)
-    }
-
-    private func pretend(_ sound: PretendedSound, _ app: AppID, _ now: Instant) {
+    fileprivate func pretend(_ sound: PretendedSound, _ app: AppID, _ now: Instant) {
         view?.areas.audio.port.pretend(sound, of: app, at: now)
     }
 
-    private func ask(_ request: AudioRequest, from app: AppID) { say(app, .request(.audio(request))) }
+    fileprivate func ask(_ request: AudioRequest, from app: AppID) { say(app, .request(.audio(request))) }
 }

@@ -8,14 +8,26 @@ extension BluetoothArea {
         own.connected = [:]
         own.isPublished = false
         own.values = own.publication.values
-        if !own.script.uses.isEmpty || own.script.scan != nil { host.createCentralManager(of: app) }
-        if let peripheral = own.script.peripheral { host.createPeripheralManager(peripheral, of: app) }
+        if !own.script.uses.isEmpty || own.script.scan != nil {
+            let identifier = host.names.intern(own.script.restoreIdentifier ?? "")
+            host.request(.createManager(ScriptedAppHost.centralManager, restoreIdentifier: identifier), from: app)
+        }
+        if let peripheral = own.script.peripheral {
+            let identifier = host.names.intern(peripheral.restoreIdentifier ?? "")
+            host.ask(.create(restoreIdentifier: identifier), app)
+        }
     }
 
     static func told(_ notice: AppNotice, to app: AppID, in host: ScriptedAppHost, at now: Instant) {
         switch notice {
         case .managerState(let manager, let state): host.managerState(manager, state, to: app)
-        case .restore(_, let state): host.restore(state, to: app)
+        case .restore(_, let state):
+            for peripheral in state.peripherals {
+                host.apps[app]!.connected[peripheral.name] = peripheral.connected
+                if peripheral.connected, peripheral.subscriptions.isEmpty {
+                    host.operate(.discoverServices([]), peripheral.name, of: app)
+                }
+            }
         case .restorePeripheral(_, let state): host.apps[app]!.isPublished = !state.services.isEmpty
         default: break
         }
@@ -33,12 +45,7 @@ extension BluetoothArea {
 /// Scripted apps that are centrals.
 extension ScriptedAppHost {
     /// The central manager that a scripted app makes.
-    private static let centralManager: ManagerNumber = 1
-
-    fileprivate func createCentralManager(of app: AppID) {
-        let identifier = names.intern(apps[app]!.script.restoreIdentifier ?? "")
-        request(.createManager(Self.centralManager, restoreIdentifier: identifier), from: app)
-    }
+    fileprivate static let centralManager: ManagerNumber = 1
 
     fileprivate func managerState(_ manager: ManagerNumber, _ state: BluetoothState, to app: AppID) {
         guard state == .poweredOn else { return }
@@ -59,15 +66,6 @@ extension ScriptedAppHost {
         }
     }
 
-    fileprivate func restore(_ state: RestoredState, to app: AppID) {
-        for peripheral in state.peripherals {
-            apps[app]!.connected[peripheral.name] = peripheral.connected
-            if peripheral.connected, peripheral.subscriptions.isEmpty {
-                discover(peripheral.name, of: app)
-            }
-        }
-    }
-
     /// What any app does to get its notifications: connect, discover, subscribe, and connect again.
     fileprivate func follow(_ delivery: AppDelivery, of app: AppID) {
         let event = delivery.event
@@ -79,7 +77,7 @@ extension ScriptedAppHost {
             }
         case (.peripheralConnected, _):
             apps[app]!.connected[event.peripheral] = true
-            discover(event.peripheral, of: app)
+            operate(.discoverServices([]), event.peripheral, of: app)
         case (.peripheralDisconnected, _), (.peripheralConnectionFailed, _):
             apps[app]!.connected[event.peripheral] = false
             request(.connect(Self.centralManager, peripheral: event.peripheral), from: app)
@@ -97,10 +95,6 @@ extension ScriptedAppHost {
         }
     }
 
-    private func discover(_ peripheral: NameID, of app: AppID) {
-        operate(.discoverServices([]), peripheral, of: app)
-    }
-
     private func wants(_ characteristic: GATTCharacteristic, of peripheral: NameID, _ app: AppID) -> Bool {
         let state = apps[app]!
         let notifies = characteristic.properties & 0x30 != 0
@@ -110,7 +104,7 @@ extension ScriptedAppHost {
         return notifies && !state.devices.contains(peripheral)
     }
 
-    private func operate(_ operation: BluetoothOperation, _ peripheral: NameID, of app: AppID) {
+    fileprivate func operate(_ operation: BluetoothOperation, _ peripheral: NameID, of app: AppID) {
         request(.operate(Self.centralManager, peripheral: peripheral, operation), from: app)
     }
 }

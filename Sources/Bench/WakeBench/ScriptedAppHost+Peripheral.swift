@@ -42,11 +42,6 @@ extension ScriptedAppHost {
         }
     }
 
-    func createPeripheralManager(_ script: ScriptedPeripheral, of app: AppID) {
-        let identifier = names.intern(script.restoreIdentifier ?? "")
-        request(.peripheralManager(Self.peripheralManager, .create(restoreIdentifier: identifier)), from: app)
-    }
-
     /// Publishes and advertises, unless restoration brought it back.
     func publish(_ app: AppID) {
         guard let script = apps[app]!.script.peripheral, !apps[app]!.isPublished else { return }
@@ -79,7 +74,7 @@ extension ScriptedAppHost {
         }
     }
 
-    private func ask(_ asked: PeripheralManagerRequest, _ app: AppID) {
+    func ask(_ asked: PeripheralManagerRequest, _ app: AppID) {
         request(.peripheralManager(Self.peripheralManager, asked), from: app)
     }
 }

@@ -12,7 +12,7 @@ extension WireTranslation {
         case .create(_, let identifier, _):
             .createManager(manager, restoreIdentifier: names.intern(identifier ?? ""))
         case .scan(let services, let allowDuplicates, _):
-            .scan(manager, services: intern(services), allowDuplicates: allowDuplicates)
+            .scan(manager, services: services.map(names.intern), allowDuplicates: allowDuplicates)
         case .stopScan: .stopScan(manager)
         case .connect(let peripheral, let options, _):
             identifiers.name(of: peripheral).map { .connect(manager, peripheral: $0, options: options) }
@@ -23,7 +23,7 @@ extension WireTranslation {
             .watchConnections(
                 manager,
                 peripherals: (peripherals ?? []).compactMap { identifiers.name(of: $0) },
-                services: intern(services ?? [])
+                services: (services ?? []).map(names.intern)
             )
         case .retrieve, .retrieveConnected: nil
         }
@@ -32,11 +32,11 @@ extension WireTranslation {
     /// What a GATT operation is to the radio.
     func operation(_ request: PeripheralRequest) -> BluetoothOperation {
         switch request {
-        case .discoverServices(let services): .discoverServices(intern(services ?? []))
+        case .discoverServices(let services): .discoverServices((services ?? []).map(names.intern))
         case .discoverIncludedServices(let services, let service):
-            .discoverIncludedServices(of: service, intern(services ?? []))
+            .discoverIncludedServices(of: service, (services ?? []).map(names.intern))
         case .discoverCharacteristics(let characteristics, let service):
-            .discoverCharacteristics(of: service, intern(characteristics ?? []))
+            .discoverCharacteristics(of: service, (characteristics ?? []).map(names.intern))
         case .discoverDescriptors(let characteristic): .discoverDescriptors(of: characteristic)
         case .read(let attribute): .read(attribute)
         case .write(let attribute, let value, let withResponse):
@@ -47,10 +47,6 @@ extension WireTranslation {
         case .readRSSI: .readSignalStrength
         case .openL2CAPChannel(let psm): .openChannel(psm: psm)
         }
-    }
-
-    private func intern(_ uuids: [String]) -> [NameID] {
-        uuids.map(names.intern)
     }
 
     // MARK: To the app

@@ -13,7 +13,7 @@ extension ChromeTrace {
             if let end = spans.ends[place] {
                 write(entry, until: end, number: place + 1, process, &writer)
             } else if spans.isMoment(place, entry) {
-                writer.moment(process, row, at: entry.at.micros, category: "signpost", name: entry.name) { line in
+                writer.mark("i", process, row, at: entry.at.micros, category: "signpost", name: entry.name) { line in
                     describe(entry, &line)
                     if entry.mark == .end { line.put("begun", false) }
                 }
@@ -29,10 +29,10 @@ extension ChromeTrace {
         _ writer: inout TraceWriter
     ) {
         let (category, name) = ("signpost", entry.name)
-        writer.end("b", of: number, process, row, at: entry.at.micros, category: category, name: name) { line in
+        writer.mark("b", of: number, process, row, at: entry.at.micros, category: category, name: name) { line in
             describe(entry, &line)
         }
-        writer.end("e", of: number, process, row, at: end.at.micros, category: category, name: name) { line in
+        writer.mark("e", of: number, process, row, at: end.at.micros, category: category, name: name) { line in
             guard let mark = end.mark else { return line.put("open", true) }
             line.put("message", mark.message)
         }

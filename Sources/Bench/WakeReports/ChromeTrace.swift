@@ -6,18 +6,10 @@ import WakeModel
 /// states, one of wakes (refused ones too) and one of callbacks, and what their own signposts mark. An arrow leads from each
 /// event over its decision to the app. Times are microseconds of the bench's clock.
 package enum ChromeTrace {
-    /// - Parameter wallStart: nanoseconds since 1970 at the start of the run, to align with other traces.
-    package static func text(_ log: RunLog, wallStart: Int64? = nil) -> String {
-        let file = LogFile()
-        var writer = TraceWriter(log.header, wallStart: wallStart, file: file)
-        write(log, &writer)
-        return file.line.text
-    }
-
-    /// The same as a file at `path`, in place of one that is there.
-    package static func save(_ log: RunLog, to path: String, wallStart: Int64? = nil) throws(ReportError) {
+    /// Makes a file at `path`, in place of one that is there.
+    package static func save(_ log: RunLog, to path: String) throws(ReportError) {
         let file = try LogFile(creating: path)
-        var writer = TraceWriter(log.header, wallStart: wallStart, file: file)
+        var writer = TraceWriter(log.header, file: file)
         write(log, &writer)
         if let failure = writer.failure { throw failure }
         try file.flush()
@@ -66,7 +58,12 @@ package enum ChromeTrace {
                 }
             }
             let slice = writer.slice(2, 1, at: micros, category: "decision", name: decision.verdict.word) { line in
-                describe(decision, &line)
+                line.put("decision", decision.id)
+                line.put("verdict", decision.verdict.word)
+                line.put("reason", decision.reason.word)
+                line.put("rule", decision.rule.text)
+                line.put("event", decision.event)
+                line.put("subject", decision.subject)
             }
             guard let process = decision.app.flatMap({ numbers[$0] }) else { continue }
             let wake = writer.slice(process, 2, at: micros, category: "wake", name: decision.verdict.word) { line in
@@ -78,15 +75,6 @@ package enum ChromeTrace {
             writer.arrow("f", id: decision.id.number, in: wake)
             if let budget = decision.budget { writer.counter(process, at: micros, "budget", "left_ms", budget.left) }
         }
-    }
-
-    private static func describe(_ decision: DecisionRecord, _ line: inout LineBuffer) {
-        line.put("decision", decision.id)
-        line.put("verdict", decision.verdict.word)
-        line.put("reason", decision.reason.word)
-        line.put("rule", decision.rule.text)
-        line.put("event", decision.event)
-        line.put("subject", decision.subject)
     }
 
     private static func writeStates(_ log: RunLog, _ numbers: [String: Int], _ writer: inout TraceWriter) {
@@ -116,7 +104,7 @@ package enum ChromeTrace {
             from: move.at.nanoseconds / 1000,
             to: end.nanoseconds / 1000,
             category: "state",
-            name: move.to.word(hasExited: false)
+            name: move.to.word
         ) { line in
             line.put("os_pid", Int64(move.pid))
             if open { line.put("open", true) }

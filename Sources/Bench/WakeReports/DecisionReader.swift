@@ -91,20 +91,6 @@ struct Value: RecordScalar {
     let line: [UInt8]
     let range: Range<Int>
 
-    init(line: [UInt8], range: Range<Int>) {
-        self.line = line
-        self.range = range
-    }
-
-    /// The scalar after a key at an offset, which moves behind it; nil when there is none.
-    init?(_ line: [UInt8], after key: [UInt8], _ offset: inout Int) {
-        guard ShapedLines.skip(key, line, &offset), let end = ShapedLines.scalarEnd(line, offset, line.count) else {
-            return nil
-        }
-        self.init(line: line, range: offset..<end)
-        offset = end
-    }
-
     /// The whole number, as far as 18 digits go.
     var integer: Int64? {
         var offset = range.lowerBound
@@ -131,6 +117,17 @@ struct Value: RecordScalar {
     }
 
     func text(_ pool: inout TextPool) -> String? { pool.text(self) }
+}
+
+extension Value {
+    /// The scalar after a key at an offset, which moves behind it; nil when there is none.
+    init?(_ line: [UInt8], after key: [UInt8], _ offset: inout Int) {
+        guard ShapedLines.skip(key, line, &offset), let end = ShapedLines.scalarEnd(line, offset, line.count) else {
+            return nil
+        }
+        self.init(line: line, range: offset..<end)
+        offset = end
+    }
 }
 
 /// Texts that occur again and again, each kept once.

@@ -79,18 +79,17 @@ package struct DecisionRecord: Hashable, Sendable {
         package var count: Int
     }
 
+    /// `characteristic-notified belt/2A37`.
+    var happening: String { subject.isEmpty ? kind : "\(kind) \(subject)" }
     package var decisive: CheckRecord? { checks.first(where: \.decisive) }
     /// A figure of the decisive check.
     func figure(_ name: String) -> Int64? { decisive?.figures[name] }
 }
 
 extension DecisionRecord.CheckRecord {
-    private static let results = Dictionary(uniqueKeysWithValues: CheckResult.allCases.map { ($0.word, $0) })
-    private static let rules = Dictionary(uniqueKeysWithValues: RuleID.allCases.map { ($0.text, $0) })
-
     init?(_ value: JSONValue) {
-        guard let rule = value["rule"]?.string.flatMap({ Self.rules[$0] }),
-            let result = value["result"]?.string.flatMap({ Self.results[$0] })
+        guard let rule = value["rule"]?.string.flatMap(RuleID.init(text:)),
+            let result = value["result"]?.string.flatMap(CheckResult.init(word:))
         else { return nil }
         self.init(
             rule: rule,
@@ -102,9 +101,7 @@ extension DecisionRecord.CheckRecord {
             figures: Self.figures(value)
         )
     }
-}
 
-extension DecisionRecord.CheckRecord {
     /// Only a decisive check is quoted with its figures.
     private static func figures(_ value: JSONValue) -> [String: Int64] {
         guard value["decisive"]?.bool == true else { return [:] }

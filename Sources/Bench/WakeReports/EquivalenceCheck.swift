@@ -63,17 +63,26 @@ package enum EquivalenceCheck {
         return values
     }
 
+    /// The first place at which both have something, and not the same.
+    private static func difference<Item: Equatable>(
+        _ what: String,
+        _ left: [Item],
+        _ right: [Item],
+        _ names: (String, String)
+    ) -> String? {
+        for (position, (one, other)) in zip(left, right).enumerated() where one != other {
+            return "\(what) \(position + 1): \(names.0) has \(one); \(names.1) has \(other)"
+        }
+        return nil
+    }
+
     private static func compare(
         _ app: String,
         _ left: [Step],
         _ right: [Step],
         _ names: (String, String)
     ) -> [String] {
-        for position in 0..<min(left.count, right.count) where left[position] != right[position] {
-            return [
-                "\(app), step \(position + 1): \(names.0) has \(left[position]); \(names.1) has \(right[position])"
-            ]
-        }
+        if let difference = difference("\(app), step", left, right, names) { return [difference] }
         guard left.count != right.count else { return [] }
         let (longer, more) = left.count > right.count ? (left, names.0) : (right, names.1)
         let position = min(left.count, right.count)
@@ -86,13 +95,8 @@ package enum EquivalenceCheck {
         _ right: [String],
         _ names: (String, String)
     ) -> [String] {
-        let shorter = min(left.count, right.count)
-        for position in 0..<shorter where left[position] != right[position] {
-            return [
-                "\(app), value \(position + 1): \(names.0) has \(left[position]); \(names.1) has \(right[position])"
-            ]
-        }
-        let longer = max(left.count, right.count)
+        if let difference = difference("\(app), value", left, right, names) { return [difference] }
+        let (shorter, longer) = (min(left.count, right.count), max(left.count, right.count))
         guard (longer - shorter) * 10 > longer else { return [] }
         return [
             "\(app): \(names.0) has \(left.count) values, \(names.1) \(right.count); the shorter may lack a tenth"

@@ -177,19 +177,20 @@ struct HTMLChart {
         for act in acts {
             if act.locked == true { locked = locked ?? act.at }
             if act.locked == false, let since = locked {
-                lock(from: since, to: act.at)
+                bar("locked", "locked", since, act.at)
                 locked = nil
             }
         }
-        if let locked { lock(from: locked, to: log.end) }
+        if let locked { bar("locked", "locked", locked, log.end) }
         for act in acts { mark("act", act.at, "M-5-5H5L0 4Z", "\(LogTime.text(act.at)) \(act.word)") }
         end()
     }
 
-    private mutating func lock(from start: Instant, to end: Instant) {
+    /// A bar of one of the classes of the style, with a tooltip.
+    private mutating func bar(_ kind: String, _ title: String, _ start: Instant, _ end: Instant) {
         rows.append(raw: "<rect x=\"\(scale.percent(start))\" y=\"5\" height=\"12\" width=\"")
-        rows.append(raw: "\(scale.percent(from: start, to: end))\" class=\"s-locked\">")
-        rows.append(raw: "<title>locked\n\(LogTime.text(start)) to \(LogTime.text(end))</title></rect>")
+        rows.append(raw: "\(scale.percent(from: start, to: end))\" class=\"s-\(kind)\">")
+        rows.append(raw: "<title>\(title)\n\(LogTime.text(start)) to \(LogTime.text(end))</title></rect>")
     }
 
     /// A force quit is marked where the user did it, whether a process ended or not.
@@ -283,16 +284,8 @@ struct HTMLChart {
                 continue
             }
             drawnUntil = column
-            let word = move.to.word(hasExited: false)
-            rows.append("<rect x=\"")
-            rows.append(raw: scale.percent(move.at))
-            rows.append("\" y=\"5\" height=\"12\" width=\"")
-            rows.append(raw: scale.percent(from: move.at, to: end))
-            rows.append(raw: "\" class=\"s-\(word)\"><title>\(word)\(move.pid == 0 ? "" : ", pid \(move.pid)")\n")
-            rows.append(move.at)
-            rows.append(" to ")
-            rows.append(end)
-            rows.append("</title></rect>")
+            let word = move.to.word
+            bar(word, move.pid == 0 ? word : "\(word), pid \(move.pid)", move.at, end)
         }
     }
 

@@ -121,7 +121,7 @@ package enum HTMLReport {
         for exit in log.exits.prefix(longestTable) {
             html += """
                 <tr><td>\(LogTime.text(exit.at))</td><td>\(Markup.escaped(exit.app))</td><td>x-\(exit.number)</td>\
-                <td>\(exit.cause.word)</td><td>\(code(exit.code))</td><td>\(exit.stateBefore.word(hasExited: false))</td>\
+                <td>\(exit.cause.word)</td><td>\(code(exit.code))</td><td>\(exit.stateBefore.word)</td>\
                 <td>\(exit.pid == 0 ? "" : "\(exit.pid)")</td></tr>
 
                 """

@@ -71,25 +71,9 @@ package struct ReportError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A page of a run.
-package final class ReportFile {
-    private let file: LogFile
-
-    /// Makes the file, or empties it; a link in its place is not followed.
-    package init(creating path: String) throws(ReportError) {
-        file = try LogFile(creating: path)
-    }
-
-    /// Writes at the end of the file.
-    package func write(_ text: String) throws(ReportError) {
-        file.line.append(Array(text.utf8))
-        try file.flush()
-    }
-}
-
 /// A file of lines, written in large pieces. Without a path the lines stay in memory.
 @safe
-final class LogFile {
+package final class LogFile {
     let path: String
     private let descriptor: Int32
     var line = LineBuffer()
@@ -99,8 +83,8 @@ final class LogFile {
     /// Bytes of `line` that are settled.
     private var settled = 0
 
-    /// Makes the file, or empties it.
-    init(creating path: String) throws(ReportError) {
+    /// Makes the file, or empties it; a link in its place is not followed.
+    package init(creating path: String) throws(ReportError) {
         self.path = path
         descriptor = Self.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC)
         guard descriptor >= 0 else { throw ReportError.making(path: path) }
@@ -135,6 +119,12 @@ final class LogFile {
         unsafe Glibc.open(path, flags | O_NOFOLLOW | O_NONBLOCK, 0o644)
     }
 
+    /// Writes a text at the end of the file.
+    package func write(_ text: String) throws(ReportError) {
+        line.append(raw: text)
+        try flush()
+    }
+
     /// A line is complete: writes when a large piece has come together.
     func endLine() throws(ReportError) {
         line.append(byte: 0x0a)
@@ -160,7 +150,7 @@ final class LogFile {
         defer { settled = max(0, settled - written) }
         while written < end {
             let count = unsafe line.bytes.withUnsafeBytes { bytes in
-                unsafe write(descriptor, bytes.baseAddress! + written, end - written)
+                unsafe Glibc.write(descriptor, bytes.baseAddress! + written, end - written)
             }
             if count < 0 {
                 if errno == EINTR { continue }

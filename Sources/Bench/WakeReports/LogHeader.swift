@@ -11,23 +11,7 @@ package struct LogHeader: LogLine, Hashable, Sendable {
     /// What two runs with this header have in common: `router` when their decisions are byte-identical.
     package var determinism: String
     /// What was set for the run, such as backends and settings of the profile by name; written in the order of the keys.
-    package var settings: [String: String]
-
-    package init(
-        version: String,
-        phone: String,
-        seed: UInt64,
-        profile: String,
-        determinism: String,
-        settings: [String: String] = [:]
-    ) {
-        self.version = version
-        self.phone = phone
-        self.seed = seed
-        self.profile = profile
-        self.determinism = determinism
-        self.settings = settings
-    }
+    package var settings: [String: String] = [:]
 
     package static let schema = "wake.log/2"
     package static let blank = LogHeader(version: "", phone: "", seed: 0, profile: "", determinism: "")
@@ -40,7 +24,9 @@ package struct LogHeader: LogLine, Hashable, Sendable {
         coder.code("determinism", &determinism)
         coder.code("settings", &settings)
     }
+}
 
+extension LogHeader {
     /// Reads the first line of a log of any version; nil when it is none.
     init?(firstLine line: JSONValue) {
         guard line["schema"]?.string?.hasPrefix("wake.log/") == true else { return nil }

@@ -110,22 +110,13 @@ package enum LogTime {
 extension AppState {
     /// The word used in records; an app without a process is `terminated` once it has ended.
     package func word(hasExited: Bool) -> String {
-        switch self {
-        case .notRunning: hasExited ? "terminated" : "not-running"
-        case .inactive: "inactive"
-        case .active: "active"
-        case .background: "background"
-        case .suspended: "suspended"
-        }
+        self == .notRunning && hasExited ? Self.terminated : word
     }
 
     /// The state of a record's word.
     package init?(recordWord: String) {
-        guard
-            let state = Self.allCases.first(where: {
-                $0.word(hasExited: false) == recordWord || $0.word(hasExited: true) == recordWord
-            })
-        else { return nil }
-        self = state
+        self.init(word: recordWord == Self.terminated ? Self.notRunning.word : recordWord)
     }
+
+    private static let terminated = "terminated"
 }

@@ -34,8 +34,7 @@ package struct NearestDecisions {
     }
 
     private func line(_ decision: DecisionRecord) -> String {
-        let subject = decision.subject.isEmpty ? "" : " \(decision.subject)"
-        return "  \(LogTime.text(decision.at))  \(decision.kind)\(subject)  \(decision.verdict.word), "
+        "  \(LogTime.text(decision.at))  \(decision.happening)  \(decision.verdict.word), "
             + "\(decision.reason.word) [\(decision.rule.text)]  (\(LogTime.text(decision.event)))"
     }
 }

@@ -12,19 +12,19 @@ package struct Outcome: LogLine, Hashable, Codable, Sendable {
     /// Nanoseconds since 1970, by the machine's clock.
     package var wall: Int64
     /// 0 for a scripted app, which has no process.
-    package var pid: Int32
+    package var pid: Int32 = 0
     /// From the start of the process to its first word; nil when none was started.
     package var spawn: Instant.Span?
     /// In the order in which they were sent.
-    package var delivered: [Callback]
+    package var delivered: [Callback] = []
     /// Whether the app has answered all of them.
-    package var acknowledged: Bool
+    package var acknowledged = false
     /// How long the wake lasted.
     package var used: Instant.Span?
     /// How the wake ended; nil when it has not.
     package var ended: Ending?
     /// The exit record, when a process ended with the wake; 0 for none.
-    package var exit: UInt64
+    package var exit: UInt64 = 0
 
     /// A delegate method that was called.
     package struct Callback: LogRecord, Hashable, Codable, Sendable {
@@ -65,34 +65,6 @@ package struct Outcome: LogLine, Hashable, Codable, Sendable {
         static func read(_ value: JSONValue) -> Ending? { allCases.first { $0.word == value.string } }
     }
 
-    package init(
-        decision: DecisionID,
-        event: EventID,
-        app: String,
-        at: Instant,
-        wall: Int64,
-        pid: Int32 = 0,
-        spawn: Instant.Span? = nil,
-        delivered: [Callback] = [],
-        acknowledged: Bool = false,
-        used: Instant.Span? = nil,
-        ended: Ending? = nil,
-        exit: UInt64 = 0
-    ) {
-        self.decision = decision
-        self.event = event
-        self.app = app
-        self.at = at
-        self.wall = wall
-        self.pid = pid
-        self.spawn = spawn
-        self.delivered = delivered
-        self.acknowledged = acknowledged
-        self.used = used
-        self.ended = ended
-        self.exit = exit
-    }
-
     package static let schema = "wake.outcome/1"
     package static let blank = Outcome(decision: .none, event: .none, app: "", at: .zero, wall: 0)
 
@@ -113,6 +85,18 @@ package struct Outcome: LogLine, Hashable, Codable, Sendable {
         coder.code("used_ms", &used)
         coder.code("ended", &ended)
         coder.code("exit_id", exit: &exit)
+    }
+}
+
+extension Outcome {
+    /// Of a decision that was just made.
+    package init(decision: DecisionID, event: EventID, app: String, at: Instant, wall: Int64, pid: Int32) {
+        self.decision = decision
+        self.event = event
+        self.app = app
+        self.at = at
+        self.wall = wall
+        self.pid = pid
     }
 }
 
@@ -138,8 +122,8 @@ package struct StateMove: LogLine, Hashable, Sendable {
     package mutating func code(with coder: inout RecordCoder) {
         coder.need("app", &app)
         coder.need("t", &at)
-        coder.need("from", &from, { $0.word(hasExited: false) }, AppState.init(recordWord:))
-        coder.need("to", &to, { $0.word(hasExited: false) }, AppState.init(recordWord:))
+        coder.need("from", &from, \.word, AppState.init(recordWord:))
+        coder.need("to", &to, \.word, AppState.init(recordWord:))
         coder.code("pid", &pid)
     }
 }
@@ -153,46 +137,9 @@ package struct ExitEntry: LogLine, Hashable, Codable, Sendable {
     package var cause: ExitCause
     package var code: Int64
     package var stateBefore: AppState
-    package var pid: Int32
+    package var pid: Int32 = 0
     /// The process ended before its didFinishLaunching had returned.
-    package var atLaunch: Bool
-
-    package init(
-        number: UInt64,
-        app: String,
-        at: Instant,
-        generation: UInt32,
-        cause: ExitCause,
-        code: Int64,
-        stateBefore: AppState,
-        pid: Int32 = 0,
-        atLaunch: Bool = false
-    ) {
-        self.number = number
-        self.app = app
-        self.at = at
-        self.generation = generation
-        self.cause = cause
-        self.code = code
-        self.stateBefore = stateBefore
-        self.pid = pid
-        self.atLaunch = atLaunch
-    }
-
-    /// The router's record of an app's process.
-    package init(_ record: ExitRecord, app: String, pid: Int32 = 0, atLaunch: Bool = false) {
-        self.init(
-            number: record.number,
-            app: app,
-            at: record.at,
-            generation: record.generation,
-            cause: record.cause,
-            code: record.code,
-            stateBefore: record.stateBefore,
-            pid: pid,
-            atLaunch: atLaunch
-        )
-    }
+    package var atLaunch = false
 
     package static let schema = "wake.exit/1"
     package static let blank = ExitEntry(
@@ -212,8 +159,25 @@ package struct ExitEntry: LogLine, Hashable, Codable, Sendable {
         coder.code("generation", &generation)
         coder.need("cause", &cause, \.word, ExitCause.init(word:))
         coder.code("code", &code)
-        coder.code("state_before", &stateBefore, { $0.word(hasExited: false) }, AppState.init(recordWord:))
+        coder.code("state_before", &stateBefore, \.word, AppState.init(recordWord:))
         coder.code("pid", &pid)
         coder.code("at_launch", &atLaunch)
+    }
+}
+
+extension ExitEntry {
+    /// The router's record of an app's process.
+    package init(_ record: ExitRecord, app: String, pid: Int32 = 0, atLaunch: Bool = false) {
+        self.init(
+            number: record.number,
+            app: app,
+            at: record.at,
+            generation: record.generation,
+            cause: record.cause,
+            code: record.code,
+            stateBefore: record.stateBefore,
+            pid: pid,
+            atLaunch: atLaunch
+        )
     }
 }

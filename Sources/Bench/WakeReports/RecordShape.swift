@@ -21,7 +21,7 @@ struct RecordShape {
                 offset += 1
                 continue
             }
-            let end = Self.stringEnd(text, from: offset)
+            guard let end = ShapedLines.scalarEnd(text, offset, text.count) else { return nil }
             if text[offset + 1] == 0x24 {
                 guard String(decoding: text[(offset + 2)..<(end - 1)], as: UTF8.self) == "\(pieces.count)" else {
                     return nil
@@ -32,13 +32,6 @@ struct RecordShape {
             offset = end
         }
         pieces.append(Array(text[start...]))
-    }
-
-    /// Where the string that begins at an offset ends; the text is JSON, so it does.
-    private static func stringEnd(_ text: [UInt8], from start: Int) -> Int {
-        var offset = start + 1
-        while text[offset] != 0x22 { offset += text[offset] == 0x5c ? 2 : 1 }
-        return offset + 1
     }
 
     /// The whole record of values with commas between them; nil when they are not as many as the shape has places.
@@ -97,12 +90,12 @@ package struct ShapedLines {
         }
         guard Self.begins(line, with: Self.valuesPrefix, at: 0) else { return .whole }
         var offset = Self.valuesPrefix.count
-        guard let number = Self.number(line, &offset), Self.skip(Self.valuesKey, line, &offset),
+        guard let number = LogTime.whole(line, &offset, line.count), Self.skip(Self.valuesKey, line, &offset),
             line.count >= offset + 2, line[line.count - 2] == 0x5d, line[line.count - 1] == 0x7d,
-            let shape = shapes[number], Self.find(&values, in: line, offset..<(line.count - 2)),
+            let shape = shapes[Int(number)], Self.find(&values, in: line, offset..<(line.count - 2)),
             values.count == shape.valueCount
         else { return .broken }
-        return .values(shape: number)
+        return .values(shape: Int(number))
     }
 
     /// The record of a line as one JSON object, and any other line as it is; nil for a shape, and for what is broken.
@@ -114,21 +107,13 @@ package struct ShapedLines {
         }
     }
 
-    /// The lines of a whole log, records in full.
-    package static func records(of log: String) -> [String] {
-        var lines = ShapedLines()
-        return log.split(separator: "\n").compactMap { line in
-            lines.record(of: Array(line.utf8)).map { String(decoding: $0, as: UTF8.self) }
-        }
-    }
-
     private mutating func takeShape(_ line: [UInt8]) -> Int? {
         var offset = Self.shapePrefix.count
-        guard let number = Self.number(line, &offset), Self.skip(Self.recordKey, line, &offset),
+        guard let number = LogTime.whole(line, &offset, line.count), Self.skip(Self.recordKey, line, &offset),
             line.last == 0x7d, offset < line.count, let shape = RecordShape(Array(line[offset..<(line.count - 1)]))
         else { return nil }
-        shapes[number] = shape
-        return number
+        shapes[Int(number)] = shape
+        return Int(number)
     }
 
     /// Finds the values between commas; false when they are not scalars of JSON.
@@ -162,16 +147,6 @@ package struct ShapedLines {
     /// Whether a byte may stand in a number, `true`, `false` or `null`.
     private static func isPlain(_ byte: UInt8) -> Bool {
         byte >= 0x30 && byte <= 0x39 || byte >= 0x61 && byte <= 0x7a || byte == 0x2d || byte == 0x2e
-    }
-
-    private static func number(_ line: [UInt8], _ offset: inout Int) -> Int? {
-        let start = offset
-        var number = 0
-        while offset < line.count, line[offset] >= 0x30, line[offset] <= 0x39, offset - start < 9 {
-            number = number * 10 + Int(line[offset] - 0x30)
-            offset += 1
-        }
-        return offset > start ? number : nil
     }
 
     /// Moves an offset behind a key; false when the key is not there.

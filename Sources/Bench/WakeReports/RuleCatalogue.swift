@@ -1,7 +1,7 @@
 import WakeModel
 
 /// How sure a rule is, in the word that records use.
-package enum Confidence: String, CaseIterable, Sendable {
+package enum Confidence: Worded, Sendable {
     /// A public page, header, note or session says so.
     case documented
     /// Crash logs or measurements show it.
@@ -16,8 +16,6 @@ package enum Confidence: String, CaseIterable, Sendable {
     case disputed
     /// A rule of the bench, and not of the phone.
     case design
-
-    package var word: String { rawValue }
 }
 
 /// One rule of the rulebook: what it says, how sure it is, and where it can be read.
@@ -48,7 +46,7 @@ package struct RuleEntry: Hashable, Sendable {
         sentence = try row.filled("sentence")
         figure = row["figure"]
         profiles = try row.filled("profiles")
-        confidence = try row.value("confidence") { Confidence(rawValue: $0) }
+        confidence = try row.value("confidence", Confidence.init(word:))
         note = row["note"]
         assumed = row["assumed"]
         sources = []

@@ -34,27 +34,14 @@ package struct RunLog: Sendable {
     ///   - app: keeps the lines of this app only, and events that nobody registered for.
     ///   - checks: false leaves out the checks of decisions, which are most of them.
     package init(folder: String, app: String? = nil, checks: Bool = true) throws(ReportError) {
-        try self.init(
-            decisions: folder + "/" + Self.decisionsName,
-            outcomes: folder + "/" + Self.outcomesName,
-            app: app,
-            checks: checks
-        )
-        self.folder = folder
-    }
-
-    package init(
-        decisions path: String,
-        outcomes: String,
-        app: String? = nil,
-        checks: Bool = true
-    ) throws(ReportError) {
+        let path = folder + "/" + Self.decisionsName
         var lines = try LineReader(path)
         guard let first = try lines.next().flatMap(JSONValue.init(parsing:)), let header = LogHeader(firstLine: first)
         else {
             throw ReportError(.foreign("not a log of wakebench"), path: path)
         }
         self.header = header
+        self.folder = folder
         var reader = DecisionReader(checks: checks)
         decisions.reserveCapacity(lines.size / Self.recordSize)
         while let line = try lines.next() {
@@ -64,7 +51,7 @@ package struct RunLog: Sendable {
             if record.at > end { end = record.at }
             decisions.append(record)
         }
-        try readOutcomes(outcomes, app: app)
+        try readOutcomes(folder + "/" + Self.outcomesName, app: app)
     }
 
     /// Gives the lines of a run's decisions to `body`, the first line and each record in full, until it says false.
@@ -100,7 +87,9 @@ package struct RunLog: Sendable {
             var texts = TextPool()
             while let line = try lines.next() {
                 if let move = StateMove(line, &texts) {
-                    if app == nil || move.app == app { take(move) }
+                    guard app == nil || move.app == app else { continue }
+                    end = max(end, move.at)
+                    moves.append(move)
                     continue
                 }
                 guard let value = JSONValue(parsing: line) else { continue }
@@ -114,11 +103,6 @@ package struct RunLog: Sendable {
 
     /// About as many bytes as a decision has.
     private static let recordSize = 270
-
-    private mutating func take(_ move: StateMove) {
-        if move.at > end { end = move.at }
-        moves.append(move)
-    }
 
     private mutating func take(_ value: JSONValue) {
         if let at = value["t"]?.string.flatMap(LogTime.instant), at > end { end = at }

@@ -89,22 +89,10 @@ struct SignpostSpans {
     }
 
     /// What an end must have in common with its begin.
-    private struct Key: Hashable {
-        var app: String
-        var pid: Int32
-        var subsystem: String
-        var category: String
-        var name: String
-        var span: String?
-
-        init(_ entry: SignpostEntry) {
-            app = entry.app
-            pid = entry.pid
-            subsystem = entry.subsystem
-            category = entry.category
-            name = entry.name
-            span = entry.span
-        }
+    private static func key(_ entry: SignpostEntry) -> SignpostEntry {
+        var key = entry
+        (key.at, key.mark, key.message) = (.zero, .begin, "")
+        return key
     }
 
     private struct Process: Hashable {
@@ -120,13 +108,13 @@ struct SignpostSpans {
 
     init(_ log: RunLog) {
         for exit in log.exits { exits[Process(app: exit.app, pid: exit.pid), default: []].append(exit.at) }
-        var open: [Key: [Int]] = [:]
+        var open: [SignpostEntry: [Int]] = [:]
         for (place, entry) in log.signposts.enumerated() {
             switch entry.mark {
             case .event: break
-            case .begin: open[Key(entry), default: []].append(place)
+            case .begin: open[Self.key(entry), default: []].append(place)
             case .end:
-                guard let begin = open[Key(entry)]?.popLast() else { continue }
+                guard let begin = open[Self.key(entry)]?.popLast() else { continue }
                 matched.insert(place)
                 ends[begin] = End(at: max(log.signposts[begin].at, entry.at), mark: entry)
             }

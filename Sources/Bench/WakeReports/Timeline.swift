@@ -53,14 +53,6 @@ package enum Timeline {
 
     private static let foldedIndent = 16
 
-    /// The head over ``line(_:)``.
-    package static let head =
-        [
-            pad("TIME", 14), pad("APP", 22), pad("EVENT", 46), pad("VERDICT", 18), pad("REASON", 16), pad("PID", 7),
-            "VALUE",
-        ]
-        .joined(separator: " ")
-
     /// A whole run: decisions, what the user and the phone did, ends of processes and notes in order of time, repeats
     /// folded.
     ///
@@ -107,9 +99,8 @@ package enum Timeline {
     private static func cells(_ fold: Why.Fold, _ log: RunLog) -> [String] {
         let decision = fold.first
         let outcome = log.outcomes[decision.id.number]
-        let subject = decision.subject.isEmpty ? "" : " \(decision.subject)"
         return [
-            LogTime.tableText(decision.at), decision.app ?? "-", decision.kind + subject + fold.repeats,
+            LogTime.tableText(decision.at), decision.app ?? "-", decision.happening + fold.repeats,
             decision.verdict.word, decision.reason.word, outcome.map { $0.pid == 0 ? "-" : "\($0.pid)" } ?? "-",
             fold.values(log),
         ]

@@ -14,7 +14,7 @@ struct TraceWriter {
         var start: Int64
     }
 
-    init(_ header: LogHeader, wallStart: Int64?, file: LogFile) {
+    init(_ header: LogHeader, file: LogFile) {
         self.file = file
         line.append("{\"displayTimeUnit\":\"ms\",\"otherData\":")
         line.begin("wake.trace/1")
@@ -23,9 +23,6 @@ struct TraceWriter {
         line.put("profile", header.profile)
         line.put("seed", header.seed)
         line.put("determinism", header.determinism)
-        if let wallStart {
-            line.put("wall_start", WallTime.text(wallStart))
-        }
         line.append("},\"traceEvents\":[\n")
     }
 
@@ -140,25 +137,10 @@ struct TraceWriter {
         }
     }
 
-    /// A moment on a row.
-    mutating func moment(
-        _ process: Int,
-        _ thread: Int,
-        at micros: Int64,
-        category: String,
-        name: String,
-        _ arguments: (inout LineBuffer) -> Void
-    ) {
-        begin("i", process, thread)
-        place(micros, category: category, name: name)
-        line.put("s", "t")
-        close(with: arguments)
-    }
-
-    /// One end of a span that others of its process may overlap: `b` or `e`, both with the same number.
-    mutating func end(
+    /// A moment on a row, `i`, or an end of a span that others of its process may overlap: `b` and `e`, with the same number.
+    mutating func mark(
         _ phase: String,
-        of number: Int,
+        of number: Int? = nil,
         _ process: Int,
         _ thread: Int,
         at micros: Int64,
@@ -167,14 +149,10 @@ struct TraceWriter {
         _ arguments: (inout LineBuffer) -> Void
     ) {
         begin(phase, process, thread)
-        place(micros, category: category, name: name)
-        line.put("id", Int64(number))
-        close(with: arguments)
-    }
-
-    private mutating func place(_ micros: Int64, category: String, name: String) {
         line.put("ts", micros)
         line.put("cat", category)
         line.put("name", name)
+        if let number { line.put("id", Int64(number)) } else { line.put("s", "t") }
+        close(with: arguments)
     }
 }

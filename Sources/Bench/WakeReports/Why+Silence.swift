@@ -33,7 +33,7 @@ extension Why {
             guard let exit else { return "\(app)  does not run since \(LogTime.shortText(move.at)); \(since)" }
             return "\(app)  \(exit.words), at \(LogTime.shortText(exit.at)) (x-\(exit.number)); \(since)"
         }
-        let state = "it is \(move.to.word(hasExited: false)) since \(LogTime.shortText(move.at))"
+        let state = "it is \(move.to.word) since \(LogTime.shortText(move.at))"
         guard let kept = log.registrations[app]?.kept else {
             return "\(app)  no event that it registered for was injected since T+00:00:00; \(state)"
         }

@@ -23,7 +23,6 @@ package struct Why {
 
     /// Which decisions are asked for.
     package enum Question: Hashable, Sendable {
-        case event(EventID)
         case reason(Reason)
         case rule(RuleID)
     }
@@ -39,24 +38,18 @@ package struct Why {
 
     /// Explains the newest decision that a question is about, with the others as a list; nil when the run has none.
     package func explanation(_ question: Question) -> String? {
-        switch question {
-        case .event(let event): return explanation(event: event)
-        case .reason, .rule:
-            var found = decisions.filter { Self.answers($0, question) }
-            guard let newest = found.popLast() else { return nil }
-            return text(explanation(of: newest), others: found)
+        var found = decisions.filter { decision in
+            switch question {
+            case .reason(let reason): decision.reason == reason
+            case .rule(let rule): decision.rule == rule || decision.decisive?.rule == rule
+            }
         }
+        guard let newest = found.popLast() else { return nil }
+        return text(explanation(of: newest), others: found)
     }
 
-    private static func answers(_ decision: DecisionRecord, _ question: Question) -> Bool {
-        switch question {
-        case .event(let event): decision.event == event
-        case .reason(let reason): decision.reason == reason
-        case .rule(let rule): decision.rule == rule || decision.decisive?.rule == rule
-        }
-    }
-
-    private func explanation(event: EventID) -> String? {
+    /// Explains the newest decision about an event; nil when the run has no such event.
+    package func explanation(event: EventID) -> String? {
         let about = log.decisions.filter { $0.event == event }
         if let decision = about.last(where: { $0.app == app }) ?? about.last(where: { $0.app == nil }) {
             return TextTable.prose(explanation(of: decision), width: width)
@@ -101,7 +94,7 @@ package struct Why {
         let rows = folds.prefix(Self.listed).map { fold in
             [
                 "", LogTime.shortText(fold.first.at), fold.first.verdict.word, fold.first.reason.word,
-                fold.first.rule.text, Self.eventText(fold),
+                fold.first.rule.text, fold.first.happening + fold.repeats,
             ]
         }
         var lines = [explained, "  decided  \(count) about it, the newest first:"]
@@ -112,11 +105,6 @@ package struct Why {
 
     /// The most lines of the list of other decisions.
     private static let listed = 10
-
-    private static func eventText(_ fold: Fold) -> String {
-        let subject = fold.first.subject.isEmpty ? "" : " \(fold.first.subject)"
-        return fold.first.kind + subject + fold.repeats
-    }
 
     // MARK: One decision
 
@@ -148,14 +136,13 @@ package struct Why {
             )
         }
         if decision.supersedes != .none { lines.append("  replaces \(LogTime.text(decision.supersedes))") }
-        if !decision.verdict.delivers { lines += tries(decision) }
+        if !decision.verdict.delivers { lines += decision.fix.map { "  try      \($0)" } }
         if decision.app != nil { lines.append("  others   \(others(decision.census))") }
         return lines.map(TerminalText.escaped).joined(separator: "\n")
     }
 
     func eventText(_ decision: DecisionRecord) -> String {
-        let subject = decision.subject.isEmpty ? "" : " \(decision.subject)"
-        return "\(decision.source) \(decision.kind)\(subject) (\(LogTime.text(decision.event)))"
+        "\(decision.source) \(decision.happening) (\(LogTime.text(decision.event)))"
     }
 
     /// What the run sets of the rules that the decision looked at, such as `voip.wakeLimit off`; nil for nothing.
@@ -177,10 +164,6 @@ package struct Why {
         let list = rules.isEmpty ? "nothing" : rules.map(\.text).joined(separator: " ")
         guard decision.decisive != nil, let wouldHave = decision.wouldHave else { return "  passed   \(list)" }
         return "  passed   \(list)                 without it: \(wouldHave.word)"
-    }
-
-    private func tries(_ decision: DecisionRecord) -> [String] {
-        decision.fix.map { "  try      \($0)" }
     }
 
     private func others(_ census: DecisionRecord.Census) -> String {
@@ -256,7 +239,7 @@ package struct Why {
             rows.append([
                 Self.type(run.last.verdict),
                 run.last.reason.word,
-                age(run),
+                LogTime.text(log.end.since(run.last.at)) + run.repeats,
                 run.last.source,
                 message(run.last),
             ])
@@ -277,11 +260,9 @@ package struct Why {
         /// All of them, in order.
         var members: [DecisionID]
 
-        var count: Int { members.count }
-
         /// ` (x6 over 15m)`; empty for one decision.
         var repeats: String {
-            count == 1 ? "" : " (x\(count) over \(LogTime.text(last.at.since(first.at))))"
+            members.count == 1 ? "" : " (x\(members.count) over \(LogTime.text(last.at.since(first.at))))"
         }
 
         /// What the app read in all of them; of many the first three and the last.
@@ -310,10 +291,6 @@ package struct Why {
             && left.kind == right.kind && left.subject == right.subject
     }
 
-    private func age(_ fold: Fold) -> String {
-        LogTime.text(log.end.since(fold.last.at)) + fold.repeats
-    }
-
     private static func type(_ verdict: Verdict) -> String {
         switch verdict {
         case .foregroundDeliver, .backgroundDeliver: "Delivered"
@@ -326,9 +303,8 @@ package struct Why {
     }
 
     private func message(_ decision: DecisionRecord) -> String {
-        let subject = decision.subject.isEmpty ? "" : " \(decision.subject)"
         let outcome = log.outcomes[decision.id.number].map { ": \(Self.words($0, decision))" } ?? ""
-        return decision.kind + subject + outcome
+        return decision.happening + outcome
     }
 }
 

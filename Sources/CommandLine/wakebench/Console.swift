@@ -55,12 +55,12 @@ final class Console {
     /// Takes the progress line away.
     func clear() {
         guard !standing.isEmpty else { return }
-        Output.write("\r" + String(repeating: " ", count: standing.count) + "\r")
+        StandardStreams.complain("\r" + String(repeating: " ", count: standing.count) + "\r")
         standing = ""
     }
 
     private func draw(_ text: String) {
-        Output.write(text)
+        StandardStreams.complain(text)
         standing = text
     }
 }

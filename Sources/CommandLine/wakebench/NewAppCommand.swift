@@ -45,8 +45,7 @@ enum NewAppCommand {
         }
         let word = arguments.value("--language") ?? NewApp.Language.swift.rawValue
         guard let language = NewApp.Language(rawValue: word) else {
-            let known = NewApp.Language.allCases.map(\.rawValue).joined(separator: ", ")
-            throw CommandFailure(.usage, "unknown language '\(word)'", hint: "expected one of \(known)")
+            throw CommandFailure(unknown: "language '\(word)'", known: NewApp.Language.allCases.map(\.rawValue))
         }
         guard language == .swift else {
             if arguments.has("--package") { throw CommandFailure(.usage, "--package is for a Swift app") }

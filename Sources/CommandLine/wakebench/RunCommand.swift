@@ -105,8 +105,7 @@ enum RunCommand {
     static func profile(_ arguments: Arguments) throws(CommandFailure) -> Profile? {
         guard let name = arguments.value("--profile") else { return nil }
         guard let profile = Profile.named(name) else {
-            let known = Profile.all.map(\.name).joined(separator: ", ")
-            throw CommandFailure(.usage, "unknown profile '\(name)'", hint: "expected one of \(known)")
+            throw CommandFailure(unknown: "profile '\(name)'", known: Profile.all.map(\.name))
         }
         return profile
     }
@@ -175,8 +174,7 @@ enum RunCommand {
         _: Choice.Type
     ) throws(CommandFailure) -> Choice where Choice.RawValue == String {
         if let choice = Choice(rawValue: word) { return choice }
-        let known = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-        throw CommandFailure(.usage, "unknown value '\(word)' of \(option)", hint: "expected one of \(known)")
+        throw CommandFailure(unknown: "value '\(word)' of \(option)", known: Choice.allCases.map(\.rawValue))
     }
 }
 
@@ -205,26 +203,17 @@ enum BackendWords {
             return [BackendChoice(source: source, word: word)]
         }
         let known = ["simulated", "real"] + BackendChoice.sources.flatMap { BackendChoice.words(for: $0).dropFirst() }
-        throw CommandFailure(
-            .usage,
-            "unknown backend '\(word)'",
-            hint: "expected one of \(known.joined(separator: ", "))"
-        )
+        throw CommandFailure(unknown: "backend '\(word)'", known: known)
     }
 
     private static func one(_ name: String, _ word: String) throws(CommandFailure) -> BackendChoice {
         guard let source = Source(word: name) else {
-            let known = Source.allCases.map(\.word).joined(separator: ", ")
-            throw CommandFailure(.usage, "unknown source '\(name)' of --backend", hint: "expected one of \(known)")
+            throw CommandFailure(unknown: "source '\(name)' of --backend", known: Source.allCases.map(\.word))
         }
         let known = BackendChoice.words(for: source)
         let plain = word == "fake" ? "simulated" : word
         guard known.contains(plain) else {
-            throw CommandFailure(
-                .usage,
-                "unknown backend '\(word)' of \(name)",
-                hint: "expected one of \(known.joined(separator: ", "))"
-            )
+            throw CommandFailure(unknown: "backend '\(word)' of \(name)", known: known)
         }
         return BackendChoice(source: source, word: plain)
     }

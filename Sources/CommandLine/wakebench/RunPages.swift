@@ -31,7 +31,7 @@ enum RunPages {
     }
 
     private static func save(_ text: String, _ path: String) throws(CommandFailure) {
-        do throws(ReportError) { try ReportFile(creating: path).write(text) } catch {
+        do throws(ReportError) { try LogFile(creating: path).write(text) } catch {
             throw CommandFailure(.environment, error)
         }
     }
@@ -62,7 +62,7 @@ enum RunPages {
         results.fault = failure.map { failure in
             let details = run.driver.unmet.map { missed in missed.apps.prefix(3).map { near($0, missed.sought) } }
             return RunResults.Fault(
-                kind: failure.code.kind,
+                kind: failure.code.word,
                 message: failure.line,
                 details: ([failure.line] + (details ?? [])).joined(separator: "\n")
             )
@@ -86,7 +86,7 @@ enum RunPages {
             title: scenario?.name ?? file.split(separator: ".").first.map(String.init) ?? file,
             file: file,
             began: nanoseconds(began),
-            fault: RunResults.Fault(kind: failure.code.kind, message: failure.line)
+            fault: RunResults.Fault(kind: failure.code.word, message: failure.line)
         )
     }
 

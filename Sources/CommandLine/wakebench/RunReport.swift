@@ -99,14 +99,11 @@ enum RunReport {
         if !run.lateBuffers.isEmpty {
             print("late buffers of sound: \(run.lateBuffers.map { "\($0.app) \($0.count)" }.joined(separator: ", "))")
         }
-        let receiver = run.receiverTimes.map {
-            "\(run.scenario.apps[Int($0.app.number)].name) \(LogTime.text($0.time))"
+        func list(_ times: [(app: AppID, time: Instant.Span)]) -> String {
+            times.map { "\(run.name(of: $0.app)) \(LogTime.text($0.time))" }.joined(separator: ", ")
         }
-        if !receiver.isEmpty { print("receiver on (LOC-9): \(receiver.joined(separator: ", "))") }
-        if !run.silentApps.isEmpty {
-            let apps = run.silentApps.map { "\($0.app) \(LogTime.text($0.time))" }
-            print("kept running by silence alone (AUD-4): \(apps.joined(separator: ", "))")
-        }
+        if !run.receiverTimes.isEmpty { print("receiver on (LOC-9): \(list(run.receiverTimes))") }
+        if !run.silentApps.isEmpty { print("kept running by silence alone (AUD-4): \(list(run.silentApps))") }
         Terminal.print(Timeline.summary(counts: run.verdicts), hanging: 2)
         print(log == nil ? "report: wakebench report \(run.folder.path)" : "report: \(run.folder.report)")
     }
@@ -158,7 +155,7 @@ enum RunReport {
                 + "\"met\":\(judgement.met)}"
         }
         let late = run.lateBuffers.map { "\(Output.json($0.app)):\($0.count)" }
-        let silent = run.silentApps.map { "\(Output.json($0.app)):\($0.time.milliseconds)" }
+        let silent = run.silentApps.map { "\(Output.json(run.name(of: $0.app))):\($0.time.milliseconds)" }
         let sound =
             (late.isEmpty ? "" : ",\"late_buffers\":{\(late.joined(separator: ","))}")
             + (silent.isEmpty ? "" : ",\"silence_ms\":{\(silent.joined(separator: ","))}")

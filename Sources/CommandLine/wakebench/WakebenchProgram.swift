@@ -143,7 +143,8 @@ enum WakebenchProgram {
             if rest.contains(where: asksForHelp) { return try HelpCommand.run(verb.words) }
             return try verb.run(rest)
         } catch {
-            if words.contains("--json") { print(Output.object(error)) } else { Output.complain(error.line) }
+            let isAsked = words.contains("--json")
+            if isAsked { print("{\"ok\":false,\"error\":\(Output.error(error))}") } else { Output.complain(error.line) }
             return error.code
         }
     }
@@ -187,27 +188,17 @@ enum WakebenchProgram {
 enum Output {
     /// One line on stderr.
     static func complain(_ line: String) {
-        write("wakebench: \(TerminalText.escaped(flat(line)))\n")
-    }
-
-    /// Text on stderr as it is.
-    static func write(_ text: String) {
-        StandardStreams.complain(text)
+        StandardStreams.complain("wakebench: \(TerminalText.escaped(flat(line)))\n")
     }
 
     private static func flat(_ text: String) -> String {
         text.split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 
-    /// A failure as the one object that `--json` prints.
-    static func object(_ failure: CommandFailure) -> String {
-        "{\"ok\":false,\"error\":\(error(failure))}"
-    }
-
     /// The code, its word, what is wrong, and what to do about it.
     static func error(_ failure: CommandFailure) -> String {
         let hint = failure.hint.map { ",\"hint\":\(json(flat($0)))" } ?? ""
-        return "{\"code\":\(failure.code.rawValue),\"kind\":\(json(failure.code.kind)),"
+        return "{\"code\":\(failure.code.rawValue),\"kind\":\(json(failure.code.word)),"
             + "\"message\":\(json(flat(failure.message)))\(hint)}"
     }
 

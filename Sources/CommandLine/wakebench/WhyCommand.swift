@@ -29,7 +29,7 @@ enum WhyCommand {
         if let since {
             print(why.table(since: since))
         } else if let event {
-            guard let text = why.explanation(.event(event)) else { throw unknown(event, log, folder) }
+            guard let text = why.explanation(event: event) else { throw unknown(event, log, folder) }
             print(text)
         } else if arguments.rest.count == 2 {
             print(try filtered(arguments.rest[1], why, app, log))

@@ -96,9 +96,8 @@ package struct AreaAnswers: Hashable, Sendable {
     init(_ node: YAMLNode?) throws(FileError) {
         guard let node else { return }
         let fields = try Fields(node, of: "authorizations", keys: ["bluetooth", "microphone", "background-location"])
-        bluetoothAuthorization =
-            try fields.value("bluetooth", BluetoothAuthorization.init(answer:)) ?? bluetoothAuthorization
-        microphone = try fields.value("microphone", MicrophonePermission.init(answer:)) ?? microphone
+        bluetoothAuthorization = try fields["bluetooth"]?.word("authorization") ?? bluetoothAuthorization
+        microphone = try fields["microphone"]?.word("permission") ?? microphone
         keepsWhenInUse = try fields.value("background-location", UserAction.init(backgroundLocation:)) == .keepWhenInUse
     }
 }
@@ -151,7 +150,7 @@ package enum Verb: Hashable, Sendable {
     /// What scripted apps do with their sound from now on.
     case sound(apps: [Int], ScriptedApp.SoundAct)
     /// The call servers do something beside their plan, on each connection that they have.
-    case call(devices: [Int], CallAct)
+    case call(devices: [Int], CallServer.Step)
     /// A line for the timeline.
     case note(String)
 }

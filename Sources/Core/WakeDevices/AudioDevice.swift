@@ -15,19 +15,13 @@ package struct AudioDevice: Hashable, Sendable {
     package var plugged: Bool
     /// The identifier of the sound card that is the device on a real end, such as `Loopback`.
     package var card: String?
-    package var faults: [Fault]
+    package var faults: [DeviceFault<Effect>]
 
     /// What its microphone hears.
     package enum Sound: Hashable, Sendable {
         case silence
         /// A sine of half the full range, in hertz.
         case tone(Double)
-    }
-
-    /// A way in which the device can misbehave once armed.
-    package struct Fault: Hashable, Sendable {
-        package var name: String
-        package var effect: Effect
     }
 
     /// What an armed fault does.
@@ -46,7 +40,6 @@ extension AudioDevice: Device {
     package static let keys = ["name", "output", "input", "hears", "plugged", "card", "faults"]
 
     package var form: DeviceFile { .audio(self) }
-    package var faultNames: [String] { faults.map(\.name) }
 
     package init(_ fields: Fields) throws(FileError) {
         file = fields.node.file
@@ -76,16 +69,15 @@ extension AudioDevice.Sound {
     }
 }
 
-extension AudioDevice.Fault: DeviceFault {
+extension AudioDevice.Effect: FaultEffect {
     package static let effects = ["removed", "underruns"]
 
-    package init(name: String, _ key: String, _ value: YAMLNode, _ fields: Fields) throws(FileError) {
-        self.name = name
+    package init(_ key: String, _ value: YAMLNode, _ fields: Fields) throws(FileError) {
         if key == "underruns" {
-            effect = .underruns(UInt32(try value.integer(in: 1...100_000)))
+            self = .underruns(UInt32(try value.integer(in: 1...100_000)))
         } else {
             guard try value.bool() else { throw value.error(expected: "true") }
-            effect = .removed
+            self = .removed
         }
     }
 }

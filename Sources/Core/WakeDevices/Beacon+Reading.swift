@@ -10,7 +10,6 @@ extension Beacon: Device {
         ["address", "uuid", "major", "minor", "measured-power", "interval", "repeat", "radio", "faults"] + places
 
     package var form: DeviceFile { .beacon(self) }
-    package var faultNames: [String] { faults.map(\.name) }
 
     package init(_ fields: Fields) throws(FileError) {
         file = fields.node.file
@@ -28,7 +27,7 @@ extension Beacon: Device {
         }
         let (key, value) = try fields.one(of: Self.places, called: "a place")
         if key == "distance" {
-            place = .distance(try DistanceTimetable(value, repeats: fields["repeat"]))
+            place = .distance(try DistanceTimetable(value, fields))
         } else {
             try fields.refuse(["repeat"], beside: key)
             place = try Place(value)
@@ -69,18 +68,17 @@ extension Beacon.Radio {
     }
 }
 
-extension Beacon.Fault: DeviceFault {
+extension Beacon.Effect: FaultEffect {
     package static let effects = ["silent", "weaken", "measured-power", "renumber"]
 
-    package init(name: String, _ key: String, _ value: YAMLNode, _ fields: Fields) throws(FileError) {
-        self.name = name
+    package init(_ key: String, _ value: YAMLNode, _ fields: Fields) throws(FileError) {
         switch key {
-        case "silent": effect = .silent(try value.interval())
-        case "weaken": effect = .weaken(try value.decimal(in: 0...100, of: "decibels"))
-        case "measured-power": effect = .measuredPower(Int8(try value.integer(in: -127...20)))
+        case "silent": self = .silent(try value.interval())
+        case "weaken": self = .weaken(try value.decimal(in: 0...100, of: "decibels"))
+        case "measured-power": self = .measuredPower(Int8(try value.integer(in: -127...20)))
         default:
             let fields = try Fields(value, of: "new numbers", keys: ["major", "minor"])
-            effect = .renumber(
+            self = .renumber(
                 major: UInt16(try fields.required("major").integer(in: 0...65_535)),
                 minor: UInt16(try fields.required("minor").integer(in: 0...65_535))
             )
@@ -89,16 +87,13 @@ extension Beacon.Fault: DeviceFault {
 }
 
 extension DistanceTimetable {
-    init(_ node: YAMLNode, repeats: YAMLNode?) throws(FileError) {
+    init(_ node: YAMLNode, _ fields: Fields) throws(FileError) {
         let nodes = try node.list(expecting: "distances", limit: 10_000)
         if nodes.isEmpty { throw node.error(found: "an empty list", expected: "at least one distance") }
         var legs: [Leg] = []
         for node in nodes { legs.append(try Leg(node, from: legs.last)) }
-        let again = try repeats?.bool() ?? false
-        if again, !legs.contains(where: { $0.after > .zero || $0.over > .zero }), let repeats {
-            throw repeats.error(found: "a repetition that takes no time", expected: "a pause in distance")
-        }
-        self.init(legs: legs, repeats: again)
+        let takesTime = legs.contains { $0.after > .zero || $0.over > .zero }
+        self.init(legs: legs, repeats: try fields.repeats(takesTime: takesTime, else: "a pause in distance"))
     }
 }
 

@@ -16,7 +16,7 @@ package struct Beacon: Hashable, Sendable {
     package var interval: Instant.Span
     package var place: Place
     package var radio: Radio
-    package var faults: [Fault]
+    package var faults: [DeviceFault<Effect>]
 
     /// Where the beacon is.
     package enum Place: Hashable, Sendable {
@@ -38,12 +38,6 @@ package struct Beacon: Hashable, Sendable {
         package var loss = 0.05
     }
 
-    /// A way in which the beacon can misbehave once armed.
-    package struct Fault: Hashable, Sendable {
-        package var name: String
-        package var effect: Effect
-    }
-
     /// What an armed fault does.
     package enum Effect: Hashable, Sendable {
         /// Nothing is advertised for this long.
@@ -54,20 +48,6 @@ package struct Beacon: Hashable, Sendable {
         case measuredPower(Int8)
         /// From now on another major and minor are advertised, as after a reset of its settings.
         case renumber(major: UInt16, minor: UInt16)
-    }
-
-    /// The data of Apple's company number as it is advertised, without the number: 02 15, UUID, major, minor, power.
-    package var payload: [UInt8] {
-        var bytes: [UInt8] = [0x02, 0x15]
-        let digits = Array(uuid.utf8.filter { $0 != UInt8(ascii: "-") })
-        for place in stride(from: 0, to: digits.count, by: 2) {
-            bytes.append(UInt8(String(decoding: digits[place..<place + 2], as: UTF8.self), radix: 16) ?? 0)
-        }
-        for number in [major, minor] {
-            bytes.append(UInt8(truncatingIfNeeded: number >> 8))
-            bytes.append(UInt8(truncatingIfNeeded: number))
-        }
-        return bytes + [UInt8(bitPattern: measuredPower)]
     }
 
     /// The beacon that a scenario's `count` makes of this one: its address and its minor are the next but `number` - 1.
@@ -120,16 +100,12 @@ package struct DistanceTimetable: Hashable, Sendable {
             time = Instant.Span(nanoseconds: time.nanoseconds % total.nanoseconds)
             before = legs[legs.count - 1].metres
         }
-        var (low, high) = (0, legs.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if ends[middle] <= time { low = middle + 1 } else { high = middle }
-        }
-        if low > 0 { before = legs[low - 1].metres }
-        guard low < legs.count else { return before }
-        let left = ends[low].nanoseconds - time.nanoseconds
-        guard left < legs[low].over.nanoseconds else { return before }
-        guard let before, let metres = legs[low].metres else { return legs[low].metres }
-        return metres + (before - metres) * Double(left) / Double(legs[low].over.nanoseconds)
+        let place = ends.sortedCount { $0 <= time }
+        if place > 0 { before = legs[place - 1].metres }
+        guard place < legs.count else { return before }
+        let left = ends[place].nanoseconds - time.nanoseconds
+        guard left < legs[place].over.nanoseconds else { return before }
+        guard let before, let metres = legs[place].metres else { return legs[place].metres }
+        return metres + (before - metres) * Double(left) / Double(legs[place].over.nanoseconds)
     }
 }

@@ -6,7 +6,6 @@ extension BluetoothCentral: Device {
     package static let keys = ["name", "address", "mtu", "interval", "overflow", "script", "repeat", "faults"]
 
     package var form: DeviceFile { .central(self) }
-    package var faultNames: [String] { faults.map(\.name) }
 
     package init(_ fields: Fields) throws(FileError) {
         file = fields.node.file
@@ -23,10 +22,8 @@ extension BluetoothCentral: Device {
         readsOverflow = try fields["overflow"]?.bool() ?? true
         let steps = try fields.required("script").list(expecting: "steps", limit: 10_000)
         script = try steps.map(Step.init)
-        repeats = try fields["repeat"]?.bool() ?? false
-        if repeats, !script.contains(where: { $0.action != .wait(.zero) }), let node = fields["repeat"] {
-            throw node.error(found: "a repetition that takes no time", expected: "steps in script")
-        }
+        let takesTime = script.contains { $0.action != .wait(.zero) }
+        repeats = try fields.repeats(takesTime: takesTime, else: "steps in script")
         faults = try fields.faults()
         try checkLinks(steps)
     }
@@ -43,7 +40,7 @@ extension BluetoothCentral: Device {
             case .disconnect where isLinked: isLinked = false
             case .disconnect, .discover, .read, .write, .subscribe, .unsubscribe, .awaitValues, .exchange:
                 if !isLinked {
-                    throw node.error(found: "'\(step.action.word)' without a link", expected: "'connect' before it")
+                    throw node.error(found: "'\(step.word)' without a link", expected: "'connect' before it")
                 }
             }
         }
@@ -60,24 +57,6 @@ extension BluetoothCentral: Device {
     }
 }
 
-extension BluetoothCentral.Action {
-    /// The key of a step in a device file.
-    package var word: String {
-        switch self {
-        case .wait: "wait"
-        case .connect: "connect"
-        case .discover: "discover"
-        case .read: "read"
-        case .write: "write"
-        case .subscribe: "subscribe"
-        case .unsubscribe: "unsubscribe"
-        case .awaitValues: "await"
-        case .exchange: "exchange"
-        case .disconnect: "disconnect"
-        }
-    }
-}
-
 extension BluetoothCentral.Step {
     private static let verbs = [
         "wait", "connect", "discover", "read", "write", "subscribe", "unsubscribe", "await", "exchange", "disconnect",
@@ -90,7 +69,8 @@ extension BluetoothCentral.Step {
 
     init(_ node: YAMLNode) throws(FileError) {
         line = node.line
-        if case .scalar = node.content {
+        if case .scalar(let text, _) = node.content {
+            word = text
             action = try node.word("step", among: Self.verbs) { word in
                 switch word {
                 case "discover": .discover
@@ -104,6 +84,7 @@ extension BluetoothCentral.Step {
         let fields = try Fields(node, of: "a step", keys: Self.verbs + extras)
         let (key, value) = try fields.one(of: Self.verbs, called: "a thing to do")
         try fields.refuse(extras.filter { Self.extras[key]?.contains($0) != true }, beside: key)
+        word = key
         action = try Self.action(key, value, fields)
     }
 
@@ -134,17 +115,16 @@ extension BluetoothCentral.Step {
     }
 }
 
-extension BluetoothCentral.Fault: DeviceFault {
+extension BluetoothCentral.Effect: FaultEffect {
     package static let effects = ["disconnect-after", "never-confirm", "slow-reader"]
 
-    package init(name: String, _ key: String, _ value: YAMLNode, _ fields: Fields) throws(FileError) {
-        self.name = name
+    package init(_ key: String, _ value: YAMLNode, _ fields: Fields) throws(FileError) {
         switch key {
-        case "disconnect-after": effect = .disconnectAfter(try value.integer(in: 1...1_000_000))
-        case "slow-reader": effect = .slowReader(try value.interval())
+        case "disconnect-after": self = .disconnectAfter(try value.integer(in: 1...1_000_000))
+        case "slow-reader": self = .slowReader(try value.interval())
         default:
             guard try value.bool() else { throw value.error(expected: "true, or no such fault") }
-            effect = .neverConfirm
+            self = .neverConfirm
         }
     }
 }

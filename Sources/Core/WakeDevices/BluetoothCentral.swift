@@ -17,11 +17,13 @@ package struct BluetoothCentral: Hashable, Sendable {
     package var script: [Step]
     /// Whether the script begins again after its last step.
     package var repeats: Bool
-    package var faults: [Fault]
+    package var faults: [DeviceFault<Effect>]
 
     /// One thing that the central does.
     package struct Step: Hashable, Sendable {
         package var line: Int
+        /// Its key in the file.
+        package var word: String
         package var action: Action
     }
 
@@ -55,12 +57,6 @@ package struct BluetoothCentral: Hashable, Sendable {
         case command
         /// Prepared in pieces and executed at once.
         case prepared
-    }
-
-    /// A way in which the central can misbehave once armed.
-    package struct Fault: Hashable, Sendable {
-        package var name: String
-        package var effect: Effect
     }
 
     /// What an armed fault does.

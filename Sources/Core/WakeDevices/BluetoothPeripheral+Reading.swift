@@ -6,7 +6,6 @@ extension BluetoothPeripheral: Device {
     package static let keys = ["name", "address", "advertising", "gatt", "l2cap", "pairing", "faults"]
 
     package var form: DeviceFile { .peripheral(self) }
-    package var faultNames: [String] { faults.map(\.name) }
 
     package init(_ fields: Fields) throws(FileError) {
         self.init(
@@ -160,58 +159,65 @@ extension BluetoothPeripheral.Descriptor {
     }
 }
 
-extension BluetoothPeripheral.Fault: DeviceFault {
+extension BluetoothPeripheral.Effect: FaultEffect {
     package static let effects = [
         "late-subscribe-answer", "disconnect-after", "stale-handles", "no-answer", "hold-notifications", "cut-values",
         "close-channel-after", "refuse-channels",
     ]
 
-    package init(name: String, _ key: String, _ value: YAMLNode, _ fields: Fields) throws(FileError) {
-        self.name = name
+    package init(_ key: String, _ value: YAMLNode, _ fields: Fields) throws(FileError) {
         switch key {
-        case "late-subscribe-answer": effect = .lateSubscribeAnswer(try value.interval())
-        case "disconnect-after": effect = .disconnectAfter(try value.integer(in: 1...1_000_000))
-        case "stale-handles": effect = .staleHandles(try value.integer(in: 1...1000))
-        case "no-answer": effect = .noAnswer(try value.interval())
-        case "hold-notifications": effect = .holdNotifications(try value.interval())
-        case "close-channel-after": effect = .closeChannelAfter(try value.integer(in: 1...1_000_000))
+        case "late-subscribe-answer": self = .lateSubscribeAnswer(try value.interval())
+        case "disconnect-after": self = .disconnectAfter(try value.integer(in: 1...1_000_000))
+        case "stale-handles": self = .staleHandles(try value.integer(in: 1...1000))
+        case "no-answer": self = .noAnswer(try value.interval())
+        case "hold-notifications": self = .holdNotifications(try value.interval())
+        case "close-channel-after": self = .closeChannelAfter(try value.integer(in: 1...1_000_000))
         case "refuse-channels":
             guard try value.bool() else { throw value.error(expected: "true, or no such fault") }
-            effect = .refuseChannels
-        default: effect = .cutValues(try value.integer(in: 0...512))
+            self = .refuseChannels
+        default: self = .cutValues(try value.integer(in: 0...512))
         }
     }
 }
 
 extension Timetable {
     /// The keys `notifications` and `repeat` of a characteristic, or the like.
-    init(_ fields: Fields, values key: String = "notifications") throws(FileError) {
-        entries = try fields.list(key, Entry.init)
-        repeats = try fields["repeat"]?.bool() ?? false
-        if repeats && !takesTime, let node = fields["repeat"] {
-            throw node.error(found: "a repetition that takes no time", expected: "a pause in \(key)")
-        }
+    init(
+        _ fields: Fields,
+        values key: String = "notifications",
+        of what: String? = nil,
+        _ entry: (YAMLNode) throws(FileError) -> Entry = Entry.init
+    ) throws(FileError) {
+        entries = try fields.list(key, of: what, entry)
+        repeats = try fields.repeats(takesTime: takesTime, else: "a pause in \(key)")
     }
 }
 
 extension Timetable.Entry {
     init(_ node: YAMLNode) throws(FileError) {
         let fields = try Fields(node, of: "a notification", keys: ["after", "every", "values", "counter"])
-        after = try fields["after"]?.duration() ?? .zero
         let (key, value) = try fields.one(of: ["values", "counter"], called: "values")
-        if key == "counter" {
-            try fields.refuse(["every"], beside: "counter")
-            let fields = try Fields(value, of: "a counter", keys: ["from", "count", "every", "width", "prefix"])
-            values = .counter(try Timetable.Counter(fields))
-            every = try fields.required("every").interval()
-        } else {
+        guard key == "counter" else {
             let list = try value.list(expecting: "values").map { (node) throws(FileError) in try node.hex() }
-            if list.isEmpty { throw value.error(found: "an empty list", expected: "at least one value") }
-            values = .list(list)
-            every = try fields["every"]?.interval() ?? .zero
-            if list.count > 1 && every == .zero {
-                throw node.error(found: "several values without 'every'", expected: "the time between them")
-            }
+            try self.init(.list(list), fields, value)
+            return
+        }
+        let after = try fields["after"]?.duration() ?? .zero
+        try fields.refuse(["every"], beside: "counter")
+        let counter = try Fields(value, of: "a counter", keys: ["from", "count", "every", "width", "prefix"])
+        let values = Timetable.Values.counter(try Timetable.Counter(counter))
+        self.init(after: after, every: try counter.required("every").interval(), values: values)
+    }
+
+    /// Values, with the keys `after` and `every`.
+    init(_ values: Timetable.Values, _ fields: Fields, _ node: YAMLNode) throws(FileError) {
+        self.values = values
+        after = try fields["after"]?.duration() ?? .zero
+        every = try fields["every"]?.interval() ?? .zero
+        if values.count == 0 { throw node.error(found: "an empty list", expected: "at least one value") }
+        if values.count > 1, every == .zero {
+            throw fields.node.error(found: "several values without 'every'", expected: "the time between them")
         }
     }
 }

@@ -13,7 +13,7 @@ package struct BluetoothPeripheral: Hashable, Sendable {
     /// The L2CAP channels that it offers.
     package var channels: [Channel]
     package var pairing: Pairing
-    package var faults: [Fault]
+    package var faults: [DeviceFault<Effect>]
 
     /// What the link must be before an attribute can be used.
     package enum Security: UInt8, Comparable, CaseIterable, Codable, Sendable {
@@ -96,12 +96,6 @@ package struct BluetoothPeripheral: Hashable, Sendable {
         package var line: Int
     }
 
-    /// A way in which the peripheral can misbehave once armed.
-    package struct Fault: Hashable, Sendable {
-        package var name: String
-        package var effect: Effect
-    }
-
     /// What an armed fault does.
     package enum Effect: Hashable, Sendable {
         /// Subscribing is answered this much later.
@@ -129,14 +123,6 @@ package struct BluetoothPeripheral: Hashable, Sendable {
     package var wantsPairing: Bool {
         pairing != .justWorks || channels.contains { $0.security != .none }
             || services.contains { $0.characteristics.contains { $0.security != .none } }
-    }
-
-    /// The first characteristic of a UUID.
-    package func characteristic(_ uuid: String) -> Characteristic? {
-        for service in services {
-            if let found = service.characteristics.first(where: { $0.uuid == uuid }) { return found }
-        }
-        return nil
     }
 }
 

@@ -12,7 +12,6 @@ extension CallServer: Device {
     static let textLimit = 65_536
 
     package var form: DeviceFile { .callServer(self) }
-    package var faultNames: [String] { faults.map(\.name) }
 
     package init(_ fields: Fields) throws(FileError) {
         self.init(
@@ -21,8 +20,8 @@ extension CallServer: Device {
             framing: try fields["messages"]?.word("way to tell messages apart", of: Framing.allCases, \.rawValue)
                 ?? .sip,
             plan: try fields.list("plan", of: "steps of a plan", limit: Self.listLimit) { (node) throws(FileError) in
-                let fields = try Fields(node, of: "a step of a plan", keys: Step.keys)
-                let (key, value) = try fields.one(of: Step.keys, called: "something to do")
+                let fields = try Fields(node, of: "a step of a plan", keys: Step.effects)
+                let (key, value) = try fields.one(of: Step.effects, called: "something to do")
                 return try Step(key, value)
             },
             answers: try fields.list("answers", limit: Self.listLimit, Answer.init),
@@ -32,10 +31,6 @@ extension CallServer: Device {
 }
 
 extension CallServer.Step {
-    fileprivate static let keys = [
-        "send", "pour", "await", "pause", "stall", "garbage", "half-close", "close", "reset",
-    ]
-
     /// Reads the one key of a step.
     fileprivate init(_ key: String, _ value: YAMLNode) throws(FileError) {
         switch key {
@@ -60,26 +55,30 @@ extension CallServer.Answer {
     }
 }
 
-extension CallServer.Fault: DeviceFault {
-    package static let effects = CallServer.Step.keys
+extension CallServer.Step: FaultEffect {
+    package static let effects = [
+        "send", "pour", "await", "pause", "stall", "garbage", "half-close", "close", "reset",
+    ]
 
-    package init(name: String, _ key: String, _ value: YAMLNode, _ fields: Fields) throws(FileError) {
-        self.name = name
-        step = try CallServer.Step(key, value)
-        if case .await = step { throw fields.node.error(found: "a fault that waits", expected: "another effect") }
+    package init(_ key: String, _ value: YAMLNode, _ fields: Fields) throws(FileError) {
+        try self.init(key, value)
+        if case .await = self { throw fields.node.error(found: "a fault that waits", expected: "another effect") }
     }
 }
 
-extension CallAct {
+extension CallServer.Step {
+    /// The keys of a scenario's step that says what a server does beside its plan.
+    static let acts = ["say", "act"]
+
     /// Reads what a step of a scenario says beside `voip`.
     init(_ fields: Fields) throws(FileError) {
-        let (key, value) = try fields.one(of: Self.keys, called: "what the server does")
+        let (key, value) = try fields.one(of: Self.acts, called: "what the server does")
         if key == "say" {
             self = .send(try value.message())
             return
         }
-        let acts: [(word: String, act: CallAct)] = [("close", .close), ("half-close", .halfClose), ("reset", .reset)]
-        self = try value.word("act of a call server", of: acts, \.word).act
+        let acts: KeyValuePairs<String, Self> = ["close": .close, "half-close": .halfClose, "reset": .reset]
+        self = try value.word("act of a call server", of: Array(acts), \.key).value
     }
 }
 

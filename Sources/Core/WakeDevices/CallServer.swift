@@ -12,7 +12,8 @@ package struct CallServer: Hashable, Sendable {
     package var plan: [Step]
     /// What it answers to messages that the plan does not wait for; the first that fits.
     package var answers: [Answer]
-    package var faults: [Fault]
+    /// What goes wrong on every connection that there is when a fault is armed.
+    package var faults: [DeviceFault<Step>]
 
     /// How messages are told apart.
     package enum Framing: String, CaseIterable, Sendable {
@@ -50,23 +51,6 @@ package struct CallServer: Hashable, Sendable {
         package var prefix: String
         package var text: String
     }
-
-    /// Something to go wrong, on every connection that there is when it is armed.
-    package struct Fault: Hashable, Sendable {
-        package var name: String
-        package var step: Step
-    }
-}
-
-/// What a scenario's step makes a call server do beside its plan.
-package enum CallAct: Hashable, Sendable {
-    case send(String)
-    case halfClose
-    case close
-    case reset
-
-    /// The keys of a step that says so.
-    static let keys = ["say", "act"]
 }
 
 /// Bytes that tell by their place what they must be: the same from the same seed, in blocks that each begin with their

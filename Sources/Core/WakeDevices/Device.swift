@@ -9,12 +9,15 @@ package protocol Device: Hashable, Sendable {
     /// The keys of such a file beside `device`.
     static var keys: [String] { get }
 
+    /// What its faults do.
+    associatedtype Effect: FaultEffect
+
     init(_ fields: Fields) throws(FileError)
 
     /// The path of the file.
     var file: String { get }
-    /// The names of its faults, in the order of the file.
-    var faultNames: [String] { get }
+    /// In the order of the file.
+    var faults: [DeviceFault<Effect>] { get }
     /// As a device of a scenario.
     var form: DeviceFile { get }
     /// What a scenario's `count` makes of it: the same thing, with the next numbers.
@@ -25,6 +28,8 @@ extension Device {
     package static var article: String { "a device" }
 
     package func copy(_ number: Int) -> Self { self }
+
+    var faultNames: [String] { faults.map(\.name) }
 
     /// Reads a device file.
     ///
@@ -49,30 +54,35 @@ extension Device {
 }
 
 /// A way in which a device can misbehave once armed.
-package protocol DeviceFault: Hashable, Sendable {
-    var name: String { get }
+package struct DeviceFault<Effect: FaultEffect>: Hashable, Sendable {
+    package var name: String
+    package var effect: Effect
+}
+
+/// What an armed fault does.
+package protocol FaultEffect: Hashable, Sendable {
     /// What a fault can do: the key of each effect.
     static var effects: [String] { get }
     /// The keys that some effects have beside.
     static var extras: [String] { get }
 
     /// Reads an effect.
-    init(name: String, _ effect: String, _ value: YAMLNode, _ fields: Fields) throws(FileError)
+    init(_ effect: String, _ value: YAMLNode, _ fields: Fields) throws(FileError)
 }
 
-extension DeviceFault {
+extension FaultEffect {
     package static var extras: [String] { [] }
 }
 
 extension Fields {
     /// The faults of a device.
-    func faults<Fault: DeviceFault>(limit: Int = 256) throws(FileError) -> [Fault] {
-        var faults: [Fault] = []
+    func faults<Effect: FaultEffect>(limit: Int = 256) throws(FileError) -> [DeviceFault<Effect>] {
+        var faults: [DeviceFault<Effect>] = []
         for node in try self["faults"]?.list(expecting: "faults", limit: limit) ?? [] {
-            let fields = try Fields(node, of: "a fault", keys: ["name"] + Fault.extras + Fault.effects)
+            let fields = try Fields(node, of: "a fault", keys: ["name"] + Effect.extras + Effect.effects)
             let name = try fields.required("name").text(expecting: "a name")
-            let (effect, value) = try fields.one(of: Fault.effects, called: "an effect")
-            let fault = try Fault(name: name, effect, value, fields)
+            let (effect, value) = try fields.one(of: Effect.effects, called: "an effect")
+            let fault = DeviceFault(name: name, effect: try Effect(effect, value, fields))
             if faults.contains(where: { $0.name == name }) {
                 throw node.error(found: "a second fault '\(name)'", expected: "another name")
             }

@@ -10,7 +10,6 @@ extension ExternalAccessory: Device {
     ]
 
     package var form: DeviceFile { .accessory(self) }
-    package var faultNames: [String] { faults.map(\.name) }
 
     package init(_ fields: Fields) throws(FileError) {
         let nodes = try fields.required("protocols").list(expecting: "protocols", limit: 32)
@@ -134,23 +133,22 @@ extension ExternalAccessory.Presence {
     }
 }
 
-extension ExternalAccessory.Fault: DeviceFault {
+extension ExternalAccessory.Effect: FaultEffect {
     private static let pulling = ["unplug-after-received", "unplug-after-sent"]
     package static let effects = pulling + ["stall", "garbage", "flood"]
     package static let extras = ["back-after"]
 
-    package init(name: String, _ key: String, _ value: YAMLNode, _ fields: Fields) throws(FileError) {
-        self.name = name
+    package init(_ key: String, _ value: YAMLNode, _ fields: Fields) throws(FileError) {
         let bytes = 1...100_000_000
-        switch key {
-        case "unplug-after-received": effect = .unplugAfterReceived(try value.integer(in: bytes))
-        case "unplug-after-sent": effect = .unplugAfterSent(try value.integer(in: bytes))
-        case "stall": effect = .stall(try value.interval())
-        case "garbage": effect = .garbage(try value.integer(in: 1...65_536))
-        default: effect = .flood(try value.integer(in: bytes))
-        }
         if !Self.pulling.contains(key) { try fields.refuse(Self.extras, beside: key) }
-        backAfter = try fields["back-after"]?.interval()
+        let back = try fields["back-after"]?.interval()
+        switch key {
+        case "unplug-after-received": self = .unplugAfterReceived(try value.integer(in: bytes), backAfter: back)
+        case "unplug-after-sent": self = .unplugAfterSent(try value.integer(in: bytes), backAfter: back)
+        case "stall": self = .stall(try value.interval())
+        case "garbage": self = .garbage(try value.integer(in: 1...65_536))
+        default: self = .flood(try value.integer(in: bytes))
+        }
     }
 }
 
@@ -158,7 +156,7 @@ extension Timetable {
     /// The keys `send` and `repeat` of what an accessory sends: values as text, as hexadecimal digits, as a counter or as a
     /// long pattern.
     init(ofAccessory fields: Fields) throws(FileError) {
-        entries = try fields.list("send", of: "values") { (node) throws(FileError) in
+        try self.init(fields, values: "send", of: "values") { (node) throws(FileError) in
             let fields = try Fields(
                 node,
                 of: "values",
@@ -174,22 +172,6 @@ extension Timetable {
                 return try Entry(.list(list), fields, value)
             default: return try Entry(.pattern(try Pattern(value)), fields, value)
             }
-        }
-        repeats = try fields["repeat"]?.bool() ?? false
-        if repeats, !takesTime, let node = fields["repeat"] {
-            throw node.error(found: "a repetition that takes no time", expected: "a pause in send")
-        }
-    }
-}
-
-extension Timetable.Entry {
-    fileprivate init(_ values: Timetable.Values, _ fields: Fields, _ node: YAMLNode) throws(FileError) {
-        self.values = values
-        after = try fields["after"]?.duration() ?? .zero
-        every = try fields["every"]?.interval() ?? .zero
-        if values.count == 0 { throw node.error(found: "an empty list", expected: "at least one value") }
-        if values.count > 1, every == .zero {
-            throw fields.node.error(found: "several values without 'every'", expected: "the time between them")
         }
     }
 }
@@ -223,12 +205,8 @@ extension YAMLNode {
     /// The name of a protocol.
     func accessoryProtocol() throws(FileError) -> String {
         let expected = "a reverse-DNS name such as com.example.log"
-        let text = try text(expecting: expected)
-        let plain = text.unicodeScalars.allSatisfy { scalar in
-            scalar.isASCII
-                && (Character(scalar).isLetter || Character(scalar).isNumber || ".-_".unicodeScalars.contains(scalar))
-        }
-        guard plain, text.contains("."), (3...155).contains(text.utf8.count) else { throw error(expected: expected) }
+        let text = try identifier(expected, marks: ".-_", length: 3...155)
+        guard text.contains(".") else { throw error(expected: expected) }
         return text
     }
 }

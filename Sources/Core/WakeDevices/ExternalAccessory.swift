@@ -16,7 +16,7 @@ package struct ExternalAccessory: Hashable, Sendable {
     package var protocols: [AccessoryProtocol]
     /// When it is plugged in and pulled, or in range and not; empty for one that is there from the beginning to the end.
     package var presence: [Presence] = []
-    package var faults: [Fault] = []
+    package var faults: [DeviceFault<Effect>] = []
 
     /// How the accessory is found.
     package enum Transport: Hashable, Sendable {
@@ -103,21 +103,14 @@ package struct ExternalAccessory: Hashable, Sendable {
         package var attached: Bool
     }
 
-    /// A way in which the accessory can misbehave once armed.
-    package struct Fault: Hashable, Sendable {
-        package var name: String
-        package var effect: Effect
-        /// Of one that pulls the accessory: how long it stays away; nil for good. It comes back as a new connection, and on USB under
-        /// the next free number.
-        package var backAfter: Instant.Span?
-    }
-
     /// What an armed fault does, once, over all sessions of the accessory.
+    ///
+    /// One that is pulled comes back after a time, unless that is nil: as a new connection, and on USB under the next free number.
     package enum Effect: Hashable, Sendable {
         /// It is pulled when it has taken so many more bytes: in the middle of a write.
-        case unplugAfterReceived(Int)
+        case unplugAfterReceived(Int, backAfter: Instant.Span? = nil)
         /// It is pulled when it has sent so many more values.
-        case unplugAfterSent(Int)
+        case unplugAfterSent(Int, backAfter: Instant.Span? = nil)
         /// It neither takes nor sends anything for this long.
         case stall(Instant.Span)
         /// It sends so many bytes of nonsense before the next value.

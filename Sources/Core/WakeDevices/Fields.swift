@@ -15,9 +15,7 @@ package struct Fields {
             throw node.error(expected: "a mapping, \(what)")
         }
         for entry in entries where !keys.contains(entry.key) {
-            throw FileError(
-                file: node.file,
-                line: entry.keyLine,
+            throw entry.error(
                 found: "unknown key '\(excerpt(entry.key))' in \(what)",
                 expected: suggestion(for: entry.key, among: keys)
             )
@@ -57,6 +55,13 @@ package struct Fields {
         try self[key]?.list(expecting: what ?? key, limit: limit).map(read) ?? []
     }
 
+    /// The key `repeat`; a repetition that takes no time is refused.
+    func repeats(takesTime: Bool, else expected: String) throws(FileError) -> Bool {
+        guard let node = self["repeat"], try node.bool() else { return false }
+        if !takesTime { throw node.error(found: "a repetition that takes no time", expected: expected) }
+        return true
+    }
+
     /// The one key of `choices` that is present, with its value.
     ///
     /// - Throws: ``FileError`` when there is none or more than one.
@@ -66,9 +71,7 @@ package struct Fields {
             throw node.error(found: "\(what) without \(name)", expected: "one of \(choices.joined(separator: ", "))")
         }
         if found.count > 1 {
-            throw FileError(
-                file: node.file,
-                line: found[1].keyLine,
+            throw found[1].error(
                 found: "'\(found[1].key)' beside '\(first.key)' in \(what)",
                 expected: "one of the two"
             )
@@ -79,9 +82,7 @@ package struct Fields {
     /// Refuses the keys that mean nothing beside what else is there.
     func refuse(_ keys: [String], beside other: String) throws(FileError) {
         for entry in entries where keys.contains(entry.key) {
-            throw FileError(
-                file: node.file,
-                line: entry.keyLine,
+            throw entry.error(
                 found: "'\(entry.key)' beside '\(other)' in \(what)",
                 expected: "one of the two"
             )
@@ -133,6 +134,17 @@ extension YAMLNode {
         return text
     }
 
+    /// A text of letters, digits and a few marks.
+    func identifier(_ expected: String, marks: String, length: ClosedRange<Int>) throws(FileError) -> String {
+        let text = try text(expecting: expected)
+        let plain = text.unicodeScalars.allSatisfy { scalar in
+            let letter = Character(scalar)
+            return scalar.isASCII && (letter.isLetter || letter.isNumber || marks.contains(letter))
+        }
+        guard plain, length.contains(text.utf8.count) else { throw error(expected: expected) }
+        return text
+    }
+
     /// The members of a list, at most `limit`.
     func list(expecting what: String, limit: Int = 100_000) throws(FileError) -> [YAMLNode] {
         guard case .sequence(let nodes) = content else { throw error(expected: "a list of \(what)") }
@@ -143,11 +155,10 @@ extension YAMLNode {
     }
 
     func bool() throws(FileError) -> Bool {
-        switch try text(expecting: "true or false") {
-        case "true", "yes", "on": return true
-        case "false", "no", "off": return false
-        default: throw error(expected: "true or false")
-        }
+        let expected = "true or false"
+        let word = SettingText.word(try text(expecting: expected), among: ["on", "off"])
+        guard let word else { throw error(expected: expected) }
+        return word == "on"
     }
 
     func integer(in range: ClosedRange<Int>) throws(FileError) -> Int {
@@ -194,6 +205,11 @@ extension YAMLNode {
     /// The member of a closed list that a word stands for.
     func word<Value>(_ what: String, of all: [Value], _ name: (Value) -> String) throws(FileError) -> Value {
         try word(what, among: all.map(name)) { word in all.first { name($0) == word } }
+    }
+
+    /// Any member of a list whose members have words.
+    func word<Value: Worded>(_ what: String) throws(FileError) -> Value {
+        try word(what, of: Array(Value.allCases), \.word)
     }
 }
 

@@ -11,13 +11,6 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What would be right.
     package var expected: String
 
-    package init(file: String, line: Int, found: String, expected: String) {
-        self.file = file
-        self.line = line
-        self.found = found
-        self.expected = expected
-    }
-
     package var description: String {
         let place = line > 0 ? "\(file):\(line)" : file
         // A path and a name of the file's own may hold line ends.

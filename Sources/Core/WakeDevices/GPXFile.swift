@@ -19,14 +19,9 @@ package struct GPXFile: Hashable, Sendable {
 
     package var points: [Point]
 
-    /// Reads a file.
+    /// Reads the text of a file; `file` is for errors.
     ///
     /// - Throws: ``FileError`` with the line and what was expected.
-    package static func load(file: String) throws(FileError) -> GPXFile {
-        try parse(try InputFile.read(file), file: file)
-    }
-
-    /// Reads the text of a file; `file` is for errors.
     package static func parse(_ bytes: [UInt8], file: String) throws(FileError) -> GPXFile {
         guard bytes.count <= YAMLReader.byteLimit else {
             throw FileError(

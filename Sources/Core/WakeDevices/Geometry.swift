@@ -6,10 +6,8 @@ import WakeModel
 /// All of it goes over unit vectors, so that the poles and the antimeridian are places like any other. A sphere differs
 /// from the ellipsoid by at most 0.6 % of a distance.
 package enum Geometry {
-    /// The mean radius of the Earth in metres.
-    package static let earthRadius = Sphere.radius
     /// The longest way between two places, in metres.
-    package static let longestDistance = Double.pi * earthRadius
+    package static let longestDistance = Double.pi * Sphere.radius
 
     // MARK: Unit vectors
 
@@ -39,14 +37,14 @@ package enum Geometry {
 
     /// The metres along the surface that belong to a chord, 0 to 2.
     package static func metres(chord: Double) -> Double {
-        2 * earthRadius * asin(min(max(chord / 2, 0), 1))
+        2 * Sphere.radius * asin(min(max(chord / 2, 0), 1))
     }
 
     // MARK: Great circles
 
     /// The metres from one place to another along the great circle.
     package static func distance(from start: Coordinate, to end: Coordinate) -> Double {
-        earthRadius * angle(direction(of: start), direction(of: end))
+        Sphere.radius * angle(direction(of: start), direction(of: end))
     }
 
     /// The angle between two vectors: right for tiny ones and for nearly opposite ones alike.
@@ -69,7 +67,7 @@ package enum Geometry {
         let (from, to) = (direction(of: start), direction(of: end))
         let angle = angle(from, to)
         if .pi - angle < 1e-9 {
-            return destination(from: start, bearing: 0, metres: fraction * earthRadius * angle)
+            return destination(from: start, bearing: 0, metres: fraction * Sphere.radius * angle)
         }
         // On so short a way the chord is the arc, to the last digit.
         let isTiny = angle < 1e-9
@@ -100,7 +98,7 @@ package enum Geometry {
         if metres == 0 { return start }
         let (north, east) = compass(at: start)
         let from = direction(of: start)
-        let (turn, angle) = (bearing * .pi / 180, metres / earthRadius)
+        let (turn, angle) = (bearing * .pi / 180, metres / Sphere.radius)
         func part(_ component: KeyPath<Direction, Double>) -> Double {
             let ahead = cos(turn) * north[keyPath: component] + sin(turn) * east[keyPath: component]
             return cos(angle) * from[keyPath: component] + sin(angle) * ahead

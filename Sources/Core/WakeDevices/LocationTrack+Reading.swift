@@ -9,7 +9,6 @@ extension LocationTrack: Device {
     ]
 
     package var form: DeviceFile { .track(self) }
-    package var faultNames: [String] { faults.map(\.name) }
 
     /// Reads the text of a device file; `file` is for errors, and for where the file of places is.
     ///
@@ -173,9 +172,8 @@ extension Way {
         var offset = 0.0
         for node in try node.list(expecting: "places", limit: GPXFile.pointLimit) {
             let fields = try Fields(node, of: "a place", keys: ["latitude", "longitude", "altitude", "speed", "wait"])
-            let latitude = try fields.required("latitude").number(in: -90...90, "a latitude")
-            let longitude = try fields.required("longitude").number(in: -180...180, "a longitude")
-            guard let place = Coordinate(checking: latitude, longitude) else {
+            let said = try Coordinate(fields, ("a latitude", "a longitude"))
+            guard let place = Coordinate(checking: said.latitude, said.longitude) else {
                 throw node.error(expected: "a latitude and a longitude")
             }
             let altitude = try fields["altitude"]?.number(in: -20_000...100_000, "an altitude in metres")
@@ -204,24 +202,23 @@ extension Way {
     }
 }
 
-extension LocationTrack.Fault: DeviceFault {
+extension LocationTrack.Effect: FaultEffect {
     package static let effects = ["lost-fix", "jump", "frozen", "poor-accuracy"]
 
-    package init(name: String, _ key: String, _ value: YAMLNode, _ fields: Fields) throws(FileError) {
-        self.name = name
+    package init(_ key: String, _ value: YAMLNode, _ fields: Fields) throws(FileError) {
         switch key {
-        case "lost-fix": effect = .lostFix(try value.interval())
-        case "frozen": effect = .frozen(try value.interval())
+        case "lost-fix": self = .lostFix(try value.interval())
+        case "frozen": self = .frozen(try value.interval())
         case "jump":
             let fields = try Fields(value, of: "a jump", keys: ["distance", "bearing", "lasting"])
-            effect = .jump(
+            self = .jump(
                 metres: try fields.required("distance").metres(in: 0...20_000_000),
                 bearing: try fields["bearing"]?.number(in: 0...360, "degrees") ?? 0,
                 lasting: try fields.required("lasting").interval()
             )
         default:
             let fields = try Fields(value, of: "poor accuracy", keys: ["accuracy", "lasting"])
-            effect = .poorAccuracy(
+            self = .poorAccuracy(
                 metres: try fields.required("accuracy").metres(in: 0...1_000_000),
                 lasting: try fields.required("lasting").interval()
             )

@@ -16,7 +16,7 @@ package struct LocationTrack: Hashable, Sendable {
     package var noise: Double
     /// Begin again after the end.
     package var repeats: Bool
-    package var faults: [Fault]
+    package var faults: [DeviceFault<Effect>]
 
     /// Where the phone is when.
     package enum Path: Hashable, Sendable {
@@ -31,12 +31,6 @@ package struct LocationTrack: Hashable, Sendable {
         /// From the log's beginning.
         package var offset: Instant.Span
         package var point: TrackPoint?
-    }
-
-    /// A way in which the receiver can misbehave once armed.
-    package struct Fault: Hashable, Sendable {
-        package var name: String
-        package var effect: Effect
     }
 
     /// What an armed fault does, and for how long on the bench's clock.
@@ -78,7 +72,7 @@ package struct Way: Hashable, Sendable {
     /// Where one is at a time, with the speed and course of the leg; before the beginning at its first place, after the
     /// end at its last.
     package func point(at offset: Instant.Span) -> TrackPoint {
-        let after = firstStop(after: offset)
+        let after = stops.sortedCount { $0.offset <= offset }
         guard after > 0, after < stops.count else {
             return standing(at: stops[after == 0 ? 0 : stops.count - 1], offset)
         }
@@ -101,12 +95,15 @@ package struct Way: Hashable, Sendable {
     }
 
     private func time(at offset: Instant.Span) -> Double? { timestamp.map { $0 + Double(offset.nanoseconds) / 1e9 } }
+}
 
-    private func firstStop(after offset: Instant.Span) -> Int {
-        var (low, high) = (0, stops.count)
+extension Array {
+    /// How many elements fit, of a list in which those that do come first.
+    func sortedCount(where fits: (Element) -> Bool) -> Int {
+        var (low, high) = (0, count)
         while low < high {
             let middle = (low + high) / 2
-            if stops[middle].offset <= offset { low = middle + 1 } else { high = middle }
+            if fits(self[middle]) { low = middle + 1 } else { high = middle }
         }
         return low
     }

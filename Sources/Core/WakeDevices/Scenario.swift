@@ -196,11 +196,6 @@ package struct Expectation: Hashable, Sendable {
         package var atLeast: Int
         package var atMost: Int?
 
-        package init(atLeast: Int, atMost: Int?) {
-            self.atLeast = atLeast
-            self.atMost = atMost
-        }
-
         package func contains(_ number: Int) -> Bool { number >= atLeast && number <= atMost ?? .max }
 
         /// `3`, `at least 1`, `at most 2`, `1 to 3`.

@@ -27,7 +27,8 @@ extension ScenarioReading {
     }
 
     private func scripted(_ fields: Fields, _ node: YAMLNode) throws(FileError) -> [Member] {
-        let identifier = try bundleIdentifier(node)
+        let expected = "a bundle identifier such as com.example.heart"
+        let identifier = try node.identifier(expected, marks: ".-", length: 1...155)
         let count = try count(fields)
         let last = String(identifier.split(separator: ".").last ?? "")
         let names = try appNames.add(fields["name"], default: last, count: count, entry: node)
@@ -44,16 +45,5 @@ extension ScenarioReading {
             members.append((name, count == nil ? name : String(name.prefix { $0 != "." }), .scripted(app)))
         }
         return members
-    }
-
-    private func bundleIdentifier(_ node: YAMLNode) throws(FileError) -> String {
-        let expected = "a bundle identifier such as com.example.heart"
-        let text = try node.text(expecting: expected)
-        let plain = text.unicodeScalars.allSatisfy { scalar in
-            scalar.isASCII
-                && (Character(scalar).isLetter || Character(scalar).isNumber || scalar == "." || scalar == "-")
-        }
-        guard plain, (1...155).contains(text.utf8.count) else { throw node.error(expected: expected) }
-        return text
     }
 }

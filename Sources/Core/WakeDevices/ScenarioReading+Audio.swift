@@ -34,13 +34,6 @@ extension ScenarioReading {
     }
 }
 
-extension MicrophonePermission {
-    /// Reads what the user has answered.
-    init(answer node: YAMLNode) throws(FileError) {
-        self = try node.word("permission", of: Self.allCases, \.word)
-    }
-}
-
 extension ScenarioDevice {
     /// The sound device that it is; nil for a device of another kind.
     package var audio: AudioDevice? { form.device as? AudioDevice }

@@ -26,9 +26,9 @@ extension ScenarioReading {
         _ what: String,
         _ changes: [PhoneChange]
     ) throws(FileError) -> PhoneChange {
-        let words = changes.map { String($0.fileWord.dropFirst(step.word.count + 1)) }
+        let words = changes.map { String($0.word.dropFirst(step.word.count + 1)) }
         return try step.value.word(what, among: words) { said in
-            let word = ["true": "on", "yes": "on", "false": "off", "no": "off"][said] ?? said
+            let word = SettingText.spellings[said] ?? said
             return zip(words, changes).first { $0.0 == word }?.1
         }
     }
@@ -50,10 +50,6 @@ extension ScenarioReading {
 }
 
 extension ScenarioDevice {
-    package init(name: String, group: String, line: Int, peripheral: BluetoothPeripheral) {
-        self.init(name: name, group: group, line: line, form: .peripheral(peripheral))
-    }
-
     /// The peripheral that it is; nil for a device of another kind.
     package var peripheral: BluetoothPeripheral? { form.device as? BluetoothPeripheral }
 

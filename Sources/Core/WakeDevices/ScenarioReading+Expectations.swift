@@ -18,7 +18,7 @@ extension ScenarioReading {
         } else if let exits = fields["exits"] {
             try fields.refuse(filters + counts, beside: "exits")
             let number = try exits.integer(in: 0...10_000_000)
-            let cause = try fields["cause"]?.word("cause", of: ExitCause.allCases, \.word)
+            let cause: ExitCause? = try fields["cause"]?.word("cause")
             subject = .exits(cause, Expectation.Count(atLeast: number, atMost: number))
         } else {
             try fields.refuse(["cause"], beside: "a decision")

@@ -35,18 +35,11 @@ extension ScenarioReading {
     }
 
     static func location(_ answer: YAMLNode, _ apps: [Int]) throws(FileError) -> Verb {
-        .authorize(apps: apps, try LocationAuthorization(answer: answer))
+        .authorize(apps: apps, try answer.authorization())
     }
 
     static func backgroundLocation(_ answer: YAMLNode, _ apps: [Int]) throws(FileError) -> Verb {
         .user(apps: apps, try UserAction(backgroundLocation: answer))
-    }
-}
-
-extension LocationAuthorization {
-    /// Reads what the user has answered.
-    init(answer node: YAMLNode) throws(FileError) {
-        self = try node.word("authorization", of: Self.sayable, \.word)
     }
 }
 
@@ -57,6 +50,13 @@ extension UserAction {
         self = try node.word("answer", of: answers) { answer in
             (answer == .allowAlways ? LocationAuthorization.always : .whenInUse).word
         }
+    }
+}
+
+extension YAMLNode {
+    /// What the user has answered an app that asks for the position.
+    func authorization() throws(FileError) -> LocationAuthorization {
+        try word("authorization", of: LocationAuthorization.sayable, \.word)
     }
 }
 

@@ -59,9 +59,7 @@ extension ScenarioReading {
                 continue
             }
             guard let setting = ProfileSetting.named(name) else {
-                throw FileError(
-                    file: node.file,
-                    line: entry.keyLine,
+                throw entry.error(
                     found: "unknown setting '\(excerpt(name))'",
                     expected: nearest(to: name, among: ProfileSetting.all.map(\.name))
                         ?? "one that 'wakebench rules --settings' lists"

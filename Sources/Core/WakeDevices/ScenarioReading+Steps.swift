@@ -67,9 +67,9 @@ extension ScenarioReading {
 
     func filter(_ fields: Fields, of what: String) throws(FileError) -> DecisionFilter {
         let filter = DecisionFilter(
-            verdict: try fields["verdict"]?.word("verdict", of: Verdict.allCases, \.word),
-            reason: try fields["reason"]?.word("reason", of: Reason.allCases, \.word),
-            kind: try fields["kind"]?.word("kind of event", of: EventKind.allCases, \.word),
+            verdict: try fields["verdict"]?.word("verdict"),
+            reason: try fields["reason"]?.word("reason"),
+            kind: try fields["kind"]?.word("kind of event"),
             rule: try fields["rule"]?.word("rule", of: RuleID.allCases, \.text)
         )
         if filter == DecisionFilter() {
@@ -79,6 +79,6 @@ extension ScenarioReading {
     }
 
     func appState(_ node: YAMLNode) throws(FileError) -> AppState {
-        try node.word("state", of: AppState.allCases, \.fileWord)
+        try node.word("state")
     }
 }

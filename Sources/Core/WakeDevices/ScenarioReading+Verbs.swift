@@ -67,7 +67,7 @@ extension ScenarioReading {
                     expected: "it with cause: memory alone"
                 )
             }
-            pressure = try node.word("pressure", of: MemoryPressure.allCases, \.word)
+            pressure = try node.word("pressure")
         }
         return .terminate(apps: try appNames.resolve(step.value), cause, pressure)
     }
@@ -77,7 +77,7 @@ extension ScenarioReading {
     }
 
     private func phoneChange(_ step: StepEntry) throws(FileError) -> Verb {
-        .phone(try step.value.word("change of the phone", of: PhoneChange.allCases, \.fileWord))
+        .phone(try step.value.word("change of the phone"))
     }
 
     private func phoneCall(_ step: StepEntry) throws(FileError) -> Verb {

@@ -1,9 +1,9 @@
 /// What a step does with calls.
 extension ScenarioReading {
-    static var callVerbs: [StepVerb] { [StepVerb("voip", ScenarioReading.call, beside: CallAct.keys)] }
+    static var callVerbs: [StepVerb] { [StepVerb("voip", ScenarioReading.call, beside: CallServer.Step.acts)] }
 
     private func call(_ step: StepEntry) throws(FileError) -> Verb {
-        .call(devices: try devices(step, of: CallServer.self).map(\.position), try CallAct(step.fields))
+        .call(devices: try devices(step, of: CallServer.self).map(\.position), try CallServer.Step(step.fields))
     }
 }
 

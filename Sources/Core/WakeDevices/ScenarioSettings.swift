@@ -35,18 +35,3 @@ package struct PhoneStart: Hashable, Sendable {
 
     package subscript<Value>(dynamicMember path: KeyPath<AreaSwitches, Value>) -> Value { switches[keyPath: path] }
 }
-
-extension AppState {
-    /// The word used in scenarios.
-    package var fileWord: String { hyphenated("\(self)") }
-}
-
-extension PhoneChange {
-    /// The word used in scenarios.
-    package var fileWord: String { hyphenated("\(self)") }
-}
-
-/// The name of a case in small letters, with hyphens.
-private func hyphenated(_ name: String) -> String {
-    name.reduce(into: "") { word, letter in word += letter.isUppercase ? "-" + letter.lowercased() : String(letter) }
-}

@@ -43,7 +43,7 @@ extension ScriptedApp.AudioUse {
             of: "a use of sound",
             keys: ["category", "options", "plays", "records", "starts", "audible", "resumes"]
         )
-        category = try fields["category"]?.word("category", of: AudioCategory.allCases, \.word) ?? .soloAmbient
+        category = try fields["category"]?.word("category") ?? .soloAmbient
         options = []
         for node in try fields["options"]?.list(expecting: "options", limit: 8) ?? [] {
             options.insert(try node.word("option", of: Self.options, \.word).option)

@@ -45,10 +45,3 @@ extension BluetoothPeripheral {
         )
     }
 }
-
-extension BluetoothAuthorization {
-    /// Reads what the user has answered.
-    init(answer node: YAMLNode) throws(FileError) {
-        self = try node.word("authorization", of: Self.allCases, \.word)
-    }
-}

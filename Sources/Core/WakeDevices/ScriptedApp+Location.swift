@@ -58,7 +58,7 @@ extension ScriptedApp.LocationUse {
                 "regions", "beacons",
             ]
         )
-        authorization = try fields.value("authorization", LocationAuthorization.init(answer:)) ?? .always
+        authorization = try fields["authorization"]?.authorization() ?? .always
         updates = try fields["updates"]?.bool() ?? false
         distanceFilter = try fields["distance-filter"]?.metres(in: 0...1_000_000) ?? 0
         allowsBackground = try fields["background"]?.bool() ?? modes.contains(.location)
@@ -80,10 +80,8 @@ extension ScriptedApp.LocationUse {
     }
 
     private func refuse(_ identifier: String, _ node: YAMLNode) throws(FileError) {
-        guard
-            regions.contains(where: { $0.identifier == identifier })
-                || beacons.contains(where: { $0.identifier == identifier })
-        else { return }
+        let known = regions.map(\.identifier) + beacons.map(\.identifier)
+        guard known.contains(identifier) else { return }
         throw node.error(found: "a second region '\(excerpt(identifier))'", expected: "another identifier")
     }
 }

@@ -31,12 +31,7 @@ package enum SettingText {
 
     private static func value(_ text: String, of kind: ProfileSetting.Kind) -> SettingValue? {
         switch kind {
-        case .flag:
-            switch text {
-            case "on", "true", "yes": .flag(true)
-            case "off", "false", "no": .flag(false)
-            default: nil
-            }
+        case .flag: word(text, among: ["on", "off"]).map { .flag($0 == "on") }
         case .count: UInt32(text).map { .count($0) }
         case .time: DurationText.span(text).map { .time($0) }
         case .code: code(text).map { .code($0) }
@@ -50,13 +45,10 @@ package enum SettingText {
     }
 
     /// YAML has two more spellings of `on` and of `off`.
-    private static func word(_ text: String, among words: [String]) -> String? {
-        if words.contains(text) { return text }
-        switch text {
-        case "true", "yes": return words.first { $0 == "on" }
-        case "false", "no": return words.first { $0 == "off" }
-        default: return nil
-        }
+    static let spellings = ["true": "on", "yes": "on", "false": "off", "no": "off"]
+
+    static func word(_ text: String, among words: [String]) -> String? {
+        words.contains(text) ? text : spellings[text].flatMap { words.contains($0) ? $0 : nil }
     }
 
     /// A value as it is written.

@@ -118,7 +118,4 @@ package struct Timetable: Hashable, Sendable {
     var takesTime: Bool {
         entries.contains { $0.after > .zero || ($0.every > .zero && $0.values.count > 1) }
     }
-
-    /// How many values there are before the end or the repetition.
-    package var count: Int { entries.reduce(0) { $0 + $1.values.count } }
 }

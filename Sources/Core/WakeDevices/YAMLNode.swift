@@ -12,6 +12,11 @@ package struct YAMLNode: Hashable, Sendable {
         package var key: String
         package var keyLine: Int
         package var value: YAMLNode
+
+        /// An error about the key.
+        func error(found: String, expected: String) -> FileError {
+            FileError(file: value.file, line: keyLine, found: found, expected: expected)
+        }
     }
 
     /// The path of the file, as it was given.

@@ -9,6 +9,9 @@ package enum YAMLReader {
     /// The most nodes, with every alias counted as what it stands for.
     package static let nodeLimit = 1_000_000
 
+    /// The version of the libyaml in use, such as `0.2.5`.
+    package static var libraryVersion: String { unsafe String(cString: yaml_get_version_string()) }
+
     /// The tree of the one document in `bytes`.
     ///
     /// - Throws: ``FileError`` when the text is no YAML, is empty, holds two documents, repeats a key or passes a limit.

@@ -1,10 +1,21 @@
 /// Where an app stands, in the words iOS uses (LIFE-1).
-public enum AppState: UInt8, CaseIterable, Codable, Sendable {
+public enum AppState: UInt8, Worded, Codable, Sendable {
     case notRunning
     case inactive
     case active
     case background
     case suspended
+
+    /// Written out, because records have it many times an event.
+    package var word: String {
+        switch self {
+        case .notRunning: "not-running"
+        case .inactive: "inactive"
+        case .active: "active"
+        case .background: "background"
+        case .suspended: "suspended"
+        }
+    }
 }
 
 /// Why a process ended (LIFE-10).

@@ -137,7 +137,7 @@ package enum AppRequest: Hashable, Codable, Sendable {
 }
 
 /// What happens to the phone itself (SYS-1).
-package enum PhoneChange: UInt8, CaseIterable, Codable, Sendable {
+package enum PhoneChange: UInt8, Worded, Codable, Sendable {
     case lock
     case unlock
     /// Off and on again: every process ends, and the first unlock is owed.

@@ -37,10 +37,13 @@ extension SimulatedAccessories {
         guard let known = devices[index].description.faults.first(where: { $0.name == fault }) else {
             throw SourceFailure(.unknown, "\(name) has no fault '\(fault)'")
         }
-        devices[index].faults.backAfter = known.backAfter ?? devices[index].faults.backAfter
         switch known.effect {
-        case .unplugAfterReceived(let count): devices[index].faults.bytesBeforeUnplug = count
-        case .unplugAfterSent(let count): devices[index].faults.valuesBeforeUnplug = count
+        case .unplugAfterReceived(let count, let back):
+            devices[index].faults.bytesBeforeUnplug = count
+            devices[index].faults.backAfter = back ?? devices[index].faults.backAfter
+        case .unplugAfterSent(let count, let back):
+            devices[index].faults.valuesBeforeUnplug = count
+            devices[index].faults.backAfter = back ?? devices[index].faults.backAfter
         case .stall(let span):
             devices[index].faults.stalledUntil = now.advanced(by: span)
             for session in sessions where session.device == index { session.socket.wantsBytes = false }

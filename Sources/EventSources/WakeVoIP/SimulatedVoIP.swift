@@ -181,25 +181,7 @@ package final class SimulatedVoIP: VoIPPort {
     // MARK: Verbs
 
     /// A server does something on each connection that it has.
-    package func simulate(_ act: CallAct, device: String, at now: Instant) throws(SourceFailure) {
-        let step: CallServer.Step =
-            switch act {
-            case .send(let text): .send(text)
-            case .halfClose: .halfClose
-            case .close: .close
-            case .reset: .reset
-            }
-        try carryOut(step, device: device, at: now)
-    }
-
-    /// A fault of a server happens on each connection that it has.
-    package func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) {
-        let known = servers.first { $0.name == device }?.description.faults.first { $0.name == fault }
-        guard let known else { throw SourceFailure(.unknown, "\(device): has no fault '\(fault)'") }
-        try carryOut(known.step, device: device, at: now)
-    }
-
-    private func carryOut(_ step: CallServer.Step, device: String, at now: Instant) throws(SourceFailure) {
+    package func simulate(_ step: CallServer.Step, device: String, at now: Instant) throws(SourceFailure) {
         guard let place = servers.firstIndex(where: { $0.name == device }) else {
             throw SourceFailure(.unknown, "\(device): is no call server")
         }
@@ -208,6 +190,13 @@ package final class SimulatedVoIP: VoIPPort {
             settle(connection, connection.carryOut(step, at: now))
         }
         dropEnded()
+    }
+
+    /// A fault of a server happens on each connection that it has.
+    package func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) {
+        let known = servers.first { $0.name == device }?.description.faults.first { $0.name == fault }
+        guard let known else { throw SourceFailure(.unknown, "\(device): has no fault '\(fault)'") }
+        try simulate(known.effect, device: device, at: now)
     }
 
     // MARK: Sockets

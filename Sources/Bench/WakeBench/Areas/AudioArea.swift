@@ -117,21 +117,18 @@ extension Run {
     }
 
     /// The apps that silence alone kept running in the background, and how long, in the order of the scenario (AUD-4).
-    package var silentApps: [(app: String, time: Instant.Span)] {
-        scenario.apps.enumerated().compactMap { number, app in
-            let time = bench.router.silence(of: AppID(UInt32(number)), at: bench.now)
-            return time == .zero ? nil : (app.name, time)
+    package var silentApps: [(app: AppID, time: Instant.Span)] {
+        scenario.apps.indices.compactMap { number in
+            let app = AppID(UInt32(number))
+            let time = bench.router.silence(of: app, at: bench.now)
+            return time > .zero ? (app, time) : nil
         }
     }
 
     /// Leaves a note for each of them in the logs, so that every report of the run has it.
     func noteSilence() {
-        for number in scenario.apps.indices {
-            let app = AppID(UInt32(number))
-            let time = bench.router.silence(of: app, at: bench.now)
-            if time > .zero {
-                recorder.note("silence alone kept it running for \(LogTime.text(time)) (AUD-4)", of: app)
-            }
+        for (app, time) in silentApps {
+            recorder.note("silence alone kept it running for \(LogTime.text(time)) (AUD-4)", of: app)
         }
     }
 
