@@ -11,7 +11,13 @@ import WakeWire
 struct Areas {
     /// In the order in which their ends start.
     static var rows: [any Area.Type] {
-        [BluetoothArea.self, LocationArea.self, AudioArea.self, AccessoryArea.self, VoIPArea.self]
+        [
+            BluetoothArea.self,
+            LocationArea.self,
+            AudioArea.self,
+            AccessoryArea.self,
+            VoIPArea.self,
+        ]
     }
 
     /// The area that a source is of.
@@ -55,7 +61,13 @@ struct Areas {
         } catch {
             throw CommandFailure(.internal, error.description)
         }
-        all = [bluetooth, location, audio, accessory, voip]
+        all = [
+            bluetooth,
+            location,
+            audio,
+            accessory,
+            voip,
+        ]
         sources = all.flatMap(\.sources)
     }
 }
