@@ -242,27 +242,34 @@ open class CBCentralManager: CBManager {
 
     fileprivate func receive(_ body: WireDeliveryBody, _ descriptor: ReceivedDescriptor?) {
         switch body {
-        case .central(.state(let state)):
+        case .central(let event): receive(event)
+        case .peripheral(let identifier, let event): held(identifier)?.receive(event, descriptor)
+        // All else is for managers of other kinds.
+        default: break
+        }
+    }
+
+    private func receive(_ event: WireCentralEvent) {
+        switch event {
+        case .state(let state):
             receive(CBManagerState(state))
-        case .central(.willRestore(let restoration)):
+        case .willRestore(let restoration):
             receive(restoration)
-        case .central(.discovered(let discovery)):
+        case .discovered(let discovery):
             receive(discovery)
-        case .central(.connected(let identifier, let name)):
+        case .connected(let identifier, let name):
             if let peripheral = peripheral(identifier, name: name) {
                 peripheral.state = .connected
                 delegate?.centralManager(self, didConnect: peripheral)
             }
-        case .central(.failedToConnect(let identifier, let failure)):
+        case .failedToConnect(let identifier, let failure):
             if let peripheral = peripheral(identifier) {
                 peripheral.state = .disconnected
                 delegate?.centralManager(self, didFailToConnect: peripheral, error: appError(failure))
             }
-        case .central(.disconnected(let identifier, let failure, let timestamp, let isReconnecting)):
+        case .disconnected(let identifier, let failure, let timestamp, let isReconnecting):
             receiveDisconnect(identifier, failure, timestamp, isReconnecting)
-        case .peripheral(let identifier, let event):
-            held(identifier)?.receive(event, descriptor)
-        case .central(.connectionEvent(let identifier, let name, let isConnected)):
+        case .connectionEvent(let identifier, let name, let isConnected):
             if let peripheral = peripheral(identifier, name: name) {
                 delegate?.centralManager(
                     self,
@@ -270,8 +277,6 @@ open class CBCentralManager: CBManager {
                     for: peripheral
                 )
             }
-        case .peripheralManager, .location, .accessory, .audio, .channelData, .voip:
-            break
         }
     }
 
