@@ -11,11 +11,11 @@ struct WireDocumentTests {
         .appending(path: "../../Sources/Core/WakeWire")
         .standardizedFileURL
 
-    private static let areas = [
-        "Areas/Areas.swift", "Areas/Accessory.swift", "Areas/Audio.swift", "Areas/Bluetooth.swift",
-        "Areas/Bluetooth+PeripheralRole.swift",
-        "Areas/Location.swift", "Areas/VoIP.swift",
-    ]
+    /// The files of the areas.
+    private static func areas() throws -> [String] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "Areas").path)
+        return names.filter { $0.hasSuffix(".swift") }.map { "Areas/\($0)" }
+    }
 
     private static func text(_ name: String) throws -> String {
         try String(contentsOf: folder.appending(path: name), encoding: .utf8)
@@ -102,7 +102,7 @@ struct WireDocumentTests {
             WirePeripheralEvent.self, WirePeripheralManagerEvent.self, WireLocationEvent.self, WireAudioEvent.self,
             WireAccessoryEvent.self, WireVoIPEvent.self,
         ]
-        let files = ["AppMessage.swift", "BenchMessage.swift"] + Self.areas
+        let files = ["AppMessage.swift", "BenchMessage.swift"] + (try Self.areas())
         var written = try Self.words(#"case \.[a-zA-Z0-9]+: "([a-zA-Z0-9.]+)""#, in: files)
         for name in ["BenchMessage", "WireCallback"] { written.formUnion(try Self.cases(of: name, in: files)) }
         for message in messages {
