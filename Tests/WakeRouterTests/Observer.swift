@@ -364,29 +364,8 @@ struct Observer {
         if decision.snapshot.exitsOnSuspend { fail("OPT-2: \(decision.id) relaunches an app that may not") }
     }
 
-    /// Whether an event gives a running app time of its own (LIFE-11).
-    private func opensWindow(_ decision: Decision, of app: App) -> Bool {
-        switch decision.snapshot.via {
-        case .region, .beaconRegion, .significantChange, .visits: true
-        case .standardUpdates:
-            decision.snapshot.modes.contains(.location) && decision.checks[.updatesInBackground] == .pass
-                && !profile.areas.location.backgroundFlag
-        case .answer:
-            decision.snapshot.modes.contains(.location) && profile.areas.location.backgroundFlag
-                && (decision.kind == .locationUpdatesPaused || decision.kind == .authorizationChanged)
-        case .ranging: false
-        case .audioSession:
-            decision.snapshot.modes.contains(.audio)
-                && (decision.kind == .audioInterrupted || decision.kind == .audioInterruptionEnded)
-        case .accessoryNotifications, .accessorySession:
-            decision.snapshot.modes.contains(.externalAccessory) && decision.kind != .accessorySessionOpened
-        case .voipSocket, .keepAlive, .voipMode: hasCalls(decision.snapshot)
-        default: CentralsObserver.opensWindow(decision, of: app)
-        }
-    }
-
     /// Whether the phone looks after an app's calls (VOIP-1, VOIP-2).
-    private func hasCalls(_ app: AppSnapshot) -> Bool {
+    func hasCalls(_ app: AppSnapshot) -> Bool {
         guard app.modes.contains(.voip) else { return false }
         return profile.areas.voip.legacy == .on
             || profile.areas.voip.legacy == .bySDK && (1..<10).contains(app.sdk.major)
@@ -593,12 +572,7 @@ struct Observer {
         let index = Int(delivery.app.number)
         if !runs(index) { fail("LIFE-3: an app that is \(apps[index].state) gets \(delivery.event)") }
         let via = records[Int(decision.number) - 1].via
-        let isThere =
-            via.source == .voip || delivery.manager == 0
-            ? via.source == .voip || apps[index].usesSound
-                || apps[index].managers.contains { $0 >= RandomWorld.locationManagers[0] }
-            : apps[index].managers.contains(delivery.manager)
-        if !isThere { fail("a manager that is not there gets an event") }
+        if !isThere(delivery.manager, via, of: apps[index]) { fail("a manager that is not there gets an event") }
         var delivery = delivery
         delivery.generation = apps[index].generation
         if !deliveries.insert(delivery).inserted { fail("\(delivery.event) is delivered twice to one manager") }

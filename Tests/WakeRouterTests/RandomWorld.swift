@@ -145,13 +145,10 @@ struct RandomWorld {
         if chance.once(in: 6_000) { return flood() }
         if chance.once(in: 4), let app = app(in: .inactive) { return chance.once(in: 4) ? plug(for: app) : meet(app) }
         if chance.once(in: 30), let app = app(in: chance.once(in: 3) ? .suspended : .active) { return meet(app) }
-        switch chance.below(1_000) {
+        let number = chance.below(1_000)
+        if happen(number) { return }
+        switch number {
         case ..<350: answerSomething()
-        case ..<560: radio()
-        case ..<585: whereabouts()
-        case ..<595: calls()
-        case ..<615: sound()
-        case ..<640: plug()
         case ..<770: request(chance.below(Self.appCount))
         case ..<840: user()
         case ..<930: pass()
@@ -323,13 +320,6 @@ struct RandomWorld {
     // MARK: Apps
 
     private mutating func install(_ index: Int) {
-        var modes: BackgroundModes = []
-        if index % 4 != 3 { modes.insert(BackgroundModes([.bluetoothCentral])) }
-        if index % 3 != 1 { modes.insert(BackgroundModes([.bluetoothPeripheral])) }
-        if index % 2 == 0 { modes.insert(BackgroundModes([.location])) }
-        if index % 4 < 2 { modes.insert(BackgroundModes([.audio])) }
-        if index % 3 != 2 { modes.insert(BackgroundModes([.externalAccessory])) }
-        if index % 5 < 3 { modes.insert(BackgroundModes([.voip])) }
         let bluetooth: BluetoothAuthorization = chance.once(in: 12) ? .denied : .allowed
         installed[index] = true
         hear(
@@ -337,7 +327,7 @@ struct RandomWorld {
                 AppID(UInt32(index)),
                 AppManifest(
                     bundle: NameID(UInt32(index + 1)),
-                    modes: modes,
+                    modes: Self.modes(of: index),
                     exitsOnSuspend: index == 6,
                     bluetoothAuthorization: bluetooth,
                     accessoryProtocols: Self.protocols(of: index),
@@ -505,7 +495,7 @@ struct RandomWorld {
         chance.once(in: 4) ? [] : [NameID(UInt32(400 + chance.below(Self.services)))]
     }
 
-    private mutating func radio() {
+    mutating func radio() {
         if chance.once(in: 4) { return air() }
         switch chance.below(20) {
         case 0: hear(.event(WakeEvent(kind: .bluetoothPoweredOn)), isEvent: true)
