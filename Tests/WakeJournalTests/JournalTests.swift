@@ -187,7 +187,7 @@ struct JournalFailureTests {
 
     @Test("A full disk is named, leaves nothing half written, and the turn succeeds once there is space")
     func full() throws {
-        let journal = try place.create(.init(pageLimit: 40))
+        let journal = try place.create(.init(pageLimit: 160))
         var number: UInt64 = 0
         let fault = #expect(throws: JournalError.self) {
             while true {

@@ -15,7 +15,7 @@ package final class SQLiteJournal: Journal {
         package var logBound: Int64
         /// The most rows of a kind that one snapshot removes, so that no snapshot takes long.
         package var removedAtOnce: Int64
-        /// Pages of 4 KiB beyond which the journal counts as full; nil when only the disk says so.
+        /// Pages of 1 KiB beyond which the journal counts as full; nil when only the disk says so.
         package var pageLimit: Int64?
 
         package init(
@@ -36,6 +36,8 @@ package final class SQLiteJournal: Journal {
     let connection: Connection
     private let statements: JournalStatements
     private let log: LogSize
+    /// In bytes; an older journal may have larger ones.
+    private let pageSize: Int64
     private let lock: JournalLock
     private var writer = ByteWriter(reserving: 1024)
 
@@ -52,6 +54,7 @@ package final class SQLiteJournal: Journal {
         try connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         try Self.prepare(connection, settings)
         statements = try JournalStatements(connection)
+        pageSize = try connection.number("PRAGMA page_size")
         log = LogSize(connection)
     }
 
@@ -61,7 +64,8 @@ package final class SQLiteJournal: Journal {
         unsafe unlink(unnamed)
         do throws(JournalError) {
             let connection = try Connection(path: unnamed, creating: true)
-            try connection.execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;")
+            // An input changes the last page of two tables, and each is written whole.
+            try connection.execute("PRAGMA page_size = 1024; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;")
             try connection.execute(JournalSchema.text)
             try write(meta, on: connection)
         } catch {
@@ -96,6 +100,7 @@ package final class SQLiteJournal: Journal {
         }
         try Self.prepare(connection, settings)
         statements = try JournalStatements(connection)
+        pageSize = try connection.number("PRAGMA page_size")
         log = LogSize(connection)
     }
 
@@ -125,7 +130,7 @@ package final class SQLiteJournal: Journal {
 
     package func commit() throws(JournalError) {
         try attempt(statements.commit.run)
-        if log.pages * 4096 > settings.logBound { checkpoint() }
+        if log.pages * pageSize > settings.logBound { checkpoint() }
     }
 
     package func rollback() {
@@ -263,11 +268,11 @@ package final class SQLiteJournal: Journal {
     /// Bytes of the file that hold something.
     package var bytesInUse: Int64 {
         get throws(JournalError) {
-            try statements.pageCount.onlyNumber() * 4096 - statements.freePages.onlyNumber() * 4096
+            try (statements.pageCount.onlyNumber() - statements.freePages.onlyNumber()) * pageSize
         }
     }
 
-    /// Lets the journal grow to so many pages of 4 KiB, or as far as the disk goes.
+    /// Lets the journal grow to so many pages of 1 KiB, or as far as the disk goes.
     package func setPageLimit(_ pages: Int64?) throws(JournalError) {
         try connection.execute("PRAGMA max_page_count = \(pages ?? 1_073_741_823)")
     }
