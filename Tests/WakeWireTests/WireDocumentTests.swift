@@ -96,17 +96,16 @@ struct WireDocumentTests {
 
     @Test("Every type, kind and callback that the wire writes is one that it reads")
     func everyWordIsRead() throws {
-        let messages: [any AreaMessage.Type] = [
-            CentralRequest.self, PeripheralRequest.self, WirePeripheralManagerRequest.self, WireLocationRequest.self,
-            WireAudioRequest.self, WireAccessoryRequest.self, WireVoIPRequest.self, WireCentralEvent.self,
-            WirePeripheralEvent.self, WirePeripheralManagerEvent.self, WireLocationEvent.self, WireAudioEvent.self,
-            WireAccessoryEvent.self, WireVoIPEvent.self,
-        ]
-        let files = ["AppMessage.swift", "BenchMessage.swift"] + (try Self.areas())
+        let areas = try Self.areas()
+        let files = ["AppMessage.swift", "BenchMessage.swift"] + areas
         var written = try Self.words(#"case \.[a-zA-Z0-9]+: "([a-zA-Z0-9.]+)""#, in: files)
         for name in ["BenchMessage", "WireCallback"] { written.formUnion(try Self.cases(of: name, in: files)) }
-        for message in messages {
-            written.formUnion(try Self.cases(of: "\(message)", in: files).map { "\(message.area).\($0)" })
+        for file in areas {
+            let message = /extension (\w+): AreaMessage \{\n    static let area = "(\w+)"/
+            for found in try Self.text(file).matches(of: message) {
+                let cases = try Self.cases(of: String(found.output.1), in: files)
+                written.formUnion(cases.map { "\(found.output.2).\($0)" })
+            }
         }
         let read = Set(AppMessage.byWord.keys).union(BenchMessage.byWord.keys).union(WireDeliveryBody.byWord.keys)
             .union(WireCallback.byWord.keys)

@@ -147,13 +147,6 @@ struct FieldCoder {
         try message.code(&self)
     }
 
-    /// The fields of a message whose word is known: written, or read into what comes back.
-    mutating func coded<Message: CodedByWord>(_ message: Message) throws(WireError) -> Message {
-        var message = message
-        try message.code(&self)
-        return message
-    }
-
     /// Goes into an object of this one, until ``leave()``; false where it is absent.
     mutating func enter(_ key: StaticString) throws(WireError) -> Bool {
         guard let around = fields else {
