@@ -36,19 +36,21 @@ protocol Area {
     /// The rule by which a suspended app gets an event when it runs.
     static func ruleOfWaiting(_ event: WakeEvent, _ interest: Interest, in router: inout Router) -> RuleID
     /// The observed values at the moment of the decision.
-    static func observe(_ interest: Interest, in router: inout Router) -> AppSnapshot
+    static func observe(_ interest: Interest, in face: inout AppSnapshot, of router: inout Router)
     /// Puts the questions of the area. Leaves in the interest the managers that the event counts for.
     ///
     /// - Parameters:
+    ///   - face: What is observed for them: in the record that is to have it, as it is too large to be handed on.
     ///   - restarted: The event was on its way to the app when the bench died.
     ///   - isNew: The event has not been taken down: it waits for an answer all the same.
     static func judge(
         _ event: WakeEvent,
         for interest: inout Interest,
+        showing face: inout AppSnapshot,
         restarted: Bool,
         isNew: Bool,
         in router: inout Router
-    ) -> (AppSnapshot, CheckResults, Question)
+    ) -> (CheckResults, Question)
     /// A step on the way of an event to an app.
     static func hear(_ step: EventStep, of event: WakeEvent, for interest: Interest, in router: inout Router)
     /// Whether an event that was denied before the first unlock is decided anew after it (LAUNCH-5).
@@ -188,8 +190,8 @@ extension Area {
     mutating func restore() {}
     static func ruleOfWaiting(_ event: WakeEvent, _ interest: Interest, in router: inout Router) -> RuleID { .launch6 }
     @inline(__always)
-    static func observe(_ interest: Interest, in router: inout Router) -> AppSnapshot {
-        router.observe(interest, window: window(router.constants))
+    static func observe(_ interest: Interest, in face: inout AppSnapshot, of router: inout Router) {
+        router.observe(interest, in: &face, window: window(router.constants))
     }
     static func hear(_ step: EventStep, of event: WakeEvent, for interest: Interest, in router: inout Router) {}
     static func waitsForUnlock(_ event: WakeEvent, wouldHave verdict: Verdict?) -> Bool { verdict?.delivers == true }

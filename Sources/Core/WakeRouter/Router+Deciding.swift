@@ -22,16 +22,26 @@ extension Router {
         }
         A.hear(.deciding, of: event, for: interest, in: &self)
         var interest = interest
-        let (face, results, question) = A.judge(event, for: &interest, restarted: restarted, isNew: false, in: &self)
+        var record = Decision(on: event, for: app, supersedes: supersedes, at: now)
+        let (results, question) = A.judge(
+            event,
+            for: &interest,
+            showing: &record.snapshot,
+            restarted: restarted,
+            isNew: false,
+            in: &self
+        )
         let ruling = ruling(on: results, question, launching: apps[app].isLaunching)
         let verdict = ruling.verdict
+        let state = record.snapshot.state
         if restarted, !verdict.delivers {
-            recordLoss(event, of: app, reason: .benchRestarted, supersedes, face)
+            recordLoss(event, of: app, reason: .benchRestarted, supersedes, record.snapshot)
             A.lost(event, forWantOfRoom: false, in: &self)
             return
         }
-        let decision = record(event, app: app, ruling, checks: results, supersedes: supersedes, snapshot: face)
-        A.hear(.recorded(verdict, face.state), of: event, for: interest, in: &self)
+        record.take(ruling, checks: results)
+        let decision = append(record)
+        A.hear(.recorded(verdict, state), of: event, for: interest, in: &self)
         if ruling.reason == .beforeFirstUnlock, A.waitsForUnlock(event, wouldHave: ruling.wouldHave) {
             keepForUnlock(event, for: interest, denied: decision)
         }
@@ -104,9 +114,9 @@ extension Router {
     ///
     /// - Parameter limit: The window that the event would begin.
     @inline(__always)
-    mutating func observe(_ interest: Interest, window limit: Instant.Span) -> AppSnapshot {
+    mutating func observe(_ interest: Interest, in face: inout AppSnapshot, window limit: Instant.Span) {
         let app = interest.app
-        var face = apps[app].face
+        face = apps[app].face
         observePhone(&face)
         face.via = interest.via
         face.registeredAt = interest.since
@@ -121,7 +131,6 @@ extension Router {
             }
         case .suspended, .notRunning: face.budgetLimit = limit
         }
-        return face
     }
 
     @inline(__always)
@@ -142,27 +151,17 @@ extension Router {
         supersedes: DecisionID,
         snapshot: AppSnapshot
     ) -> DecisionID {
+        var record = Decision(on: event, for: app, supersedes: supersedes, at: now)
+        record.snapshot = snapshot
+        record.take(ruling, checks: checks)
+        return append(record)
+    }
+
+    private mutating func append(_ record: consuming Decision) -> DecisionID {
         lastDecision += 1
         let id = DecisionID(lastDecision)
-        output.decisions.append(
-            Decision(
-                id: id,
-                at: now,
-                event: event.id,
-                kind: event.kind,
-                subject: event.subject,
-                origin: event.origin,
-                parent: event.parent,
-                app: app,
-                verdict: ruling.verdict,
-                reason: ruling.reason,
-                rule: ruling.rule,
-                checks: checks,
-                wouldHave: ruling.wouldHave,
-                supersedes: supersedes,
-                snapshot: snapshot
-            )
-        )
+        record.id = id
+        output.decisions.append(record)
         return id
     }
 
@@ -201,7 +200,15 @@ extension Router {
         supersedes: DecisionID
     ) {
         var interest = interest
-        var (face, results, question) = A.judge(event, for: &interest, restarted: false, isNew: isNew, in: &self)
+        var face = AppSnapshot()
+        var (results, question) = A.judge(
+            event,
+            for: &interest,
+            showing: &face,
+            restarted: false,
+            isNew: isNew,
+            in: &self
+        )
         results[check] = .fail
         A.lost(event, forWantOfRoom: check == .roomInQueues, in: &self)
         _ = record(
@@ -315,5 +322,36 @@ extension Router {
         }
         guard !absent.slots.isEmpty else { return }
         enqueue(event, for: absent, decision: decision, deferred: false, undelivered: !delivered)
+    }
+}
+
+extension Decision {
+    /// The record of an event that nothing is decided about yet.
+    fileprivate init(on event: WakeEvent, for app: AppID, supersedes: DecisionID, at now: Instant) {
+        self.init(
+            id: .none,
+            at: now,
+            event: event.id,
+            kind: event.kind,
+            subject: event.subject,
+            origin: event.origin,
+            parent: event.parent,
+            app: app,
+            verdict: .drop,
+            reason: .noRegistration,
+            rule: .launch6,
+            checks: CheckResults(),
+            wouldHave: nil,
+            supersedes: supersedes,
+            snapshot: AppSnapshot()
+        )
+    }
+
+    fileprivate mutating func take(_ ruling: Router.Ruling, checks results: CheckResults) {
+        verdict = ruling.verdict
+        reason = ruling.reason
+        rule = ruling.rule
+        wouldHave = ruling.wouldHave
+        checks = results
     }
 }

@@ -111,7 +111,9 @@ extension Router {
     }
 
     private mutating func observe(_ interest: Interest) -> AppSnapshot {
-        area(of: interest.via.source).observe(interest, in: &self)
+        var face = AppSnapshot()
+        area(of: interest.via.source).observe(interest, in: &face, of: &self)
+        return face
     }
 
     /// The event will not reach an app.

@@ -53,13 +53,14 @@ extension AudioArea: Area {
     static func judge(
         _ event: WakeEvent,
         for interest: inout Interest,
+        showing face: inout AppSnapshot,
         restarted: Bool,
         isNew: Bool,
         in router: inout Router
-    ) -> (AppSnapshot, CheckResults, AudioQuestion) {
-        let face = observe(interest, in: &router)
+    ) -> (CheckResults, AudioQuestion) {
+        observe(interest, in: &face, of: &router)
         let question = router.soundQuestion(of: interest.app, event)
-        return (face, AudioRules.evaluate(question, of: face, by: router.constants), question)
+        return (AudioRules.evaluate(question, of: face, by: router.constants), question)
     }
 
     static func managerNumber(_ slot: Int, of app: AppID, in router: inout Router) -> ManagerNumber? {

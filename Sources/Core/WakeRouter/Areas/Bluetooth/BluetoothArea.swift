@@ -85,38 +85,38 @@ extension BluetoothArea: Area {
     }
 
     @inline(__always)
-    static func observe(_ interest: Interest, in router: inout Router) -> AppSnapshot {
-        var face = router.observe(interest, window: router.constants.profile.areas.bluetooth.window)
+    static func observe(_ interest: Interest, in face: inout AppSnapshot, of router: inout Router) {
+        router.observe(interest, in: &face, window: window(router.constants))
         face.restoreIdentifier =
             router.areas.bluetooth.apps[interest.app].managers[Int(interest.slot)].restoreIdentifier
-        return face
     }
 
     static func judge(
         _ event: WakeEvent,
         for interest: inout Interest,
+        showing face: inout AppSnapshot,
         restarted: Bool,
         isNew: Bool,
         in router: inout Router
-    ) -> (AppSnapshot, CheckResults, BluetoothQuestion) {
+    ) -> (CheckResults, BluetoothQuestion) {
         let app = interest.app
         // Held on to, its profile is read where it stands rather than copied.
         let constants = router.constants
         if router.areas.bluetooth.apps[app].managers[Int(interest.slot)].local != nil {
-            let face = observe(interest, in: &router)
+            observe(interest, in: &face, of: &router)
             let question = PeripheralQuestion(
                 kind: event.kind,
                 state: face.state,
                 wanted: interest.wanted && (isNew || router.isAwaited(event))
             )
             return (
-                face, PeripheralRules.evaluate(question, of: face, by: constants), .peripheral(question)
+                PeripheralRules.evaluate(question, of: face, by: constants), .peripheral(question)
             )
         }
         let sighting =
             event.kind == .peripheralDiscovered
             ? router.sight(event.peripheral, by: &interest, again: restarted) : .none
-        var face = observe(interest, in: &router)
+        observe(interest, in: &face, of: &router)
         face.scanServices = UInt16(clamping: sighting.services)
         face.endedByReboot = event.kind == .peripheralDisconnected && event.parent != .none
         if !router.areas.bluetooth.apps[app].accessoriesSetUp.isEmpty {
@@ -130,7 +130,7 @@ extension BluetoothArea: Area {
             wanted: interest.wanted,
             liftsForceQuit: face.forceQuitLifted
         )
-        return (face, BluetoothRules.evaluate(question, of: face, by: constants), .central(question))
+        return (BluetoothRules.evaluate(question, of: face, by: constants), .central(question))
     }
 
     static func hear(_ step: EventStep, of event: WakeEvent, for interest: Interest, in router: inout Router) {

@@ -26,7 +26,8 @@ extension Router {
     mutating func askForAlways(_ event: WakeEvent, _ interest: Interest) {
         let app = interest.app
         var counting = interest
-        let (face, question) = lookAtLocation(event, for: &counting)
+        var face = AppSnapshot()
+        let question = lookAtLocation(event, for: &counting, showing: &face)
         guard LocationRules.needsAlways(question, of: face, by: constants) else { return }
         act(.alert(app, event.kind, subject: event.subject, event.id))
         guard areas.location.apps[app].keepsWhenInUse else {

@@ -160,16 +160,20 @@ extension Router {
     }
 
     /// What the rules of Core Location look at.
-    mutating func lookAtLocation(_ event: WakeEvent, for interest: inout Interest) -> (AppSnapshot, LocationQuestion) {
+    mutating func lookAtLocation(
+        _ event: WakeEvent,
+        for interest: inout Interest,
+        showing face: inout AppSnapshot
+    ) -> LocationQuestion {
         var question = question(of: &interest, event)
-        var face = LocationArea.observe(interest, in: &self)
+        LocationArea.observe(interest, in: &face, of: &self)
         face.beganInForeground = question.beganInForeground
         face.filterChord = question.filterChord
         face.movedSquare = question.movedSquare
         question.liftsForceQuit = LocationRules.liftsForceQuit(question, of: face, by: constants)
         face.forceQuitLifted = question.liftsForceQuit
         question.couldBeGiven = LocationRules.couldBeGiven(question, of: face, by: constants)
-        return (face, question)
+        return question
     }
 
     /// Which managers a fix counts for: those stay in the interest; when there is none, one of them stands for all.

@@ -69,12 +69,13 @@ extension LocationArea: Area {
     static func judge(
         _ event: WakeEvent,
         for interest: inout Interest,
+        showing face: inout AppSnapshot,
         restarted: Bool,
         isNew: Bool,
         in router: inout Router
-    ) -> (AppSnapshot, CheckResults, LocationQuestion) {
-        let (face, question) = router.lookAtLocation(event, for: &interest)
-        return (face, LocationRules.evaluate(question, of: face, by: router.constants), question)
+    ) -> (CheckResults, LocationQuestion) {
+        let question = router.lookAtLocation(event, for: &interest, showing: &face)
+        return (LocationRules.evaluate(question, of: face, by: router.constants), question)
     }
 
     static func hear(_ step: EventStep, of event: WakeEvent, for interest: Interest, in router: inout Router) {

@@ -43,12 +43,13 @@ extension VoIPArea: Area {
     static func judge(
         _ event: WakeEvent,
         for interest: inout Interest,
+        showing face: inout AppSnapshot,
         restarted: Bool,
         isNew: Bool,
         in router: inout Router
-    ) -> (AppSnapshot, CheckResults, VoIPQuestion) {
+    ) -> (CheckResults, VoIPQuestion) {
         let record = router.areas.voip.apps[interest.app]
-        var face = observe(interest, in: &router)
+        observe(interest, in: &face, of: &router)
         let question = VoIPQuestion(
             kind: event.kind,
             state: face.state,
@@ -57,7 +58,7 @@ extension VoIPArea: Area {
         )
         face.voipWakes = question.wakes
         face.voipWakeLimitLifted = router.constants.profile.areas.voip.wakeLimit == nil
-        return (face, VoIPRules.evaluate(question, of: face, by: router.constants), question)
+        return (VoIPRules.evaluate(question, of: face, by: router.constants), question)
     }
 
     static func hear(_ step: EventStep, of event: WakeEvent, for interest: Interest, in router: inout Router) {
