@@ -140,17 +140,30 @@ struct HouseTests {
         }
     }
 
-    @Test("Only the library that is loaded before an app has unsafe flags, and nothing links it")
+    @Test("Nothing that packages of apps are built with has unsafe flags")
     func unsafeFlags() throws {
         let manifest = try House.manifest()
+        // Loaded before an app, and linked by nothing.
         let name = try #require(manifest.range(of: "name: \"WakebenchTime\",\n            path:"))
         let flags = manifest.ranges(of: ".unsafeFlags(")
-        #expect(flags.count == 1)
-        let flag = try #require(flags.first)
+        #expect(flags.count == 2)
+        let flag = try #require(flags.last)
         try #require(name.upperBound < flag.lowerBound)
         let between = manifest[name.upperBound..<flag.lowerBound]
         #expect(!between.contains("name:") && !between.contains("room("), "\(between)")
-        for room in try House.targets() { #expect(!room.uses.contains(FloorPlan.preloaded), "\(room.name)") }
+        let rooms = try House.targets()
+        for room in rooms { #expect(!room.uses.contains(FloorPlan.preloaded), "\(room.name)") }
+        // The other are the bench's rooms', and not of those that the SDK reaches.
+        #expect(manifest.contains("floor == \"SDK\" || inApps.contains(name) ? house : house + unchecked"))
+        let list = try #require(manifest.firstMatch(of: /let inApps = \[(.*?)\]/)?.1)
+        var reached = Set(FloorPlan.sdk.map(\.name))
+        var before = 0
+        while reached.count > before {
+            before = reached.count
+            reached.formUnion(rooms.filter { reached.contains($0.name) }.flatMap(\.uses))
+        }
+        let swift = reached.subtracting(FloorPlan.sdk.map(\.name)).filter { $0.hasPrefix("Wake") }
+        #expect(Set(list.split(separator: ", ").map { $0.trimmingPrefix("\"").dropLast() }.map(String.init)) == swift)
     }
 
     @Test("The SDK's modules are library products")
