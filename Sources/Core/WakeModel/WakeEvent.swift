@@ -1,16 +1,23 @@
 /// A kind of event that sources report: the number of its row in Tables/events.tsv, where all else that there is of it stands.
 /// Each area declares its own.
-package struct EventKind: RawRepresentable, Hashable, Worded, Codable, Sendable, CustomStringConvertible {
-    package let rawValue: UInt8
+///
+/// Public, since other rooms inline equality of public types only.
+public struct EventKind: RawRepresentable, Hashable, Worded, Codable, Sendable, CustomStringConvertible {
+    /// The number of the row, from 0.
+    public let rawValue: UInt8
 
     @inlinable
     package init(row: UInt8) { rawValue = row }
 
     /// Nil when there is no such row.
-    package init?(rawValue: UInt8) {
+    public init?(rawValue: UInt8) {
         guard Int(rawValue) < Self.allCases.count else { return nil }
         self.init(row: rawValue)
     }
+
+    /// Whether both are the same row.
+    @inlinable
+    public static func == (left: EventKind, right: EventKind) -> Bool { left.rawValue == right.rawValue }
 }
 
 /// A fact that a source reports: codes and numbers only; what the app is to read travels beside it as ``EventPayload``.

@@ -155,10 +155,11 @@ extension Check {
 }
 
 extension EventKind {
-    package static let allCases = Tables.events.indices.map { EventKind(row: UInt8($0)) }
+    /// All of them, in the order of their rows.
+    public static let allCases = Tables.events.indices.map { EventKind(row: UInt8($0)) }
 
     /// Its name in code.
-    package var description: String { Tables.events[Int(rawValue)].kind }
+    public var description: String { Tables.events[Int(rawValue)].kind }
 
     /// The word used in records and scenarios.
     package var word: String { Tables.events[Int(rawValue)].word }
