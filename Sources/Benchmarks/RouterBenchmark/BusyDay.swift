@@ -135,9 +135,13 @@ struct BusyDay {
         } else {
             router.handle(input, id: .none, at: now, into: &output)
         }
-        for index in output.decisions.indices { count(output.decisions[index]) }
-        for index in output.actions.indices {
-            switch output.actions[index] {
+        // Looked at where they stand: the day's own they would be copied before it counts them.
+        var heard = RouterOutput()
+        swap(&heard, &output)
+        defer { swap(&heard, &output) }
+        for decision in heard.decisions { count(decision) }
+        for action in heard.actions {
+            switch action {
             case .launch(let app, _, _, _, _, _):
                 let identifier = app.number % 10 == 5 ? NameID.none : NameID(400 + app.number)
                 answers.append(.request(app, .createManager(1, restoreIdentifier: identifier)))

@@ -1,4 +1,4 @@
-/// What the owner of the router does next, in the order given.
+/// What the owner of the router does next, in the order given. What is large and rare stands behind a pointer.
 package enum Action: Hashable, Sendable {
     /// Start a process of the app, and tell it the state it starts in, what it starts for, and which of its managers wait
     /// to be made again.
@@ -27,20 +27,20 @@ package enum Action: Hashable, Sendable {
     /// The event does not wait for the app any more, delivered or not.
     case discard(AppID, EventID)
     /// Tell the app something that is no event.
-    case tell(AppID, AppNotice)
+    indirect case tell(AppID, AppNotice)
     /// A source is to do something.
-    case command(SourceCommand)
+    indirect case command(SourceCommand)
     /// The system shows the user an alert on behalf of an app that he does not see, about a peripheral (BTC-9) or about
     /// where the phone is (LOC-10); recorded.
     case alert(AppID, EventKind, subject: NameID, EventID)
     /// The router found something: take it as the next input, in the same transaction, with the payload given, or with
     /// that of the input at hand when none is given and it is the event's parent, or with what stands of its kind. A replay
     /// has it in its inputs already.
-    case raise(WakeEvent, EventPayload)
+    indirect case raise(WakeEvent, EventPayload)
     /// A request that changed nothing; recorded (TASK-6).
     case refused(AppID, RequestFault)
     /// A process ended (LIFE-10).
-    case exited(ExitRecord)
+    indirect case exited(ExitRecord)
     /// The app moved from one state to another (LIFE-1).
     case moved(AppID, from: AppState, to: AppState)
 }

@@ -63,7 +63,9 @@ enum AudioRules {
     ///
     /// What holds passes. What does not hold fails where it stands in the way of the app in its state, and is not
     /// applicable elsewhere.
-    static func evaluate(_ question: AudioQuestion, of app: AppSnapshot, by constants: Constants) -> CheckResults {
+    static func evaluate(_ question: AudioQuestion, of app: AppSnapshot, by constants: Constants)
+        -> CheckResults
+    {
         let dead = question.state == .notRunning
         let suspended = question.state == .suspended
         let background = question.state == .background

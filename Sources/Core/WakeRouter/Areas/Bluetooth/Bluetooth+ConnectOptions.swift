@@ -37,11 +37,9 @@ extension Router {
         profile.areas.bluetooth.reconnects && link.options.contains(.reconnects) && isKept(link.client)
     }
 
-    /// Whether an event is the loss of a link that the system makes again by itself for an app's manager.
+    /// Whether the system makes the link that was lost again by itself for an app's manager.
     func reconnects(_ app: AppID, _ manager: ManagerNumber, after event: WakeEvent) -> Bool {
-        guard event.kind == .peripheralDisconnected, event.failed,
-            let slot = areas.bluetooth.apps[app].slot(of: manager)
-        else { return false }
+        guard let slot = areas.bluetooth.apps[app].slot(of: manager) else { return false }
         return link(of: BluetoothClient(app: app, slot: UInt16(slot)), to: event.peripheral).map(reconnects) ?? false
     }
 

@@ -164,7 +164,8 @@ extension BluetoothArea: Area {
         after event: WakeEvent,
         in router: inout Router
     ) -> Bool {
-        router.reconnects(app, manager, after: event)
+        // Asked before the router, which is copied for a question.
+        event.kind == .peripheralDisconnected && event.failed && router.reconnects(app, manager, after: event)
     }
 
     static func lost(_ event: WakeEvent, forWantOfRoom: Bool, in router: inout Router) {

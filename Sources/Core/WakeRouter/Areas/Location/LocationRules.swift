@@ -143,7 +143,9 @@ enum LocationRules {
     }
 
     /// Whether an event would not reach an app with When In Use, for that reason alone (LOC-10).
-    static func needsAlways(_ question: LocationQuestion, of app: AppSnapshot, by constants: Constants) -> Bool {
+    static func needsAlways(_ question: LocationQuestion, of app: AppSnapshot, by constants: Constants)
+        -> Bool
+    {
         if question.via == .answer || evaluate(question, of: app, by: constants).decisive != nil { return false }
         var inUse = app
         inUse.locationAuthorization = .whenInUse

@@ -37,7 +37,9 @@ enum VoIPRules {
     ///
     /// What holds passes. What does not hold fails where it stands in the way of the app in its state, and is not
     /// applicable elsewhere.
-    static func evaluate(_ question: VoIPQuestion, of app: AppSnapshot, by constants: Constants) -> CheckResults {
+    static func evaluate(_ question: VoIPQuestion, of app: AppSnapshot, by constants: Constants)
+        -> CheckResults
+    {
         let asleep = question.state == .notRunning || question.state == .suspended
         var results = CheckResults(ofLaunching: app, by: constants)
         results[.socketsWatched] = passes(question.watchesSockets, where: asleep)
