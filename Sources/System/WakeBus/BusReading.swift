@@ -35,36 +35,39 @@ import Glibc
         count += 1
         if count > Self.countLimit { throw .tooLarge("a message of more than \(Self.countLimit) values") }
         if depth > Self.depthLimit { throw .tooLarge("values nested deeper than \(Self.depthLimit)") }
-        let inside = unsafe contents.map { unsafe String(cString: $0) } ?? ""
+        guard let contents = unsafe contents else { return try basic(UInt8(bitPattern: type)) }
         switch UInt8(bitPattern: type) {
-        case UInt8(ascii: "a"): return try array(of: inside, depth: depth)
-        case UInt8(ascii: "r"):
-            return .structure(try container("r", inside, depth: depth))
-        case UInt8(ascii: "v"):
-            let values = try container("v", inside, depth: depth)
-            guard let value = values.first else { throw .malformed("an empty variant") }
+        case UInt8(ascii: "a"): return try unsafe array(of: contents, depth: depth)
+        case UInt8(ascii: "r"): return .structure(try unsafe container("r", contents, depth: depth))
+        default:
+            try unsafe enter("v", contents)
+            guard let value = try next(depth: depth + 1) else { throw .malformed("an empty variant") }
+            try leave()
             return .variant(value)
-        case let letter: return try basic(letter)
         }
     }
 
     private mutating func container(
         _ type: Unicode.Scalar,
-        _ contents: String,
+        _ contents: UnsafePointer<CChar>,
         depth: Int
     ) throws(BusError) -> [BusValue] {
-        try enter(type, contents)
+        try unsafe enter(type, contents)
         let values = try all(depth: depth + 1)
         try leave()
         return values
     }
 
-    private mutating func array(of element: String, depth: Int) throws(BusError) -> BusValue {
-        if element == "y" { return .bytes(try byteArray()) }
-        guard element.first == "{" else { return .array(try container("a", element, depth: depth), of: element) }
-        let pair = String(element.dropFirst().dropLast())
+    /// - Parameter element: lies in the message until the next value is looked at.
+    private mutating func array(of element: UnsafePointer<CChar>, depth: Int) throws(BusError) -> BusValue {
+        if unsafe element[0] == CChar(UInt8(ascii: "y")) { return .bytes(try byteArray()) }
+        let signature = unsafe String(cString: element)
+        guard signature.utf8.first == UInt8(ascii: "{") else {
+            return .array(try unsafe container("a", element, depth: depth), of: signature)
+        }
+        let pair = String(signature.dropFirst().dropLast())
         var entries: [BusEntry] = []
-        try enter("a", element)
+        try unsafe enter("a", element)
         while true {
             let entered = unsafe sd_bus_message_enter_container(message, CChar(UInt8(ascii: "e")), pair)
             if entered == 0 { break }
@@ -79,7 +82,7 @@ import Glibc
         return .dictionary(entries, key: String(pair.prefix(1)), value: String(pair.dropFirst()))
     }
 
-    private func enter(_ type: Unicode.Scalar, _ contents: String) throws(BusError) {
+    private func enter(_ type: Unicode.Scalar, _ contents: UnsafePointer<CChar>) throws(BusError) {
         let letter = CChar(UInt8(ascii: type))
         try Self.check(
             unsafe sd_bus_message_enter_container(message, letter, contents),
