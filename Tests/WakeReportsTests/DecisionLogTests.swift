@@ -162,7 +162,7 @@ struct DecisionLogTests {
                 profile: .ios17,
                 names: fixture.names.text
             )
-            for batch in batches where batch[0].id > last { try log.append(batch: batch) }
+            for batch in batches where batch[0].id > last { try log.append(batch: batch[...]) }
             try log.flush()
             #expect(try Data(contentsOf: URL(fileURLWithPath: fixture.decisionsPath)) == whole, "cut at \(length)")
         }

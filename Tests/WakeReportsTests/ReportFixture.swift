@@ -79,7 +79,7 @@ final class ReportFixture {
     /// The log of these decisions as it is written.
     func contents(_ batches: [[Decision]]) throws -> String {
         let log = DecisionLog(header: Self.header, profile: .ios17, names: names.text)
-        for batch in batches { try log.append(batch: batch) }
+        for batch in batches { try log.append(batch: batch[...]) }
         return log.contents
     }
 
@@ -91,7 +91,7 @@ final class ReportFixture {
             profile: .ios17,
             names: names.text
         )
-        for batch in batches { try log.append(batch: batch) }
+        for batch in batches { try log.append(batch: batch[...]) }
         try log.flush()
         let outcomeLog = try OutcomeLog(creating: outcomesPath)
         for outcome in outcomes { try outcomeLog.append(outcome) }

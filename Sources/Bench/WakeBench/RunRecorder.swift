@@ -54,6 +54,11 @@ final class RunRecorder: BenchObserver {
     private var written = Instant(nanoseconds: -gatheringTime.nanoseconds)
     /// For how long lines come together before they are written to files that are read meanwhile.
     private static let gatheringTime = Instant.Span.milliseconds(100)
+    /// What was decided since, where it is written together; what a turn decided ends where the next begins.
+    private var unwritten: [Decision] = []
+    private var turns: [Int] = []
+    /// The most of it.
+    private static let mostUnwritten = 1_024
     /// Whether the router has the phone locked, after the input that is observed.
     var isLocked: () -> Bool = { false }
     /// Told of what happened, once it has happened for good; nil when nobody follows.
@@ -219,13 +224,28 @@ final class RunRecorder: BenchObserver {
         }
     }
 
+    /// Nobody waits for what comes together before it is written, while an app may wait for the turn that decided it.
     private func write(_ batch: [Decision]) throws(ReportError) {
-        if resumeAfter == .none || batch[0].id > resumeAfter {
-            try decisions.append(batch: batch)
-        } else {
-            let rest = batch.filter { $0.id > resumeAfter }
-            if !rest.isEmpty { try decisions.append(batch: rest) }
+        guard reading == .soon else { return try append(batch[...]) }
+        unwritten += batch
+        turns.append(unwritten.count)
+        if unwritten.count >= Self.mostUnwritten { try writeTurns() }
+    }
+
+    private func writeTurns() throws(ReportError) {
+        var start = 0
+        for end in turns {
+            try append(unwritten[start..<end])
+            start = end
         }
+        unwritten.removeAll(keepingCapacity: true)
+        turns.removeAll(keepingCapacity: true)
+    }
+
+    private func append(_ batch: ArraySlice<Decision>) throws(ReportError) {
+        let isNew = resumeAfter == .none || batch[batch.startIndex].id > resumeAfter
+        let rest = isNew ? batch : batch.filter { $0.id > resumeAfter }[...]
+        if !rest.isEmpty { try decisions.append(batch: rest) }
     }
 
     private func isReal(_ app: AppID) -> Bool {
@@ -399,6 +419,7 @@ final class RunRecorder: BenchObserver {
     /// Writes out what is buffered.
     func flush() throws(ReportError) {
         if let failure { throw failure }
+        try writeTurns()
         try decisions.settle()
         try outcomes.settle()
         try decisions.flush()

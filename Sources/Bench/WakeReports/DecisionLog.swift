@@ -84,11 +84,11 @@ package final class DecisionLog {
     package var contents: String { file.line.text }
 
     /// Appends the decisions of one turn, in order. Decisions of one event that follow each other share a census.
-    package func append(batch: [Decision]) throws(ReportError) {
-        var start = 0
-        while start < batch.count {
+    package func append(batch: ArraySlice<Decision>) throws(ReportError) {
+        var start = batch.startIndex
+        while start < batch.endIndex {
             var end = start + 1
-            while end < batch.count, batch[end].event == batch[start].event { end += 1 }
+            while end < batch.endIndex, batch[end].event == batch[start].event { end += 1 }
             let census = Census(batch[start..<end])
             for position in start..<end {
                 try write(batch[position], census: census)
