@@ -100,3 +100,12 @@ extension Instant {
         }
     }
 }
+
+extension Instant? {
+    /// The earlier of two, of which each may be none.
+    @inlinable
+    public static func earliest(_ left: Instant?, _ right: Instant?) -> Instant? {
+        guard let left else { return right }
+        return right.map { min(left, $0) } ?? left
+    }
+}

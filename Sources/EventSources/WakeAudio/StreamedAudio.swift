@@ -144,8 +144,10 @@ package class StreamedAudio: AudioPort {
     // MARK: Time
 
     package var nextDeadline: Instant? {
-        let running = streams.lazy.filter(\.order.runs)
-        return running.flatMap { [$0.watch.nextDeadline, $0.stall?.until] }.compactMap(\.self).min()
+        streams.reduce(nil) { next, stream in
+            guard stream.order.runs else { return next }
+            return .earliest(next, .earliest(stream.watch.nextDeadline, stream.stall?.until))
+        }
     }
 
     package func timeReached(_ now: Instant) {

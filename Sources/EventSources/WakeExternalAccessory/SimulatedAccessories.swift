@@ -153,9 +153,11 @@ package final class SimulatedAccessories: AccessoryPort {
     // MARK: Time
 
     package var nextDeadline: Instant? {
-        let moving = sessions.lazy.filter { self.devices[$0.device].faults.stalledUntil == nil }
-        let own = moving.flatMap { [$0.due, $0.pace.nextRoom] }
-        return (devices.map(\.due) + own).compactMap(\.self).min()
+        let ofDevices: Instant? = devices.reduce(nil) { .earliest($0, $1.due) }
+        return sessions.reduce(ofDevices) { next, session in
+            guard devices[session.device].faults.stalledUntil == nil else { return next }
+            return .earliest(next, .earliest(session.due, session.pace.nextRoom))
+        }
     }
 
     package func timeReached(_ now: Instant) {

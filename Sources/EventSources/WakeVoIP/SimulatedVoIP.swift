@@ -147,7 +147,7 @@ package final class SimulatedVoIP: VoIPPort {
     }
 
     package var nextDeadline: Instant? {
-        connections.lazy.flatMap { [$0.due, $0.roomDue] }.compactMap(\.self).min()
+        connections.reduce(nil) { .earliest($0, .earliest($1.due, $1.roomDue)) }
     }
 
     package func timeReached(_ now: Instant) {
