@@ -11,7 +11,7 @@ let house: [SwiftSetting] = [
 // Debug builds check that no access overlaps another; what the bench does at each event is not slowed by it.
 let unchecked: [SwiftSetting] = [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
 
-/// Rooms that apps are built with, in packages of their own, where no such flag is allowed.
+/// Rooms that apps are built with, in packages of their own, where such a flag may be refused.
 let inApps = ["WakeModel", "WakeJSON", "WakeWire"]
 
 /// `tables` and `templates` are compiled into the room: the program needs no file beside it.
