@@ -35,12 +35,13 @@ protocol Area {
     static func window(_ constants: Constants) -> Instant.Span
     /// The rule by which a suspended app gets an event when it runs.
     static func ruleOfWaiting(_ event: WakeEvent, _ interest: Interest, in router: inout Router) -> RuleID
-    /// The observed values at the moment of the decision.
+    /// Adds to what is observed of the app all that is observed at the moment of the decision.
     static func observe(_ interest: Interest, in face: inout AppSnapshot, of router: inout Router)
     /// Puts the questions of the area. Leaves in the interest the managers that the event counts for.
     ///
     /// - Parameters:
-    ///   - face: What is observed for them: in the record that is to have it, as it is too large to be handed on.
+    ///   - face: What is observed of the app, and then of the event too: in the record that is to have it, as it is too large
+    ///     to be handed on.
     ///   - restarted: The event was on its way to the app when the bench died.
     ///   - isNew: The event has not been taken down: it waits for an answer all the same.
     static func judge(

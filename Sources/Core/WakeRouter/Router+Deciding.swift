@@ -22,7 +22,7 @@ extension Router {
         }
         A.hear(.deciding, of: event, for: interest, in: &self)
         var interest = interest
-        var record = Decision(on: event, for: app, supersedes: supersedes, at: now)
+        var record = Decision(on: event, for: app, supersedes: supersedes, at: now, showing: apps[app].face)
         let (results, question) = A.judge(
             event,
             for: &interest,
@@ -40,7 +40,9 @@ extension Router {
             return
         }
         record.take(ruling, checks: results)
-        let decision = append(record)
+        let decision = nextDecision()
+        record.id = decision
+        output.decisions.append(record)
         A.hear(.recorded(verdict, state), of: event, for: interest, in: &self)
         if ruling.reason == .beforeFirstUnlock, A.waitsForUnlock(event, wouldHave: ruling.wouldHave) {
             keepForUnlock(event, for: interest, denied: decision)
@@ -110,13 +112,13 @@ extension Router {
         }
     }
 
-    /// The observed values at the moment of the decision, but for what only the area of the interest observes.
+    /// Adds to what is observed of the app all that is observed at the moment of the decision, but for what only the area of
+    /// the interest observes.
     ///
     /// - Parameter limit: The window that the event would begin.
     @inline(__always)
     mutating func observe(_ interest: Interest, in face: inout AppSnapshot, window limit: Instant.Span) {
         let app = interest.app
-        face = apps[app].face
         observePhone(&face)
         face.via = interest.via
         face.registeredAt = interest.since
@@ -151,18 +153,17 @@ extension Router {
         supersedes: DecisionID,
         snapshot: AppSnapshot
     ) -> DecisionID {
-        var record = Decision(on: event, for: app, supersedes: supersedes, at: now)
-        record.snapshot = snapshot
+        var record = Decision(on: event, for: app, supersedes: supersedes, at: now, showing: snapshot)
         record.take(ruling, checks: checks)
-        return append(record)
+        record.id = nextDecision()
+        output.decisions.append(record)
+        return record.id
     }
 
-    private mutating func append(_ record: consuming Decision) -> DecisionID {
+    @inline(__always)
+    private mutating func nextDecision() -> DecisionID {
         lastDecision += 1
-        let id = DecisionID(lastDecision)
-        record.id = id
-        output.decisions.append(record)
-        return id
+        return DecisionID(lastDecision)
     }
 
     /// An event that nobody registered for is one record (LAUNCH-6), and so is one that was lost before anybody heard of it.
@@ -200,7 +201,7 @@ extension Router {
         supersedes: DecisionID
     ) {
         var interest = interest
-        var face = AppSnapshot()
+        var face = apps[interest.app].face
         var (results, question) = A.judge(
             event,
             for: &interest,
@@ -327,7 +328,14 @@ extension Router {
 
 extension Decision {
     /// The record of an event that nothing is decided about yet.
-    fileprivate init(on event: WakeEvent, for app: AppID, supersedes: DecisionID, at now: Instant) {
+    @inline(__always)
+    fileprivate init(
+        on event: WakeEvent,
+        for app: AppID,
+        supersedes: DecisionID,
+        at now: Instant,
+        showing snapshot: AppSnapshot
+    ) {
         self.init(
             id: .none,
             at: now,
@@ -343,10 +351,11 @@ extension Decision {
             checks: CheckResults(),
             wouldHave: nil,
             supersedes: supersedes,
-            snapshot: AppSnapshot()
+            snapshot: snapshot
         )
     }
 
+    @inline(__always)
     fileprivate mutating func take(_ ruling: Router.Ruling, checks results: CheckResults) {
         verdict = ruling.verdict
         reason = ruling.reason

@@ -111,7 +111,7 @@ extension Router {
     }
 
     private mutating func observe(_ interest: Interest) -> AppSnapshot {
-        var face = AppSnapshot()
+        var face = apps[interest.app].face
         area(of: interest.via.source).observe(interest, in: &face, of: &self)
         return face
     }

@@ -80,7 +80,11 @@ package struct Router {
     }
 
     /// The earliest instant at which ``handle(_:id:at:into:)`` has something to do without being asked.
-    package var nextDeadline: Instant? {
+    package var nextDeadline: Instant? { nextDue }
+
+    /// Inlined, as the router would be copied for a question.
+    @inline(__always)
+    private var nextDue: Instant? {
         guard areas.due < .distantFuture else { return deadlines.first?.at }
         return min(areas.due, deadlines.first?.at ?? .distantFuture)
     }
@@ -126,7 +130,7 @@ package struct Router {
         self.now = max(self.now, now)
         fireDeadlines()
         hear(input, id: id)
-        self.output.nextDeadline = nextDeadline
+        self.output.nextDeadline = nextDue
         swap(&self.output, &output)
     }
 

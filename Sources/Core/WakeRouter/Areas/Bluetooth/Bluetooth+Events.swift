@@ -100,23 +100,21 @@ extension Router {
         let row = Int(event.peripheral.number)
         guard row < areas.bluetooth.peripherals.count else { return }
         var position = areas.bluetooth.peripherals[row].firstSubscription(to: event.attribute, from: 0)
-        while position < areas.bluetooth.peripherals[row].subscriptions.count,
-            areas.bluetooth.peripherals[row].subscriptions[position].attribute == event.attribute
-        {
-            let app = areas.bluetooth.peripherals[row].subscriptions[position].client.app
+        var subscriptions = areas.bluetooth.peripherals[row].subscriptions
+        while position < subscriptions.count, subscriptions[position].attribute == event.attribute {
+            let app = subscriptions[position].client.app
             var found: Interest?
-            while position < areas.bluetooth.peripherals[row].subscriptions.count,
-                areas.bluetooth.peripherals[row].subscriptions[position].attribute == event.attribute,
-                areas.bluetooth.peripherals[row].subscriptions[position].client.app == app
+            while position < subscriptions.count, subscriptions[position].attribute == event.attribute,
+                subscriptions[position].client.app == app
             {
-                let subscription = areas.bluetooth.peripherals[row].subscriptions[position]
+                let subscription = subscriptions[position]
                 position += 1
                 merge(Interest(subscription.client, via: .subscription, since: subscription.since), into: &found)
             }
-            let count = areas.bluetooth.peripherals[row].subscriptions.count
             decide(event, for: found!)
             reschedule(app)
-            if areas.bluetooth.peripherals[row].subscriptions.count != count {
+            if areas.bluetooth.peripherals[row].subscriptions.count != subscriptions.count {
+                subscriptions = areas.bluetooth.peripherals[row].subscriptions
                 position = areas.bluetooth.peripherals[row].firstSubscription(to: event.attribute, from: app.number + 1)
             }
         }

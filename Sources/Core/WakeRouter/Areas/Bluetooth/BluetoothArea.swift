@@ -102,7 +102,7 @@ extension BluetoothArea: Area {
         let app = interest.app
         // Held on to, its profile is read where it stands rather than copied.
         let constants = router.constants
-        if router.areas.bluetooth.apps[app].managers[Int(interest.slot)].local != nil {
+        if router.areas.bluetooth.apps[app].managers[Int(interest.slot)].isPeripheralManager {
             observe(interest, in: &face, of: &router)
             let question = PeripheralQuestion(
                 kind: event.kind,
@@ -110,7 +110,7 @@ extension BluetoothArea: Area {
                 wanted: interest.wanted && (isNew || router.isAwaited(event))
             )
             return (
-                PeripheralRules.evaluate(question, of: face, by: constants), .peripheral(question)
+                PeripheralRules.evaluate(question, of: &face, by: constants), .peripheral(question)
             )
         }
         let sighting =
@@ -130,7 +130,7 @@ extension BluetoothArea: Area {
             wanted: interest.wanted,
             liftsForceQuit: face.forceQuitLifted
         )
-        return (BluetoothRules.evaluate(question, of: face, by: constants), .central(question))
+        return (BluetoothRules.evaluate(question, of: &face, by: constants), .central(question))
     }
 
     static func hear(_ step: EventStep, of event: WakeEvent, for interest: Interest, in router: inout Router) {

@@ -19,6 +19,14 @@ struct BluetoothRecord: Equatable, Codable {
         var local: LocalPeripheral?
         var watch: ConnectionWatch?
 
+        /// Whether it is a peripheral manager. Comparing ``local`` with nil would copy it.
+        var isPeripheralManager: Bool {
+            switch local {
+            case .some: true
+            case .none: false
+            }
+        }
+
         /// Whether the system keeps what the manager holds: its process lives, or it is preserved (BTC-6).
         func isKept(_ constants: Constants) -> Bool {
             inUse && (attached || constants.profile.areas.bluetooth.restoration && restoreIdentifier != .none)

@@ -14,11 +14,12 @@ struct CentralQuestion {
 
 /// The checks of BLE central events, in the order of the rulebook.
 enum BluetoothRules {
-    /// Evaluates every check; none is left out because an earlier one failed.
+    /// Evaluates every check; none is left out because an earlier one failed. What is observed of the app is only read: handed
+    /// over in another way it would be copied.
     ///
     /// What holds passes. What does not hold fails where it stands in the way of the app in its state, and is not
     /// applicable elsewhere.
-    static func evaluate(_ question: CentralQuestion, of app: AppSnapshot, by constants: Constants)
+    static func evaluate(_ question: CentralQuestion, of app: inout AppSnapshot, by constants: Constants)
         -> CheckResults
     {
         let dead = question.state == .notRunning
@@ -26,7 +27,7 @@ enum BluetoothRules {
         let foreground = question.state == .active || question.state == .inactive
         let discovery = question.kind == .peripheralDiscovered
         let restorable = constants.profile.areas.bluetooth.restoration && app.restoreIdentifier != .none
-        var results = common(of: app, by: constants)
+        var results = common(of: &app, by: constants)
         let hasMode = app.modes.contains(.bluetoothCentral)
         results[.modePresent] = discovery ? .notApplicable : passes(hasMode, where: asleep)
         results[.scanHasMode] = !discovery ? .notApplicable : passes(hasMode, where: !foreground)
@@ -41,7 +42,7 @@ enum BluetoothRules {
 
     /// The checks that Bluetooth's two roles share.
     @inline(__always)
-    static func common(of app: AppSnapshot, by constants: Constants) -> CheckResults {
+    static func common(of app: inout AppSnapshot, by constants: Constants) -> CheckResults {
         let outlives =
             (!app.rebootedSince || constants.profile.areas.bluetooth.relaunchesAfterReboot)
             && (!app.bluetoothOffSince || app.bluetoothOffLifted) && !app.endedByReboot

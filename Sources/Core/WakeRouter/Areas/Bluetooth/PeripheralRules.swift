@@ -23,8 +23,9 @@ enum PeripheralRules {
         }
     }
 
-    /// Evaluates every check; none is left out because an earlier one failed.
-    static func evaluate(_ question: PeripheralQuestion, of app: AppSnapshot, by constants: Constants)
+    /// Evaluates every check; none is left out because an earlier one failed. What is observed of the app is only read: handed
+    /// over in another way it would be copied.
+    static func evaluate(_ question: PeripheralQuestion, of app: inout AppSnapshot, by constants: Constants)
         -> CheckResults
     {
         let dead = question.state == .notRunning
@@ -32,7 +33,7 @@ enum PeripheralRules {
         let hasMode = app.modes.contains(.bluetoothPeripheral)
         let restorable = constants.profile.areas.bluetooth.restoration && app.restoreIdentifier != .none
         let endsLink = question.kind == .bluetoothPoweredOff || question.kind == .centralUnsubscribed
-        var results = BluetoothRules.common(of: app, by: constants)
+        var results = BluetoothRules.common(of: &app, by: constants)
         // A running app is told of all but what a central wants of services that are off (BTP-3).
         let foreground = question.state == .active || question.state == .inactive
         let isServed = foreground || !wantsAnswer(question.kind)

@@ -26,7 +26,7 @@ extension Router {
     mutating func askForAlways(_ event: WakeEvent, _ interest: Interest) {
         let app = interest.app
         var counting = interest
-        var face = AppSnapshot()
+        var face = apps[app].face
         let question = lookAtLocation(event, for: &counting, showing: &face)
         guard LocationRules.needsAlways(question, of: face, by: constants) else { return }
         act(.alert(app, event.kind, subject: event.subject, event.id))
