@@ -71,7 +71,7 @@ struct BusyDay {
             hear(.request(app, .connect(1, peripheral: name(belt))))
             var connected = event(.peripheralConnected, belt)
             connected.client = BluetoothClient(app: app, slot: 0)
-            hear(.event(connected))
+            hear(.event(connected), id: connected.id)
             hear(.request(app, .operate(1, peripheral: name(belt), .setNotify(Self.heartRate, true))))
         }
     }
@@ -90,7 +90,8 @@ struct BusyDay {
         for index in 0..<Self.belts * 40 {
             now = now.advanced(by: Self.pace)
             while let next = router.nextDeadline, next <= now { hear(.timeReached) }
-            hear(.event(event(.characteristicNotified, index % Self.belts, attribute: Self.heartRate)))
+            let notified = event(.characteristicNotified, index % Self.belts, attribute: Self.heartRate)
+            hear(.event(notified), id: notified.id)
         }
         hear(.terminate(AppID(UInt32(round) % Self.apps), .memory))
     }
@@ -98,7 +99,7 @@ struct BusyDay {
     private mutating func discover(_ belt: UInt32) {
         var event = event(.peripheralDiscovered, belt)
         event.services = [Self.service]
-        hear(.event(event))
+        hear(.event(event), id: event.id)
     }
 
     private func app(_ place: UInt32, of belt: UInt32) -> AppID {
@@ -107,39 +108,42 @@ struct BusyDay {
 
     private func name(_ belt: UInt32) -> NameID { NameID(200 + belt) }
 
+    /// The next event.
     private mutating func event(_ kind: EventKind, _ belt: UInt32, attribute: AttributeHandle = 0) -> WakeEvent {
-        WakeEvent(kind: kind, peripheral: name(belt), attribute: attribute, subject: name(belt), origin: NameID(1))
+        lastEvent += 1
+        return WakeEvent(
+            kind: kind,
+            peripheral: name(belt),
+            attribute: attribute,
+            subject: name(belt),
+            origin: NameID(1),
+            id: EventID(lastEvent)
+        )
     }
 
     // MARK: The host
 
     /// Hears one input and all that the host answers to it.
-    private mutating func hear(_ input: Input) {
-        turn(input)
+    private mutating func hear(_ input: Input, id: EventID = .none) {
+        turn(input, id: id)
         var first = 0
         while first < answers.count {
             let answer = answers[first]
             first += 1
-            turn(answer)
+            turn(answer, id: .none)
         }
         answers.removeAll(keepingCapacity: true)
     }
 
-    private mutating func turn(_ input: Input) {
+    private mutating func turn(_ input: Input, id: EventID) {
         inputs += 1
         output.removeAll()
-        if case .event(var event) = input {
-            lastEvent += 1
-            event.id = EventID(lastEvent)
-            router.handle(.event(event), id: event.id, at: now, into: &output)
-        } else {
-            router.handle(input, id: .none, at: now, into: &output)
-        }
+        router.handle(input, id: id, at: now, into: &output)
         // Looked at where they stand: the day's own they would be copied before it counts them.
         var heard = RouterOutput()
         swap(&heard, &output)
         defer { swap(&heard, &output) }
-        for decision in heard.decisions { count(decision) }
+        for place in heard.decisions.indices { count(heard.decisions[place]) }
         for action in heard.actions {
             switch action {
             case .launch(let app, _, _, _, _, _):
@@ -189,6 +193,7 @@ struct BusyDay {
         fold(decision.snapshot)
     }
 
+    @inline(__always)
     private mutating func fold(_ snapshot: AppSnapshot) {
         fold(UInt64(snapshot.bundle.number) << 32 | UInt64(snapshot.generation))
         fold(UInt64(bitPattern: snapshot.stateSince.nanoseconds))
