@@ -37,6 +37,8 @@ final class AppProcess {
     private(set) var launched = false
     var frozen = false
     var freezing = false
+    /// It is to go on once it was sent what was gathered for it.
+    var isToBeThawed = false
     /// It is to be frozen once it rests.
     var freezesAtRest = false
     /// The patience with it has run out; it is not waited for until it owes nothing any more.

@@ -100,6 +100,10 @@ extension ProcessAppHost {
             processes[app]?.sendBatch()
         }
         gathered.removeAll(keepingCapacity: true)
+        for app in thawing {
+            if let process = processes[app] { thaw(process) }
+        }
+        thawing.removeAll(keepingCapacity: true)
     }
 
     func send(

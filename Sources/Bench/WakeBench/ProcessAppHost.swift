@@ -44,6 +44,8 @@ final class ProcessAppHost: AppHost {
     var isGathering = false
     /// The apps with a packet in the making.
     var gathered: [AppID] = []
+    /// The apps that go on once their packets are sent: each then wakes up once, for all that it is told.
+    var thawing: [AppID] = []
     var updatesAsked = UpdatesAsked()
     /// What each app may still bring into the table of names.
     var gate = NameGate()
@@ -179,12 +181,25 @@ final class ProcessAppHost: AppHost {
         }
         process.freezing = false
         process.frozen = false
+        guard isGathering else {
+            host.thaw(process.key)
+            return
+        }
+        process.isToBeThawed = true
+        thawing.append(app)
+    }
+
+    /// Thaws an app, if it is to be.
+    func thaw(_ process: AppProcess) {
+        guard process.isToBeThawed else { return }
+        process.isToBeThawed = false
         host.thaw(process.key)
     }
 
     func freeze(_ app: AppID, at now: Instant) {
         guard let process = processes[app] else { return }
         process.sendBatch()
+        thaw(process)
         // What it was given at this instant takes no virtual time: it is done before, however long the machine takes for it.
         if process.clock != nil, !process.neverRests {
             process.freezesAtRest = true
