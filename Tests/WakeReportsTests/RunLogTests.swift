@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import WakeJSON
 import WakeModel
 
 @testable import WakeReports
@@ -100,6 +101,52 @@ struct RunLogTests {
         #expect(log.exits == [exit])
         #expect(log.notes.map(\.text) == ["the night is over"])
         #expect(log.end == second(3))
+    }
+
+    @Test("Lines that are put off reach the file in order, and as far as they have happened for good")
+    func putOff() throws {
+        let outcomes = try OutcomeLog(creating: fixture.outcomesPath)
+        outcomes.hold()
+        outcomes.isPutOff = true
+        func notes() throws -> [String] {
+            try outcomes.flush()
+            let text = try String(contentsOfFile: fixture.outcomesPath, encoding: .utf8)
+            return text.split(separator: "\n").compactMap { JSONValue(parsing: Array($0.utf8)).flatMap(Note.init)?.text }
+        }
+        try outcomes.append(Note(text: "first", at: second(1)))
+        #expect(try notes() == [])
+        try outcomes.append(Note(text: "second", at: second(2)))
+        try outcomes.settle()
+        try outcomes.append(Note(text: "third", at: second(3)))
+        #expect(try notes() == ["first", "second"])
+        let size = try outcomes.appendMeasured(Note(text: "fourth", at: second(4)))
+        let alone = OutcomeLog()
+        #expect(try size == alone.appendMeasured(Note(text: "fourth", at: second(4))))
+        #expect(try notes() == ["first", "second"])
+        try outcomes.settle()
+        #expect(try notes() == ["first", "second", "third", "fourth"])
+    }
+
+    @Test("A log that is given up holds the lines that were put off")
+    func putOffAtTheEnd() throws {
+        var outcomes: OutcomeLog? = try OutcomeLog(creating: fixture.outcomesPath)
+        outcomes?.isPutOff = true
+        try outcomes?.append(Note(text: "the last", at: second(1)))
+        outcomes = nil
+        #expect(try String(contentsOfFile: fixture.outcomesPath, encoding: .utf8).contains("the last"))
+    }
+
+    @Test(
+        "An identifier has six digits or as many as it needs",
+        arguments: [
+            (0, "000000"), (398, "000398"), (999_999, "999999"), (1_000_000, "1000000"),
+            (9_999_999_999_999, "9999999999999"), (10_000_000_000_000, "10000000000000"),
+            (UInt64.max, "18446744073709551615"),
+        ] as [(UInt64, String)]
+    )
+    func identifiers(number: UInt64, digits: String) {
+        #expect(LogTime.text(DecisionID(number)) == "d-" + digits)
+        #expect(LogTime.text(EventID(number)) == "e-" + digits)
     }
 
     @Test("A move reads the same whether or not it is written as the bench does", arguments: [#"a \"b\""#, "é"])

@@ -147,7 +147,7 @@ struct SignpostTests {
     func held() throws {
         var held = HeldSignposts()
         let outcomes = try OutcomeLog(creating: fixture.outcomesPath)
-        for name in ["a", "b"] { held.add(bytes: try outcomes.append(mark(.event, name, at: 1))) }
+        for name in ["a", "b"] { held.add(bytes: try outcomes.appendMeasured(mark(.event, name, at: 1))) }
         try outcomes.flush()
         #expect(held.count == 2 && held.bytes > 200)
         #expect(try OutcomeLog(continuing: fixture.outcomesPath).held.signposts == [Self.app: held])

@@ -47,7 +47,9 @@ final class RunRecorder: BenchObserver {
         case soon
     }
 
-    var reading = Reading.atEnd
+    var reading = Reading.atEnd {
+        didSet { outcomes.isPutOff = reading == .soon }
+    }
     /// When what was committed must have reached the files; nil when all has, or nobody reads them before the end.
     private(set) var writingDue: Instant?
     /// When they were written last.
@@ -353,7 +355,7 @@ final class RunRecorder: BenchObserver {
             return
         }
         let entry = SignpostEntry(signpost, app: bundles[number], pid: pids[number], at: instant)
-        keep { () throws(ReportError) in signposts[number].keeps(bytes: try outcomes.append(entry)) }
+        keep { () throws(ReportError) in signposts[number].keeps(bytes: try outcomes.appendMeasured(entry)) }
     }
 
     private func noteLostSignposts() {

@@ -88,16 +88,27 @@ package enum LogTime {
     }
 
     /// `d-000412`.
-    package static func text(_ decision: DecisionID) -> String { padded("d-", decision.number) }
+    package static func text(_ decision: DecisionID) -> String { padded(UInt8(ascii: "d"), decision.number) }
 
     /// `e-000398`.
-    package static func text(_ event: EventID) -> String { padded("e-", event.number) }
+    package static func text(_ event: EventID) -> String { padded(UInt8(ascii: "e"), event.number) }
 
-    private static func padded(_ prefix: String, _ number: UInt64) -> String {
-        var line = LineBuffer()
-        line.append(raw: prefix)
-        line.append(number, width: 6)
-        return line.text
+    /// Up to 15 bytes are a string without memory of its own, and every delivery has two of these.
+    private static func padded(_ letter: UInt8, _ number: UInt64) -> String {
+        let end = number < 10_000_000_000_000 ? 15 : 22
+        return unsafe String(unsafeUninitializedCapacity: end) { text in
+            var start = end
+            var rest = number
+            repeat {
+                start -= 1
+                unsafe text[start] = UInt8(ascii: "0") + UInt8(rest % 10)
+                rest /= 10
+            } while rest > 0 || end - start < 6
+            unsafe text[0] = letter
+            unsafe text[1] = UInt8(ascii: "-")
+            for place in start..<end { unsafe text[2 + place - start] = unsafe text[place] }
+            return 2 + end - start
+        }
     }
 
     /// The number of `d-000412`, `e-000398` or `x-17`.

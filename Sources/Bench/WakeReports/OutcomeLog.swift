@@ -29,6 +29,18 @@ package final class OutcomeLog {
 
     let file: LogFile
     package private(set) var held = Held()
+    /// Lines are spelled when they are written rather than when they are appended: an app may wait then.
+    package var isPutOff = false
+    /// Those that are to be spelled.
+    private var unspelled: [any LogLine] = []
+    /// How many of them have happened for good.
+    private var settled = 0
+    private static let mostUnspelled = 1_024
+
+    deinit {
+        // As in the file: the first line that cannot be written has ended the run.
+        try? spell()
+    }
 
     /// Makes the file at `path`.
     package init(creating path: String) throws(ReportError) {
@@ -96,13 +108,50 @@ package final class OutcomeLog {
     package func hold() { file.hold() }
 
     /// What was appended so far has happened for good.
-    package func settle() throws(ReportError) { try file.settle() }
+    package func settle() throws(ReportError) {
+        settled = unspelled.count
+        if unspelled.isEmpty { try file.settle() }
+    }
 
-    package func flush() throws(ReportError) { try file.flush() }
+    package func flush() throws(ReportError) {
+        try spell()
+        try file.flush()
+    }
 
+    package func append(_ record: some LogLine) throws(ReportError) {
+        if isPutOff {
+            unspelled.append(record)
+            if unspelled.count >= Self.mostUnspelled { try spell() }
+        } else {
+            try write(record)
+        }
+    }
+
+    /// Appends a line, and says how long it is.
+    ///
     /// - Returns: the bytes that the line takes, without its end.
+    package func appendMeasured(_ record: some LogLine) throws(ReportError) -> Int {
+        try spell()
+        return try write(record)
+    }
+
+    private func spell() throws(ReportError) {
+        guard !unspelled.isEmpty else { return }
+        var spelled = 0
+        defer {
+            unspelled.removeFirst(spelled)
+            settled = 0
+        }
+        for line in unspelled {
+            if spelled == settled { try file.settle() }
+            spelled += 1
+            try write(line)
+        }
+        if spelled == settled { try file.settle() }
+    }
+
     @discardableResult
-    package func append(_ record: some LogLine) throws(ReportError) -> Int {
+    private func write(_ record: some LogLine) throws(ReportError) -> Int {
         let start = file.line.count
         file.line.append(line: record)
         let size = file.line.count - start
