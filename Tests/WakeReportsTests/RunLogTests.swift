@@ -111,7 +111,9 @@ struct RunLogTests {
         func notes() throws -> [String] {
             try outcomes.flush()
             let text = try String(contentsOfFile: fixture.outcomesPath, encoding: .utf8)
-            return text.split(separator: "\n").compactMap { JSONValue(parsing: Array($0.utf8)).flatMap(Note.init)?.text }
+            return text.split(separator: "\n").compactMap { line in
+                JSONValue(parsing: Array(line.utf8)).flatMap(Note.init)?.text
+            }
         }
         try outcomes.append(Note(text: "first", at: second(1)))
         #expect(try notes() == [])

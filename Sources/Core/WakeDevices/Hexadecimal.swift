@@ -1,9 +1,9 @@
-extension Sequence<UInt8> {
+extension [UInt8] {
     /// Two digits a byte, in small letters.
     package var hexadecimal: String {
         let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
-        text.reserveCapacity(underestimatedCount * 2)
+        text.reserveCapacity(count * 2)
         for byte in self {
             text.append(digits[Int(byte >> 4)])
             text.append(digits[Int(byte & 15)])

@@ -107,15 +107,15 @@ final class GroupEnclosure: Enclosure {
         unsafe pwrite(control.number, word.utf8Start, word.utf8CodeUnitCount, 0) == word.utf8CodeUnitCount
     }
 
-    private func read(_ descriptor: Int32) -> String {
+    private func read(_ descriptor: Int32) -> ArraySlice<UInt8> {
         var buffer = [UInt8](repeating: 0, count: 256)
         let count = unsafe buffer.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }
-        return String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)
+        return buffer.prefix(max(count, 0))
     }
 
     private var isFrozen: Bool {
-        let text = read(state.number)
-        return kind == .cgroup2 ? text.contains("frozen 1") : text.hasPrefix("FROZEN")
+        let word = kind == .cgroup2 ? "frozen 1" : "FROZEN"
+        return read(state.number).split(separator: UInt8(ascii: "\n")).contains { $0.elementsEqual(word.utf8) }
     }
 
     /// Version 2 says when something changed; for version 1, and for a limit, there is the clock.
