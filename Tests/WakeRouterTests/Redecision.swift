@@ -79,22 +79,24 @@ struct Redecision {
     {
         let index = Int(decision.app.number)
         switch check {
-        case .notForceQuit: router.apps[index].face.forceQuit = false
+        case .notForceQuit: router.apps[index].snapshot.forceQuit = false
         case .unlockedSinceBoot: router.unlockedSinceBoot = true
         case .modePresent:
-            router.apps[index].face.modes.insert(BackgroundModes([.bluetoothCentral, .bluetoothPeripheral, .location]))
-        case .soundModePresent: router.apps[index].face.modes.insert(BackgroundModes([.audio]))
-        case .voipModePresent: router.apps[index].face.modes.insert(BackgroundModes([.voip]))
-        case .accessoryModePresent: router.apps[index].face.modes.insert(BackgroundModes([.externalAccessory]))
-        case .authorized: router.apps[index].face.locationAuthorization = .always
+            router.apps[index].snapshot.modes.insert(
+                BackgroundModes([.bluetoothCentral, .bluetoothPeripheral, .location])
+            )
+        case .soundModePresent: router.apps[index].snapshot.modes.insert(BackgroundModes([.audio]))
+        case .voipModePresent: router.apps[index].snapshot.modes.insert(BackgroundModes([.voip]))
+        case .accessoryModePresent: router.apps[index].snapshot.modes.insert(BackgroundModes([.externalAccessory]))
+        case .authorized: router.apps[index].snapshot.locationAuthorization = .always
         case .exitAllowsRelaunch:
             // That the restart ended the link is a fact of the event.
             if decision.snapshot.endedByReboot { return false }
-            router.apps[index].face.rebootedSince = false
-            router.apps[index].face.bluetoothOffSince = false
-        case .scanHasMode: router.apps[index].face.modes.insert(BackgroundModes([.bluetoothCentral]))
-        case .bluetoothAuthorized: router.apps[index].face.bluetoothAllowed = true
-        case .runsInBackground: router.apps[index].face.exitsOnSuspend = false
+            router.apps[index].snapshot.rebootedSince = false
+            router.apps[index].snapshot.bluetoothOffSince = false
+        case .scanHasMode: router.apps[index].snapshot.modes.insert(BackgroundModes([.bluetoothCentral]))
+        case .bluetoothAuthorized: router.apps[index].snapshot.bluetoothAllowed = true
+        case .runsInBackground: router.apps[index].snapshot.exitsOnSuspend = false
         case .bluetoothOn: router.areas.bluetooth.isOn = true
         case .noCall: router.areas.audio.inCall = false
         case .updatesInBackground, .beyondDistanceFilter, .notPaused:

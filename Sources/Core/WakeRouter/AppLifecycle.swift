@@ -93,7 +93,7 @@ struct AppLifecycle: Equatable, Codable {
 
     var installed = true
     /// The state and the observed values that every decision shows.
-    var face = AppSnapshot()
+    var snapshot = AppSnapshot()
     private(set) var stage = Stage.notRunning
     var window: Window?
     /// The open background tasks, in order of beginning (TASK-1).
@@ -112,7 +112,7 @@ struct AppLifecycle: Equatable, Codable {
     /// Events that were denied because the phone was not unlocked since boot, and are decided anew when it is (LAUNCH-5).
     var awaitingUnlock: [Held] = []
 
-    var state: AppState { face.state }
+    var state: AppState { snapshot.state }
 
     var isLaunching: Bool {
         switch stage {
@@ -140,7 +140,7 @@ struct AppLifecycle: Equatable, Codable {
     }
 
     /// Whether a process exists, running or frozen.
-    var hasProcess: Bool { face.state != .notRunning }
+    var hasProcess: Bool { snapshot.state != .notRunning }
 
     // MARK: Stages
 
@@ -149,22 +149,25 @@ struct AppLifecycle: Equatable, Codable {
     ///
     /// - Returns: The state before, when it is another now.
     mutating func enter(_ next: Stage, at now: Instant) -> AppState? {
-        let from = face.state
+        let from = snapshot.state
         stage = next
         let to = next.shown
         if from == to { return nil }
-        precondition(LifecycleRules.allows(from: from, to: to), "app \(face.bundle.number) moves from \(from) to \(to)")
-        face.state = to
-        face.stateSince = now
+        precondition(
+            LifecycleRules.allows(from: from, to: to),
+            "app \(snapshot.bundle.number) moves from \(from) to \(to)"
+        )
+        snapshot.state = to
+        snapshot.stateSince = now
         if from == .active || from == .inactive { leftForeground = now }
         return from
     }
 
     /// The process is gone, with all that was granted to it.
     mutating func noteExit(_ number: UInt64, _ cause: ExitCause, at now: Instant) {
-        face.lastExit = number
-        face.lastExitCause = cause
-        face.lastExitAt = now
+        snapshot.lastExit = number
+        snapshot.lastExitCause = cause
+        snapshot.lastExitAt = now
         window = nil
         tasks.removeAll()
         taskBudgetEnds = nil
@@ -173,11 +176,11 @@ struct AppLifecycle: Equatable, Codable {
     /// Installed, or installed anew: only the counts of its processes and ends go on.
     func installedAnew(at now: Instant) -> AppLifecycle {
         var anew = AppLifecycle()
-        anew.face.generation = face.generation
-        anew.face.lastExit = face.lastExit
-        anew.face.lastExitCause = face.lastExitCause
-        anew.face.lastExitAt = face.lastExitAt
-        anew.face.stateSince = now
+        anew.snapshot.generation = snapshot.generation
+        anew.snapshot.lastExit = snapshot.lastExit
+        anew.snapshot.lastExitCause = snapshot.lastExitCause
+        anew.snapshot.lastExitAt = snapshot.lastExitAt
+        anew.snapshot.stateSince = now
         anew.installedAt = now
         return anew
     }

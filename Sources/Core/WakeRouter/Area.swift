@@ -36,18 +36,18 @@ protocol Area {
     /// The rule by which a suspended app gets an event when it runs.
     static func ruleOfWaiting(_ event: WakeEvent, _ interest: Interest, in router: inout Router) -> RuleID
     /// Adds to what is observed of the app all that is observed at the moment of the decision.
-    static func observe(_ interest: Interest, in face: inout AppSnapshot, of router: inout Router)
+    static func observe(_ interest: Interest, in snapshot: inout AppSnapshot, of router: inout Router)
     /// Puts the questions of the area. Leaves in the interest the managers that the event counts for.
     ///
     /// - Parameters:
-    ///   - face: What is observed of the app, and then of the event too: in the record that is to have it, as it is too large
+    ///   - snapshot: What is observed of the app, and then of the event too: in the record that is to have it, as it is too large
     ///     to be handed on.
     ///   - restarted: The event was on its way to the app when the bench died.
     ///   - isNew: The event has not been taken down: it waits for an answer all the same.
     static func judge(
         _ event: WakeEvent,
         for interest: inout Interest,
-        showing face: inout AppSnapshot,
+        showing snapshot: inout AppSnapshot,
         restarted: Bool,
         isNew: Bool,
         in router: inout Router
@@ -96,7 +96,7 @@ protocol Area {
     /// A step in the life of the phone.
     static func hear(_ step: PhoneStep, in router: inout Router)
     /// Shows the phone in the observed values.
-    func show(in face: inout AppSnapshot)
+    func show(in snapshot: inout AppSnapshot)
 
     // MARK: Time
 
@@ -191,8 +191,8 @@ extension Area {
     mutating func restore() {}
     static func ruleOfWaiting(_ event: WakeEvent, _ interest: Interest, in router: inout Router) -> RuleID { .launch6 }
     @inline(__always)
-    static func observe(_ interest: Interest, in face: inout AppSnapshot, of router: inout Router) {
-        router.observe(interest, in: &face, window: window(router.constants))
+    static func observe(_ interest: Interest, in snapshot: inout AppSnapshot, of router: inout Router) {
+        router.observe(interest, in: &snapshot, window: window(router.constants))
     }
     static func hear(_ step: EventStep, of event: WakeEvent, for interest: Interest, in router: inout Router) {}
     static func waitsForUnlock(_ event: WakeEvent, wouldHave verdict: Verdict?) -> Bool { verdict?.delivers == true }
@@ -210,7 +210,7 @@ extension Area {
     static func runsOn(_ app: AppID, _ router: Router) -> Bool { false }
     func lingers(_ app: AppID) -> Instant { .zero }
     static func hear(_ step: PhoneStep, in router: inout Router) {}
-    func show(in face: inout AppSnapshot) {}
+    func show(in snapshot: inout AppSnapshot) {}
     func due(of app: AppID) -> Instant { .distantFuture }
     var due: Instant { .distantFuture }
 }

@@ -47,12 +47,12 @@ struct Areas: Codable {
 
     /// Shows the phone in the observed values.
     @inline(__always)
-    func show(in face: inout AppSnapshot) {
-        bluetooth.show(in: &face)
-        location.show(in: &face)
-        audio.show(in: &face)
-        accessory.show(in: &face)
-        voip.show(in: &face)
+    func show(in snapshot: inout AppSnapshot) {
+        bluetooth.show(in: &snapshot)
+        location.show(in: &snapshot)
+        audio.show(in: &snapshot)
+        accessory.show(in: &snapshot)
+        voip.show(in: &snapshot)
     }
 
     /// Whether each area has a place for each app, and what is there makes sense.

@@ -22,7 +22,7 @@ extension Router {
         }
         A.hear(.deciding, of: event, for: interest, in: &self)
         var interest = interest
-        var record = Decision(on: event, for: app, supersedes: supersedes, at: now, showing: apps[app].face)
+        var record = Decision(on: event, for: app, supersedes: supersedes, at: now, showing: apps[app].snapshot)
         let (results, question) = A.judge(
             event,
             for: &interest,
@@ -117,30 +117,30 @@ extension Router {
     ///
     /// - Parameter limit: The window that the event would begin.
     @inline(__always)
-    mutating func observe(_ interest: Interest, in face: inout AppSnapshot, window limit: Instant.Span) {
+    mutating func observe(_ interest: Interest, in snapshot: inout AppSnapshot, window limit: Instant.Span) {
         let app = interest.app
-        observePhone(&face)
-        face.via = interest.via
-        face.registeredAt = interest.since
-        switch face.state {
+        observePhone(&snapshot)
+        snapshot.via = interest.via
+        snapshot.registeredAt = interest.since
+        switch snapshot.state {
         case .active, .inactive: break
         case .background:
             if let window = apps[app].window(at: now) {
-                face.budgetLimit = window.ends.since(window.began)
-                face.budgetUsed = now.since(window.began)
+                snapshot.budgetLimit = window.ends.since(window.began)
+                snapshot.budgetUsed = now.since(window.began)
             } else {
-                face.budgetLimit = limit
+                snapshot.budgetLimit = limit
             }
-        case .suspended, .notRunning: face.budgetLimit = limit
+        case .suspended, .notRunning: snapshot.budgetLimit = limit
         }
     }
 
     @inline(__always)
-    mutating func observePhone(_ face: inout AppSnapshot) {
-        face.unlockedSinceBoot = unlockedSinceBoot
-        face.unlockedAt = unlockedAt
-        face.passcode = passcode
-        areas.show(in: &face)
+    mutating func observePhone(_ snapshot: inout AppSnapshot) {
+        snapshot.unlockedSinceBoot = unlockedSinceBoot
+        snapshot.unlockedAt = unlockedAt
+        snapshot.passcode = passcode
+        areas.show(in: &snapshot)
     }
 
     // MARK: Recording
@@ -201,11 +201,11 @@ extension Router {
         supersedes: DecisionID
     ) {
         var interest = interest
-        var face = apps[interest.app].face
+        var snapshot = apps[interest.app].snapshot
         var (results, question) = A.judge(
             event,
             for: &interest,
-            showing: &face,
+            showing: &snapshot,
             restarted: false,
             isNew: isNew,
             in: &self
@@ -218,7 +218,7 @@ extension Router {
             ruling(on: results, question, launching: apps[interest.app].isLaunching),
             checks: results,
             supersedes: supersedes,
-            snapshot: face
+            snapshot: snapshot
         )
     }
 
@@ -227,7 +227,7 @@ extension Router {
         area(of: event.kind.source).lost(event, forWantOfRoom: false, in: &self)
         var checks = CheckResults()
         checks[.deliveryWanted] = .fail
-        var snapshot = apps[app].face
+        var snapshot = apps[app].snapshot
         observePhone(&snapshot)
         _ = record(
             event,
@@ -280,7 +280,7 @@ extension Router {
         case .foregroundDeliver: break
         case .backgroundDeliver:
             // A source whose mode is missing does not keep the app running (MODE-2).
-            if question.keepsRunning(apps[app].face.modes) {
+            if question.keepsRunning(apps[app].snapshot.modes) {
                 apps[app].openAnotherWindow(
                     A.window(constants),
                     at: now,

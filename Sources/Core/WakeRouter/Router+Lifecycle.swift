@@ -28,7 +28,7 @@ extension Router {
             return
         }
         // A location event may have brought it back before the user did (LAUNCH-3).
-        if apps[app].hasProcess { apps[app].face.forceQuit = false }
+        if apps[app].hasProcess { apps[app].snapshot.forceQuit = false }
         switch apps[app].stage {
         case .active, .ending: return
         case .inactive: activate(app)
@@ -48,7 +48,7 @@ extension Router {
 
     /// A new process in the foreground. The bar of a force quit is lifted (LAUNCH-2).
     private mutating func userLaunch(_ app: AppID, id: EventID) {
-        apps[app].face.forceQuit = false
+        apps[app].snapshot.forceQuit = false
         launch(app, as: .inactive, cause: id, decision: .none)
         decideKept(of: app)
     }
@@ -59,7 +59,7 @@ extension Router {
         apps[app].relaunch = nil
         // An event that was held has launched it already, and says where it is bound for.
         if case .launching(_, _, let bound) = apps[app].stage { relaunch.bound = bound }
-        if apps[app].hasProcess { apps[app].face.forceQuit = false }
+        if apps[app].hasProcess { apps[app].snapshot.forceQuit = false }
         if relaunch.bound == .foreground {
             bringForward(app, id: relaunch.event)
         } else if !apps[app].hasProcess {
@@ -101,7 +101,7 @@ extension Router {
         case .launching: bind(app, to: .background)
         case .ending: return
         case .inactive:
-            if apps[app].face.exitsOnSuspend || !profile.multitasking {
+            if apps[app].snapshot.exitsOnSuspend || !profile.multitasking {
                 terminate(app, cause: .exit, code: 0, by: .none)
                 return
             }
@@ -126,9 +126,9 @@ extension Router {
     private mutating func forceQuit(_ app: AppID, id: EventID) {
         apps[app].relaunch = nil
         if foreground == app, apps[app].state != .active, apps[app].state != .inactive { foreground = nil }
-        apps[app].face.forceQuit = true
-        apps[app].face.forceQuitAt = now
-        apps[app].face.forceQuitBy = id
+        apps[app].snapshot.forceQuit = true
+        apps[app].snapshot.forceQuitAt = now
+        apps[app].snapshot.forceQuitBy = id
         if !apps[app].hasProcess, isBarred(app) { tell(.barred, of: app) }
         terminate(app, cause: .userForceQuit, code: 0, by: id)
     }
@@ -141,13 +141,13 @@ extension Router {
         let deadline = now.advanced(by: profile.launchBudget)
         let bound: AppLifecycle.Bound = state == .background ? .background : .foreground
         enter(.launching(as: state, deadline: deadline, bound: bound), app)
-        apps[app].face.generation += 1
-        apps[app].face.rebootedSince = false
+        apps[app].snapshot.generation += 1
+        apps[app].snapshot.rebootedSince = false
         tell(.launched, of: app)
         act(
             .launch(
                 app,
-                generation: apps[app].face.generation,
+                generation: apps[app].snapshot.generation,
                 state: state,
                 cause: cause,
                 decision: decision,
@@ -284,7 +284,7 @@ extension Router {
     // MARK: What areas ask for
 
     /// Whether the user force-quit the app, and the system does not launch it until the user does (LAUNCH-2).
-    func isBarred(_ app: AppID) -> Bool { profile.forceQuitBars && apps[app].face.forceQuit }
+    func isBarred(_ app: AppID) -> Bool { profile.forceQuitBars && apps[app].snapshot.forceQuit }
 
     /// Whether an app in the background runs for as long as it goes on with what it does.
     func runsOn(_ app: AppID) -> Bool {

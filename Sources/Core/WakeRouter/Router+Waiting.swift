@@ -111,9 +111,9 @@ extension Router {
     }
 
     private mutating func observe(_ interest: Interest) -> AppSnapshot {
-        var face = apps[interest.app].face
-        area(of: interest.via.source).observe(interest, in: &face, of: &self)
-        return face
+        var snapshot = apps[interest.app].snapshot
+        area(of: interest.via.source).observe(interest, in: &snapshot, of: &self)
+        return snapshot
     }
 
     /// The event will not reach an app.
@@ -310,7 +310,7 @@ extension Router {
     /// What was on its way to an app when the bench died is lost: nothing of the app asks for it any more.
     private mutating func loseInRestart(_ event: WakeEvent, of app: AppID, _ supersedes: DecisionID) {
         lose(event)
-        var snapshot = apps[app].face
+        var snapshot = apps[app].snapshot
         observePhone(&snapshot)
         recordLoss(event, of: app, reason: .benchRestarted, supersedes, snapshot)
     }

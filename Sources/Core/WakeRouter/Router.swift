@@ -96,7 +96,7 @@ package struct Router {
 
     /// Which process of the app is, or was, the last; 0 before the first.
     package func generation(of app: AppID) -> UInt32 {
-        Int(app.number) < apps.count ? apps[app].face.generation : 0
+        Int(app.number) < apps.count ? apps[app].snapshot.generation : 0
     }
 
     /// Whether the host was asked to freeze the app and has not answered.
@@ -237,10 +237,10 @@ package struct Router {
             apps.put(before.installedAnew(at: now), at: Int(app.number))
             areas.resetApp(app)
         }
-        apps[app].face.bundle = manifest.bundle
-        apps[app].face.modes = manifest.modes
-        apps[app].face.sdk = manifest.sdk
-        apps[app].face.exitsOnSuspend = manifest.exitsOnSuspend
+        apps[app].snapshot.bundle = manifest.bundle
+        apps[app].snapshot.modes = manifest.modes
+        apps[app].snapshot.sdk = manifest.sdk
+        apps[app].snapshot.exitsOnSuspend = manifest.exitsOnSuspend
         var ends = false
         eachArea { if $0.installed(app, manifest, in: &$1) { ends = true } }
         if ends, apps[app].hasProcess { end(app, cause: .policy, code: 0, by: .none) }
@@ -297,8 +297,8 @@ package struct Router {
         tell(.rebooting)
         for app in everyApp where apps[app].installed {
             endForGood(app, by: id)
-            apps[app].face.rebootedSince = true
-            if profile.rebootLiftsForceQuit { apps[app].face.forceQuit = false }
+            apps[app].snapshot.rebootedSince = true
+            if profile.rebootLiftsForceQuit { apps[app].snapshot.forceQuit = false }
             reschedule(app)
         }
         setLocked(!unlockedSinceBoot)
@@ -355,7 +355,7 @@ package struct Router {
                 ExitRecord(
                     number: lastExit,
                     app: app,
-                    generation: apps[app].face.generation,
+                    generation: apps[app].snapshot.generation,
                     cause: cause,
                     code: code,
                     stateBefore: before,

@@ -122,14 +122,14 @@ extension Router {
     private func seesAccessories(_ app: AppID) -> Bool {
         switch apps[app].state {
         case .active, .inactive: true
-        case .background, .suspended: apps[app].face.modes.contains(.externalAccessory)
+        case .background, .suspended: apps[app].snapshot.modes.contains(.externalAccessory)
         case .notRunning: false
         }
     }
 
     /// An app without the mode left the foreground, or came back to it: for it the accessories go and come (EA-1).
     mutating func followState(of app: AppID, from: AppState, to: AppState) {
-        guard !areas.accessory.apps[app].isIdle, !apps[app].face.modes.contains(.externalAccessory) else { return }
+        guard !areas.accessory.apps[app].isIdle, !apps[app].snapshot.modes.contains(.externalAccessory) else { return }
         switch (from, to) {
         case (.inactive, .background):
             tellApp(app, .accessoryDisconnected)

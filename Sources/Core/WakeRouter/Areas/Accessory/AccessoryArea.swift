@@ -43,14 +43,14 @@ extension AccessoryArea: Area {
     static func judge(
         _ event: WakeEvent,
         for interest: inout Interest,
-        showing face: inout AppSnapshot,
+        showing snapshot: inout AppSnapshot,
         restarted: Bool,
         isNew: Bool,
         in router: inout Router
     ) -> (CheckResults, AccessoryQuestion) {
         let question = router.accessoryQuestion(of: interest, event)
-        observe(interest, in: &face, of: &router)
-        return (AccessoryRules.evaluate(question, of: face, by: router.constants), question)
+        observe(interest, in: &snapshot, of: &router)
+        return (AccessoryRules.evaluate(question, of: snapshot, by: router.constants), question)
     }
 
     static func managerNumber(_ slot: Int, of app: AppID, in router: inout Router) -> ManagerNumber? {

@@ -34,7 +34,7 @@ extension Router {
         }
         let began = Instant(nanoseconds: now.nanoseconds - AudioRules.silenceNotice.nanoseconds)
         if areas.audio.apps[app].silentSince == nil {
-            areas.audio.apps[app].silentSince = max(began, apps[app].face.stateSince)
+            areas.audio.apps[app].silentSince = max(began, apps[app].snapshot.stateSince)
         }
     }
 

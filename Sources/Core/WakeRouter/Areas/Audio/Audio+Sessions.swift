@@ -94,7 +94,7 @@ extension Router {
             WakeEvent(
                 kind: kind,
                 local: local,
-                subject: other ?? apps[app].face.bundle,
+                subject: other ?? apps[app].snapshot.bundle,
                 failed: failed,
                 app: app,
                 parent: parent
@@ -121,7 +121,7 @@ extension Router {
             ducks: record.options.contains(.duckOthers)
         )
         for other in others {
-            interrupt(other, .app(app), subject: apps[app].face.bundle, parent: event.id)
+            interrupt(other, .app(app), subject: apps[app].snapshot.bundle, parent: event.id)
         }
         settleSounds()
     }
@@ -146,7 +146,7 @@ extension Router {
     private mutating func letOthersGoOn(after app: AppID, told: Bool) {
         for other in areas.audio.users where areas.audio.apps[other].interruption == .app(app) {
             if told {
-                goOn(other, subject: apps[app].face.bundle, parent: .none)
+                goOn(other, subject: apps[app].snapshot.bundle, parent: .none)
             } else {
                 areas.audio.apps[other].interruption = .endless
             }
@@ -215,7 +215,7 @@ extension Router {
             switch apps[app].state {
             case .notRunning, .suspended: false
             case .background:
-                apps[app].face.modes.contains(.audio) && record.category.goesOnInBackground
+                apps[app].snapshot.modes.contains(.audio) && record.category.goesOnInBackground
                     && !(record.silent && profile.areas.audio.silenceLimit != nil)
             case .active, .inactive: true
             }

@@ -53,14 +53,14 @@ extension AudioArea: Area {
     static func judge(
         _ event: WakeEvent,
         for interest: inout Interest,
-        showing face: inout AppSnapshot,
+        showing snapshot: inout AppSnapshot,
         restarted: Bool,
         isNew: Bool,
         in router: inout Router
     ) -> (CheckResults, AudioQuestion) {
-        observe(interest, in: &face, of: &router)
+        observe(interest, in: &snapshot, of: &router)
         let question = router.soundQuestion(of: interest.app, event)
-        return (AudioRules.evaluate(question, of: face, by: router.constants), question)
+        return (AudioRules.evaluate(question, of: snapshot, by: router.constants), question)
     }
 
     static func managerNumber(_ slot: Int, of app: AppID, in router: inout Router) -> ManagerNumber? {

@@ -16,11 +16,11 @@ extension Router {
     }
 
     /// Shows in the observed values that an event is of an accessory that was set up, and what that lifts.
-    func noteSetUp(_ event: WakeEvent, for client: BluetoothClient, _ face: inout AppSnapshot) {
+    func noteSetUp(_ event: WakeEvent, for client: BluetoothClient, _ snapshot: inout AppSnapshot) {
         guard isSetUp(event.peripheral, for: client.app) else { return }
-        face.accessorySetUp = true
-        face.forceQuitLifted = face.state == .notRunning && isBarred(client.app)
+        snapshot.accessorySetUp = true
+        snapshot.forceQuitLifted = snapshot.state == .notRunning && isBarred(client.app)
         // What waits for it has outlived Bluetooth being off as long as it is there.
-        face.bluetoothOffLifted = face.bluetoothOffSince && link(of: client, to: event.peripheral) != nil
+        snapshot.bluetoothOffLifted = snapshot.bluetoothOffSince && link(of: client, to: event.peripheral) != nil
     }
 }

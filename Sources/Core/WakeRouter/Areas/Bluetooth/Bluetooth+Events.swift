@@ -53,7 +53,7 @@ extension Router {
     /// The state of the adapter interests every manager of a process, and wakes no terminated app (BTC-8).
     private mutating func fanOutPower(_ event: WakeEvent, to app: AppID) {
         // To whom Bluetooth is forbidden it makes no difference (BTP-5).
-        guard apps[app].face.bluetoothAllowed else { return }
+        guard apps[app].snapshot.bluetoothAllowed else { return }
         var found: Interest?
         for slot in areas.bluetooth.apps[app].managers.indices
         where areas.bluetooth.apps[app].managers[slot].attached {

@@ -25,7 +25,7 @@ extension Router {
 
     /// Whether an app's request can go to the radio; it is refused otherwise (BTC-10, BTP-5).
     mutating func mayUseRadio(_ app: AppID) -> Bool {
-        if !apps[app].face.bluetoothAllowed {
+        if !apps[app].snapshot.bluetoothAllowed {
             act(.refused(app, .notAuthorized))
             return false
         }
@@ -35,7 +35,7 @@ extension Router {
 
     /// What a manager of the app is told of Bluetooth.
     func bluetoothState(for app: AppID) -> BluetoothState {
-        if !apps[app].face.bluetoothAllowed { return .unauthorized }
+        if !apps[app].snapshot.bluetoothAllowed { return .unauthorized }
         return areas.bluetooth.isOn ? .poweredOn : .poweredOff
     }
 
@@ -140,8 +140,8 @@ extension Router {
         let record = apps[client.app]
         let manager = areas.bluetooth.apps[client.app].managers[Int(client.slot)]
         guard areas.bluetooth.isOn, record.installed, manager.isKept(constants) else { return .off }
-        guard record.face.bluetoothAllowed else { return .disabled }
-        let hasMode = record.face.modes.contains(.bluetoothPeripheral)
+        guard record.snapshot.bluetoothAllowed else { return .disabled }
+        let hasMode = record.snapshot.modes.contains(.bluetoothPeripheral)
         if manager.attached {
             switch record.state {
             case .active, .inactive: return .full
@@ -151,8 +151,9 @@ extension Router {
         // Preserved: on the air as long as a central's request would bring the app back (BTC-8).
         let isLocked = profile.firstUnlockGates && passcode && !unlockedSinceBoot
         let isOver =
-            record.face.rebootedSince && !profile.areas.bluetooth.relaunchesAfterReboot || record.face.bluetoothOffSince
-        let wakes = hasMode && !isLocked && !isOver && !record.face.exitsOnSuspend
+            record.snapshot.rebootedSince && !profile.areas.bluetooth.relaunchesAfterReboot
+            || record.snapshot.bluetoothOffSince
+        let wakes = hasMode && !isLocked && !isOver && !record.snapshot.exitsOnSuspend
         return wakes ? .reduced : .disabled
     }
 

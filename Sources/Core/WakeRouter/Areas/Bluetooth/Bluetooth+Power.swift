@@ -66,7 +66,7 @@ extension Router {
             )
         }
         for app in everyApp {
-            if !apps[app].hasProcess, !outlivesPower(app) { apps[app].face.bluetoothOffSince = true }
+            if !apps[app].hasProcess, !outlivesPower(app) { apps[app].snapshot.bluetoothOffSince = true }
             for slot in areas.bluetooth.apps[app].managers.indices {
                 let client = BluetoothClient(app: app, slot: UInt16(slot))
                 if outlivesPower(client) { continue }

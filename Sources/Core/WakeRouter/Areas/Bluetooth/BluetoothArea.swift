@@ -85,16 +85,16 @@ extension BluetoothArea: Area {
     }
 
     @inline(__always)
-    static func observe(_ interest: Interest, in face: inout AppSnapshot, of router: inout Router) {
-        router.observe(interest, in: &face, window: window(router.constants))
-        face.restoreIdentifier =
+    static func observe(_ interest: Interest, in snapshot: inout AppSnapshot, of router: inout Router) {
+        router.observe(interest, in: &snapshot, window: window(router.constants))
+        snapshot.restoreIdentifier =
             router.areas.bluetooth.apps[interest.app].managers[Int(interest.slot)].restoreIdentifier
     }
 
     static func judge(
         _ event: WakeEvent,
         for interest: inout Interest,
-        showing face: inout AppSnapshot,
+        showing snapshot: inout AppSnapshot,
         restarted: Bool,
         isNew: Bool,
         in router: inout Router
@@ -103,34 +103,34 @@ extension BluetoothArea: Area {
         // Held on to, its profile is read where it stands rather than copied.
         let constants = router.constants
         if router.areas.bluetooth.apps[app].managers[Int(interest.slot)].isPeripheralManager {
-            observe(interest, in: &face, of: &router)
+            observe(interest, in: &snapshot, of: &router)
             let question = PeripheralQuestion(
                 kind: event.kind,
-                state: face.state,
+                state: snapshot.state,
                 wanted: interest.wanted && (isNew || router.isAwaited(event))
             )
             return (
-                PeripheralRules.evaluate(question, of: &face, by: constants), .peripheral(question)
+                PeripheralRules.evaluate(question, of: &snapshot, by: constants), .peripheral(question)
             )
         }
         let sighting =
             event.kind == .peripheralDiscovered
             ? router.sight(event.peripheral, by: &interest, again: restarted) : .none
-        observe(interest, in: &face, of: &router)
-        face.scanServices = UInt16(clamping: sighting.services)
-        face.endedByReboot = event.kind == .peripheralDisconnected && event.parent != .none
+        observe(interest, in: &snapshot, of: &router)
+        snapshot.scanServices = UInt16(clamping: sighting.services)
+        snapshot.endedByReboot = event.kind == .peripheralDisconnected && event.parent != .none
         if !router.areas.bluetooth.apps[app].accessoriesSetUp.isEmpty {
-            router.noteSetUp(event, for: interest.client, &face)
+            router.noteSetUp(event, for: interest.client, &snapshot)
         }
         let question = CentralQuestion(
             kind: event.kind,
-            state: face.state,
+            state: snapshot.state,
             scanNamesServices: sighting.services > 0,
             firstSighting: sighting.first,
             wanted: interest.wanted,
-            liftsForceQuit: face.forceQuitLifted
+            liftsForceQuit: snapshot.forceQuitLifted
         )
-        return (BluetoothRules.evaluate(question, of: &face, by: constants), .central(question))
+        return (BluetoothRules.evaluate(question, of: &snapshot, by: constants), .central(question))
     }
 
     static func hear(_ step: EventStep, of event: WakeEvent, for interest: Interest, in router: inout Router) {
@@ -179,8 +179,8 @@ extension BluetoothArea {
     static func installed(_ app: AppID, _ manifest: AppManifest, in router: inout Router) -> Bool {
         router.areas.bluetooth.apps[app].mayBeSetUp = manifest.accessorySetup
         let isAllowed = manifest.bluetoothAuthorization == .allowed
-        let changed = router.apps[app].face.bluetoothAllowed != isAllowed
-        router.apps[app].face.bluetoothAllowed = isAllowed
+        let changed = router.apps[app].snapshot.bluetoothAllowed != isAllowed
+        router.apps[app].snapshot.bluetoothAllowed = isAllowed
         // The user changed the app's access in Settings, which ends it (BTP-5).
         return changed
     }
@@ -189,7 +189,7 @@ extension BluetoothArea {
         switch step {
         case .uninstalled: router.releaseManagers(of: app) { _ in true }
         case .launching: router.releaseManagers(of: app) { $0.restoreIdentifier == .none }
-        case .launched: router.apps[app].face.bluetoothOffSince = false
+        case .launched: router.apps[app].snapshot.bluetoothOffSince = false
         case .foregrounded: router.repeatMissedScans(of: app)
         case .ended:
             router.refuseDeliveredRequests(of: app)
@@ -225,8 +225,8 @@ extension BluetoothArea {
         }
     }
 
-    func show(in face: inout AppSnapshot) {
-        face.bluetoothOn = isOn
+    func show(in snapshot: inout AppSnapshot) {
+        snapshot.bluetoothOn = isOn
     }
 
     func due(of app: AppID) -> Instant {

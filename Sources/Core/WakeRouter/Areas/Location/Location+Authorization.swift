@@ -4,7 +4,7 @@ import WakeModel
 extension Router {
     /// The user is asked, and allows it, when nothing was said before.
     mutating func authorize(_ app: AppID, always: Bool) {
-        let before = apps[app].face.locationAuthorization
+        let before = apps[app].snapshot.locationAuthorization
         switch (before, always || !profile.areas.location.levels) {
         case (.notDetermined, false): authorize(app, .whenInUse)
         case (.notDetermined, true):
@@ -17,7 +17,7 @@ extension Router {
     }
 
     private mutating func authorize(_ app: AppID, _ authorization: LocationAuthorization) {
-        apps[app].face.locationAuthorization = authorization
+        apps[app].snapshot.locationAuthorization = authorization
         raise(WakeEvent(kind: .authorizationChanged, app: app, authorization: authorization))
     }
 
@@ -26,12 +26,12 @@ extension Router {
     mutating func askForAlways(_ event: WakeEvent, _ interest: Interest) {
         let app = interest.app
         var counting = interest
-        var face = apps[app].face
-        let question = lookAtLocation(event, for: &counting, showing: &face)
-        guard LocationRules.needsAlways(question, of: face, by: constants) else { return }
+        var snapshot = apps[app].snapshot
+        let question = lookAtLocation(event, for: &counting, showing: &snapshot)
+        guard LocationRules.needsAlways(question, of: snapshot, by: constants) else { return }
         act(.alert(app, event.kind, subject: event.subject, event.id))
         guard areas.location.apps[app].keepsWhenInUse else {
-            apps[app].face.locationAuthorization = .always
+            apps[app].snapshot.locationAuthorization = .always
             return
         }
         let held = updatesHold(app)
@@ -43,7 +43,7 @@ extension Router {
 
     /// What the user lets an app know of the position.
     package func locationAuthorization(of app: AppID) -> LocationAuthorization {
-        isInstalled(app) ? apps[app].face.locationAuthorization : .notDetermined
+        isInstalled(app) ? apps[app].snapshot.locationAuthorization : .notDetermined
     }
 
     /// The regions that the system watches for an app, in order of their slots (REG-6).

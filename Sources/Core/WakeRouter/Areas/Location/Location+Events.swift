@@ -47,7 +47,7 @@ extension Router {
         guard let app = event.app, let authorization = event.authorization, isInstalled(app) else { return }
         let held = updatesHold(app)
         if !isOverflowing {
-            apps[app].face.locationAuthorization = authorization
+            apps[app].snapshot.locationAuthorization = authorization
             // Who was given no change yet has not to wait for the interval.
             if areas.location.apps[app].significant?.reference == nil {
                 areas.location.apps[app].significant?.last = nil
@@ -163,16 +163,16 @@ extension Router {
     mutating func lookAtLocation(
         _ event: WakeEvent,
         for interest: inout Interest,
-        showing face: inout AppSnapshot
+        showing snapshot: inout AppSnapshot
     ) -> LocationQuestion {
         var question = question(of: &interest, event)
-        LocationArea.observe(interest, in: &face, of: &self)
-        face.beganInForeground = question.beganInForeground
-        face.filterChord = question.filterChord
-        face.movedSquare = question.movedSquare
-        question.liftsForceQuit = LocationRules.liftsForceQuit(question, of: face, by: constants)
-        face.forceQuitLifted = question.liftsForceQuit
-        question.couldBeGiven = LocationRules.couldBeGiven(question, of: face, by: constants)
+        LocationArea.observe(interest, in: &snapshot, of: &self)
+        snapshot.beganInForeground = question.beganInForeground
+        snapshot.filterChord = question.filterChord
+        snapshot.movedSquare = question.movedSquare
+        question.liftsForceQuit = LocationRules.liftsForceQuit(question, of: snapshot, by: constants)
+        snapshot.forceQuitLifted = question.liftsForceQuit
+        question.couldBeGiven = LocationRules.couldBeGiven(question, of: snapshot, by: constants)
         return question
     }
 
@@ -218,7 +218,7 @@ extension Router {
                 }
                 next.beyondFilter = next.movedSquare >= next.filterChord * next.filterChord
             }
-            let isAuthorized = LocationRules.isAuthorized(next, apps[app].face, constants)
+            let isAuthorized = LocationRules.isAuthorized(next, apps[app].snapshot, constants)
             let runs = next.state != .suspended && next.state != .notRunning || next.goesOnInBackground
             if isAuthorized, !next.paused, next.beyondFilter, runs { counting.insert(UInt16(slot)) }
             // The one with the fewest obstacles speaks for the app.

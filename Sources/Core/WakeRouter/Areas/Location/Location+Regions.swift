@@ -33,7 +33,7 @@ extension Router {
         replaced: Bool,
         _ app: AppID
     ) -> (code: Int32, message: String)? {
-        switch apps[app].face.locationAuthorization {
+        switch apps[app].snapshot.locationAuthorization {
         case .denied, .restricted:
             return (
                 LocationFailureCode.regionMonitoringDenied, "The user does not allow the app to monitor regions."

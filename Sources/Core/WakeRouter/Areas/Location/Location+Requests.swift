@@ -64,7 +64,7 @@ extension Router {
         }
         let manager = LocationRecord.Manager(inUse: true, attached: true, number: number, createdAt: now)
         areas.location.apps[app].managers.put(manager, at: free ?? areas.location.apps[app].managers.count)
-        act(.tell(app, .locationAuthorization(number, apps[app].face.locationAuthorization)))
+        act(.tell(app, .locationAuthorization(number, apps[app].snapshot.locationAuthorization)))
         deliverWaiting(to: app)
     }
 
@@ -140,7 +140,7 @@ extension Router {
     /// Whether an app may set allowsBackgroundLocationUpdates and live (LOC-6).
     package func allowsBackgroundUpdates(of app: AppID) -> Bool {
         guard isInstalled(app) else { return false }
-        return !profile.areas.location.backgroundFlag || apps[app].face.modes.contains(.location)
+        return !profile.areas.location.backgroundFlag || apps[app].snapshot.modes.contains(.location)
     }
 
     /// Core Location raises an exception, and nothing catches it (LOC-6). Says whether it did.
@@ -167,7 +167,7 @@ extension Router {
 
     /// Tells an app that the user refused that it gets no position.
     private mutating func isRefused(_ asker: Asker) -> Bool {
-        switch apps[asker.app].face.locationAuthorization {
+        switch apps[asker.app].snapshot.locationAuthorization {
         case .notDetermined, .whenInUse, .always, .provisionalAlways: return false
         case .denied, .restricted:
             raise(
@@ -234,7 +234,7 @@ extension Router {
         let asleep = apps[app].state == .suspended || apps[app].state == .notRunning
         let keepsOn = areas.location.apps[app].managers.contains { manager in
             guard manager.attached, let updates = manager.updates, !updates.paused else { return false }
-            return !asleep || goesOnInBackground(updates) && apps[app].face.modes.contains(.location)
+            return !asleep || goesOnInBackground(updates) && apps[app].snapshot.modes.contains(.location)
         }
         if let since = areas.location.apps[app].receiverSince {
             if keepsOn { return }

@@ -5,10 +5,10 @@ extension Router {
     /// Whether running updates keep an app in the background from being suspended (LOC-3).
     func updatesHold(_ app: AppID) -> Bool {
         guard profile.areas.location.backgroundFlag, !areas.location.apps[app].managers.isEmpty,
-            apps[app].face.modes.contains(.location)
+            apps[app].snapshot.modes.contains(.location)
         else { return false }
         let isAlways: Bool
-        switch apps[app].face.locationAuthorization {
+        switch apps[app].snapshot.locationAuthorization {
         case .always, .provisionalAlways: isAlways = true
         case .whenInUse: isAlways = !profile.areas.location.levels
         case .notDetermined, .restricted, .denied: return false

@@ -69,19 +69,19 @@ extension LocationArea: Area {
     static func judge(
         _ event: WakeEvent,
         for interest: inout Interest,
-        showing face: inout AppSnapshot,
+        showing snapshot: inout AppSnapshot,
         restarted: Bool,
         isNew: Bool,
         in router: inout Router
     ) -> (CheckResults, LocationQuestion) {
-        let question = router.lookAtLocation(event, for: &interest, showing: &face)
-        return (LocationRules.evaluate(question, of: face, by: router.constants), question)
+        let question = router.lookAtLocation(event, for: &interest, showing: &snapshot)
+        return (LocationRules.evaluate(question, of: snapshot, by: router.constants), question)
     }
 
     static func hear(_ step: EventStep, of event: WakeEvent, for interest: Interest, in router: inout Router) {
         switch step {
         case .deciding:
-            guard router.apps[interest.app].face.locationAuthorization == .provisionalAlways else { return }
+            guard router.apps[interest.app].snapshot.locationAuthorization == .provisionalAlways else { return }
             router.askForAlways(event, interest)
         case .carriedOut(let verdict, _):
             guard verdict.delivers else { return }

@@ -27,7 +27,7 @@ extension Router {
 
     private func keepAliveFault(of app: AppID, period: Instant.Span) -> RequestFault? {
         if !watchesSockets(app) { return .unavailable }
-        if !apps[app].face.modes.contains(.voip) { return .voipModeMissing }
+        if !apps[app].snapshot.modes.contains(.voip) { return .voipModeMissing }
         return period < max(profile.areas.voip.keepAliveMinimum, .milliseconds(1)) ? .keepAliveTooShort : nil
     }
 
@@ -145,16 +145,16 @@ extension Router {
     }
 
     private func hasCalls(_ app: AppID) -> Bool {
-        watchesSockets(app) && apps[app].installed && apps[app].face.modes.contains(.voip)
+        watchesSockets(app) && apps[app].installed && apps[app].snapshot.modes.contains(.voip)
     }
 
     /// Whether the phone looks after the app's marked sockets while it is suspended (VOIP-1).
     func watchesSockets(_ app: AppID) -> Bool {
-        VoIPRules.watchesSockets(of: apps[app].face.sdk, by: constants)
+        VoIPRules.watchesSockets(of: apps[app].snapshot.sdk, by: constants)
     }
 
     private mutating func raiseForCalls(_ kind: EventKind, _ app: AppID) {
-        let bundle = apps[app].face.bundle
+        let bundle = apps[app].snapshot.bundle
         raise(WakeEvent(kind: kind, subject: bundle, app: app))
     }
 }

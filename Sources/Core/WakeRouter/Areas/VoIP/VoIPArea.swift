@@ -43,22 +43,22 @@ extension VoIPArea: Area {
     static func judge(
         _ event: WakeEvent,
         for interest: inout Interest,
-        showing face: inout AppSnapshot,
+        showing snapshot: inout AppSnapshot,
         restarted: Bool,
         isNew: Bool,
         in router: inout Router
     ) -> (CheckResults, VoIPQuestion) {
         let record = router.areas.voip.apps[interest.app]
-        observe(interest, in: &face, of: &router)
+        observe(interest, in: &snapshot, of: &router)
         let question = VoIPQuestion(
             kind: event.kind,
-            state: face.state,
-            watchesSockets: VoIPRules.watchesSockets(of: face.sdk, by: router.constants),
+            state: snapshot.state,
+            watchesSockets: VoIPRules.watchesSockets(of: snapshot.sdk, by: router.constants),
             wakes: record.wakes(before: router.now, within: router.constants.profile.areas.voip.wakeWindow)
         )
-        face.voipWakes = question.wakes
-        face.voipWakeLimitLifted = router.constants.profile.areas.voip.wakeLimit == nil
-        return (VoIPRules.evaluate(question, of: face, by: router.constants), question)
+        snapshot.voipWakes = question.wakes
+        snapshot.voipWakeLimitLifted = router.constants.profile.areas.voip.wakeLimit == nil
+        return (VoIPRules.evaluate(question, of: snapshot, by: router.constants), question)
     }
 
     static func hear(_ step: EventStep, of event: WakeEvent, for interest: Interest, in router: inout Router) {
