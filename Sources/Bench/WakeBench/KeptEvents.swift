@@ -2,10 +2,29 @@ import WakeModel
 
 /// The events that wait for apps, each with its payload, until the last app has it.
 struct KeptEvents: Codable {
-    private struct Kept: Codable {
+    /// With bytes of its own: most of a snapshot is these.
+    private struct Kept: ByteCoded {
         var event: WakeEvent
         var payload: EventPayload
         var holders: Int
+
+        init(event: WakeEvent, payload: EventPayload, holders: Int) {
+            self.event = event
+            self.payload = payload
+            self.holders = holders
+        }
+
+        func encode(into writer: inout ByteWriter) {
+            writer.write(event)
+            writer.write(payload)
+            writer.write(Int64(holders))
+        }
+
+        init(from reader: inout ByteReader) throws(EncodingFault) {
+            event = try reader.read()
+            payload = try reader.read()
+            holders = Int(try reader.readInt64())
+        }
     }
 
     private var events: [EventID: Kept] = [:]

@@ -47,3 +47,48 @@ extension Router: SnapshotPart {
         return true
     }
 }
+
+// What waits for apps is most of what a router keeps.
+
+extension AppLifecycle.Waiting: ByteCoded {
+    package func encode(into writer: inout ByteWriter) {
+        writer.write(event)
+        writer.write(interest)
+        writer.write(decision)
+        writer.write(deferred)
+        writer.write(undelivered)
+    }
+
+    package init(from reader: inout ByteReader) throws(EncodingFault) {
+        event = try reader.read()
+        interest = try reader.read()
+        decision = try reader.read()
+        deferred = try reader.readBool()
+        undelivered = try reader.readBool()
+    }
+}
+
+extension Interest: ByteCoded {
+    package func encode(into writer: inout ByteWriter) {
+        writer.write(app)
+        writer.write(slot)
+        writer.write(slots.bits)
+        writer.write(byte: via.rawValue)
+        writer.write(since)
+        writer.write(wanted)
+    }
+
+    package init(from reader: inout ByteReader) throws(EncodingFault) {
+        app = try reader.read()
+        slot = try reader.readUInt16()
+        slots = SlotSet()
+        slots.bits = try reader.readUInt64()
+        let start = reader.offset
+        guard let known = Registration(rawValue: try reader.readByte()) else {
+            throw EncodingFault(.unknownValue, at: start)
+        }
+        via = known
+        since = try reader.read()
+        wanted = try reader.readBool()
+    }
+}

@@ -41,6 +41,15 @@ final class ByteEncoder: Encoder {
         var codingPath: [any CodingKey] { [] }
 
         func encodeNil(forKey key: Key) { encoder.writer.write(false) }
+        // Most fields are numbers, which need not be asked for their shape.
+        func encode(_ value: Bool, forKey key: Key) { encoder.writer.write(value) }
+        func encode(_ value: Double, forKey key: Key) { encoder.writer.write(value) }
+        func encode(_ value: Int, forKey key: Key) { encoder.writer.write(Int64(value)) }
+        func encode(_ value: Int64, forKey key: Key) { encoder.writer.write(value) }
+        func encode(_ value: UInt8, forKey key: Key) { encoder.writer.write(byte: value) }
+        func encode(_ value: UInt16, forKey key: Key) { encoder.writer.write(value) }
+        func encode(_ value: UInt32, forKey key: Key) { encoder.writer.write(value) }
+        func encode(_ value: UInt64, forKey key: Key) { encoder.writer.write(value) }
         func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try encoder.encode(value) }
 
         // Each by itself: what the library has for those that are left out tells nobody of a nil.
@@ -149,9 +158,10 @@ extension Dictionary: ByteShaped where Key: Comparable & Encodable, Value: Encod
     /// As the library reads it: each key with its value after it.
     package func writeShape(into writer: inout ByteWriter) -> Bool {
         writer.write(2 * count)
-        for (key, value) in sorted(by: { $0.key < $1.key }) {
+        // The keys alone are put in order: values may be large.
+        for key in keys.sorted() {
             writer.write(key)
-            writer.write(value)
+            writer.write(self[key]!)
         }
         return false
     }
