@@ -23,7 +23,7 @@ finish() { # NAME STATUS
 same_samples() { # ATTEMPT-COMMAND PLAYED HEARD [FORMAT FORMAT]
     local attempt=$1 time
     shift
-    for time in 1 2 3; do
+    for time in 1 2 3 4 5 6; do
         "$attempt"
         /usr/bin/python3 "$samples" compare "$@" && return
         echo "attempt $time"
