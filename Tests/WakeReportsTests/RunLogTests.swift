@@ -125,8 +125,10 @@ struct RunLogTests {
         let alone = OutcomeLog()
         #expect(try size == alone.appendMeasured(Note(text: "fourth", at: second(4))))
         #expect(try notes() == ["first", "second"])
+        try outcomes.append(Note(text: "fifth", at: second(5)))
+        #expect(try notes() == ["first", "second"])
         try outcomes.settle()
-        #expect(try notes() == ["first", "second", "third", "fourth"])
+        #expect(try notes() == ["first", "second", "third", "fourth", "fifth"])
     }
 
     @Test("A log that is given up holds the lines that were put off")

@@ -143,11 +143,10 @@ package final class OutcomeLog {
             settled = 0
         }
         for line in unspelled {
-            if spelled == settled { try file.settle() }
             spelled += 1
             try write(line)
+            if spelled == settled { try file.settle() }
         }
-        if spelled == settled { try file.settle() }
     }
 
     @discardableResult
