@@ -144,7 +144,7 @@ let package = Package(
         // Core
         // Its numbers and words are public where all else is package: other rooms inline equality of public types only,
         // and these are compared many times an event.
-        room("WakeModel", on: "Core", tables: ["checks.tsv", "events.tsv", "reasons.tsv"]),
+        room("WakeModel", on: "Core", tables: ["checks.tsv", "deeds.tsv", "events.tsv", "reasons.tsv"]),
         room("WakeJSON", on: "Core"),
         room("WakeRouter", on: "Core", uses: ["WakeModel"]),
         room("WakePorts", on: "Core", uses: ["WakeModel"]),

@@ -34,6 +34,7 @@ struct EvidenceObserver {
     private let profile: Profile
     private var apps: [App] = []
     private var unlockedSinceBoot = true
+    private var isOff = false
     private var unlockedAt = Instant.zero
     private var passcode = true
     private var bluetoothOn = true
@@ -71,7 +72,20 @@ struct EvidenceObserver {
         }
     }
 
+    /// A phone that is off only starts (SYS-1).
+    private mutating func isMissed(_ input: Input) -> Bool {
+        switch input {
+        case .phone(.boot):
+            if isOff, unlockedSinceBoot { unlockedAt = now }
+            isOff = false
+            return true
+        case .phone, .user, .setUp: return isOff
+        default: return false
+        }
+    }
+
     private mutating func hear(_ input: Input, id: EventID) {
+        if isMissed(input) { return }
         switch input {
         case .install(let app, let manifest):
             while apps.count <= Int(app.number) { apps.append(App()) }
@@ -94,7 +108,8 @@ struct EvidenceObserver {
             unlockedSinceBoot = true
             if case .phone(.removePasscode) = input { passcode = false }
         case .phone(.setPasscode): passcode = true
-        case .phone(.reboot):
+        case .phone(.reboot), .phone(.shutDown):
+            isOff = input == .phone(.shutDown)
             unlockedSinceBoot = !passcode
             if unlockedSinceBoot { unlockedAt = now }
             for index in apps.indices {
@@ -418,7 +433,7 @@ struct EvidenceTally {
     /// A check that cannot pass, or cannot fail, or never decides is none.
     var missing: [String] {
         // These two are asked only of what is lost.
-        let ofLoss: Set<Check> = [.roomInQueues, .lastsUntilDecided]
+        let ofLoss: Set<Check> = [.roomInQueues, .lastsUntilDecided, .phoneIsOn]
         return Check.allCases.flatMap { check in
             let index = Int(check.rawValue)
             return (passed[index] == 0 && !ofLoss.contains(check) ? ["check \(check) passes"] : [])

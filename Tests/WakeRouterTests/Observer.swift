@@ -87,6 +87,7 @@ struct Observer {
     private var lastExit: UInt64 = 0
     private var passcode = true
     private var unlockedSinceBoot = true
+    private var isOff = false
     private var now = Instant.zero
     private var centrals = CentralsObserver()
     private var accessories = AccessoriesObserver()
@@ -119,8 +120,20 @@ struct Observer {
         count(input)
     }
 
+    /// A phone that is off only starts (SYS-1).
+    private mutating func isMissed(_ input: Input) -> Bool {
+        switch input {
+        case .phone(.boot):
+            isOff = false
+            return true
+        case .phone, .user, .setUp: return isOff
+        default: return false
+        }
+    }
+
     /// The input itself changes what the observer knows, once the deadlines before it were handled.
     private mutating func hear(_ input: Input) {
+        if isMissed(input) { return }
         switch input {
         case .install(let app, let manifest):
             while apps.count <= Int(app.number) { apps.append(App()) }
@@ -139,7 +152,8 @@ struct Observer {
             unlockedSinceBoot = true
             if case .phone(.removePasscode) = input { passcode = false }
         case .phone(.setPasscode): passcode = true
-        case .phone(.reboot):
+        case .phone(.reboot), .phone(.shutDown):
+            isOff = input == .phone(.shutDown)
             unlockedSinceBoot = !passcode
             if profile.rebootLiftsForceQuit {
                 for index in apps.indices { apps[index].barred = false }
@@ -463,7 +477,7 @@ struct Observer {
             if !runs(Int(app.number)) || !apps[Int(app.number)].managers.contains(number) {
                 fail("a manager that is not there hears of its state")
             }
-        case .command(.bluetooth), .alert, .command(.location), .tell(_, .locationAuthorization): break
+        case .command(.bluetooth), .alert, .did, .command(.location), .tell(_, .locationAuthorization): break
         case .raise(let event, _):
             if let app = event.app { apps[Int(app.number)].isAwaited = true }
             if event.kind == .locationUpdatesPaused, let app = event.app {

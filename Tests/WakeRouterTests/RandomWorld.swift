@@ -270,7 +270,7 @@ struct RandomWorld {
             guard case .open(let session, _, _) = command else { return }
             accessorySessions.append((asker, session))
             if accessorySessions.count > 32 { accessorySessions.removeFirst(16) }
-        case .kill, .expireTasks, .keep, .discard, .tell, .alert, .refused, .moved, .raise, .command(.location),
+        case .kill, .expireTasks, .keep, .discard, .tell, .alert, .did, .refused, .moved, .raise, .command(.location),
             .command(.audio), .command(.voip):
             break
         }
@@ -468,9 +468,16 @@ struct RandomWorld {
         hear(.user(anyApp(), action), isEvent: true)
     }
 
+    /// What turns the phone's power, network, switches and display.
+    private static let conditions: [PhoneChange] = [
+        .chargerConnected, .chargerDisconnected, .wifiJoined, .wifiLeft, .cellularOn, .cellularOff, .lowPowerModeOn,
+        .lowPowerModeOff, .backgroundRefreshOn, .backgroundRefreshOff, .displayOff, .boot,
+    ]
+
     private mutating func phone() {
+        if router.conditions.contains(.shutDown), chance.once(in: 2) { return hear(.phone(.boot), isEvent: true) }
         let change: PhoneChange =
-            switch chance.below(30) {
+            switch chance.below(34) {
             case 0: .reboot
             case 1...10: .unlock
             case 11...14: .setPasscode
@@ -482,6 +489,8 @@ struct RandomWorld {
             case 21: chance.pick([.airplaneModeOn, .airplaneModeOnKeepingBluetooth])
             case 22: .airplaneModeOff
             case 23...26: .bluetoothOn
+            case 27: .shutDown
+            case 28...32: chance.pick(Self.conditions)
             default: .lock
             }
         hear(.phone(change), isEvent: true)

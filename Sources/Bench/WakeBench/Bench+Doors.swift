@@ -12,7 +12,7 @@ extension Bench {
             .kill(let app), .callback(let app, _, _), .expireTasks(let app, _), .tell(let app, _):
             self[app].leavesTheBench
         case .command(let command): isForOutside(command)
-        case .keep, .discard, .raise, .exited, .refused, .moved, .alert: false
+        case .keep, .discard, .raise, .exited, .refused, .moved, .alert, .did: false
         }
     }
 
@@ -58,7 +58,7 @@ extension Bench {
         case .expireTasks(let app, let tokens): self[app].host.expireTasks(tokens, of: app, at: now)
         case .tell(let app, let notice): self[app].host.tell(notice, to: app, at: now)
         case .command(let command): carryOut(command)
-        case .keep, .discard, .exited, .refused, .moved, .alert, .raise: break
+        case .keep, .discard, .exited, .refused, .moved, .alert, .did, .raise: break
         }
     }
 

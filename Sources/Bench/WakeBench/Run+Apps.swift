@@ -36,6 +36,7 @@ extension Run {
             var manifest = manifest(of: app, at: number)
             for area in Areas.rows { area.declare(app, in: &manifest, names) }
             bench.submit(.install(AppID(UInt32(number)), manifest), origin: origin)
+            if app.refusesRefresh { bench.submit(.user(AppID(UInt32(number)), .refuseRefresh), origin: origin) }
             for area in areas.all.reversed() { area.install(app, as: AppID(UInt32(number)), origin, in: self) }
         }
     }

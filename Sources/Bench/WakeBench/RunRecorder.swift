@@ -28,6 +28,7 @@ final class RunRecorder: BenchObserver {
     var isReplaying = false
     private var replayedMoves = 0
     private var replayedActs = 0
+    private var replayedDeeds = 0
     /// Whether the present process of each app has not launched yet.
     private var launching: [Bool] = []
     /// What each app was registered for when it was last written down; nil before.
@@ -143,6 +144,7 @@ final class RunRecorder: BenchObserver {
                 case .moved(let app, let from, let to): try moved(app, from, to)
                 case .exited(let record): try exited(record)
                 case .alert(let app, let kind, let subject, _): try alerted(app, kind, subject)
+                case .did(let app, let deed, let subject, let event): try did(deed, app, subject, event)
                 default: break
                 }
             }
@@ -286,6 +288,14 @@ final class RunRecorder: BenchObserver {
         tell(Timeline.Row(at: now, app: bundle, what: what))
         if outcomes.claim(.note(what, app: bundle)) { return }
         try outcomes.append(Note(text: what, app: bundle, at: now))
+    }
+
+    private func did(_ deed: Deed, _ app: AppID, _ subject: NameID, _ event: EventID) throws(ReportError) {
+        let bundle = app == .none ? nil : bundles[Int(app.number)]
+        let entry = DeedEntry(deed: deed, at: now, app: bundle, subject: names.text(subject), event: event)
+        tell(Timeline.Row(at: now, app: bundle, what: entry.text))
+        if isReplaying { replayedDeeds += 1 }
+        if !isReplaying || replayedDeeds > outcomes.held.deeds { try outcomes.append(entry) }
     }
 
     private func exited(_ record: ExitRecord) throws(ReportError) {

@@ -111,7 +111,7 @@ extension DecisionLog {
         let decisive = checks.decisive
         line.append(",\"also_failing\":[")
         var first = true
-        if checks.failingMask.nonzeroBitCount > 1 {
+        if checks.failing.nonzeroBitCount > 1 {
             for check in Self.allChecks where checks[check] == .fail && check != decisive {
                 line.append(first ? "\"" as StaticString : ",\"")
                 first = false

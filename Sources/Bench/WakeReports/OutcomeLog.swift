@@ -12,6 +12,7 @@ package final class OutcomeLog {
         package var apps = 0
         package var moves = 0
         package var acts = 0
+        package var deeds = 0
         package var ended = false
         package var lastExit: UInt64 = 0
         package var outcomes: Set<DecisionID> = []
@@ -70,6 +71,7 @@ package final class OutcomeLog {
         case AppEntry.schema: held.apps += 1
         case StateMove.schema: held.moves += 1
         case Act.schema: held.acts += 1
+        case DeedEntry.schema: held.deeds += 1
         case EndEntry.schema: held.ended = true
         case Note.schema:
             if let note = Note(record) { held.facts[.note(note.text, app: note.app), default: 0] += 1 }

@@ -83,6 +83,42 @@ package struct Act: LogLine, Hashable, Sendable {
     static let words = Table.pairs("acts.tsv", PackageResources.acts_tsv, columns: ["act", "word"])
 }
 
+/// Something that the router did by a rule and that is no verdict: `wake.deed/1`.
+package struct DeedEntry: LogLine, Hashable, Sendable {
+    package var deed: Deed
+    package var at: Instant
+    /// The bundle identifier; nil when it is about no app.
+    package var app: String?
+    /// What it was done to; empty for nothing that has a name.
+    package var subject: String
+    /// The event that led to it.
+    package var event: EventID
+
+    package init(deed: Deed, at: Instant, app: String? = nil, subject: String = "", event: EventID = .none) {
+        self.deed = deed
+        self.at = at
+        self.app = app
+        self.subject = subject
+        self.event = event
+    }
+
+    package static let schema = "wake.deed/1"
+    package static let blank = DeedEntry(deed: .endedForAnswer, at: .zero)
+
+    package mutating func code(with coder: inout RecordCoder) {
+        coder.code("app", &app)
+        coder.need("t", &at)
+        coder.need("deed", &deed, \.word, Deed.init(word:))
+        var rule = deed.rule.text
+        coder.need("rule", &rule)
+        coder.code("subject", &subject)
+        coder.code("event", &event)
+    }
+
+    /// One line for people.
+    package var text: String { "\(deed.row.sentence) (\(deed.rule.text))" + (subject.isEmpty ? "" : ": \(subject)") }
+}
+
 /// What an app is registered for with the system at some instant: `wake.registrations/1`. The last of an app counts.
 package struct RegistrationEntry: LogLine, Hashable, Sendable {
     package var app: String

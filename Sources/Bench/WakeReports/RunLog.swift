@@ -17,6 +17,7 @@ package struct RunLog: Sendable {
     /// The apps of the run, in the order of the scenario; none in a log of an older version.
     package var roster: [AppEntry] = []
     package var acts: [Act] = []
+    package var deeds: [DeedEntry] = []
     /// What each app is registered for, as last told.
     package var registrations: [String: RegistrationEntry] = [:]
     package var ranges: [RangeEntry] = []
@@ -119,6 +120,7 @@ package struct RunLog: Sendable {
         taker(ReceiverEntry.self) { $0.take($1) },
         taker(AppEntry.self) { $0.roster.append($1) },
         taker(Act.self) { $0.acts.append($1) },
+        taker(DeedEntry.self) { $0.deeds.append($1) },
         taker(RegistrationEntry.self) { $0.registrations[$1.app] = $1 },
         taker(RangeEntry.self) { $0.ranges.append($1) },
         taker(SignpostEntry.self) { $0.signposts.append($1) },

@@ -152,7 +152,8 @@ struct BusyDay {
                 answers.append(.process(app, .launched))
             case .freeze(let app): answers.append(.process(app, .suspended))
             case .callback(let app, let callback, _): answers.append(.process(app, .returned(callback)))
-            case .thaw, .kill, .expireTasks, .deliver, .keep, .discard, .tell, .command, .refused, .alert, .exited,
+            case .thaw, .kill, .expireTasks, .deliver, .keep, .discard, .tell, .command, .refused, .alert, .did,
+                .exited,
                 .moved,
                 .raise:
                 break
@@ -176,8 +177,8 @@ struct BusyDay {
         case .foregroundDeliver, .backgroundDeliver: break
         case .defer, .coalesce, .drop, .deny: refused += 1
         }
-        // Pass and fail have the higher bit of their two set.
-        checks += UInt64((decision.checks.bits & (UInt128.max / 3 * 2)).nonzeroBitCount)
+        // Pass and fail have the upper bit set.
+        checks += UInt64(decision.checks.upper.nonzeroBitCount)
         fold(decision.id.number)
         fold(UInt64(bitPattern: decision.at.nanoseconds))
         fold(decision.event.number)
@@ -188,7 +189,10 @@ struct BusyDay {
                 | UInt64(decision.reason.rawValue) << 16 | UInt64(decision.rule.rawValue) << 8
                 | UInt64(decision.wouldHave?.rawValue ?? 0xff)
         )
-        fold(UInt64(truncatingIfNeeded: decision.checks.bits ^ decision.checks.bits >> 64))
+        for plane in [decision.checks.lower, decision.checks.upper] {
+            fold(UInt64(truncatingIfNeeded: plane))
+            fold(UInt64(truncatingIfNeeded: plane >> 64))
+        }
         fold(decision.supersedes.number)
         fold(decision.snapshot)
     }

@@ -92,13 +92,17 @@ package struct AreaAnswers: Hashable, Sendable {
     package var microphone = MicrophonePermission.undetermined
     /// Whether the user keeps When In Use when asked at the app's first event in the background (LOC-10).
     package var keepsWhenInUse = false
+    /// Whether Background App Refresh is off for it (PWR-3).
+    package var refusesRefresh = false
 
     init(_ node: YAMLNode?) throws(FileError) {
         guard let node else { return }
-        let fields = try Fields(node, of: "authorizations", keys: ["bluetooth", "microphone", "background-location"])
+        let keys = ["bluetooth", "microphone", "background-location", "background-refresh"]
+        let fields = try Fields(node, of: "authorizations", keys: keys)
         bluetoothAuthorization = try fields["bluetooth"]?.word("authorization") ?? bluetoothAuthorization
         microphone = try fields["microphone"]?.word("permission") ?? microphone
         keepsWhenInUse = try fields.value("background-location", UserAction.init(backgroundLocation:)) == .keepWhenInUse
+        refusesRefresh = try fields.value("background-refresh", UserAction.init(backgroundRefresh:)) == .refuseRefresh
     }
 }
 
@@ -161,7 +165,10 @@ extension ScenarioReading {
 
     /// What `authorize` may decide, by its key.
     static var answers: KeyValuePairs<String, (YAMLNode, [Int]) throws(FileError) -> Verb> {
-        ["location": Self.location, "background-location": Self.backgroundLocation, "microphone": Self.microphone]
+        [
+            "location": Self.location, "background-location": Self.backgroundLocation, "microphone": Self.microphone,
+            "background-refresh": Self.backgroundRefresh,
+        ]
     }
 
     /// Keys of a scenario that are settings of the profile whose names begin so.

@@ -17,13 +17,24 @@ extension ScenarioReading {
         return choices
     }
 
+    /// What of the phone's conditions a scenario says at its start, with what turns it on and off.
+    private static let conditions: KeyValuePairs<String, (on: PhoneChange, off: PhoneChange)> = [
+        "charger": (.chargerConnected, .chargerDisconnected), "wifi": (.wifiJoined, .wifiLeft),
+        "cellular": (.cellularOn, .cellularOff), "low-power-mode": (.lowPowerModeOn, .lowPowerModeOff),
+        "background-refresh": (.backgroundRefreshOn, .backgroundRefreshOff), "display": (.displayOn, .displayOff),
+    ]
+
     func phone(_ node: YAMLNode?) throws(FileError) -> PhoneStart {
         var phone = PhoneStart()
         guard let node else { return phone }
-        let fields = try Fields(node, of: "a phone", keys: ["passcode", "unlocked", "date"] + AreaSwitches.keys)
+        let keys = ["passcode", "unlocked", "date"] + Self.conditions.map(\.key) + AreaSwitches.keys
+        let fields = try Fields(node, of: "a phone", keys: keys)
         phone.passcode = try fields["passcode"]?.bool() ?? phone.passcode
         phone.unlocked = try fields["unlocked"]?.bool() ?? phone.unlocked
         phone.switches = try AreaSwitches(fields)
+        for (key, (on, off)) in Self.conditions {
+            if let node = fields[key] { phone.conditions = phone.conditions.after(try node.bool() ? on : off) }
+        }
         if let node = fields["date"] {
             guard let date = RunDate(try node.text(expecting: RunDate.expected)) else {
                 throw node.error(expected: RunDate.expected)

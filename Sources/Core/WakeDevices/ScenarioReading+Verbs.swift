@@ -107,6 +107,10 @@ extension ScenarioReading {
         return try read(answer, try appNames.resolve(step.value))
     }
 
+    static func backgroundRefresh(_ answer: YAMLNode, _ apps: [Int]) throws(FileError) -> Verb {
+        .user(apps: apps, try UserAction(backgroundRefresh: answer))
+    }
+
     /// The devices of one kind that a step names.
     func devices<Kind: Device>(
         _ step: StepEntry,
@@ -131,5 +135,13 @@ extension ScenarioReading {
             throw step.value.error(found: "'\(apps[position].name)'", expected: expected)
         }
         return positions
+    }
+}
+
+extension UserAction {
+    /// Reads whether the user lets an app work in the background (PWR-3).
+    init(backgroundRefresh node: YAMLNode) throws(FileError) {
+        let answers: [UserAction] = [.allowRefresh, .refuseRefresh]
+        self = try node.word("answer", of: answers) { $0 == .allowRefresh ? "allowed" : "denied" }
     }
 }

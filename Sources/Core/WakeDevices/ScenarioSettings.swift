@@ -28,6 +28,7 @@ package struct PhoneStart: Hashable, Sendable {
     package var passcode = true
     package var unlocked = true
     var switches = AreaSwitches()
+    package var conditions = PhoneConditions.usual
     /// The date for its apps in virtual time; nil for the usual one.
     package var date: RunDate?
 

@@ -37,6 +37,8 @@ package enum Action: Hashable, Sendable {
     /// that of the input at hand when none is given and it is the event's parent, or with what stands of its kind. A replay
     /// has it in its inputs already.
     indirect case raise(WakeEvent, EventPayload)
+    /// The router did something by a rule that is no verdict; recorded. The event is the one that led to it, if any.
+    case did(AppID, Deed, subject: NameID = .none, EventID = .none)
     /// A request that changed nothing; recorded (TASK-6).
     case refused(AppID, RequestFault)
     /// A process ended (LIFE-10).

@@ -160,6 +160,48 @@ package enum PhoneChange: UInt8, Worded, Codable, Sendable {
     /// The user has chosen before that Bluetooth stays on.
     case airplaneModeOnKeepingBluetooth
     case airplaneModeOff
+    case chargerConnected
+    case chargerDisconnected
+    case wifiJoined
+    case wifiLeft
+    case cellularOn
+    case cellularOff
+    case lowPowerModeOn
+    case lowPowerModeOff
+    /// The switch for every app.
+    case backgroundRefreshOn
+    case backgroundRefreshOff
+    /// The display goes dark, without being locked.
+    case displayOff
+    /// Every process ends, and nothing happens until `boot`.
+    case shutDown
+    /// On again after `shutDown`: the first unlock is owed.
+    case boot
+}
+
+extension PhoneConditions {
+    /// What is so after a change of the phone; what is none of them leaves all as it is.
+    package func after(_ change: PhoneChange) -> Self {
+        var after = self
+        switch change {
+        case .chargerConnected: after.insert(.externalPower)
+        case .chargerDisconnected: after.remove(.externalPower)
+        case .wifiJoined: after.insert(.wifi)
+        case .wifiLeft: after.remove(.wifi)
+        case .cellularOn: after.insert(.cellular)
+        case .cellularOff: after.remove(.cellular)
+        case .lowPowerModeOn: after.insert(.lowPowerMode)
+        case .lowPowerModeOff: after.remove(.lowPowerMode)
+        case .backgroundRefreshOn: after.remove(.refreshOff)
+        case .backgroundRefreshOff: after.insert(.refreshOff)
+        case .displayOn, .unlock: after.insert(.displayOn)
+        case .displayOff, .lock, .reboot, .boot: after.remove(.displayOn)
+        case .airplaneModeOn, .airplaneModeOnKeepingBluetooth: after.insert(.airplaneMode)
+        case .airplaneModeOff: after.remove(.airplaneMode)
+        default: break
+        }
+        return after
+    }
 }
 
 /// What a source is to do, whatever it is of.

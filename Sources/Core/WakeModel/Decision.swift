@@ -127,6 +127,10 @@ package struct AppSnapshot: Hashable, Codable, Sendable {
     package var scanServices: UInt16 = 0
     /// What the app was built with (VOIP-1).
     package var sdk: SDKVersion = .unknown
+    /// Of the phone.
+    package var conditions = PhoneConditions.usual
+    /// The user has turned off Background App Refresh for this app (PWR-3).
+    package var refreshRefused: Bool = false
 
     @inlinable
     package init() {}

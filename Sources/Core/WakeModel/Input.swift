@@ -45,6 +45,10 @@ package enum UserAction: UInt8, CaseIterable, Codable, Sendable {
     case allowAlways
     /// From now on keeps When In Use, when asked then.
     case keepWhenInUse
+    /// Turns on Background App Refresh for the app (PWR-3).
+    case allowRefresh
+    /// Turns it off.
+    case refuseRefresh
 }
 
 /// What the process host says of an app's process.

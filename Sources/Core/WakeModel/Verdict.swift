@@ -86,6 +86,7 @@ public enum Reason: UInt8, CaseIterable, Sendable {
     case newerUpdateKept
     /// An accessory that the user set up with AccessorySetupKit brings back a force-quit app.
     case relaunchedForAccessory
+    case phoneIsOff
 }
 
 /// One question of a decision, in the order of the rulebook; several may belong to one rule.
@@ -133,6 +134,7 @@ public enum Check: UInt8, CaseIterable, Sendable {
     case bluetoothAuthorized
     case deliveryWanted
     case runsInBackground
+    case phoneIsOn
     case roomInQueues
     case lastsUntilDecided
 }
@@ -145,39 +147,49 @@ public enum CheckResult: UInt8, Worded, Sendable {
     case fail
 }
 
-/// The results of all checks of one decision, two bits each.
+/// The results of all checks of one decision: two bits each, in two planes. There is room for 128 checks.
 public struct CheckResults: Hashable, Sendable {
-    /// Two bits a check, lowest first in the order of ``Check``.
-    public var bits: UInt128
+    /// The lower bit of each result, lowest first in the order of ``Check``.
+    public var lower: UInt128
+    /// The upper bit of each result.
+    public var upper: UInt128
 
     /// Nothing evaluated, or the results of before.
     @inlinable
-    public init(bits: UInt128 = 0) { self.bits = bits }
+    public init(lower: UInt128 = 0, upper: UInt128 = 0) {
+        self.lower = lower
+        self.upper = upper
+    }
 
     /// The result of one check.
     @inlinable
     public subscript(check: Check) -> CheckResult {
         @inline(__always)
-        get { CheckResult(rawValue: UInt8(truncatingIfNeeded: bits &>> (UInt128(check.rawValue) &* 2)) & 3)! }
+        get {
+            let place = UInt128(check.rawValue)
+            let bits = (lower &>> place) & 1 | ((upper &>> place) & 1) &<< 1
+            return CheckResult(rawValue: UInt8(truncatingIfNeeded: bits))!
+        }
         @inline(__always)
         set {
-            let shift = UInt128(check.rawValue) &* 2
-            bits = bits & ~(3 &<< shift) | UInt128(newValue.rawValue) &<< shift
+            let place = UInt128(check.rawValue)
+            lower = lower & ~(1 &<< place) | UInt128(newValue.rawValue & 1) &<< place
+            upper = upper & ~(1 &<< place) | UInt128(newValue.rawValue &>> 1) &<< place
         }
     }
 
     /// Whether nothing was asked: so in a record that only says how an earlier one ended (``Decision``).
     @inlinable
-    public var isEmpty: Bool { bits == 0 }
+    public var isEmpty: Bool { lower | upper == 0 }
 
-    /// The failing checks as a mask of two bits each: both bits set where a check failed.
+    /// The failing checks, a bit each.
     @inlinable
-    public var failingMask: UInt128 { bits & (bits >> 1) & 0x5555_5555_5555_5555_5555_5555_5555_5555 }
+    public var failing: UInt128 { lower & upper }
 
     /// The first failing check in the order of the rulebook.
     @inlinable
     public var decisive: Check? {
-        let failing = failingMask
-        return failing == 0 ? nil : Check(rawValue: UInt8(failing.trailingZeroBitCount / 2))
+        let failing = failing
+        return failing == 0 ? nil : Check(rawValue: UInt8(failing.trailingZeroBitCount))
     }
 }

@@ -156,6 +156,8 @@ enum PhoneStep {
     /// Its switches, its display, its calls.
     case changed(PhoneChange, EventID)
     case lockChanged
+    /// Its power, network, switches or display, after all else that a change is for.
+    case conditionsChanged(from: PhoneConditions)
     /// Every process is about to end with the phone.
     case rebooting
     case rebooted(by: EventID)

@@ -62,6 +62,9 @@ struct Areas: Codable {
             && accessory.isConsistent && voip.isConsistent
     }
 
+    /// Whether the user is in a telephone call.
+    var isInCall: Bool { audio.inCall }
+
     /// Makes again what a snapshot leaves out.
     mutating func restore() {
         bluetooth.restore()
@@ -74,8 +77,13 @@ struct Areas: Codable {
 
 extension Router {
     /// A phone that is on and unlocked, without apps.
-    package init(profile: Profile, passcode: Bool = true, bluetoothOn: Bool = true) {
-        self.init(profile: profile, passcode: passcode, areas: Areas(bluetoothOn: bluetoothOn))
+    package init(
+        profile: Profile,
+        passcode: Bool = true,
+        bluetoothOn: Bool = true,
+        conditions: PhoneConditions = .usual
+    ) {
+        self.init(profile: profile, passcode: passcode, conditions: conditions, areas: Areas(bluetoothOn: bluetoothOn))
     }
 
     /// How long an app that could not be frozen runs until the next attempt.

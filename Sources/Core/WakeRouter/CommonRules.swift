@@ -18,8 +18,11 @@ extension CheckResults {
         self[.notForceQuit] =
             !constants.profile.forceQuitBars || app.forceQuitLifted
             ? .notApplicable : passes(!app.forceQuit, where: dead)
+        let isOff = app.conditions.contains(.shutDown)
+        // Asked only then: in each record it would say that a phone is on whose apps run.
+        if isOff { self[.phoneIsOn] = .fail }
         self[.unlockedSinceBoot] =
-            !constants.profile.firstUnlockGates
+            isOff || !constants.profile.firstUnlockGates
             ? .notApplicable : passes(app.unlockedSinceBoot || !app.passcode, where: dead)
         self[.runsInBackground] = passes(!app.exitsOnSuspend, where: dead || app.state == .suspended)
     }

@@ -108,6 +108,7 @@ extension Router {
         case .notForceQuit: (.deny, .forceQuit)
         case .unlockedSinceBoot: (.deny, .beforeFirstUnlock)
         case .runsInBackground: (.deny, .exitsOnSuspend)
+        case .phoneIsOn: (.deny, .phoneIsOff)
         default: question.refusal(decisive, in: results)
         }
     }
@@ -140,6 +141,7 @@ extension Router {
         snapshot.unlockedSinceBoot = unlockedSinceBoot
         snapshot.unlockedAt = unlockedAt
         snapshot.passcode = passcode
+        snapshot.conditions = conditions
         areas.show(in: &snapshot)
     }
 

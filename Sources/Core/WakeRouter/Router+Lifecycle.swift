@@ -14,6 +14,9 @@ extension Router {
         case .resumeActive:
             if apps[app].stage == .inactive { activate(app) }
         case .allowAlways, .keepWhenInUse: eachArea { $0.user(action, app, in: &$1) }
+        case .allowRefresh, .refuseRefresh:
+            apps[app].snapshot.refreshRefused = action == .refuseRefresh
+            tell(.changed, of: app)
         }
     }
 

@@ -4,7 +4,7 @@ import WakeModel
 /// them.
 extension Router: SnapshotPart {
     /// Changes whenever the layout does; bytes of another version are refused.
-    private static let snapshotVersion: UInt8 = 7
+    private static let snapshotVersion: UInt8 = 8
 
     /// Equal states are equal bytes.
     ///
@@ -14,6 +14,7 @@ extension Router: SnapshotPart {
         var version = Self.snapshotVersion
         try coder.code(&version)
         guard version == Self.snapshotVersion else { throw fault }
+        try coder.code(&conditions)
         try coder.code(&passcode)
         try coder.code(&unlockedSinceBoot)
         try coder.code(&unlockedAt)

@@ -54,6 +54,8 @@ package struct Router {
     /// The app in the foreground, active or on its way (LIFE-9).
     var foreground: AppID?
 
+    /// Its power, network, switches and display.
+    package internal(set) var conditions = PhoneConditions.usual
     var passcode: Bool
     var unlockedSinceBoot = true
     var unlockedAt = Instant.zero
@@ -73,9 +75,10 @@ package struct Router {
     /// The bound of one app's background tasks.
     static let tasksLimit = 1_024
 
-    init(profile: Profile, passcode: Bool, areas: Areas) {
+    init(profile: Profile, passcode: Bool, conditions: PhoneConditions, areas: Areas) {
         constants = Constants(profile)
         self.passcode = passcode
+        self.conditions = conditions
         self.areas = areas
     }
 
@@ -152,11 +155,11 @@ package struct Router {
         case .install(let app, let manifest): install(app, manifest)
         case .uninstall(let app): uninstall(app, id: id)
         case .user(let app, let action):
-            guard isInstalled(app) else { return }
+            guard isInstalled(app), !conditions.contains(.shutDown) else { return }
             user(action, app, id: id)
             reschedule(app)
         case .setUp(let app, let peripheral):
-            guard isInstalled(app) else { return }
+            guard isInstalled(app), !conditions.contains(.shutDown) else { return }
             setUp(peripheral, for: app)
         case .terminate(let app, let cause, let pressure):
             guard isInstalled(app) else { return }
@@ -254,80 +257,6 @@ package struct Router {
         tell(.uninstalled, of: app)
         apps[app].installed = false
         reschedule(app)
-    }
-
-    // MARK: The phone
-
-    private mutating func phone(_ change: PhoneChange, id: EventID) {
-        switch change {
-        case .lock: setLocked(true)
-        case .unlock:
-            setLocked(false)
-            if !unlockedSinceBoot { firstUnlock() }
-        case .setPasscode: passcode = true
-        case .removePasscode:
-            // Only an unlocked phone lets its passcode be removed.
-            passcode = false
-            if !unlockedSinceBoot { firstUnlock() }
-            setLocked(false)
-        case .reboot: reboot(id: id)
-        default:
-            // What else happens to the phone is for areas to hear.
-            tell(.changed(change, id))
-        }
-    }
-
-    private mutating func setLocked(_ locked: Bool) {
-        isLocked = locked
-        tell(.lockChanged)
-    }
-
-    private mutating func firstUnlock() {
-        unlockedAt = now
-        unlockedSinceBoot = true
-        if profile.firstUnlockGates { tell(.booted) }
-        tell(.unlocked)
-        for app in everyApp { decideKept(of: app) }
-    }
-
-    /// Every process ends, links go and pending connections stay; the force-quit bar is lifted (LAUNCH-4).
-    private mutating func reboot(id: EventID) {
-        unlockedSinceBoot = !passcode
-        if unlockedSinceBoot { unlockedAt = now }
-        tell(.rebooting)
-        for app in everyApp where apps[app].installed {
-            endForGood(app, by: id)
-            apps[app].snapshot.rebootedSince = true
-            if profile.rebootLiftsForceQuit { apps[app].snapshot.forceQuit = false }
-            reschedule(app)
-        }
-        setLocked(!unlockedSinceBoot)
-        tell(.rebooted(by: id))
-        tell(.takeUp)
-        tell(.restarted)
-        if unlockedSinceBoot || !profile.firstUnlockGates { tell(.booted) }
-    }
-
-    /// Ends an app with all that it waits for, so that nothing brings it back at once.
-    private mutating func endForGood(_ app: AppID, by id: EventID) {
-        dropHeld(of: app)
-        dropKept(of: app)
-        apps[app].relaunch = nil
-        if apps[app].hasProcess { end(app, cause: .system, code: 0, by: id) }
-    }
-
-    /// Every process died with the bench. What was waited for is asked of the radio again (SYS-2); connections that were
-    /// up end by events of their own.
-    private mutating func benchRestarted(id: EventID) {
-        tell(.benchRestarted)
-        for app in everyApp where apps[app].installed && apps[app].hasProcess {
-            let waiting = apps[app].waiting
-            apps[app].waiting.removeAll()
-            end(app, cause: .bench, code: 0, by: id)
-            decideWaitingAgain(waiting, of: app)
-            reschedule(app)
-        }
-        tell(.takeUp)
     }
 
     // MARK: States

@@ -104,7 +104,12 @@ extension WireDeliveryBody {
 extension Areas {
     /// The router of a run as it begins.
     static func router(of scenario: Scenario, _ profile: Profile) -> Router {
-        Router(profile: profile, passcode: scenario.phone.passcode, bluetoothOn: scenario.phone.bluetooth)
+        Router(
+            profile: profile,
+            passcode: scenario.phone.passcode,
+            bluetoothOn: scenario.phone.bluetooth,
+            conditions: scenario.phone.conditions
+        )
     }
 
     func start() throws(CommandFailure) {

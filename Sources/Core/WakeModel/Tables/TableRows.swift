@@ -114,10 +114,38 @@ package struct EventRow: Sendable {
     }
 }
 
+/// A row of deeds.tsv.
+package struct DeedRow: Sendable {
+    /// The word used in records.
+    package let word: String
+    package let rule: RuleID
+    /// What was done, in words.
+    package let sentence: String
+
+    /// Reads deeds.tsv, in the order of ``Deed``.
+    ///
+    /// - Throws: with the line, where a deed is missing, is there twice or is none, or a cell says nothing.
+    package static func all(_ bytes: [UInt8]) throws(TableError) -> [DeedRow] {
+        let table = try Table("deeds.tsv", bytes, columns: ["deed", "word", "rule", "sentence"])
+        var deeds: [DeedRow] = []
+        for row in try table.rows(of: Deed.self, by: "deed") {
+            deeds.append(
+                DeedRow(
+                    word: try row.filled("word"),
+                    rule: try row.value("rule") { RuleID(text: $0) },
+                    sentence: try row.filled("sentence")
+                )
+            )
+        }
+        return deeds
+    }
+}
+
 /// The embedded tables, each read once.
 private enum Tables {
     static let reasons = read { () throws(TableError) in try ReasonRow.all(PackageResources.reasons_tsv) }
     static let checks = read { () throws(TableError) in try CheckRow.all(PackageResources.checks_tsv) }
+    static let deeds = read { () throws(TableError) in try DeedRow.all(PackageResources.deeds_tsv) }
     static let events = read { () throws(TableError) in try EventRow.all(PackageResources.events_tsv) }
 
     // The router asks for these at each decision.
@@ -152,6 +180,16 @@ extension Check {
 
     /// The question as a statement that holds when the check passes.
     package var statement: String { row.name }
+}
+
+extension Deed: Worded {
+    package var row: DeedRow { Tables.deeds[Int(rawValue)] }
+
+    /// The word used in records.
+    package var word: String { row.word }
+
+    /// The rule by which it is done.
+    package var rule: RuleID { row.rule }
 }
 
 extension EventKind {

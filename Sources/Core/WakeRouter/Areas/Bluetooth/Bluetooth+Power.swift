@@ -23,7 +23,7 @@ extension Router {
             if areas.bluetooth.powerSwitch != .offInSettings { turnBluetoothOff(.offInAirplaneMode) }
         case .airplaneModeOff:
             if areas.bluetooth.powerSwitch == .offInAirplaneMode { turnBluetoothOn() }
-        case .lock, .unlock, .reboot, .setPasscode, .removePasscode, .displayOn, .callBegan, .callEnded: break
+        default: break
         }
     }
 

@@ -221,7 +221,7 @@ extension BluetoothArea {
         case .due:
             guard let returns = router.areas.bluetooth.returns, returns <= router.now else { return }
             router.turnBluetoothOn()
-        case .lockChanged, .booted: break
+        case .lockChanged, .conditionsChanged, .booted: break
         }
     }
 
