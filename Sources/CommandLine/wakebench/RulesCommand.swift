@@ -1,3 +1,4 @@
+import Foundation
 import WakeBench
 import WakeDevices
 import WakeModel
@@ -9,6 +10,7 @@ enum RulesCommand {
         .flag("--reasons", "list the reasons that decisions give, each with its rule"),
         .flag("--settings", "list the switches and figures of a profile: name, value, range, rule, meaning"),
         .value("--profile", "NAME", "whose values --settings shows; default ios17"),
+        .flag("--coverage", "count how often each rule decided, and was asked, in runs: folders, or a folder of folders"),
     ]
 
     static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
@@ -17,6 +19,7 @@ enum RulesCommand {
             for reason in Reason.allCases { print("\(reason.word)\t\(reason.rule.text)") }
             return .done
         }
+        if arguments.has("--coverage") { return try coverage(arguments.rest) }
         if arguments.has("--settings") {
             let profile = try RunCommand.profile(arguments) ?? .ios17
             let rows = ProfileSetting.all.map { setting in
@@ -44,5 +47,35 @@ enum RulesCommand {
         }
         Terminal.print(RuleText.page(rule), hanging: 14)
         return .done
+    }
+
+    private static func coverage(_ paths: [String]) throws(CommandFailure) -> ExitCode {
+        var use = RuleUse()
+        for path in paths.isEmpty ? ["wakebench-runs/latest"] : paths {
+            for folder in try runs(at: path) { use.add(try WhyCommand.read(folder)) }
+        }
+        for line in use.lines { print(line) }
+        print("")
+        Terminal.print(use.summary, hanging: 2)
+        return .done
+    }
+
+    /// The folder of a run, or those of the runs in a folder, in the order of their names.
+    private static func runs(at path: String) throws(CommandFailure) -> [String] {
+        func isRun(_ folder: String) -> Bool {
+            FileManager.default.fileExists(atPath: folder + "/" + RunLog.decisionsName)
+        }
+        if isRun(path) { return [path] }
+        let entries = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        // The link to the latest run names one that has a folder of its own.
+        let runs = entries.sorted().filter { $0 != "latest" }.map { "\(path)/\($0)" }.filter(isRun)
+        guard !runs.isEmpty else {
+            throw CommandFailure(
+                .notFound,
+                "\(path) is no run, and no folder of runs",
+                hint: "give folders that 'wakebench run --out' made"
+            )
+        }
+        return runs
     }
 }

@@ -92,8 +92,8 @@ enum WakebenchProgram {
         ),
         Verb(
             "rules",
-            "[ID]",
-            "list the rules, or show one with its sources",
+            "[ID | --coverage RUN...]",
+            "list the rules, or show one with its sources; or count what they decided in runs",
             RulesCommand.run,
             options: RulesCommand.options
         ),

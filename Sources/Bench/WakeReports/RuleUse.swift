@@ -1,0 +1,53 @@
+import WakeModel
+
+/// How often each rule decided in runs, and how often it was asked.
+///
+/// A rule decided where a record names it, or a deed (``DeedEntry``); it was asked where a record shows a check of it that
+/// passed or failed.
+package struct RuleUse: Sendable {
+    private var decisions = [Int](repeating: 0, count: RuleID.allCases.count)
+    private var questions = [Int](repeating: 0, count: RuleID.allCases.count)
+    /// How many runs were counted.
+    package private(set) var runs = 0
+
+    package init() {}
+
+    /// Counts a run.
+    package mutating func add(_ log: RunLog) {
+        runs += 1
+        for record in log.decisions {
+            decisions[Int(record.rule.rawValue)] += 1
+            for check in record.checks where check.result == .pass || check.result == .fail {
+                questions[Int(check.rule.rawValue)] += 1
+            }
+        }
+        for deed in log.deeds { decisions[Int(deed.deed.rule.rawValue)] += 1 }
+    }
+
+    /// How often a rule decided, or the rule with which it shares its code.
+    package func decided(_ rule: RuleID) -> Int {
+        let other = RuleCatalogue.entry(rule).aliasOf
+        return decisions[Int(rule.rawValue)] + (other.map { decisions[Int($0.rawValue)] } ?? 0)
+    }
+
+    /// How often a rule was asked.
+    package func asked(_ rule: RuleID) -> Int { questions[Int(rule.rawValue)] }
+
+    /// The rules that decided nothing, in the order of the rulebook.
+    package var unused: [RuleID] { RuleID.allCases.filter { decided($0) == 0 } }
+
+    /// A line a rule under a heading: its id, how often it decided, and how often it was asked.
+    package var lines: [String] {
+        let rows = RuleID.allCases.map { [$0.text, String(decided($0)), String(asked($0))] }
+        return TextTable.lines([["RULE", "DECIDED", "ASKED"]] + rows)
+    }
+
+    /// One line about all rules.
+    package var summary: String {
+        let count = RuleID.allCases.count - unused.count
+        let runs = "\(runs) \(runs == 1 ? "run" : "runs")"
+        if unused.isEmpty { return "each of the \(count) rules decided in \(runs)" }
+        return "\(count) of \(RuleID.allCases.count) rules decided in \(runs); none of "
+            + unused.map(\.text).joined(separator: " ")
+    }
+}

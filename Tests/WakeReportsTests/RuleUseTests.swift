@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+import WakeModel
+
+@testable import WakeReports
+
+@Suite("How often rules decide")
+struct RuleUseTests {
+    private let fixture: ReportFixture
+
+    init() throws { fixture = try ReportFixture() }
+
+    private func use(_ decisions: [Decision], deeds: [Deed] = []) throws -> RuleUse {
+        _ = try fixture.run([decisions])
+        let outcomes = try OutcomeLog(creating: fixture.outcomesPath)
+        for deed in deeds { try outcomes.append(DeedEntry(deed: deed, at: second(20), app: "com.acme.heart")) }
+        try outcomes.flush()
+        var use = RuleUse()
+        use.add(try RunLog(folder: fixture.folder.path))
+        return use
+    }
+
+    @Test("A record counts for the rule that decided it, and for those of its checks that were asked")
+    func record() throws {
+        var decision = fixture.resume(1, at: second(10))
+        decision.checks[.bluetoothOn] = .pass
+        decision.checks[.restoreIdentifier] = .notApplicable
+        let use = try use([decision])
+        #expect(use.decided(decision.rule) == 1)
+        #expect(use.asked(.btc10) == 1)
+        #expect(use.asked(.btc6) == 0)
+        #expect(use.unused.contains(.btc10))
+        #expect(!use.unused.contains(decision.rule))
+    }
+
+    @Test("A deed counts for its rule")
+    func deed() throws {
+        let use = try use([fixture.resume(1, at: second(10))], deeds: [.endedForAnswer, .endedForAnswer])
+        #expect(use.decided(.cpu2) == 2)
+    }
+
+    @Test("A rule that shares its code with another counts what that one decided")
+    func alias() throws {
+        let alias = try #require(RuleCatalogue.entries.first { $0.aliasOf != nil })
+        var decision = fixture.resume(1, at: second(10))
+        decision.rule = try #require(alias.aliasOf)
+        #expect(try use([decision]).decided(alias.id) == 1)
+    }
+
+    @Test("The summary names the rules that decided nothing")
+    func summary() throws {
+        let use = try use([fixture.resume(1, at: second(10))])
+        #expect(use.summary.hasPrefix("1 of \(RuleID.allCases.count) rules decided in 1 run; none of LIFE-1 "))
+        #expect(use.lines.count == RuleID.allCases.count + 1)
+    }
+}
