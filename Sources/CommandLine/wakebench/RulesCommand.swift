@@ -9,14 +9,23 @@ enum RulesCommand {
     static let options: [Arguments.Option] = [
         .flag("--reasons", "list the reasons that decisions give, each with its rule"),
         .flag("--settings", "list the switches and figures of a profile: name, value, range, rule, meaning"),
-        .value("--profile", "NAME", "whose values --settings shows; default ios17"),
-        .flag("--coverage", "count how often each rule decided, and was asked, in runs: folders, or a folder of folders"),
+        .flag("--matrix", "show which mechanism relaunches an app, by how it ended: asked of the router itself"),
+        .value("--profile", "NAME", "of which --settings and --matrix are; default ios17"),
+        .flag(
+            "--coverage",
+            "count how often each rule decided, and was asked, in runs: folders, or a folder of folders"
+        ),
     ]
 
     static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: options)
         if arguments.has("--reasons") {
             for reason in Reason.allCases { print("\(reason.word)\t\(reason.rule.text)") }
+            return .done
+        }
+        if arguments.has("--matrix") {
+            let table = RelaunchTable(profile: try RunCommand.profile(arguments) ?? .ios17)
+            for line in table.lines { print(line) }
             return .done
         }
         if arguments.has("--coverage") { return try coverage(arguments.rest) }

@@ -93,7 +93,7 @@ enum WakebenchProgram {
         Verb(
             "rules",
             "[ID | --coverage RUN...]",
-            "list the rules, or show one with its sources; or count what they decided in runs",
+            "list the rules, or show one with its sources; or count what they decided in runs, or show what relaunches",
             RulesCommand.run,
             options: RulesCommand.options
         ),

@@ -18,6 +18,9 @@ protocol Area: AnyObject {
     /// The rule by which the system shows alerts for apps about its events; nil when it shows none.
     static var alertRule: RuleID? { get }
 
+    /// The ways by which its events bring back apps, or do not, as the table of relaunches tries them.
+    static var mechanisms: [WakeMechanism] { get }
+
     /// What `wakebench run` can be asked about its ends.
     static var options: [AreaOption] { get }
 
@@ -121,6 +124,7 @@ protocol Area: AnyObject {
 extension Area {
     static func isUsed(by scenario: Scenario) -> Bool { true }
     static var alertRule: RuleID? { nil }
+    static var mechanisms: [WakeMechanism] { [] }
     static var options: [AreaOption] { [] }
     static func examine() -> [Doctor.Line] { [] }
     var keeper: ChannelKeeper? { nil }
