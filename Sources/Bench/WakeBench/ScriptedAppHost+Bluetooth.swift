@@ -51,9 +51,7 @@ extension ScriptedAppHost {
         guard state == .poweredOn else { return }
         if manager == Self.peripheralManager { return publish(app) }
         let own = apps[app]!
-        for device in own.devices where own.connected[device] == nil {
-            request(.connect(manager, peripheral: device), from: app)
-        }
+        for device in own.devices where own.connected[device] == nil { connect(device, of: app) }
         if let scan = own.script.scan {
             request(
                 .scan(
@@ -71,16 +69,18 @@ extension ScriptedAppHost {
         let event = delivery.event
         switch (event.kind, delivery.payload) {
         case (.peripheralDiscovered, _):
+            if apps[app]!.script.scan?.stops == true { request(.stopScan(Self.centralManager), from: app) }
             if apps[app]!.script.scan?.connects == true, apps[app]!.connected[event.peripheral] == nil {
                 apps[app]!.connected[event.peripheral] = false
-                request(.connect(Self.centralManager, peripheral: event.peripheral), from: app)
+                connect(event.peripheral, of: app)
             }
         case (.peripheralConnected, _):
             apps[app]!.connected[event.peripheral] = true
             operate(.discoverServices([]), event.peripheral, of: app)
         case (.peripheralDisconnected, _), (.peripheralConnectionFailed, _):
             apps[app]!.connected[event.peripheral] = false
-            request(.connect(Self.centralManager, peripheral: event.peripheral), from: app)
+            // Where the app asked for it the system connects again by itself (BTC-11).
+            if !options(event.peripheral, of: app).contains(.reconnects) { connect(event.peripheral, of: app) }
         case (.bluetoothPoweredOff, _): apps[app]!.connected = [:]
         case (.bluetoothPoweredOn, _): managerState(Self.centralManager, .poweredOn, to: app)
         case (.servicesDiscovered, .services(let services)):
@@ -93,6 +93,16 @@ extension ScriptedAppHost {
             }
         default: break
         }
+    }
+
+    private func connect(_ peripheral: NameID, of app: AppID) {
+        let options = options(peripheral, of: app)
+        request(.connect(Self.centralManager, peripheral: peripheral, options: options), from: app)
+    }
+
+    private func options(_ peripheral: NameID, of app: AppID) -> ConnectOptions {
+        let own = apps[app]!
+        return zip(own.script.uses, own.devices).first { $0.1 == peripheral }?.0.options ?? []
     }
 
     private func wants(_ characteristic: GATTCharacteristic, of peripheral: NameID, _ app: AppID) -> Bool {

@@ -13,7 +13,11 @@ extension LocationArea {
         case .whenInUse: host.ask(.requestAuthorization(always: false), from: app)
         case .notDetermined, .restricted, .denied: break
         }
-        for region in use.regions { host.ask(.monitor(host.circle(region)), from: app) }
+        for region in use.regions {
+            let circle = host.circle(region)
+            host.ask(.monitor(circle), from: app)
+            if region.requestsState { host.ask(.requestState(identifier: circle.identifier), from: app) }
+        }
         for region in use.beacons {
             let beacons = host.beaconRegion(region)
             host.ask(.monitorBeacons(beacons), from: app)

@@ -79,9 +79,11 @@ package final class ScriptedAppHost: AppHost {
         apps[app]!.frozen = false
         apps[app]!.nextToken = 1
         apps[app]!.overdue = []
+        let reaction = apps[app]!.script.reactions.first { $0.trigger == .launch }
+        if reaction?.then == .hang { return }
         for area in Areas.rows { area.launched(app, in: self) }
         say(app, .report(.launched))
-        if let reaction = apps[app]!.script.reactions.first(where: { $0.trigger == .launch }) {
+        if let reaction {
             begin(reaction, of: app, at: now)
         }
     }
@@ -108,6 +110,7 @@ package final class ScriptedAppHost: AppHost {
             return
         }
         begin(reaction, of: app, at: now)
+        if reaction.then == .hang { return }
         add(.returned(callback), of: app, at: now.advanced(by: reaction.work))
     }
 
@@ -171,7 +174,7 @@ package final class ScriptedAppHost: AppHost {
         case .endTask(let token): request(.endTask(token: token), from: app)
         case .returned(let callback): say(app, .report(.returned(callback)))
         case .endReaction(.end): request(.done, from: app)
-        case .endReaction(.nothing): break
+        case .endReaction(.nothing), .endReaction(.hang): break
         case .endReaction(.exit):
             apps[app]!.running = false
             say(app, .report(.exited(0)))

@@ -73,6 +73,8 @@ package struct ScriptedApp: Hashable, Sendable {
         package var device: Int
         /// The canonical UUIDs of the characteristics it subscribes to.
         package var characteristics: [String]
+        /// What it asks for with each connection (BTC-9, BTC-11).
+        package var options: ConnectOptions = []
     }
 
     /// A scan that the app starts.
@@ -82,6 +84,8 @@ package struct ScriptedApp: Hashable, Sendable {
         package var allowDuplicates: Bool
         /// Connect to each peripheral found.
         package var connects: Bool
+        /// Stop at the first (BT-1).
+        package var stops = false
     }
 
     /// What the app does when something happens to it.
@@ -112,6 +116,8 @@ package struct ScriptedApp: Hashable, Sendable {
         case exit
         /// The process crashes.
         case crash
+        /// It never comes to an end of what it was called for, which its watchdog sees (LIFE-2, LIFE-7).
+        case hang
     }
 
     /// A background task begun when the reaction begins (TASK-1).

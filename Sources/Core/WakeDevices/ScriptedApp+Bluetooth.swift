@@ -5,7 +5,8 @@ extension ScriptedApp.Use {
     static func list(_ node: YAMLNode?, _ member: MemberDevices) throws(FileError) -> [ScriptedApp.Use] {
         var found: [ScriptedApp.Use] = []
         for node in try node?.list(expecting: "uses", limit: ScenarioReading.memberLimit) ?? [] {
-            let fields = try Fields(node, of: "a use", keys: ["device", "characteristic"])
+            let fields = try Fields(node, of: "a use", keys: ["device", "characteristic", "alerts", "reconnect"])
+            let options = try ConnectOptions(fields)
             var nodes = fields["characteristic"].map { [$0] } ?? []
             if case .sequence(let several)? = nodes.first?.content { nodes = several }
             let uuids = try nodes.map { (node) throws(FileError) in try node.uuid() }
@@ -15,19 +16,35 @@ extension ScriptedApp.Use {
                 for (node, uuid) in zip(nodes, uuids) {
                     try peripheral.checkNotifies(uuid, as: member.devices[device].name, node)
                 }
-                found.append(ScriptedApp.Use(device: device, characteristics: uuids))
+                found.append(ScriptedApp.Use(device: device, characteristics: uuids, options: options))
             }
         }
         return found
     }
 }
 
+extension ConnectOptions {
+    private static let alerts: [(word: String, option: ConnectOptions)] = [
+        ("connection", .alertsOnConnection), ("disconnection", .alertsOnDisconnection),
+        ("notification", .alertsOnNotification),
+    ]
+
+    /// Reads the keys `alerts` and `reconnect` of a use.
+    fileprivate init(_ fields: Fields) throws(FileError) {
+        self = try fields["reconnect"]?.bool() == true ? .reconnects : []
+        for node in try fields["alerts"]?.list(expecting: "alerts", limit: 3) ?? [] {
+            insert(try node.word("alert", of: Self.alerts, \.word).option)
+        }
+    }
+}
+
 extension ScriptedApp.Scan {
     init(_ node: YAMLNode) throws(FileError) {
-        let fields = try Fields(node, of: "a scan", keys: ["services", "duplicates", "connect"])
+        let fields = try Fields(node, of: "a scan", keys: ["services", "duplicates", "connect", "stop"])
         services = try fields["services"]?.uuids() ?? []
         allowDuplicates = try fields["duplicates"]?.bool() ?? false
         connects = try fields["connect"]?.bool() ?? false
+        stops = try fields["stop"]?.bool() ?? false
     }
 }
 

@@ -26,6 +26,8 @@ extension ScriptedApp {
             package var radius: Double
             package var notifyOnEntry: Bool
             package var notifyOnExit: Bool
+            /// Whether it asks at once where the phone is to it (REG-5).
+            package var requestsState: Bool
         }
 
         /// A beacon region that it monitors, and ranges where it says so.
@@ -91,13 +93,16 @@ extension ScriptedApp.LocationUse.Circle {
         let fields = try Fields(
             node,
             of: "a region",
-            keys: ["identifier", "latitude", "longitude", "radius", "notify-on-entry", "notify-on-exit"]
+            keys: [
+                "identifier", "latitude", "longitude", "radius", "notify-on-entry", "notify-on-exit", "request-state",
+            ]
         )
         identifier = try fields.required("identifier").text(expecting: "an identifier")
         center = try Coordinate(fields, ("a latitude in degrees", "a longitude in degrees"))
         radius = try fields.required("radius").metres(in: 1...10_000_000)
         notifyOnEntry = try fields["notify-on-entry"]?.bool() ?? true
         notifyOnExit = try fields["notify-on-exit"]?.bool() ?? true
+        requestsState = try fields["request-state"]?.bool() ?? false
     }
 }
 
