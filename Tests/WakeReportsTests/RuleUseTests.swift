@@ -39,6 +39,36 @@ struct RuleUseTests {
         #expect(use.decided(.cpu2) == 2)
     }
 
+    @Test("A wake counts for the rule that gives it its window, and for the one that names it its cause")
+    func window() throws {
+        var relaunch = fixture.resume(1, at: second(10))
+        (relaunch.verdict, relaunch.reason, relaunch.rule) = (.relaunch, .relaunched, .launch1)
+        relaunch.snapshot.via = .region
+        relaunch.snapshot.budgetLimit = .seconds(10)
+        let use = try use([relaunch])
+        #expect(use.decided(.loc8) == 1)
+        #expect(use.decided(.launch7) == 1)
+        #expect(use.decided(.btc1) == 0)
+        #expect(use.decided(.ea2) == 0)
+    }
+
+    @Test("Moves, ends and the time of the receiver count for their rules")
+    func lines() throws {
+        _ = try fixture.run([[fixture.resume(1, at: second(10))]])
+        let outcomes = try OutcomeLog(creating: fixture.outcomesPath)
+        let app = "com.acme.heart"
+        try outcomes.append(StateMove(app: app, at: second(1), from: .notRunning, to: .inactive, pid: 1))
+        try outcomes.append(StateMove(app: app, at: second(2), from: .background, to: .suspended, pid: 1))
+        try outcomes.append(ReceiverEntry(app: app, at: second(3), milliseconds: 1))
+        try outcomes.flush()
+        var use = RuleUse()
+        use.add(try RunLog(folder: fixture.folder.path))
+        #expect(use.decided(.life1) == 1)
+        #expect(use.decided(.life3) == 1)
+        #expect(use.decided(.loc9) == 1)
+        #expect(use.decided(.life10) == 0)
+    }
+
     @Test("A rule that shares its code with another counts what that one decided")
     func alias() throws {
         let alias = try #require(RuleCatalogue.entries.first { $0.aliasOf != nil })
@@ -50,7 +80,7 @@ struct RuleUseTests {
     @Test("The summary names the rules that decided nothing")
     func summary() throws {
         let use = try use([fixture.resume(1, at: second(10))])
-        #expect(use.summary.hasPrefix("1 of \(RuleID.allCases.count) rules decided in 1 run; none of LIFE-1 "))
+        #expect(use.summary.hasPrefix("2 of \(RuleID.allCases.count) rules decided in 1 run; none of LIFE-1 "))
         #expect(use.lines.count == RuleID.allCases.count + 1)
     }
 }

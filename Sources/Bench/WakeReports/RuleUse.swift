@@ -2,8 +2,15 @@ import WakeModel
 
 /// How often each rule decided in runs, and how often it was asked.
 ///
-/// A rule decided where a record names it, or a deed (``DeedEntry``); it was asked where a record shows a check of it that
-/// passed or failed.
+/// A rule decided where a record names it, or a deed (``DeedEntry``), and where something else that the logs have can come of
+/// no other rule:
+/// - a move of state (LIFE-1), and one to suspended (LIFE-3);
+/// - the end of a process, which leaves its record (LIFE-10);
+/// - a launch for an event, which is handed to the process as its cause (LAUNCH-7);
+/// - the time that a wake was given, as its record shows it, which is the window of its source (LOC-8 and others);
+/// - the time for which an app kept the receiver on (LOC-9).
+///
+/// It was asked where a record shows a check of it that passed or failed.
 package struct RuleUse: Sendable {
     private var decisions = [Int](repeating: 0, count: RuleID.allCases.count)
     private var questions = [Int](repeating: 0, count: RuleID.allCases.count)
@@ -16,12 +23,25 @@ package struct RuleUse: Sendable {
     package mutating func add(_ log: RunLog) {
         runs += 1
         for record in log.decisions {
-            decisions[Int(record.rule.rawValue)] += 1
+            count(record.rule)
+            if record.verdict == .relaunch, record.event != .none { count(.launch7) }
+            if let window = Self.window(of: record) { count(window) }
             for check in record.checks where check.result == .pass || check.result == .fail {
                 questions[Int(check.rule.rawValue)] += 1
             }
         }
-        for deed in log.deeds { decisions[Int(deed.deed.rule.rawValue)] += 1 }
+        for deed in log.deeds { count(deed.deed.rule) }
+        for move in log.moves { count(move.to == .suspended ? .life3 : .life1) }
+        for _ in log.exits { count(.life10) }
+        for _ in log.receiver { count(.loc9) }
+    }
+
+    private mutating func count(_ rule: RuleID) { decisions[Int(rule.rawValue)] += 1 }
+
+    /// The rule that gives a wake its time; nil for what is no wake, or shows no time.
+    private static func window(of record: DecisionRecord) -> RuleID? {
+        guard record.verdict == .resume || record.verdict == .relaunch, record.budget != nil else { return nil }
+        return Registration(word: record.via)?.windowRule
     }
 
     /// How often a rule decided, or the rule with which it shares its code.

@@ -51,6 +51,20 @@ public enum Registration: UInt8, Worded, Codable, Sendable {
         case .voipSocket, .keepAlive, .voipMode: .voip
         }
     }
+
+    /// The rule that gives a wake by it its time; nil where no app is woken by it.
+    package var windowRule: RuleID? {
+        switch self {
+        case .none: nil
+        case .manager, .scan, .pendingConnect, .connection, .subscription, .operation, .watchedConnection: .btc1
+        case .publishedService: .btp1
+        case .standardUpdates, .significantChange, .visits, .region, .beaconRegion, .ranging, .answer: .loc8
+        case .audioSession: .aud6
+        case .accessoryNotifications, .accessorySession: .ea2
+        case .keepAlive: .voip3
+        case .voipSocket, .voipMode: .voip1
+        }
+    }
 }
 
 /// A background mode of Info.plist's UIBackgroundModes (MODE-1).
