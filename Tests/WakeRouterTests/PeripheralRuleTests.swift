@@ -233,6 +233,7 @@ struct PeripheralRuleTests {
         )
         #expect(
             phone.actions == [
+                .did(app, .restoredPeripheral, subject: Phone.identifier),
                 .tell(app, .restorePeripheral(1, state)),
                 .tell(app, .managerState(1, .poweredOn)),
                 .deliver(app, manager: 1, event, DecisionID(phone.router.lastDecision)),

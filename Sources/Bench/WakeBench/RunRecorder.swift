@@ -293,7 +293,7 @@ final class RunRecorder: BenchObserver {
     private func did(_ deed: Deed, _ app: AppID, _ subject: NameID, _ event: EventID) throws(ReportError) {
         let bundle = app == .none ? nil : bundles[Int(app.number)]
         let entry = DeedEntry(deed: deed, at: now, app: bundle, subject: names.text(subject), event: event)
-        tell(Timeline.Row(at: now, app: bundle, what: entry.text))
+        if !deed.row.isEveryday { tell(Timeline.Row(at: now, app: bundle, what: entry.text)) }
         if isReplaying { replayedDeeds += 1 }
         if !isReplaying || replayedDeeds > outcomes.held.deeds { try outcomes.append(entry) }
     }

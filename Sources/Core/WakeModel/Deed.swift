@@ -2,4 +2,94 @@
 public enum Deed: UInt8, CaseIterable, Sendable {
     /// A process is killed for an answer that its API demands and that did not come (CPU-2).
     case endedForAnswer
+    /// The app was ended, as it did not return from didEnterBackground in time (LIFE-2).
+    case endedInLeaving
+    /// The suspended app was ended without a word to it (LIFE-5).
+    case endedUnasked
+    /// The app was asked to end, with a few seconds for it (LIFE-6).
+    case askedToEnd
+    /// The app was ended, as it did not finish its launch in time (LIFE-7).
+    case endedInLaunch
+    /// The app ends, as nothing stays in the background without multitasking (LIFE-8).
+    case endedWithoutMultitasking
+    /// The restart lifted the bar of the force quit (LAUNCH-4).
+    case liftedForceQuit
+    /// The app came to the foreground and got what had waited for it (LAUNCH-8).
+    case gaveWhatWaited
+    /// The app ended one of its background tasks (TASK-1).
+    case endedTask
+    /// The app goes on in the background for its open tasks (TASK-2).
+    case runsForTasks
+    /// The expiration handlers of the app's tasks were called (TASK-3).
+    case expiredTasks
+    /// The app was ended, as its tasks outlived their time (TASK-4).
+    case endedForTasks
+    /// The app ended a task that it has not, and nothing came of it (TASK-6).
+    case passedOverUnknownTask
+    /// The app's task has its time from the end of the wake (TASK-8).
+    case grantedBudgetAfterWake
+    /// The app was installed with the background modes of its Info.plist (MODE-1).
+    case tookModes
+    /// The phone has moved far enough for a significant change (LOC-1).
+    case foundSignificantChange
+    /// The app was ended, as it set allowsBackgroundLocationUpdates without the location mode (LOC-6).
+    case endedAtSetter
+    /// The user was asked whether the app may always know the position (LOC-10).
+    case askedForAlways
+    /// The region was refused, as the app monitors as many as it may (REG-3).
+    case refusedRegion
+    /// The app asked for the state of a region and was told (REG-5).
+    case toldRegionState
+    /// The system keeps the app's regions after its process (REG-6).
+    case keptRegions
+    /// The region was refused, as its radius is larger than it may be (REG-7).
+    case refusedRadius
+    /// No beacon of the region was heard for the exit delay (BCN-2).
+    case missedBeacons
+    /// The display went on, and the app is told of the beacons around (BCN-3).
+    case toldOnDisplay
+    /// The app is told of the beacons that it ranges from now on, once a second (BCN-4).
+    case beganRanging
+    /// The app plays with buffers of another size (AUD-9).
+    case grantedBuffer
+    /// The app asked for the microphone, and the user does not allow it (AUD-10).
+    case deniedMicrophone
+    /// The app asked for the microphone, and the user allows it (AUD-10).
+    case allowedMicrophone
+    /// The period of the app's keep-alive handler is over (VOIP-3).
+    case calledKeepAlive
+    /// The end of its socket woke the app (VOIP-7).
+    case wokeForEndOfSocket
+    /// The session was refused, as there is one with the accessory and protocol (EA-5).
+    case refusedSecondSession
+    /// The app's request for a connection goes on (BTC-5).
+    case keptConnectionRequest
+    /// An alert was shown on behalf of the suspended app (BTC-9).
+    case alertedOfDevice
+    /// Bluetooth went off, and with it all connections (BTC-10).
+    case forgotConnections
+    /// The link was lost, and the system connects again (BTC-11).
+    case connectsAgain
+    /// The app advertises without its name, and its services in the overflow area (BTP-2).
+    case hidAdvertisement
+    /// The app's services went off, and what it advertised (BTP-3).
+    case stoppedServing
+    /// The app got back what it had published (BTP-4).
+    case restoredPeripheral
+    /// The app asked for Bluetooth, which the user does not let it use (BTP-5).
+    case refusedRadio
+    /// The app stopped its scan, and nothing of it comes any more (BT-1).
+    case stoppedDelivery
+    /// The user turned Bluetooth off in Settings (BT-2).
+    case turnedRadioOff
+    /// The user turned Bluetooth off in Control Centre, until tomorrow (BT-2).
+    case turnedRadioOffUntilTomorrow
+    /// Airplane mode turned Bluetooth off (BT-2).
+    case turnedRadioOffForAirplaneMode
+    /// The app ends, as it may not stay in the background (OPT-1).
+    case endedOnSuspend
+    /// The position woke the app though Background App Refresh is off (PWR-4).
+    case wokeWithoutRefresh
+    /// All that the system keeps for apps was taken up again (SYS-2).
+    case tookUpWhatIsKept
 }

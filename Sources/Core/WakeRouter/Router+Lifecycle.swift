@@ -83,6 +83,7 @@ extension Router {
         apps[app].taskBudgetEnds = nil
         act(.callback(app, .willEnterForeground, state: .inactive))
         activate(app)
+        if apps[app].waiting.contains(where: \.deferred) { act(.did(app, .gaveWhatWaited)) }
         deliverDeferred(to: app)
         decideHeld(of: app)
         tell(.foregrounded, of: app)
@@ -105,6 +106,7 @@ extension Router {
         case .ending: return
         case .inactive:
             if apps[app].snapshot.exitsOnSuspend || !profile.multitasking {
+                act(.did(app, apps[app].snapshot.exitsOnSuspend ? .endedOnSuspend : .endedWithoutMultitasking))
                 terminate(app, cause: .exit, code: 0, by: .none)
                 return
             }
@@ -174,6 +176,7 @@ extension Router {
             guard LifecycleRules.isUrgent(cause, pressure) else { return }
             end(app, cause: cause, code: code, by: event)
         case .notRunning, .suspended, .launching, .freezing:
+            if apps[app].state == .suspended { act(.did(app, .endedUnasked, event)) }
             end(app, cause: cause, code: code, by: event)
         case .inactive, .active, .leaving, .background:
             guard LifecycleRules.endsCleanly(cause, pressure) else {
@@ -184,6 +187,7 @@ extension Router {
             let state = apps[app].state
             enter(.ending(as: state, deadline: now.advanced(by: profile.transitionBudget), end), app)
             act(.callback(app, .willTerminate, state: state))
+            if state == .background { act(.did(app, .askedToEnd, event)) }
         }
     }
 
@@ -231,6 +235,7 @@ extension Router {
         case (.didEnterBackground, .leaving):
             enter(.background, app)
             settle(app)
+            if apps[app].stage == .background, !apps[app].tasks.isEmpty { act(.did(app, .runsForTasks)) }
         case (.willTerminate, .ending(_, _, let end)):
             self.end(app, cause: end.cause, code: end.code, by: end.event)
         case (.didEnterBackground, _), (.willTerminate, _), (.willResignActive, _), (.willEnterForeground, _),
@@ -274,6 +279,7 @@ extension Router {
         case .notRunning, .suspended, .freezing: break
         case .launching(_, let deadline, _), .leaving(let deadline):
             guard deadline <= now else { return }
+            act(.did(app, apps[app].isLaunching ? .endedInLaunch : .endedInLeaving))
             end(app, cause: .watchdog, code: TerminationCode.watchdog, by: .none)
         case .ending(_, let deadline, let end):
             guard deadline <= now else { return }

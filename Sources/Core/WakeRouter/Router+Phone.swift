@@ -67,7 +67,10 @@ extension Router {
         for app in everyApp where apps[app].installed {
             endForGood(app, by: id)
             apps[app].snapshot.rebootedSince = true
-            if profile.rebootLiftsForceQuit { apps[app].snapshot.forceQuit = false }
+            if profile.rebootLiftsForceQuit, apps[app].snapshot.forceQuit {
+                apps[app].snapshot.forceQuit = false
+                act(.did(app, .liftedForceQuit, id))
+            }
             reschedule(app)
         }
         setLocked(!unlockedSinceBoot)
@@ -76,7 +79,7 @@ extension Router {
 
     private mutating func boot() {
         if unlockedSinceBoot { unlockedAt = now }
-        tell(.takeUp)
+        takeUp()
         tell(.restarted)
         if unlockedSinceBoot || !profile.firstUnlockGates { tell(.booted) }
     }
@@ -100,6 +103,12 @@ extension Router {
             decideWaitingAgain(waiting, of: app)
             reschedule(app)
         }
+        takeUp()
+    }
+
+    /// Asks the sources again for all that the system keeps for apps (SYS-2).
+    private mutating func takeUp() {
         tell(.takeUp)
+        act(.did(.none, .tookUpWhatIsKept))
     }
 }

@@ -40,6 +40,7 @@ extension Router {
         guard apps[app].state == .background else { return }
         keepFromFreezing(app)
         if apps[app].taskBudgetEnds == nil, !runsOn(app) {
+            if apps[app].window != nil { act(.did(app, .grantedBudgetAfterWake)) }
             apps[app].taskBudgetEnds = (apps[app].window?.ends ?? now).advanced(by: profile.taskBudget)
         }
     }
@@ -56,9 +57,11 @@ extension Router {
     mutating func endTask(_ token: UInt64, from app: AppID) {
         guard let position = apps[app].tasks.firstIndex(where: { $0.token == token }) else {
             act(.refused(app, .unknownTask))
+            act(.did(app, .passedOverUnknownTask))
             return
         }
         apps[app].tasks.remove(at: position)
+        act(.did(app, .endedTask))
         settle(app)
     }
 
@@ -68,11 +71,13 @@ extension Router {
             return
         }
         if ends <= now {
+            act(.did(app, .endedForTasks))
             end(app, cause: .watchdog, code: profile.taskTerminationCode, by: .none)
         } else if ends.since(now) <= profile.taskExpirationMargin {
             let told = apps[app].takeExpiring()
             if told.isEmpty { return }
             act(.expireTasks(app, tokens: told))
+            act(.did(app, .expiredTasks))
         }
     }
 }

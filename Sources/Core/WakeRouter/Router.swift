@@ -242,6 +242,7 @@ package struct Router {
         }
         apps[app].snapshot.bundle = manifest.bundle
         apps[app].snapshot.modes = manifest.modes
+        if !manifest.modes.isEmpty { act(.did(app, .tookModes)) }
         apps[app].snapshot.sdk = manifest.sdk
         apps[app].snapshot.exitsOnSuspend = manifest.exitsOnSuspend
         var ends = false

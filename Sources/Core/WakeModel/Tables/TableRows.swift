@@ -121,19 +121,22 @@ package struct DeedRow: Sendable {
     package let rule: RuleID
     /// What was done, in words.
     package let sentence: String
+    /// Whether it is of everyday life: in the records of a run, and in no timeline for people.
+    package let isEveryday: Bool
 
     /// Reads deeds.tsv, in the order of ``Deed``.
     ///
     /// - Throws: with the line, where a deed is missing, is there twice or is none, or a cell says nothing.
     package static func all(_ bytes: [UInt8]) throws(TableError) -> [DeedRow] {
-        let table = try Table("deeds.tsv", bytes, columns: ["deed", "word", "rule", "sentence"])
+        let table = try Table("deeds.tsv", bytes, columns: ["deed", "word", "rule", "sentence", "everyday"])
         var deeds: [DeedRow] = []
         for row in try table.rows(of: Deed.self, by: "deed") {
             deeds.append(
                 DeedRow(
                     word: try row.filled("word"),
                     rule: try row.value("rule") { RuleID(text: $0) },
-                    sentence: try row.filled("sentence")
+                    sentence: try row.filled("sentence"),
+                    isEveryday: row["everyday"] != nil
                 )
             )
         }

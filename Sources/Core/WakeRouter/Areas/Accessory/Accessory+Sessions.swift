@@ -65,6 +65,7 @@ extension Router {
             return
         }
         act(.refused(app, fault.fault))
+        if fault.fault == .sessionTaken { act(.did(app, .refusedSecondSession, subject: session.name)) }
         raise(
             WakeEvent(
                 kind: .accessorySessionOpened,

@@ -79,6 +79,7 @@ extension Router {
     private mutating func askForMicrophone(_ app: AppID) {
         let isDenied = areas.audio.apps[app].permission == .denied
         if !isDenied { areas.audio.apps[app].permission = .granted }
+        act(.did(app, isDenied ? .deniedMicrophone : .allowedMicrophone))
         raiseSound(.microphoneAnswered, app, failed: isDenied)
     }
 
@@ -186,6 +187,9 @@ extension Router {
         defer { countSilence(of: app) }
         guard stream != areas.audio.apps[app].stream else { return }
         let sounded = areas.audio.apps[app].isSounding
+        if let stream, let before = areas.audio.apps[app].stream, stream.frames != before.frames {
+            act(.did(app, .grantedBuffer))
+        }
         areas.audio.apps[app].stream = stream
         if sounded, !areas.audio.apps[app].isSounding, apps[app].state == .background {
             // Background tasks have their whole time from here on.

@@ -29,6 +29,7 @@ extension Router {
                 areas.bluetooth.peripherals[row].links[position].connected = false
                 areas.bluetooth.peripherals[row].links[position].since = now
             }
+            act(.did(link.client.app, .connectsAgain, subject: event.peripheral, event.id))
             act(.bluetooth(.connect(link.client, peripheral: event.peripheral)))
         }
     }
@@ -61,6 +62,7 @@ extension Router {
         }
         if isLast {
             act(.alert(interest.app, event.kind, subject: event.peripheral, event.id))
+            act(.did(interest.app, .alertedOfDevice, subject: event.peripheral, event.id))
         }
     }
 

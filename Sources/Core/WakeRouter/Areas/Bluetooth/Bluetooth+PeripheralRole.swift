@@ -26,6 +26,7 @@ extension Router {
     /// Whether an app's request can go to the radio; it is refused otherwise (BTC-10, BTP-5).
     mutating func mayUseRadio(_ app: AppID) -> Bool {
         if !apps[app].snapshot.bluetoothAllowed {
+            act(.did(app, .refusedRadio))
             act(.refused(app, .notAuthorized))
             return false
         }
@@ -189,6 +190,7 @@ extension Router {
                 act(.peripheralRole(.stopAdvertising(client)))
             }
             act(.peripheralRole(.setServing(client, false)))
+            act(.did(client.app, .stoppedServing))
             return
         }
         if wasOff || held.standing == .disabled {
@@ -202,6 +204,7 @@ extension Router {
     /// Advertises what the app asked for, as far as its state allows (BTP-2).
     private mutating func advertise(_ content: LocalAdvertisement, for client: BluetoothClient, again: Bool) {
         let isFull = local(client)?.standing == .full
+        if !isFull { act(.did(client.app, .hidAdvertisement)) }
         act(
             .peripheralRole(
                 .advertise(

@@ -6,6 +6,15 @@ enum BluetoothSwitch: UInt8, Codable {
     case offInSettings
     case offInControlCentre
     case offInAirplaneMode
+
+    /// What a run's records say of it.
+    fileprivate var deed: Deed {
+        switch self {
+        case .offInControlCentre: .turnedRadioOffUntilTomorrow
+        case .offInAirplaneMode: .turnedRadioOffForAirplaneMode
+        case .on, .offInSettings: .turnedRadioOff
+        }
+    }
 }
 
 /// Bluetooth going on and off.
@@ -40,6 +49,7 @@ extension Router {
             kind == .offInControlCentre
             ? profile.areas.bluetooth.controlCentreLasts.map { [now] in now.advanced(by: $0) } : nil
         if !areas.bluetooth.isOn { forgetRadio() }
+        act(.did(.none, kind.deed))
         act(.bluetooth(.power(false)))
     }
 
@@ -49,6 +59,7 @@ extension Router {
         guard on else {
             forgetRadio()
             pauseAir()
+            act(.did(.none, .forgotConnections))
             return
         }
         areas.bluetooth.powerSwitch = .on

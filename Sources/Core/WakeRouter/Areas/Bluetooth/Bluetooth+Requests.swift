@@ -87,6 +87,7 @@ extension Router {
             local: peripheralRole ? LocalPeripheral() : nil
         )
         areas.bluetooth.apps[app].managers.put(manager, at: slot)
+        if !apps[app].snapshot.bluetoothAllowed { act(.did(app, .refusedRadio)) }
         updateAir(of: app)
         act(.tell(app, .managerState(number, bluetoothState(for: app))))
     }
@@ -98,6 +99,7 @@ extension Router {
         let client = BluetoothClient(app: app, slot: UInt16(slot))
         let manager = areas.bluetooth.apps[app].managers[slot]
         if let local = manager.local {
+            act(.did(app, .restoredPeripheral, subject: manager.restoreIdentifier))
             act(.tell(app, .restorePeripheral(number, local.restored)))
             act(.tell(app, .managerState(number, bluetoothState(for: app))))
             updateAir(of: app)
@@ -228,6 +230,7 @@ extension Router {
         dropHeld(of: app, slot: slot, source: .bluetooth) { $0.kind == .peripheralDiscovered }
         areas.bluetooth.apps[app].managers[slot].scan = nil
         areas.bluetooth.scanners.removeAll { $0 == client }
+        act(.did(app, .stoppedDelivery))
         act(.bluetooth(.stopScan(client)))
     }
 
@@ -369,6 +372,7 @@ extension Router {
         for client in areas.bluetooth.scanners where isKept(client) { resumeScan(client) }
         for row in areas.bluetooth.peripherals.indices {
             for link in areas.bluetooth.peripherals[row].links where !link.connected && isKept(link.client) {
+                act(.did(link.client.app, .keptConnectionRequest, subject: NameID(UInt32(row))))
                 act(.bluetooth(.connect(link.client, peripheral: NameID(UInt32(row)))))
             }
         }

@@ -30,6 +30,7 @@ extension Router {
         let question = lookAtLocation(event, for: &counting, showing: &snapshot)
         guard LocationRules.needsAlways(question, of: snapshot, by: constants) else { return }
         act(.alert(app, event.kind, subject: event.subject, event.id))
+        act(.did(app, .askedForAlways, event.id))
         guard areas.location.apps[app].keepsWhenInUse else {
             apps[app].snapshot.locationAuthorization = .always
             return

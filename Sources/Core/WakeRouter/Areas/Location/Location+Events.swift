@@ -95,6 +95,7 @@ extension Router {
                 continue
             }
             moved = true
+            act(.did(app, .foundSignificantChange, event.id))
             raiseSignificant(app, origin: event.origin)
         }
         return moved

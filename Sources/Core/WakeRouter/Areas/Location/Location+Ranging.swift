@@ -66,6 +66,7 @@ extension Router {
             }
         } else if areas.location.apps[app].rangingDue == .distantFuture {
             areas.location.apps[app].rangingDue = now.advanced(by: Self.rangingInterval)
+            act(.did(app, .beganRanging))
         }
     }
 

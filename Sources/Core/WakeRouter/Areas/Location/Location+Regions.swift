@@ -10,6 +10,7 @@ extension Router {
         let replaced = areas.location.apps[app].region(named: region.identifier)
         if let fault = refusal(of: shape, replaced: replaced != nil, app) {
             fail(region.identifier, fault.code, fault.message, asker)
+            if let deed = fault.deed { act(.did(app, deed, subject: region.identifier)) }
             return
         }
         if let replaced, areas.location.apps[app].regions[replaced]!.shape.isSamePlace(as: shape) {
@@ -32,11 +33,11 @@ extension Router {
         of shape: LocationRecord.Region.Shape,
         replaced: Bool,
         _ app: AppID
-    ) -> (code: Int32, message: String)? {
+    ) -> (code: Int32, message: String, deed: Deed?)? {
         switch apps[app].snapshot.locationAuthorization {
         case .denied, .restricted:
             return (
-                LocationFailureCode.regionMonitoringDenied, "The user does not allow the app to monitor regions."
+                LocationFailureCode.regionMonitoringDenied, "The user does not allow the app to monitor regions.", nil
             )
         case .notDetermined, .whenInUse, .always, .provisionalAlways: break
         }
@@ -45,19 +46,21 @@ extension Router {
             guard region.radiusChord >= 0, region.radiusChord <= constants.regionRadiusLimitChord else {
                 return (
                     LocationFailureCode.regionMonitoringFailure,
-                    "The radius is larger than \(profile.areas.location.regionRadiusLimit) m, or no number."
+                    "The radius is larger than \(profile.areas.location.regionRadiusLimit) m, or no number.",
+                    .refusedRadius
                 )
             }
         case .beacons:
             guard profile.areas.location.beaconRegions else {
-                return (LocationFailureCode.regionMonitoringFailure, "There are no beacon regions before iOS 7.")
+                return (LocationFailureCode.regionMonitoringFailure, "There are no beacon regions before iOS 7.", nil)
             }
         }
         let count = areas.location.apps[app].regions.count { $0 != nil }
         guard replaced || count < profile.areas.location.regionLimit else {
             return (
                 LocationFailureCode.regionMonitoringFailure,
-                "The app monitors \(profile.areas.location.regionLimit) regions already."
+                "The app monitors \(profile.areas.location.regionLimit) regions already.",
+                .refusedRegion
             )
         }
         return nil
@@ -99,6 +102,7 @@ extension Router {
             region: identifier,
             payload: .regionState(areas.location.apps[app].regions[slot]!.state)
         )
+        act(.did(app, .toldRegionState, subject: identifier))
     }
 
     // MARK: Watching
@@ -215,6 +219,7 @@ extension Router {
             }
             if let seen = region.lastSeen, now.since(seen) >= profile.areas.location.beaconExitDelay {
                 areas.location.apps[app].regions[slot]!.lastSeen = nil
+                act(.did(app, .missedBeacons, subject: region.identifier))
                 cross(app, slot, to: .outside)
             }
         }
@@ -250,6 +255,7 @@ extension Router {
                 guard case .beacons(let beacons) = region.shape, beacons.notifyEntryStateOnDisplay,
                     region.state == .inside
                 else { continue }
+                act(.did(app, .toldOnDisplay, subject: region.identifier, id))
                 raise(
                     WakeEvent(
                         kind: .regionStateDetermined,

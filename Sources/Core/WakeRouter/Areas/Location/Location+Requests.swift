@@ -78,6 +78,7 @@ extension Router {
 
     /// The process is gone: its managers go, but for what explains why nothing comes any more (LOC-3).
     mutating func detachLocation(of app: AppID) {
+        defer { if areas.location.apps[app].regions.contains(where: { $0 != nil }) { act(.did(app, .keptRegions)) } }
         guard !areas.location.apps[app].managers.isEmpty else { return }
         for place in areas.location.apps[app].managers.indices {
             if areas.location.apps[app].managers[place].updates == nil {
@@ -147,6 +148,7 @@ extension Router {
     private mutating func endsWithoutMode(_ app: AppID) -> Bool {
         if allowsBackgroundUpdates(of: app) { return false }
         act(.refused(app, .locationModeMissing))
+        act(.did(app, .endedAtSetter))
         end(app, cause: .crash, code: ExitRecord.abort, by: .none)
         return true
     }

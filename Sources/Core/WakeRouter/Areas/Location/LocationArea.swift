@@ -87,6 +87,12 @@ extension LocationArea: Area {
             guard verdict.delivers else { return }
             if event.kind == .positionFixed { router.noteUpdate(event, for: interest) }
             if event.kind == .significantChange { router.noteChange(event, of: interest.app) }
+            // Its rule asks nothing of the switches, which the record has no check for.
+            if verdict == .resume || verdict == .relaunch,
+                router.conditions.contains(.refreshOff) || router.apps[interest.app].snapshot.refreshRefused
+            {
+                router.act(.did(interest.app, .wokeWithoutRefresh, event.id))
+            }
         case .deferring:
             guard event.kind == .positionFixed else { return }
             router.replaceKept(of: interest.app, by: interest.slots)

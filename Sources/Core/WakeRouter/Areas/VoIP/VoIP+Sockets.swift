@@ -99,6 +99,7 @@ extension Router {
 
     /// A wake counts; one too many ends the app that was to be woken (VOIP-6).
     mutating func noteCall(_ event: WakeEvent, _ verdict: Verdict, _ reason: Reason, of app: AppID) {
+        if event.kind == .voipClosed, verdict == .resume { act(.did(app, .wokeForEndOfSocket, event.id)) }
         if verdict == .resume || verdict == .relaunch, VoIPRules.countsAsWake(event.kind) {
             let window = profile.areas.voip.wakeWindow
             let now = self.now
@@ -117,7 +118,9 @@ extension Router {
         areas.voip.apps[app].keepAlive!.due = max(keepAlive.due, now).advanced(by: keepAlive.period)
         switch apps[app].state {
         case .active, .inactive, .notRunning: return
-        case .background, .suspended: raiseForCalls(.voipKeepAlive, app)
+        case .background, .suspended:
+            act(.did(app, .calledKeepAlive))
+            raiseForCalls(.voipKeepAlive, app)
         }
     }
 
