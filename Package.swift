@@ -205,6 +205,8 @@ let package = Package(
             uses: ["CWakeShims", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]
         ),
 
+        room("WakeNotification", on: "EventSources", uses: ["WakeModel", "WakePorts"]),
+
         // Bench
         room(
             "WakeReports",
@@ -220,7 +222,7 @@ let package = Package(
                 "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
                 "WakeProcesses", "WakeVirtualTime", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio",
                 "WakeExternalAccessory",
-                "WakeReports", "WakeVoIP",
+                "WakeReports", "WakeVoIP", "WakeNotification",
             ]
         ),
 
@@ -407,6 +409,7 @@ let package = Package(
             ],
             resources: [.copy("Plugging")]
         ),
+        tests("WakeNotificationTests", uses: ["WakeModel", "WakeNotification", "WakePorts"]),
         tests("WakeVoIPTests", uses: ["WakeVoIP", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]),
         tests(
             "WakeReportsTests",

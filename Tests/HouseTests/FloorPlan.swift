@@ -66,6 +66,8 @@ enum FloorPlan {
             imports: ["CWakeShims", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]
         ),
 
+        Room(name: "WakeNotification", floor: "EventSources", imports: ["WakeModel", "WakePorts"]),
+
         Room(name: "WakeReports", floor: "Bench", imports: ["WakeModel", "WakeJSON"], foundation: true),
         Room(
             name: "WakeBench",
@@ -74,7 +76,7 @@ enum FloorPlan {
                 "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
                 "WakeProcesses", "WakeVirtualTime", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio",
                 "WakeExternalAccessory",
-                "WakeReports", "WakeVoIP",
+                "WakeReports", "WakeVoIP", "WakeNotification",
             ]
         ),
 

@@ -136,8 +136,9 @@ extension SeededGenerator {
     }
 
     mutating func request() -> AppRequest {
-        switch below(16) {
+        switch below(17) {
         case 13: .voip(voipRequest())
+        case 15: .notification(notificationRequest())
         case 0: .beginTask(token: number())
         case 1: .endTask(token: number())
         case 2: .done
@@ -153,6 +154,44 @@ extension SeededGenerator {
         case 14: .audio(audioRequest())
         case 12: .accessory(number(), accessoryRequest())
         default: .operate(number(), peripheral: name(), operation())
+        }
+    }
+
+    mutating func notificationRequest() -> NotificationRequest {
+        switch below(7) {
+        case 0:
+            .schedule(
+                ScheduledNotification(identifier: name(), content: notificationContent(), trigger: trigger()),
+                clock: PhoneClock(epoch: signed(), zone: signed())
+            )
+        case 1: .cancel(names())
+        case 2: .cancelAll
+        case 3: .withdraw(names())
+        case 4: .withdrawAll
+        case 5: .present(number(), shows: flag())
+        default: .setBadge(number())
+        }
+    }
+
+    mutating func notificationContent() -> NotificationContent {
+        var content = NotificationContent()
+        content.title = flag() ? "" : "A title"
+        content.badge = flag() ? nil : number()
+        content.sound =
+            flag() ? .standard : .file("chime.caf", flag() ? nil : SoundFile(format: any(), length: span()))
+        return content
+    }
+
+    private mutating func trigger() -> NotificationTrigger {
+        switch below(4) {
+        case 0: return .now
+        case 1: return .interval(span(), repeats: flag())
+        case 2: return .date(seconds: signed(), isWall: flag(), repeats: any())
+        default:
+            var match = DateMatch()
+            match.hour = flag() ? nil : number()
+            match.year = flag() ? nil : signed()
+            return .matching(match, repeats: flag())
         }
     }
 
@@ -216,7 +255,8 @@ extension SeededGenerator {
     }
 
     mutating func payload() -> EventPayload {
-        switch below(26) {
+        switch below(27) {
+        case 26: .notification(notificationContent())
         case 0: .none
         case 1: .value(data())
         case 2: .advertisement(advertisement())

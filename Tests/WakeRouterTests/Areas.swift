@@ -12,6 +12,7 @@ extension RandomWorld {
         case 585..<595: calls()
         case 595..<615: sound()
         case 615..<640: plug()
+        case 640..<660: glance()
         default: return false
         }
         return true
@@ -48,6 +49,7 @@ extension Observer {
         case .accessoryNotifications, .accessorySession:
             decision.snapshot.modes.contains(.externalAccessory) && decision.kind != .accessorySessionOpened
         case .voipSocket, .keepAlive, .voipMode: hasCalls(decision.snapshot)
+        case .notification: false
         default: CentralsObserver.opensWindow(decision, of: app)
         }
     }
@@ -56,7 +58,7 @@ extension Observer {
     func isThere(_ manager: ManagerNumber, _ via: Registration, of app: App) -> Bool {
         switch via.source {
         // The process itself.
-        case .voip: true
+        case .voip, .notification: true
         default:
             manager == 0
                 ? app.usesSound || app.managers.contains { $0 >= RandomWorld.locationManagers[0] }

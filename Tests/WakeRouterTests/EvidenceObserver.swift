@@ -126,6 +126,7 @@ struct EvidenceObserver {
             apps[Int(app.number)].forceQuit = false
         case .request(let app, let request): hear(request, from: Int(app.number))
         case .event(let event):
+            noteTap(event)
             noteAuthorization(event)
             fixes[event.id] = event.fix?.direction
             if event.kind == .peripheralDisconnected, event.client == nil, profile.areas.bluetooth.reconnects {
@@ -154,6 +155,15 @@ struct EvidenceObserver {
             let direction = fixes[decision.event]
         else { return }
         apps[Int(decision.app.number)].given.insert(direction)
+    }
+
+    /// Who taps a notification launches its app (NOTE-6).
+    private mutating func noteTap(_ event: WakeEvent) {
+        guard event.kind == .notificationTapped, !isOff, let app = event.app, apps[Int(app.number)].isInstalled else {
+            return
+        }
+        if apps[Int(app.number)].forceQuit { apps[Int(app.number)].isLaunchedAnew = true }
+        apps[Int(app.number)].forceQuit = false
     }
 
     private mutating func noteAuthorization(_ event: WakeEvent) {
@@ -387,6 +397,8 @@ extension EvidenceObserver {
     /// The window of a wake, by source: BTC-1, LOC-8, AUD-6, EA-2, VOIP-3.
     private func window(of source: Source) -> Instant.Span {
         switch source {
+        // The user sees it, and the app gets no time (NOTE-1).
+        case .notification: .zero
         case .location: profile.areas.location.window
         case .audio: profile.areas.audio.window
         case .accessory: profile.areas.accessory.window

@@ -49,6 +49,8 @@ struct Observer {
         var sockets: Set<SocketNumber> = []
         /// When it was woken for its calls.
         var calls: [Instant] = []
+        /// The notifications of it that the user sees.
+        var notices: Set<NameID> = []
         /// What is kept for it, and how often.
         var kept: [EventID: Int] = [:]
         var keptCount = 0
@@ -167,6 +169,7 @@ struct Observer {
         case .request(let app, let request): hear(request, from: Int(app.number))
         case .process(let app, let report): hear(report, of: Int(app.number))
         case .event(let event):
+            noteTap(event)
             if let app = event.app, let authorization = event.authorization, event.kind == .authorizationChanged,
                 apps[Int(app.number)].installed
             {
@@ -204,7 +207,7 @@ struct Observer {
             startUpdates(of: number, index, allowsBackground: allowsBackground)
         case .location(let number, .stopUpdating): endUpdates(of: number, index)
         case .scan, .stopScan, .connect, .cancelConnection, .operate, .watchConnections, .peripheralManager,
-            .location, .accessory, .voip:
+            .location, .accessory, .voip, .notification:
             break
         case .audio(let request):
             apps[index].usesSound = true
@@ -417,6 +420,26 @@ struct Observer {
         if apps[index].calls.count > Int(limit) { fail("VOIP-6: \(decision.id) is one wake too many") }
     }
 
+    /// NOTE-6: who taps a notification asks for its app, whatever he did with it before.
+    private mutating func noteTap(_ event: WakeEvent) {
+        guard event.kind == .notificationTapped, !isOff, let app = event.app, apps[Int(app.number)].installed,
+            apps[Int(app.number)].notices.contains(event.subject)
+        else { return }
+        apps[Int(app.number)].barred = false
+    }
+
+    /// NOTE-1, NOTE-4: what the user sees, and sees no more.
+    private mutating func observe(_ command: NotificationCommand) {
+        switch command {
+        case .show(let app, let shown):
+            apps[Int(app.number)].notices.insert(shown.identifier)
+        case .withdraw(let app, let identifier):
+            if apps[Int(app.number)].notices.remove(identifier) == nil {
+                fail("NOTE-4: \(identifier) is withdrawn, and nobody sees it")
+            }
+        }
+    }
+
     /// VOIP-1: the phone looks after sockets of suspended apps, and only of those.
     private mutating func observe(_ command: VoIPCommand) {
         switch command {
@@ -488,6 +511,7 @@ struct Observer {
             if !apps[Int(app.number)].alive { fail("an app without process is answered") }
         case .command(.accessory(let command)): accessories.observe(command, fail: &violation)
         case .command(.voip(let command)): observe(command)
+        case .command(.notification(let command)): observe(command)
         case .command(.peripheralRole(let command)): centrals.observe(command)
         case .refused(_, let fault): tally.faults[Int(fault.rawValue)] += 1
         case .exited(let record): exited(record)
@@ -615,6 +639,7 @@ struct Observer {
 
     /// After the turn: nothing runs in the background without a reason to, or beyond its time.
     private mutating func checkAtRest(_ index: Int) {
+        if !apps[index].installed, !apps[index].notices.isEmpty { fail("NOTE-1: the user sees an app that is gone") }
         guard apps[index].state == .background, !apps[index].freezing else { return }
         endWindow(index)
         guard !apps[index].launching, !apps[index].leaving, !apps[index].ending else { return }

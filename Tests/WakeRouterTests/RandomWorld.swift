@@ -36,6 +36,8 @@ struct RandomWorld {
     /// Who asked for something last.
     private var asker = AppID.none
     var lastConnection: AccessoryConnection = 0
+    /// The notifications that the user sees.
+    var notices: [(app: AppID, identifier: NameID)] = []
     var lastSessionManager: ManagerNumber = 1_000
 
     private struct Delivery {
@@ -273,6 +275,7 @@ struct RandomWorld {
         case .kill, .expireTasks, .keep, .discard, .tell, .alert, .did, .refused, .moved, .raise, .command(.location),
             .command(.audio), .command(.voip):
             break
+        case .command(.notification(let command)): see(command)
         }
     }
 
@@ -399,6 +402,7 @@ struct RandomWorld {
         if chance.once(in: 5) { return .audio(anySoundRequest()) }
         if chance.once(in: 5) { return anyAccessoryRequest() }
         if chance.once(in: 5) { return anyVoIPRequest() }
+        if chance.once(in: 6) { return anyNotificationRequest() }
         switch chance.below(20) {
         case 0:
             processes[index].lastToken += chance.once(in: 4) ? 0 : 1

@@ -84,6 +84,7 @@ enum Rulebook {
             return profile.areas.voip.legacy == .on
                 || profile.areas.voip.legacy == .bySDK && (1..<10).contains(shown.sdk.major)
         case .voipWakesLeft: return profile.areas.voip.wakeLimit.map { shown.voipWakes < $0 }
+        case .appInFront: return shown.state == .active || shown.state == .inactive
         case .scanHasMode: return shown.modes.contains(.bluetoothCentral)
         case .scanNamesServices: return shown.scanServices > 0
         case .restoreIdentifier, .peripheralPreserved:

@@ -38,6 +38,7 @@ struct SnapshotTests {
             && left.audio.inCall == right.audio.inCall
             && left.accessory.apps == right.accessory.apps && left.accessory.connected == right.accessory.connected
             && left.accessory.lastSession == right.accessory.lastSession && left.voip.apps == right.voip.apps
+            && left.notification.apps == right.notification.apps
     }
 
     private func isSame(_ left: BluetoothArea, _ right: BluetoothArea) -> Bool {

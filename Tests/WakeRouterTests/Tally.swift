@@ -10,7 +10,7 @@ struct Tally {
         + [
             "beginTask", "endTask", "done", "createManager", "releaseManager", "scan", "stopScan", "connect",
             "cancelConnection", "operate", "peripheralManager", "watchConnections", "location",
-            "accessory", "voip", "audio",
+            "accessory", "voip", "audio", "notification",
         ]
         + ["launched", "returned", "suspended", "suspensionRefused", "exited", "launchFailed"]
 
@@ -45,7 +45,7 @@ struct Tally {
         let phone = 7
         let user = phone + PhoneChange.allCases.count
         let request = user + UserAction.allCases.count
-        let report = request + 16
+        let report = request + 17
         switch input {
         case .timeReached: return 0
         case .install: return 1
@@ -72,6 +72,7 @@ struct Tally {
         case .request(_, .accessory): return request + 13
         case .request(_, .voip): return request + 14
         case .request(_, .audio): return request + 15
+        case .request(_, .notification): return request + 16
         case .process(_, .launched): return report
         case .process(_, .returned): return report + 1
         case .process(_, .suspended): return report + 2
@@ -121,6 +122,8 @@ struct Tally {
         case .beaconsRanged: state != .notRunning
         // Sockets and handlers go with their process.
         case .voipData, .voipClosed, .voipKeepAlive: state != .notRunning
+        // A tap brings its app to the front before it is told.
+        case .notificationTapped: state == .inactive || state == .active
         // A beacon concerns regions, and those have events of their own.
         case .beaconSighted: false
         default: true

@@ -100,6 +100,13 @@ final class ProcessAppHost: AppHost {
 
     func identifier(of app: AppID) -> String { bundles[app]?.identifier ?? "app \(app.number)" }
 
+    /// The folder of an app's bundle; nil for what is none.
+    func folder(of app: AppID) -> String? {
+        bundles[app].map {
+            String($0.executable.prefix(upTo: $0.executable.lastIndex(of: "/") ?? $0.executable.startIndex))
+        }
+    }
+
     /// The present process of an app says something, or something is said of it.
     func say(_ app: AppID, _ word: AppWord) { hear?(app, generations[app] ?? 0, word) }
 

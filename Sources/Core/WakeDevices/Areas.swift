@@ -59,9 +59,12 @@ package struct AreaUses: Hashable, Sendable {
     package var audio: ScriptedApp.AudioUse?
     /// What it does for its calls.
     package var voip: ScriptedApp.VoIPUse?
+    /// What it has the user notified of.
+    package var notifications: ScriptedApp.NotificationUse?
 
     static let keys = [
         "restore-identifier", "uses", "scan", "peripheral", "accessory-setup", "accessory", "location", "audio", "voip",
+        "notifications",
     ]
 
     /// What the members of an app's entry share.
@@ -75,6 +78,7 @@ package struct AreaUses: Hashable, Sendable {
             try ScriptedApp.LocationUse(node, modes: modes)
         }
         audio = try fields.value("audio", ScriptedApp.AudioUse.init)
+        notifications = try fields.value("notifications", ScriptedApp.NotificationUse.init)
     }
 
     /// What names devices, which are counted with the member.
@@ -109,13 +113,16 @@ package struct AreaAnswers: Hashable, Sendable {
 /// What of the phone is switched on when the run begins.
 package struct AreaSwitches: Hashable, Sendable {
     package var bluetooth = true
+    /// Seconds that the phone's time zone is ahead of Greenwich.
+    package var timeZone: Int32 = 0
 
-    static let keys = ["bluetooth"]
+    static let keys = ["bluetooth", "time-zone"]
 
     init() {}
 
     init(_ fields: Fields) throws(FileError) {
         bluetooth = try fields["bluetooth"]?.bool() ?? bluetooth
+        timeZone = try fields.value("time-zone", ScriptedApp.NotificationUse.timeZone) ?? timeZone
     }
 }
 
@@ -155,13 +162,19 @@ package enum Verb: Hashable, Sendable {
     case sound(apps: [Int], ScriptedApp.SoundAct)
     /// The call servers do something beside their plan, on each connection that they have.
     case call(devices: [Int], CallServer.Step)
+    /// The user taps a notification of an app.
+    case tap(apps: [Int], notification: String)
+    /// Apps ask something of their notifications.
+    case notifications(apps: [Int], ScriptedApp.NotificationAct)
     /// A line for the timeline.
     case note(String)
 }
 
 extension ScenarioReading {
     /// What a step of any area can do.
-    static var areaVerbs: [StepVerb] { bluetoothVerbs + locationVerbs + accessoryVerbs + soundVerbs + callVerbs }
+    static var areaVerbs: [StepVerb] {
+        bluetoothVerbs + locationVerbs + accessoryVerbs + soundVerbs + callVerbs + notificationVerbs
+    }
 
     /// What `authorize` may decide, by its key.
     static var answers: KeyValuePairs<String, (YAMLNode, [Int]) throws(FileError) -> Verb> {
@@ -172,5 +185,5 @@ extension ScenarioReading {
     }
 
     /// Keys of a scenario that are settings of the profile whose names begin so.
-    static let settingPrefixes = ["voip"]
+    static let settingPrefixes = ["voip", "notification"]
 }

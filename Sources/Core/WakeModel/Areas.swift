@@ -2,7 +2,7 @@
 
 /// The words for where events come from.
 public enum Source: UInt8, Worded, Sendable {
-    case location, bluetooth, accessory, audio, voip, push, transfer, task, system
+    case location, bluetooth, accessory, audio, voip, push, transfer, task, system, notification
 
     // Said with each event that an app is given.
     private static let words = allCases.map(\.spelled)
@@ -37,6 +37,7 @@ public enum Registration: UInt8, Worded, Codable, Sendable {
     case keepAlive
     /// The voip mode alone (VOIP-4, VOIP-5).
     case voipMode
+    case notification
 
     /// The source whose events it makes an app hear of; of none, Bluetooth.
     @inlinable
@@ -49,13 +50,14 @@ public enum Registration: UInt8, Worded, Codable, Sendable {
         case .audioSession: .audio
         case .accessoryNotifications, .accessorySession: .accessory
         case .voipSocket, .keepAlive, .voipMode: .voip
+        case .notification: .notification
         }
     }
 
     /// The rule that gives a wake by it its time; nil where no app is woken by it.
     package var windowRule: RuleID? {
         switch self {
-        case .none: nil
+        case .none, .notification: nil
         case .manager, .scan, .pendingConnect, .connection, .subscription, .operation, .watchedConnection: .btc1
         case .publishedService: .btp1
         case .standardUpdates, .significantChange, .visits, .region, .beaconRegion, .ranging, .answer: .loc8
@@ -148,6 +150,7 @@ package enum AppRequest: Hashable, Codable, Sendable {
     /// The number of the accessory manager that asks, from the same counter as those of other managers, and not 0.
     case accessory(ManagerNumber, AccessoryRequest)
     case voip(VoIPRequest)
+    case notification(NotificationRequest)
 }
 
 /// What happens to the phone itself (SYS-1).
@@ -226,6 +229,7 @@ package enum SourceCommand: Hashable, Sendable {
     case audio(AudioCommand)
     case accessory(AccessoryCommand)
     case voip(VoIPCommand)
+    case notification(NotificationCommand)
 }
 
 /// What an app, or one of its managers, is told that is no event.
@@ -277,6 +281,7 @@ package enum EventPayload: Hashable, Codable, Sendable {
     case audioRoute(AudioRoute, previous: AudioRoute)
     case accessory(Accessory)
     case accessoryFailure(AccessoryFailure)
+    case notification(NotificationContent)
 }
 
 /// Why a request of an app changed nothing.
@@ -320,6 +325,7 @@ package struct AreaFigures: Hashable, Codable, Sendable {
     package var audio = AudioFigures()
     package var accessory = AccessoryFigures()
     package var voip: VoIPFigures
+    package var notification = NotificationFigures()
 
     init(ios version: Int) {
         bluetooth = BluetoothFigures(ios: version)
@@ -332,5 +338,5 @@ extension ProfileSetting {
     /// Every switch and figure of a profile, by subject. A profile is encoded in this order.
     package static let all: [ProfileSetting] =
         life + LocationFigures.launches + boot + tasks + LocationFigures.settings + AudioFigures.settings
-        + VoIPFigures.settings + AccessoryFigures.settings + BluetoothFigures.settings
+        + VoIPFigures.settings + AccessoryFigures.settings + BluetoothFigures.settings + NotificationFigures.settings
 }

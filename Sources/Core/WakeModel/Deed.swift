@@ -92,4 +92,14 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case wokeWithoutRefresh
     /// All that the system keeps for apps was taken up again (SYS-2).
     case tookUpWhatIsKept
+    /// The user sees a notification (NOTE-1).
+    case notificationShown
+    /// One notification too many is forgotten (NOTE-2).
+    case notificationDropped
+    /// A notification goes as its app, or the user, wants (NOTE-4).
+    case notificationCancelled
+    /// A notification's own sound is heard (NOTE-5).
+    case soundPlayed
+    /// The default sound is heard instead of a notification's own (NOTE-5).
+    case soundReplaced
 }

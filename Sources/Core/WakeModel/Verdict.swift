@@ -87,6 +87,12 @@ public enum Reason: UInt8, CaseIterable, Sendable {
     /// An accessory that the user set up with AccessorySetupKit brings back a force-quit app.
     case relaunchedForAccessory
     case phoneIsOff
+    /// The system shows a notification to the user by itself.
+    case shownBySystem
+    /// The user has the app before him, which gets its notification instead.
+    case notificationInFront
+    /// The user tapped a notification.
+    case tapped
 }
 
 /// One question of a decision, in the order of the rulebook; several may belong to one rule.
@@ -133,6 +139,7 @@ public enum Check: UInt8, CaseIterable, Sendable {
     case peripheralPreserved
     case bluetoothAuthorized
     case deliveryWanted
+    case appInFront
     case runsInBackground
     case phoneIsOn
     case roomInQueues

@@ -7,6 +7,7 @@ struct Areas: Codable {
     var audio = AudioArea()
     var accessory = AccessoryArea()
     var voip = VoIPArea()
+    var notification = NotificationArea()
 
     init(bluetoothOn: Bool) {
         bluetooth.isOn = bluetoothOn
@@ -21,6 +22,7 @@ struct Areas: Codable {
         audio.apps.put(.init(), at: place)
         accessory.apps.put(.init(), at: place)
         voip.apps.put(.init(), at: place)
+        notification.apps.put(.init(), at: place)
     }
 
     /// The next instant at which something about no app is due; the distant future when nothing is.
@@ -31,7 +33,7 @@ struct Areas: Codable {
     func due(of app: AppID) -> Instant {
         min(
             min(bluetooth.due(of: app), location.due(of: app), audio.due(of: app)),
-            min(accessory.due(of: app), voip.due(of: app))
+            min(accessory.due(of: app), voip.due(of: app), notification.due(of: app))
         )
     }
 
@@ -57,9 +59,12 @@ struct Areas: Codable {
 
     /// Whether each area has a place for each app, and what is there makes sense.
     func isConsistent(apps count: Int) -> Bool {
-        [bluetooth.apps.count, location.apps.count, audio.apps.count, accessory.apps.count, voip.apps.count]
-            .allSatisfy { $0 == count } && bluetooth.isConsistent && location.isConsistent && audio.isConsistent
-            && accessory.isConsistent && voip.isConsistent
+        [
+            bluetooth.apps.count, location.apps.count, audio.apps.count, accessory.apps.count, voip.apps.count,
+            notification.apps.count,
+        ]
+        .allSatisfy { $0 == count } && bluetooth.isConsistent && location.isConsistent && audio.isConsistent
+            && accessory.isConsistent && voip.isConsistent && notification.isConsistent
     }
 
     /// Whether the user is in a telephone call.
@@ -97,6 +102,7 @@ extension Router {
         case .audio: AudioArea.self
         case .accessory: AccessoryArea.self
         case .voip: VoIPArea.self
+        case .notification: NotificationArea.self
         case .push, .transfer, .task, .system: preconditionFailure("no area reports events of \(source)")
         }
     }
@@ -109,6 +115,7 @@ extension Router {
         tell(AudioArea.self, &self)
         tell(AccessoryArea.self, &self)
         tell(VoIPArea.self, &self)
+        tell(NotificationArea.self, &self)
     }
 
     /// Asks every area, in order.
@@ -119,6 +126,7 @@ extension Router {
         ask(AudioArea.self)
         ask(AccessoryArea.self)
         ask(VoIPArea.self)
+        ask(NotificationArea.self)
     }
 
     /// Tells every area of a step in the life of an app.
@@ -150,6 +158,7 @@ extension Router {
         case .audio: decide(event, for: interest, by: AudioArea.self, supersedes, restarted)
         case .accessory: decide(event, for: interest, by: AccessoryArea.self, supersedes, restarted)
         case .voip: decide(event, for: interest, by: VoIPArea.self, supersedes, restarted)
+        case .notification: decide(event, for: interest, by: NotificationArea.self, supersedes, restarted)
         case .push, .transfer, .task, .system: preconditionFailure("no area decides on \(interest.via)")
         }
     }

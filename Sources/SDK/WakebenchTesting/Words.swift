@@ -68,6 +68,8 @@ extension Wakebench {
         case voipKeepAlive = "voip-keep-alive"
         case voipAfterBoot = "voip-after-boot"
         case voipAfterExit = "voip-after-exit"
+        case notificationDue = "notification-due"
+        case notificationTapped = "notification-tapped"
     }
 
     /// What an app was given of an event.
@@ -150,6 +152,10 @@ extension Wakebench {
         case updateKept = "UpdateKept"
         case newerUpdateKept = "NewerUpdateKept"
         case relaunchedForAccessory = "RelaunchedForAccessory"
+        case phoneIsOff = "PhoneIsOff"
+        case shownBySystem = "ShownBySystem"
+        case notificationInFront = "NotificationInFront"
+        case tapped = "Tapped"
     }
 
     /// How a process came to its end.

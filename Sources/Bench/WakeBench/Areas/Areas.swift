@@ -17,6 +17,7 @@ struct Areas {
             AudioArea.self,
             AccessoryArea.self,
             VoIPArea.self,
+            NotificationArea.self,
         ]
     }
 
@@ -36,6 +37,7 @@ struct Areas {
     let audio: AudioArea
     let accessory: AccessoryArea
     let voip: VoIPArea
+    let notification: NotificationArea
 
     /// In the order of ``rows``.
     let all: [any Area]
@@ -58,6 +60,7 @@ struct Areas {
                 )
             }
             voip = VoIPArea(setup)
+            notification = NotificationArea(setup)
         } catch {
             throw CommandFailure(.internal, error.description)
         }
@@ -67,6 +70,7 @@ struct Areas {
             audio,
             accessory,
             voip,
+            notification,
         ]
         sources = all.flatMap(\.sources)
     }
@@ -84,6 +88,7 @@ extension ProcessAppHost {
         case .audio(let manager, let request): heard(request, manager: manager, from: app)
         case .accessory(let manager, let request): heard(request, manager: manager, from: app)
         case .voip(let request): heard(request, with: &descriptors, from: app)
+        case .notification(let request): heard(request, from: app)
         case .hello, .launched, .acknowledge, .done, .beginTask, .endTask, .timeRemaining, .signpost: break
         }
     }
@@ -94,7 +99,7 @@ extension WireDeliveryBody {
     /// before or after its launch, by chance.
     var waitsForLaunch: Bool {
         switch self {
-        case .location, .voip: true
+        case .location, .voip, .notification: true
         default: false
         }
     }

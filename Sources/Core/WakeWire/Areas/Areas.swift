@@ -36,6 +36,8 @@ package enum AppMessage: Equatable, Sendable {
     case accessory(manager: UInt32, WireAccessoryRequest)
     /// A request for calls.
     case voip(WireVoIPRequest)
+    /// A request about the notifications of the app.
+    case notification(WireNotificationRequest)
 }
 
 extension AppMessage {
@@ -48,6 +50,7 @@ extension AppMessage {
             + WireAudioRequest.blanks.map { .audio(manager: 0, $0) }
             + WireAccessoryRequest.blanks.map { .accessory(manager: 0, $0) }
             + WireVoIPRequest.blanks.map { .voip($0) }
+            + WireNotificationRequest.blanks.map { .notification($0) }
     }
 
     /// The word of a request to an area; empty for what is none.
@@ -60,6 +63,7 @@ extension AppMessage {
         case .audio(_, let request): request.word
         case .accessory(_, let request): request.word
         case .voip(let request): request.word
+        case .notification(let request): request.word
         case .hello, .launched, .acknowledge, .done, .beginTask, .endTask, .timeRemaining, .signpost: ""
         }
     }
@@ -84,6 +88,7 @@ extension AppMessage {
         case .accessory(let manager, let request):
             self = try .accessory(manager: coder.field("manager", manager, .whole), coder.coded(request))
         case .voip(let request): self = try .voip(coder.coded(request))
+        case .notification(let request): self = try .notification(coder.coded(request))
         case .hello, .launched, .acknowledge, .done, .beginTask, .endTask, .timeRemaining, .signpost: break
         }
     }
@@ -136,6 +141,8 @@ package struct WireReply: Equatable, Sendable {
     package var accessories: [Accessory]?
     /// Whether a VoIP socket is watched, or a keep-alive handler will be called.
     package var granted: Bool?
+    /// Notifications of the app, as many as a packet holds.
+    package var notifications: WireNotifications?
 
     /// An answer; without arguments it only says that the request was heard.
     package init(
@@ -147,7 +154,8 @@ package struct WireReply: Equatable, Sendable {
         location: WireLocationStatus? = nil,
         accessories: [Accessory]? = nil,
         granted: Bool? = nil,
-        audio: WireAudioStatus? = nil
+        audio: WireAudioStatus? = nil,
+        notifications: WireNotifications? = nil
     ) {
         self.failure = failure
         self.seconds = seconds
@@ -158,6 +166,7 @@ package struct WireReply: Equatable, Sendable {
         self.audio = audio
         self.accessories = accessories
         self.granted = granted
+        self.notifications = notifications
     }
 }
 
@@ -174,6 +183,7 @@ extension WireReply: Coded {
         try coder.field("location", of: &location, .object)
         try coder.field("audio", of: &audio, .object)
         try coder.field("accessories", of: &accessories, .list())
+        try coder.field("notifications", of: &notifications, .object)
     }
 }
 
@@ -193,6 +203,8 @@ package enum WireDeliveryBody: Equatable, Sendable {
     case accessory(WireAccessoryEvent)
     /// Something happened to an app's calls.
     case voip(WireVoIPEvent)
+    /// A notification is due, or was tapped.
+    case notification(WireNotificationEvent)
     /// A channel of the manager has something to read, or its end; the app finds it on the channel's own socket.
     case channelData
 }
@@ -206,6 +218,7 @@ extension WireDeliveryBody: CodedByWord {
         blanks += WireAudioEvent.blanks.map { .audio($0) }
         blanks += WireAccessoryEvent.blanks.map { .accessory($0) }
         blanks += WireVoIPEvent.blanks.map { .voip($0) }
+        blanks += WireNotificationEvent.blanks.map { .notification($0) }
         return table(blanks)
     }()
 
@@ -218,6 +231,7 @@ extension WireDeliveryBody: CodedByWord {
         case .audio(let event): event.word
         case .accessory(let event): event.word
         case .voip(let event): event.word
+        case .notification(let event): event.word
         case .channelData: "channel.data"
         }
     }
@@ -232,6 +246,7 @@ extension WireDeliveryBody: CodedByWord {
         case .audio(let event): self = try .audio(coder.coded(event))
         case .accessory(let event): self = try .accessory(coder.coded(event))
         case .voip(let event): self = try .voip(coder.coded(event))
+        case .notification(let event): self = try .notification(coder.coded(event))
         case .channelData: break
         }
     }
@@ -244,6 +259,7 @@ extension WireDeliveryBody {
             switch self {
             case .location: .location
             case .voip: .voip
+            case .notification: .notification
             case .accessory: .accessory
             default: .bluetooth
             }

@@ -1,0 +1,73 @@
+import WakeDevices
+import WakeModel
+import WakeNotification
+import WakePorts
+import WakeSystem
+
+/// The notifications of apps, and the screen on which the user sees them.
+final class NotificationArea: Area {
+    static let source = Source.notification
+
+    static func isUsed(by scenario: Scenario) -> Bool { false }
+
+    private let simulated: SimulatedNotifications
+    private let names: NameTable
+    /// Nanoseconds since 1970 at which the run begins; nil in real time, which has no other clock than the machine's.
+    private let epoch: Int64?
+    private let timeZone: Int32
+
+    var sources: [any SourcePort] { [simulated] }
+
+    init(_ setup: AreaSetup) {
+        simulated = SimulatedNotifications(names: setup.names)
+        names = setup.names
+        let date = setup.options.date ?? setup.scenario.phone.date ?? .usual
+        epoch = setup.realTime ? nil : date.nanoseconds
+        timeZone = setup.scenario.phone.timeZone
+    }
+
+    /// What the phone's clock shows, for those who count from the beginning of the run.
+    func clock(at now: Instant) -> PhoneClock {
+        PhoneClock(epoch: epoch ?? WallClock.now() - now.nanoseconds, zone: timeZone)
+    }
+
+    func code(with coder: inout SnapshotCoder, at now: Instant) throws(EncodingFault) {
+        try simulated.code(with: &coder)
+    }
+
+    // MARK: Steps
+
+    func perform(_ verb: Verb, _ origin: NameID, in scenario: Scenario, at now: Instant) throws(SourceFailure) {
+        guard case .tap(let apps, let notification) = verb else { return }
+        for app in apps {
+            try simulated.tap(notification, of: AppID(UInt32(app)), called: scenario.apps[app].name, origin)
+        }
+    }
+
+    func act(_ verb: Verb, _ origin: NameID, in run: Run, at now: Instant) {
+        guard case .notifications(let apps, let act) = verb else { return }
+        for app in apps { run.scripted.perform(act, of: AppID(UInt32(app)), at: now) }
+    }
+
+    func owns(_ device: ScenarioDevice) -> Bool { false }
+
+    func arm(_ fault: String, of device: ScenarioDevice, at now: Instant) throws(SourceFailure) {}
+}
+
+extension AppView {
+    /// What the phone's clock shows.
+    var phoneClock: PhoneClock { areas.notification.clock(at: bench.now) }
+
+    /// The notifications of an app that are not due yet, or those that the user sees, and when each is due next.
+    func notifications(of app: AppID, delivered: Bool) -> [(notification: ScheduledNotification, due: Instant?)] {
+        if delivered {
+            return bench.router.deliveredNotifications(of: app).map {
+                (ScheduledNotification(identifier: $0.identifier, content: $0.content, trigger: .now), nil)
+            }
+        }
+        return bench.router.pendingNotifications(of: app).map { ($0.notification, $0.due) }
+    }
+
+    /// The number on an app's icon.
+    func badge(of app: AppID) -> UInt32 { bench.router.badge(of: app) }
+}
