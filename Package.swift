@@ -161,7 +161,7 @@ let package = Package(
             "WakeBundles",
             on: "System",
             uses: ["WakeDevices", "WakeModel"],
-            tables: ["modules.tsv"],
+            tables: ["frameworks.tsv", "lint.tsv", "modules.tsv"],
             templates: [
                 "AppDelegate.swift.txt", "BeltCentral.swift.txt", "Info.plist.txt", "Makefile.txt", "Package.swift.txt",
                 "README.md.txt", "ScenarioTests.swift.txt", "belt.yaml.txt", "main.c.txt", "main.py.txt",
@@ -212,7 +212,7 @@ let package = Package(
             "WakeReports",
             on: "Bench",
             uses: ["WakeModel", "WakeJSON"],
-            tables: ["acts.tsv", "modes.tsv", "rules.tsv", "sources.tsv", "waits.tsv"],
+            tables: ["acts.tsv", "energy.tsv", "modes.tsv", "rules.tsv", "sources.tsv", "waits.tsv"],
             templates: ["legend.html", "page.css", "page.js"]
         ),
         room(

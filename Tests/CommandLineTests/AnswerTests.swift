@@ -11,6 +11,8 @@ struct AnswerTests {
         ("help-app-new", ["app", "new", "--help"]),
         ("help-app-bundle", ["app", "bundle", "--help"]),
         ("help-app-verify", ["app", "verify", "--help"]),
+        ("help-blame", ["blame", "--help"]),
+        ("help-can-wake", ["can-wake", "--help"]),
         ("help-why", ["why", "--help"]),
         ("help-report", ["report", "--help"]),
         ("help-log", ["log", "--help"]),

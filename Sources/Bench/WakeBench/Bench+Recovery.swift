@@ -76,6 +76,25 @@ extension Bench {
         for app in apps.indices { apps[app].generation = router.generation(of: AppID(UInt32(app))) }
     }
 
+    /// The router in a bench's part of a snapshot, and how far it had come; in the order of ``code(with:profile:)``.
+    static func standing(
+        from coder: inout SnapshotCoder,
+        profile: Profile
+    ) throws(EncodingFault) -> (router: Router, now: Instant, lastEvent: UInt64) {
+        var (lastEvent, sequence) = (UInt64(0), UInt64(0))
+        var now = Instant.zero
+        var standing = StandingPayloads()
+        var kept = KeptEvents()
+        var router = Router(profile: profile)
+        try coder.code(&lastEvent)
+        try coder.code(&now)
+        try coder.code(&sequence)
+        try coder.code(&standing)
+        try coder.code(&kept)
+        try coder.code(&router)
+        return (router, now, lastEvent)
+    }
+
     /// Keeps the run as it stands after the last input; all of it was committed before.
     func append(snapshot: [UInt8]) throws(JournalError) {
         try ledger.append(snapshot: snapshot, sequence: sequence, at: now)

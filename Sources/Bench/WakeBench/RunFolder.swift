@@ -8,7 +8,8 @@ package struct RunFolder: Sendable {
 
     package var decisions: String { path + "/decisions.ndjson" }
     package var outcomes: String { path + "/outcomes.ndjson" }
-    package var journal: String { path + "/journal.sqlite" }
+    package var journal: String { path + "/" + Self.journalName }
+    static let journalName = "journal.sqlite"
     package var report: String { path + "/report.html" }
     package var trace: String { path + "/trace.json" }
     package var junit: String { path + "/junit.xml" }

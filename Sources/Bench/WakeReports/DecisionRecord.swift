@@ -86,6 +86,14 @@ package struct DecisionRecord: Hashable, Sendable {
     func figure(_ name: String) -> Int64? { decisive?.figures[name] }
 }
 
+extension DecisionRecord {
+    /// The records in the text of a log.
+    package static func all(in text: String) -> [DecisionRecord] {
+        var reader = DecisionReader()
+        return text.utf8.split(separator: 0x0a).compactMap { reader.record(of: Array($0)) }
+    }
+}
+
 extension DecisionRecord.CheckRecord {
     init?(_ value: JSONValue) {
         guard let rule = value["rule"]?.string.flatMap(RuleID.init(text:)),

@@ -14,11 +14,21 @@ enum AppCommand {
         .value("--out", "DIR", "where Name.app goes; default the working directory"),
     ]
 
+    static let verifyOptions: [Arguments.Option] = [
+        .flag("--strict", "end with exit code 1 when something is found that a phone would not do")
+    ]
+
     static func verify(_ words: [String]) throws(CommandFailure) -> ExitCode {
-        let arguments = try Arguments(words, options: [])
+        let arguments = try Arguments(words, options: verifyOptions)
         let path = try arguments.only("NAME.app")
         let bundle: AppBundle
-        do { bundle = try AppBundle.read(path) } catch { throw CommandFailure(.invalidFile, error) }
+        let findings: [BundleFinding]
+        do {
+            bundle = try AppBundle.read(path)
+            findings = try bundle.findings()
+        } catch {
+            throw CommandFailure(.invalidFile, error)
+        }
         for warning in bundle.warnings { Output.complain(warning) }
         let modes = bundle.modes.members.map(\.plistValue).joined(separator: " ")
         for note in RuleText.notes(on: bundle.modes.members) { Output.complain("note: \(path): \(note)") }
@@ -26,8 +36,9 @@ enum AppCommand {
         for note in needs.notes { Output.complain("note: \(path): \(note)") }
         for missing in needs.missing.dropLast() { Output.complain("\(path): \(missing)") }
         if let last = needs.missing.last { throw CommandFailure(.invalidFile, "\(path): \(last)") }
+        for finding in findings { print("\(path): \(finding.rule.text): \(finding.finding); \(finding.remedy)") }
         print("\(path): good: \(bundle.identifier), background modes: \(modes.isEmpty ? "none" : modes)")
-        return .done
+        return findings.isEmpty || !arguments.has("--strict") ? .done : .expectationFailed
     }
 
     static func bundle(_ words: [String]) throws(CommandFailure) -> ExitCode {

@@ -6,7 +6,7 @@ import WakeReports
 
 /// `wakebench run` and `wakebench scenario check`.
 enum RunCommand {
-    private static let appFolder = Arguments.Option.value(
+    static let appFolder = Arguments.Option.value(
         "--apps",
         "DIR",
         "a folder with app bundles; may be given again"
@@ -37,6 +37,7 @@ enum RunCommand {
             "NAME=VALUE",
             "a switch or figure of the profile, over the scenario's; may be given again; 'rules --settings' lists them"
         ),
+        .value("--diff", "PROFILE", "run again with this profile, and list the verdicts that change, with their rules"),
         .value("--seed", "N", "the seed of everything random"),
         .value("--out", "DIR", "the run folder; default ./wakebench-runs/TIME, with a link latest"),
         appFolder,
@@ -71,7 +72,43 @@ enum RunCommand {
                 hint: "give one"
             )
         }
+        if let other = try profile(arguments, "--diff") {
+            if json || follow {
+                throw CommandFailure(.usage, "--diff prints a table", hint: "leave --json and --follow out")
+            }
+            return try compare(run, with: other)
+        }
         return try RunReport.play(run, quiet: quiet, json: json, follow: follow)
+    }
+
+    /// Plays a run once with its own profile and once with another, each in a folder of its own in `--out`.
+    private static func compare(_ options: RunOptions, with other: Profile) throws(CommandFailure) -> ExitCode {
+        var logs: [RunLog] = []
+        for profile in [options.profile, other] {
+            var run = options
+            run.profile = profile
+            run.out = options.out + "/" + (profile?.name ?? "own")
+            run.followsLatest = false
+            do {
+                try FileManager.default.createDirectory(atPath: options.out, withIntermediateDirectories: true)
+            } catch {
+                throw CommandFailure(.environment, "\(options.out): cannot be made", hint: "give another --out")
+            }
+            print("\(run.out):")
+            // What a scenario waits for and expects in one generation need not come in another.
+            do throws(CommandFailure) {
+                let code = try RunReport.play(run, quiet: true, json: false, follow: false)
+                guard code == .done || code == .expectationFailed else { return code }
+            } catch {
+                guard error.code == .timeout else { throw error }
+                Output.complain("note: \(error.message)")
+            }
+            logs.append(try WhyCommand.read(run.out, checks: false))
+        }
+        print("")
+        let names = (logs[0].header.profile, other.name)
+        for line in VerdictChanges(logs[0], logs[1]).lines(names: names, width: Terminal.width) { print(line) }
+        return .done
     }
 
     static func check(_ words: [String]) throws(CommandFailure) -> ExitCode {
@@ -94,16 +131,19 @@ enum RunCommand {
 
     /// Where bundles are looked for beside the scenario's folder and `--apps`: WAKEBENCH_APPS, and what Scripts/bundle
     /// makes here and in the repository that this program was built in.
-    private static var defaultAppFolders: [String] {
+    static var defaultAppFolders: [String] {
         let named = ProcessInfo.processInfo.environment["WAKEBENCH_APPS"]?.split(separator: ":").map(String.init)
         let here = FileManager.default.currentDirectoryPath
         let built = Installation.repository.flatMap { $0 == here ? nil : $0 + "/.build/apps" }
         return (named ?? []) + [".build/apps"] + (built.map { [$0] } ?? [])
     }
 
-    /// The profile of `--profile`; nil without it.
-    static func profile(_ arguments: Arguments) throws(CommandFailure) -> Profile? {
-        guard let name = arguments.value("--profile") else { return nil }
+    /// The profile that an option names; nil without it.
+    static func profile(
+        _ arguments: Arguments,
+        _ option: String = "--profile"
+    ) throws(CommandFailure) -> Profile? {
+        guard let name = arguments.value(option) else { return nil }
         guard let profile = Profile.named(name) else {
             throw CommandFailure(unknown: "profile '\(name)'", known: Profile.all.map(\.name))
         }

@@ -61,8 +61,9 @@ enum WakebenchProgram {
         Verb(
             "app verify",
             "NAME.app",
-            "say whether an app can be installed, and what it asks for that is not here",
-            AppCommand.verify
+            "say whether an app can be installed, what it asks for that is not here, and what it lacks for a phone",
+            AppCommand.verify,
+            options: AppCommand.verifyOptions
         ),
         Verb(
             "why",
@@ -70,6 +71,20 @@ enum WakebenchProgram {
             "say why an app was woken, or was not; a reason or a rule chooses among decisions",
             WhyCommand.run,
             options: WhyCommand.options
+        ),
+        Verb(
+            "can-wake",
+            "APP EVENT",
+            "say whether an app would wake if an event of a run came again at its end, and what would change the answer",
+            CanWakeCommand.run,
+            options: CanWakeCommand.options
+        ),
+        Verb(
+            "blame",
+            "[RUN]",
+            "say what the energy of each app went to in a run; default ./wakebench-runs/latest",
+            BlameCommand.run,
+            options: BlameCommand.options
         ),
         Verb(
             "report",

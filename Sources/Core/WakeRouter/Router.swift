@@ -97,6 +97,9 @@ package struct Router {
         Int(app.number) < apps.count ? apps[app].state : .notRunning
     }
 
+    /// The bundle identifiers of the apps that were ever installed, by number.
+    package var bundles: [NameID] { apps.map(\.snapshot.bundle) }
+
     /// Which process of the app is, or was, the last; 0 before the first.
     package func generation(of app: AppID) -> UInt32 {
         Int(app.number) < apps.count ? apps[app].snapshot.generation : 0

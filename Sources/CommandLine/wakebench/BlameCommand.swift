@@ -1,0 +1,39 @@
+import WakeBench
+import WakeReports
+
+/// `wakebench blame`.
+enum BlameCommand {
+    static let options: [Arguments.Option] = [
+        .value(
+            "--cost",
+            "NAME=MILLIJOULES",
+            "what one of a charge costs, instead of the model's figure; may be given again"
+        )
+    ]
+
+    static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
+        let arguments = try Arguments(words, options: options)
+        let folder = arguments.rest.isEmpty ? "wakebench-runs/latest" : try arguments.only("RUN")
+        var model = EnergyModel()
+        for text in arguments.all("--cost") { try set(text, in: &model) }
+        let log = try WhyCommand.read(folder, checks: false)
+        for line in EnergyAccount.lines(EnergyAccount.all(of: log), by: model, width: Terminal.width) { print(line) }
+        return .done
+    }
+
+    private static func set(_ text: String, in model: inout EnergyModel) throws(CommandFailure) {
+        let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+        guard parts.count == 2, let charge = EnergyModel.Charge(rawValue: parts[0]) else {
+            let known = EnergyModel.Charge.allCases.map(\.rawValue).joined(separator: ", ")
+            throw CommandFailure(
+                .usage,
+                "--cost \(text): no charge",
+                hint: "expected NAME=MILLIJOULES; the names are \(known)"
+            )
+        }
+        guard let cost = Double(parts[1]), EnergyModel.allowed.contains(cost) else {
+            throw CommandFailure(.usage, "--cost \(text): no cost", hint: "expected millijoules from 0 to 1000000")
+        }
+        model[charge] = cost
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import Testing
+
+@Suite("Questions about runs that are over")
+struct QuestionTests {
+    /// The run of a beacon whose app was force-quit, in the folder `out`.
+    private func afterForceQuit(_ body: (Program) throws -> Void) throws {
+        let program = try Program()
+        defer { program.clean() }
+        try program.writeForceQuit()
+        let run = try program.run("run", "swiped.yaml", "--out", "out", "-q")
+        #expect(run.code == 0, "\(run.errors)")
+        try body(program)
+    }
+
+    @Test("LAUNCH-2: can-wake says that a force-quit app stays away, why, and what would change it")
+    func cannotWake() throws {
+        try afterForceQuit { program in
+            let answer = try program.run("can-wake", "heart", "region-entered", "--run", "out")
+            #expect(answer.code == 7)
+            #expect(answer.output.hasPrefix("no: region-entered desk: deny, ForceQuit\n"))
+            #expect(answer.output.contains("LAUNCH-2"))
+            #expect(answer.output.contains("try"))
+        }
+    }
+
+    @Test("LAUNCH-1: can-wake says yes of an app that the same event would bring back")
+    func canWake() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let purged = Scenarios.forceQuit.split(separator: "\n").filter { !$0.contains("ForceQuit") }
+            .joined(separator: "\n").replacing("force-quit: heart", with: "terminate: heart")
+            .replacing("expect:", with: "")
+        try program.write("purged.yaml", purged)
+        try program.write("beacon.yaml", Scenarios.beacon)
+        let run = try program.run("run", "purged.yaml", "--out", "out", "-q")
+        #expect(run.code == 0, "\(run.errors)")
+        let answer = try program.run("can-wake", "heart", "region-entered", "--run", "out")
+        #expect(answer.code == 0, "\(answer.output)\(answer.errors)")
+        #expect(answer.output.hasPrefix("yes: region-entered desk: "))
+    }
+
+    @Test("can-wake changes nothing of the run")
+    func changesNothing() throws {
+        try afterForceQuit { program in
+            let before = try program.read("out/decisions.ndjson")
+            _ = try program.run("can-wake", "heart", "region-entered", "--run", "out")
+            let first = try program.run("can-wake", "heart", "region-entered", "--run", "out").output
+            #expect(try program.run("can-wake", "heart", "region-entered", "--run", "out").output == first)
+            #expect(try program.read("out/decisions.ndjson") == before)
+        }
+    }
+
+    @Test("can-wake refuses what it does not know, and says what there is")
+    func unknown() throws {
+        try afterForceQuit { program in
+            let misspelt = try program.run("can-wake", "heart", "region-entred", "--run", "out")
+            expectRefusal(misspelt, code: 2, says: "did you mean region-entered?")
+            let absent = try program.run("can-wake", "heart", "voip-data", "--run", "out")
+            expectRefusal(absent, code: 3, says: "region-entered")
+            expectRefusal(try program.run("can-wake", "heart", "--run", "out"), code: 2)
+            expectRefusal(try program.run("can-wake", "heart", "voip-data", "--run", "none"), code: 3)
+        }
+    }
+
+    @Test("run --diff lists the verdicts that another profile changes, with their rules")
+    func difference() throws {
+        let program = try Program()
+        defer { program.clean() }
+        try program.writeForceQuit()
+        let outcome = try program.run("run", "swiped.yaml", "--diff", "ios17", "--out", "both")
+        #expect(outcome.code == 0, "\(outcome.errors)")
+        #expect(outcome.output.contains("deny ForceQuit LAUNCH-2"))
+        #expect(outcome.output.contains("relaunch RelaunchedAfterForceQuit LAUNCH-3"))
+        #expect(program.exists("both/own/decisions.ndjson"))
+        #expect(program.exists("both/ios17/decisions.ndjson"))
+        expectRefusal(try program.run("run", "swiped.yaml", "--diff", "ios99", "--out", "third"), code: 2)
+    }
+
+    @Test("rules --coverage counts what decided in the runs of a folder")
+    func coverage() throws {
+        try afterForceQuit { program in
+            let outcome = try program.run("rules", "--coverage", "out")
+            #expect(outcome.code == 0)
+            let row = outcome.output.split(separator: "\n").first { $0.hasPrefix("LAUNCH-2 ") }
+            let cells = try #require(row).split(separator: " ").compactMap { Int($0) }
+            #expect(try #require(cells.first) > 0)
+            #expect(outcome.output.contains("rules decided in 1 run; none of"))
+            #expect(try program.run("rules", "--coverage", ".").output == outcome.output)
+            expectRefusal(try program.run("rules", "--coverage", "none"), code: 3)
+        }
+    }
+
+    @Test("blame charges each app for its wakes, at the costs that are asked for (PWR-1)")
+    func blame() throws {
+        try afterForceQuit { program in
+            let usual = try program.run("blame", "out")
+            #expect(usual.code == 0)
+            #expect(usual.output.contains("com.acme.heart"))
+            let dear = try program.run("blame", "out", "--cost", "wake=100000")
+            #expect(dear.output.contains("wake 100000 mJ per wake"))
+            #expect(dear.output != usual.output)
+            expectRefusal(try program.run("blame", "out", "--cost", "flight=1"), code: 2, says: "the names are wake")
+            expectRefusal(try program.run("blame", "out", "--cost", "wake=-1"), code: 2)
+        }
+    }
+
+    @Test("rules --matrix has a line a mechanism, and refuses a profile that is none")
+    func matrix() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let outcome = try program.run("rules", "--matrix", "--profile", "ios17")
+        #expect(outcome.output.hasPrefix("MECHANISM "))
+        #expect(outcome.output.contains("region (Always)  "))
+        expectRefusal(try program.run("rules", "--matrix", "--profile", "ios99"), code: 2)
+    }
+
+    @Test("BTP-5: app verify names what a bundle lacks for a phone, and fails only when it is asked to")
+    func verify() throws {
+        let program = try Program()
+        defer { program.clean() }
+        try program.makeBundle(script: "echo central.create")
+        let plain = try program.run("app", "verify", "Heart.app")
+        #expect(plain.code == 0, "\(plain.errors)")
+        #expect(plain.output.contains("Heart.app: BTP-5: "))
+        let strict = try program.run("app", "verify", "--strict", "Heart.app")
+        #expect(strict.code == 7)
+        #expect(strict.output == plain.output)
+    }
+}
