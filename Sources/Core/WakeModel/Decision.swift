@@ -13,24 +13,25 @@
 /// - The end of an earlier record of the same event and app, which it ``supersedes``: what was deferred or on its way
 ///   arrived, or will not. Nothing is asked again, its checks are empty, and the reason says what ended the waiting.
 package struct Decision: Hashable, Sendable {
+    // The largest first, as in what is seen of the app.
+    package var checks: CheckResults
+    package var snapshot: AppSnapshot
     package var id: DecisionID
     package var at: Instant
     package var event: EventID
-    package var kind: EventKind
+    package var parent: EventID
+    /// The earlier, deferred decision that this one replaces.
+    package var supersedes: DecisionID
     package var subject: NameID
     package var origin: NameID
-    package var parent: EventID
     package var app: AppID
+    package var kind: EventKind
     package var verdict: Verdict
     package var reason: Reason
     /// The rule that decided.
     package var rule: RuleID
-    package var checks: CheckResults
     /// The verdict had the decisive check passed; equal to `verdict` when none failed; nil when there is no telling.
     package var wouldHave: Verdict?
-    /// The earlier, deferred decision that this one replaces.
-    package var supersedes: DecisionID
-    package var snapshot: AppSnapshot
 
     @inlinable
     package init(
@@ -70,20 +71,40 @@ package struct Decision: Hashable, Sendable {
 
 /// What the router saw of the app and the phone when it decided: the observed values of the checks.
 package struct AppSnapshot: Hashable, Codable, Sendable {
-    package var bundle: NameID = .none
-    package var state: AppState = .notRunning
+    // The largest first: a record is copied on its way, and gaps in it would be copied too.
     package var stateSince: Instant = .zero
-    package var generation: UInt32 = 0
-    package var modes: BackgroundModes = []
     /// 0 before the first end of a process.
     package var lastExit: UInt64 = 0
-    package var lastExitCause: ExitCause = .exit
     package var lastExitAt: Instant = .zero
-    /// The app was force-quit and no user launch or reboot has cleared it.
-    package var forceQuit: Bool = false
     package var forceQuitAt: Instant = .zero
     /// The user's action that set it.
     package var forceQuitBy: EventID = .none
+    package var unlockedAt: Instant = .zero
+    /// Of standard updates: the chord of the distance filter (LOC-4).
+    package var filterChord: Double = 0
+    /// Of standard updates: the square of the chord from where the last update was given; infinite when none was, or the next
+    /// fix is asked for wherever it is.
+    package var movedSquare: Double = .infinity
+    package var registeredAt: Instant = .zero
+    /// The window of the wake that is running, or that would begin.
+    package var budgetLimit: Instant.Span = .zero
+    package var budgetUsed: Instant.Span = .zero
+    package var bundle: NameID = .none
+    package var generation: UInt32 = 0
+    package var restoreIdentifier: NameID = .none
+    /// Of VoIP: how often the app was woken within the window of VOIP-6.
+    package var voipWakes: UInt32 = 0
+    package var modes: BackgroundModes = []
+    /// Of a discovery: how many services the scan names; 0 for all (BTC-3).
+    package var scanServices: UInt16 = 0
+    /// What the app was built with (VOIP-1).
+    package var sdk: SDKVersion = .unknown
+    /// Of the phone.
+    package var conditions = PhoneConditions.usual
+    package var state: AppState = .notRunning
+    package var lastExitCause: ExitCause = .exit
+    /// The app was force-quit and no user launch or reboot has cleared it.
+    package var forceQuit: Bool = false
     /// The event is one that relaunches the app all the same (LAUNCH-3; BTC-8 where ``accessorySetUp``).
     package var forceQuitLifted: Bool = false
     /// The phone was restarted since a process of the app last ran (BTC-8).
@@ -98,7 +119,6 @@ package struct AppSnapshot: Hashable, Codable, Sendable {
     /// Centre (BTC-8).
     package var accessorySetUp: Bool = false
     package var unlockedSinceBoot: Bool = true
-    package var unlockedAt: Instant = .zero
     package var passcode: Bool = false
     package var bluetoothOn: Bool = true
     package var exitsOnSuspend: Bool = false
@@ -107,28 +127,10 @@ package struct AppSnapshot: Hashable, Codable, Sendable {
     package var locationAuthorization: LocationAuthorization = .notDetermined
     /// Of standard updates: they began in the foreground (LOC-5).
     package var beganInForeground: Bool = false
-    /// Of standard updates: the chord of the distance filter (LOC-4).
-    package var filterChord: Double = 0
-    /// Of standard updates: the square of the chord from where the last update was given; infinite when none was, or the next
-    /// fix is asked for wherever it is.
-    package var movedSquare: Double = .infinity
     /// How the app is interested.
     package var via: Registration = .none
-    package var restoreIdentifier: NameID = .none
-    package var registeredAt: Instant = .zero
-    /// The window of the wake that is running, or that would begin.
-    package var budgetLimit: Instant.Span = .zero
-    package var budgetUsed: Instant.Span = .zero
-    /// Of VoIP: how often the app was woken within the window of VOIP-6.
-    package var voipWakes: UInt32 = 0
     /// Of VoIP: the setting `voip.wakeLimit: off` lifts the limit of VOIP-6.
     package var voipWakeLimitLifted: Bool = false
-    /// Of a discovery: how many services the scan names; 0 for all (BTC-3).
-    package var scanServices: UInt16 = 0
-    /// What the app was built with (VOIP-1).
-    package var sdk: SDKVersion = .unknown
-    /// Of the phone.
-    package var conditions = PhoneConditions.usual
     /// The user has turned off Background App Refresh for this app (PWR-3).
     package var refreshRefused: Bool = false
 

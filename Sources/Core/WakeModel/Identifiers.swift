@@ -4,7 +4,8 @@ public struct AppID: Hashable, Comparable, Codable, Sendable {
     public var number: UInt32
 
     /// Stands for no app, in records of events that nobody registered for.
-    public static let none = AppID(.max)
+    @inlinable
+    public static var none: Self { Self(.max) }
 
     /// Of a number that was given before.
     @inlinable
@@ -21,7 +22,8 @@ public struct EventID: Hashable, Comparable, Codable, Sendable {
     public var number: UInt64
 
     /// No event.
-    public static let none = EventID(0)
+    @inlinable
+    public static var none: Self { Self(0) }
 
     /// Of a number that was given before.
     @inlinable
@@ -38,7 +40,8 @@ public struct DecisionID: Hashable, Comparable, Codable, Sendable {
     public var number: UInt64
 
     /// No decision.
-    public static let none = DecisionID(0)
+    @inlinable
+    public static var none: Self { Self(0) }
 
     /// Of a number that was given before.
     @inlinable
@@ -57,7 +60,8 @@ public struct NameID: Hashable, Comparable, Codable, Sendable {
     public var number: UInt32
 
     /// No name.
-    public static let none = NameID(0)
+    @inlinable
+    public static var none: Self { Self(0) }
 
     /// Of a number that was given before.
     @inlinable

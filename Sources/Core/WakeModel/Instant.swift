@@ -7,10 +7,12 @@ public struct Instant: Hashable, Comparable, Codable, Sendable {
     public var nanoseconds: Int64
 
     /// The start of the run.
-    public static let zero = Instant(nanoseconds: 0)
+    @inlinable
+    public static var zero: Self { Self(nanoseconds: 0) }
 
     /// Later than anything that happens.
-    public static let distantFuture = Instant(nanoseconds: .max)
+    @inlinable
+    public static var distantFuture: Self { Self(nanoseconds: .max) }
 
     /// So many nanoseconds after the start of the run.
     @inlinable
@@ -45,7 +47,8 @@ extension Instant {
         public var nanoseconds: Int64
 
         /// No time at all.
-        public static let zero = Span(nanoseconds: 0)
+        @inlinable
+        public static var zero: Self { Self(nanoseconds: 0) }
 
         /// A length in nanoseconds.
         @inlinable
