@@ -66,6 +66,8 @@ extension DecisionLog {
         }
         line.append(",\"generation\":")
         line.append(UInt64(snapshot.generation))
+        // Only then: no other debugger makes a difference (SYS-5).
+        if snapshot.debugger == .exempting { line.append(",\"debugger\":\"exempting\"") }
         line.append("}")
     }
 

@@ -83,6 +83,7 @@ extension DecisionRecord {
         "app last_exit cause": .text { $0.lastExit = LastExit(cause: $2) },
         "app last_exit id": .text { $0.lastExit?.id = $2 },
         "app last_exit t": .instant { $0.lastExit?.at = $2 },
+        "app debugger": .text { record, _, word in record.isExempt = word == Debugger.exempting.word },
         "app generation": .integer { $0.generation = UInt32(clamping: $2) },
         "interest via": .text { $0.via = $2 },
         "interest restore_id": .text { $0.restoreIdentifier = $2 },

@@ -17,6 +17,8 @@ package struct DecisionRecord: Hashable, Sendable {
     package var stateBefore = ""
     package var stateSince = Instant.zero
     package var generation: UInt32 = 0
+    /// A debugger exempts the app from limits of time (SYS-5).
+    package var isExempt = false
     package var lastExit: LastExit?
     package var via = "none"
     package var restoreIdentifier: String?

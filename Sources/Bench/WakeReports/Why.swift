@@ -122,6 +122,7 @@ package struct Why {
                 + Self.ruleText(decision.rule)
         )
         if !decision.checks.isEmpty { lines.append(passed(decision)) }
+        if decision.isExempt { lines.append("  debugger exempts the app from limits of time   SYS-5") }
         if let set = changes(decision) { lines.append("  set      \(set)") }
         if let outcome = log.outcomes[decision.id.number] {
             lines.append("  outcome  \(Self.words(outcome, decision))")

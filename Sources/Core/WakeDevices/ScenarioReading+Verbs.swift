@@ -36,6 +36,7 @@ extension ScenarioReading {
         userActions.map { StepVerb($0.key, ScenarioReading.user) } + [
             StepVerb("terminate", ScenarioReading.terminate, beside: ["cause", "pressure"]),
             StepVerb("uninstall", ScenarioReading.uninstall),
+            StepVerb("debug", ScenarioReading.debug, beside: ["debugger"]),
             StepVerb("phone", ScenarioReading.phoneChange), StepVerb("call", ScenarioReading.phoneCall),
             StepVerb("note", ScenarioReading.note),
             StepVerb("out-of-range", ScenarioReading.range), StepVerb("in-range", ScenarioReading.range),
@@ -74,6 +75,19 @@ extension ScenarioReading {
 
     private func uninstall(_ step: StepEntry) throws(FileError) -> Verb {
         .uninstall(apps: try appNames.resolve(step.value))
+    }
+
+    private func debug(_ step: StepEntry) throws(FileError) -> Verb {
+        let debugger: Debugger = try step.fields.required("debugger").word("state", of: Debugger.allCases) {
+            $0 == .none ? "detached" : $0.word
+        }
+        let action: UserAction =
+            switch debugger {
+            case .none: .detachDebugger
+            case .attached: .attachDebugger
+            case .exempting: .attachExemptingDebugger
+            }
+        return .user(apps: try appNames.resolve(step.value), action)
     }
 
     private func phoneChange(_ step: StepEntry) throws(FileError) -> Verb {

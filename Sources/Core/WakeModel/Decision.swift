@@ -133,6 +133,8 @@ package struct AppSnapshot: Hashable, Codable, Sendable {
     package var voipWakeLimitLifted: Bool = false
     /// The user has turned off Background App Refresh for this app (PWR-3).
     package var refreshRefused: Bool = false
+    /// Whether a debugger is attached, and exempts it from limits of time (SYS-5).
+    package var debugger: Debugger = .none
 
     @inlinable
     package init() {}

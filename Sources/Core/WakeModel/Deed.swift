@@ -102,4 +102,6 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case soundPlayed
     /// The default sound is heard instead of a notification's own (NOTE-5).
     case soundReplaced
+    /// A limit of time passed by an app that a debugger exempts (SYS-5).
+    case sparedDebugged
 }

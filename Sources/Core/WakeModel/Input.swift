@@ -49,6 +49,11 @@ package enum UserAction: UInt8, CaseIterable, Codable, Sendable {
     case allowRefresh
     /// Turns it off.
     case refuseRefresh
+    /// Attaches a debugger, which changes nothing (SYS-5).
+    case attachDebugger
+    /// Attaches one that exempts the app from limits of time until it is detached (SYS-5).
+    case attachExemptingDebugger
+    case detachDebugger
 }
 
 /// What the process host says of an app's process.

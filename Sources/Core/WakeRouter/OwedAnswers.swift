@@ -47,7 +47,7 @@ struct OwedAnswers: Equatable, Codable {
 extension Router {
     /// An answer did not come in time: the process ends with its code (CPU-2). An app that the user sees has all the time.
     mutating func endForAnswer(_ answer: OwedAnswers.Answer, of app: AppID) {
-        guard apps[app].state == .background else { return }
+        guard apps[app].state == .background, !spare(app) else { return }
         act(.did(app, .endedForAnswer))
         end(app, cause: .watchdog, code: answer.code, by: .none)
     }

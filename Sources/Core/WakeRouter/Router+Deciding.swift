@@ -127,6 +127,8 @@ extension Router {
         case .active, .inactive: break
         case .background:
             if let window = apps[app].window(at: now) {
+                // One that a debugger exempts has no limit to show (SYS-5).
+                guard window.ends < .distantFuture else { break }
                 snapshot.budgetLimit = window.ends.since(window.began)
                 snapshot.budgetUsed = now.since(window.began)
             } else {

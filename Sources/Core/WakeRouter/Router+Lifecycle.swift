@@ -17,6 +17,9 @@ extension Router {
         case .allowRefresh, .refuseRefresh:
             apps[app].snapshot.refreshRefused = action == .refuseRefresh
             tell(.changed, of: app)
+        case .attachDebugger: debug(app, by: .attached)
+        case .attachExemptingDebugger: debug(app, by: .exempting)
+        case .detachDebugger: debug(app, by: .none)
         }
     }
 
@@ -260,6 +263,7 @@ extension Router {
         guard apps[app].stage == .background, apps[app].window == nil,
             apps[app].tasks.isEmpty, !runsOn(app), areas.lingers(app) == nil
         else { return }
+        if spare(app) { return }
         enter(.freezing, app)
         act(.freeze(app))
     }
@@ -278,7 +282,7 @@ extension Router {
         switch apps[app].stage {
         case .notRunning, .suspended, .freezing: break
         case .launching(_, let deadline, _), .leaving(let deadline):
-            guard deadline <= now else { return }
+            guard deadline <= now, !spare(app) else { return }
             act(.did(app, apps[app].isLaunching ? .endedInLaunch : .endedInLeaving))
             end(app, cause: .watchdog, code: TerminationCode.watchdog, by: .none)
         case .ending(_, let deadline, let end):

@@ -70,7 +70,9 @@ extension Router {
         guard let ends = apps[app].taskBudgetEnds, !apps[app].tasks.isEmpty, !runsOn(app) else {
             return
         }
-        if ends <= now {
+        if isExempt(app) {
+            if ends.since(now) <= profile.taskExpirationMargin { _ = spare(app) }
+        } else if ends <= now {
             act(.did(app, .endedForTasks))
             end(app, cause: .watchdog, code: profile.taskTerminationCode, by: .none)
         } else if ends.since(now) <= profile.taskExpirationMargin {
