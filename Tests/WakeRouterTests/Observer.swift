@@ -51,6 +51,8 @@ struct Observer {
         var calls: [Instant] = []
         /// The notifications of it that the user sees.
         var notices: Set<NameID> = []
+        /// A debugger exempts it from limits of time (SYS-5).
+        var isExempt = false
         /// What is kept for it, and how often.
         var kept: [EventID: Int] = [:]
         var keptCount = 0
@@ -148,6 +150,7 @@ struct Observer {
         case .uninstall(let app):
             apps[Int(app.number)].installed = false
             apps[Int(app.number)].barred = false
+            apps[Int(app.number)].isExempt = false
             apps[Int(app.number)].calls = []
             apps[Int(app.number)].locationAuthorization = .notDetermined
         case .phone(.unlock), .phone(.removePasscode):
@@ -164,6 +167,8 @@ struct Observer {
             if apps[Int(app.number)].installed, apps[Int(app.number)].mayBeSetUp {
                 apps[Int(app.number)].accessoriesSetUp.insert(peripheral)
             }
+        case .user(let app, .attachDebugger), .user(let app, .attachExemptingDebugger), .user(let app, .detachDebugger):
+            hear(debuggerOf: Int(app.number), exempts: input == .user(app, .attachExemptingDebugger))
         case .user(let app, .launch): apps[Int(app.number)].barred = false
         case .user(let app, .forceQuit): apps[Int(app.number)].barred = apps[Int(app.number)].installed
         case .request(let app, let request): hear(request, from: Int(app.number))
@@ -181,6 +186,16 @@ struct Observer {
             .benchRestarted:
             break
         }
+    }
+
+    private mutating func hear(debuggerOf index: Int, exempts: Bool) {
+        guard apps[index].installed else { return }
+        if apps[index].isExempt, !exempts {
+            // Its time counts from here.
+            apps[index].windowBegan = nil
+            apps[index].backgroundSince = now
+        }
+        apps[index].isExempt = exempts
     }
 
     private mutating func hear(_ request: AppRequest, from index: Int) {
@@ -643,7 +658,9 @@ struct Observer {
         guard apps[index].state == .background, !apps[index].freezing else { return }
         endWindow(index)
         guard !apps[index].launching, !apps[index].leaving, !apps[index].ending else { return }
-        guard !apps[index].isSounding, !apps[index].isAwaited, !updatesHold(index) else { return }
+        guard !apps[index].isSounding, !apps[index].isAwaited, !updatesHold(index), !apps[index].isExempt else {
+            return
+        }
         let lingers = apps[index].stoppedAt.map { now.since($0) < .seconds(5) } ?? false
         if apps[index].tasks.isEmpty, apps[index].windowBegan == nil, !lingers {
             fail("LIFE-3: app \(index) runs on without a reason")

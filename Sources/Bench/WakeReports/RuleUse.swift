@@ -44,10 +44,11 @@ package struct RuleUse: Sendable {
         return Registration(word: record.via)?.windowRule
     }
 
-    /// How often a rule decided, or the rule with which it shares its code.
+    /// How often a rule decided, or one with which it shares its code: an alias counts for its rule, and the rule for its alias.
     package func decided(_ rule: RuleID) -> Int {
-        let other = RuleCatalogue.entry(rule).aliasOf
-        return decisions[Int(rule.rawValue)] + (other.map { decisions[Int($0.rawValue)] } ?? 0)
+        let shared =
+            RuleID.allCases.filter { RuleCatalogue.entry($0).aliasOf == rule } + [RuleCatalogue.entry(rule).aliasOf]
+        return decisions[Int(rule.rawValue)] + shared.compactMap { $0 }.map { decisions[Int($0.rawValue)] }.reduce(0, +)
     }
 
     /// How often a rule was asked.
