@@ -77,6 +77,21 @@ struct QuestionTests {
         expectRefusal(try program.run("run", "swiped.yaml", "--diff", "ios99", "--out", "third"), code: 2)
     }
 
+    @Test("SYS-3: run --check-determinism says that the run can be repeated, and coverage counts it")
+    func determinism() throws {
+        let program = try Program()
+        defer { program.clean() }
+        try program.writeForceQuit()
+        let outcome = try program.run("run", "swiped.yaml", "--check-determinism", "--out", "out", "-q")
+        #expect(outcome.code == 0, "\(outcome.errors)")
+        #expect(outcome.output.contains("inputs through a fresh router gave the same"))
+        let coverage = try program.run("rules", "--coverage", "out").output.split(separator: "\n")
+        let row = try #require(coverage.first { $0.hasPrefix("SYS-3 ") })
+        #expect(row.split(separator: " ").dropFirst().first == "1")
+        let none = try program.run("run", "swiped.yaml", "--check-determinism", "--no-journal", "--out", "other")
+        expectRefusal(none, code: 2)
+    }
+
     @Test("rules --coverage counts what decided in the runs of a folder")
     func coverage() throws {
         try afterForceQuit { program in

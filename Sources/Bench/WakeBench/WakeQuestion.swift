@@ -1,7 +1,4 @@
-import WakeDevices
-import WakeJournal
 import WakeModel
-import WakePorts
 import WakeReports
 import WakeRouter
 
@@ -21,52 +18,18 @@ package struct WakeQuestion {
     /// - Parameter appFolders: where bundles of the scenario are looked for.
     /// - Throws: ``CommandFailure`` when the folder has no journal, or its scenario can no longer be read.
     package init(run folder: String, appFolders: [String]) throws(CommandFailure) {
-        let path = folder + "/" + RunFolder.journalName
-        let journal: SQLiteJournal
-        let recovery: JournalRecovery
-        do throws(JournalError) {
-            journal = try SQLiteJournal(opening: path)
-            recovery = try journal.recover()
-        } catch {
-            throw CommandFailure(error)
-        }
-        names = NameTable()
-        for name in recovery.names { _ = names.intern(name) }
-        profile = recovery.meta.profile
-        var standing = try Self.standing(recovery, folder, appFolders)
-        do throws(JournalError) {
-            try journal.readInputs(after: recovery.snapshot?.sequence ?? 0) { (input) throws(JournalError) in
-                standing.hear(input)
-            }
-        } catch {
-            throw CommandFailure(error)
-        }
-        (router, now, lastEvent, events) = (standing.router, standing.now, standing.lastEvent, standing.events)
-    }
-
-    /// The router as the latest snapshot has it, or as the run began.
-    private static func standing(
-        _ recovery: JournalRecovery,
-        _ folder: String,
-        _ appFolders: [String]
-    ) throws(CommandFailure) -> Standing {
-        guard let snapshot = recovery.snapshot else {
-            do throws(FileError) {
-                let scenario = try Scenario.load(file: recovery.meta.scenarioPath, searchFolders: appFolders)
-                return Standing(router: Areas.router(of: scenario, recovery.meta.profile))
-            } catch {
-                throw CommandFailure(.invalidFile, error)
+        var replay = try JournalReplay(run: folder, appFolders: appFolders)
+        var events: [WakeEvent] = []
+        try replay.play { input, _ in
+            switch input {
+            case .event(let event), .overflowed(let event):
+                events.removeAll { $0.kind == event.kind && $0.subject == event.subject && $0.app == event.app }
+                events.append(event)
+            default: break
             }
         }
-        var coder = SnapshotCoder(reading: snapshot.bytes, names: UInt32(recovery.names.count))
-        var places = LogPlaces()
-        do throws(EncodingFault) {
-            try coder.code(&places)
-            let part = try Bench.standing(from: &coder, profile: recovery.meta.profile)
-            return Standing(router: part.router, now: part.now, lastEvent: part.lastEvent)
-        } catch {
-            throw CommandFailure(.invalidFile, "\(folder): its snapshot is damaged: \(error)")
-        }
+        (names, profile, self.events) = (replay.names, replay.profile, events)
+        (router, now, lastEvent) = (replay.router, replay.now, replay.lastEvent)
     }
 
     /// The kinds of event that the journal has examples of, in the order of their table.
@@ -92,33 +55,5 @@ package struct WakeQuestion {
             if !about.isEmpty { try? writer.append(batch: about[...]) }
         }
         return DecisionRecord.all(in: writer.contents)
-    }
-}
-
-extension WakeQuestion {
-    /// The router on its way through the inputs of a journal.
-    private struct Standing {
-        var router: Router
-        var now = Instant.zero
-        var lastEvent: UInt64 = 0
-        var events: [WakeEvent] = []
-
-        mutating func hear(_ journaled: JournaledInput) {
-            now = journaled.at
-            var id = EventID.none
-            switch journaled.input {
-            case .event(let event), .overflowed(let event):
-                id = event.id
-                lastEvent = max(lastEvent, event.id.number)
-                events.removeAll { $0.kind == event.kind && $0.subject == event.subject && $0.app == event.app }
-                events.append(event)
-            case .phone, .install, .uninstall, .user, .setUp, .terminate, .benchRestarted:
-                lastEvent += 1
-                id = EventID(lastEvent)
-            case .timeReached, .request, .process, .redeliver: break
-            }
-            var output = RouterOutput()
-            router.handle(journaled.input, id: id, at: journaled.at, into: &output)
-        }
     }
 }

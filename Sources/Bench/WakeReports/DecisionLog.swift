@@ -83,6 +83,12 @@ package final class DecisionLog {
     /// The lines that have not been written: all of them when the log is in memory.
     package var contents: String { file.line.text }
 
+    /// The records of ``contents``, each in full, in order.
+    package var records: [[UInt8]] {
+        var shapes = ShapedLines()
+        return file.line.bytes.split(separator: 0x0a).dropFirst().compactMap { shapes.record(of: Array($0)) }
+    }
+
     /// Appends the decisions of one turn, in order. Decisions of one event that follow each other share a census.
     package func append(batch: ArraySlice<Decision>) throws(ReportError) {
         var start = batch.startIndex

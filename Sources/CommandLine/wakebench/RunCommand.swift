@@ -50,6 +50,10 @@ enum RunCommand {
             "DATE",
             "when the run begins, for apps in virtual time; default the scenario's, or \(RunDate.usual)"
         ),
+        .flag(
+            "--check-determinism",
+            "afterwards take the run's inputs through a fresh router: 10 when its decisions are not the same, byte for byte"
+        ),
         .flag("--force", "replace a run in --out that is over"),
         .flag("--follow", "print each decision when it is made, as a run in real time does on a terminal"),
         .value("--app-log", "MIB", "how much is kept of what an app prints, the newest, in MiB; default 16"),
@@ -78,7 +82,26 @@ enum RunCommand {
             }
             return try compare(run, with: other)
         }
-        return try RunReport.play(run, quiet: quiet, json: json, follow: follow)
+        let checks = arguments.has("--check-determinism")
+        if checks, json || !run.journal {
+            throw CommandFailure(
+                .usage,
+                "--check-determinism and \(json ? "--json" : "--no-journal") exclude each other",
+                hint: "give one"
+            )
+        }
+        let code = try RunReport.play(run, quiet: quiet, json: json, follow: follow)
+        return try checks ? repeated(run, code) : code
+    }
+
+    /// Takes the inputs of a run that is over through a fresh router (SYS-3).
+    private static func repeated(_ run: RunOptions, _ code: ExitCode) throws(CommandFailure) -> ExitCode {
+        let folder = RunFolder(of: run.out)
+        let check = try DeterminismCheck(run: folder, appFolders: run.appFolders)
+        print(TerminalText.escaped(check.text))
+        guard check.difference == nil else { return .nonDeterminism }
+        try check.note(in: folder, at: try WhyCommand.read(run.out, checks: false).end)
+        return code
     }
 
     /// Plays a run once with its own profile and once with another, each in a folder of its own in `--out`.

@@ -104,4 +104,6 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case soundReplaced
     /// A limit of time passed by an app that a debugger exempts (SYS-5).
     case sparedDebugged
+    /// A fresh router made the same decisions of the same inputs (SYS-3).
+    case repeatedItself
 }

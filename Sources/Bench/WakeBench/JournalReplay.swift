@@ -1,0 +1,82 @@
+import WakeDevices
+import WakeJournal
+import WakeModel
+import WakePorts
+import WakeReports
+import WakeRouter
+
+/// A fresh router on its way through the inputs that the journal of a run holds.
+struct JournalReplay {
+    private let journal: SQLiteJournal
+    /// What the inputs come after; they begin with the run where it is 0.
+    let start: UInt64
+    let names = NameTable()
+    let profile: Profile
+    private(set) var router: Router
+    private(set) var now = Instant.zero
+    /// The number of the last event, or action of the user or the phone.
+    private(set) var lastEvent: UInt64 = 0
+    private(set) var inputs = 0
+
+    /// Opens the journal of a run that no other program has.
+    ///
+    /// - Parameter appFolders: where bundles of the scenario are looked for.
+    /// - Throws: ``CommandFailure`` when the folder has no journal, or its scenario can no longer be read.
+    init(run folder: String, appFolders: [String]) throws(CommandFailure) {
+        let recovery: JournalRecovery
+        do throws(JournalError) {
+            journal = try SQLiteJournal(opening: folder + "/" + RunFolder.journalName)
+            recovery = try journal.recover()
+        } catch {
+            throw CommandFailure(error)
+        }
+        for name in recovery.names { _ = names.intern(name) }
+        profile = recovery.meta.profile
+        start = recovery.snapshot?.sequence ?? 0
+        guard let snapshot = recovery.snapshot else {
+            do throws(FileError) {
+                let scenario = try Scenario.load(file: recovery.meta.scenarioPath, searchFolders: appFolders)
+                router = Areas.router(of: scenario, profile)
+            } catch {
+                throw CommandFailure(.invalidFile, error)
+            }
+            return
+        }
+        var coder = SnapshotCoder(reading: snapshot.bytes, names: UInt32(recovery.names.count))
+        var places = LogPlaces()
+        do throws(EncodingFault) {
+            try coder.code(&places)
+            let part = try Bench.standing(from: &coder, profile: profile)
+            (router, now, lastEvent) = (part.router, part.now, part.lastEvent)
+        } catch {
+            throw CommandFailure(.invalidFile, "\(folder): its snapshot is damaged: \(error)")
+        }
+    }
+
+    /// Takes every input that is left through the router, and tells what came of it.
+    mutating func play(_ tell: (Input, RouterOutput) -> Void) throws(CommandFailure) {
+        do throws(JournalError) {
+            try journal.readInputs(after: start) { (input) throws(JournalError) in tell(input.input, hear(input)) }
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    private mutating func hear(_ journaled: JournaledInput) -> RouterOutput {
+        now = journaled.at
+        inputs += 1
+        var id = EventID.none
+        switch journaled.input {
+        case .event(let event), .overflowed(let event):
+            id = event.id
+            lastEvent = max(lastEvent, event.id.number)
+        case .phone, .install, .uninstall, .user, .setUp, .terminate, .benchRestarted:
+            lastEvent += 1
+            id = EventID(lastEvent)
+        case .timeReached, .request, .process, .redeliver: break
+        }
+        var output = RouterOutput()
+        router.handle(journaled.input, id: id, at: journaled.at, into: &output)
+        return output
+    }
+}
