@@ -192,7 +192,7 @@ struct Observer {
         guard apps[index].installed else { return }
         if apps[index].isExempt, !exempts {
             // Its time counts from here.
-            apps[index].windowBegan = nil
+            if !apps[index].launching, !apps[index].leaving { apps[index].windowBegan = nil }
             apps[index].backgroundSince = now
         }
         apps[index].isExempt = exempts
@@ -222,7 +222,7 @@ struct Observer {
             startUpdates(of: number, index, allowsBackground: allowsBackground)
         case .location(let number, .stopUpdating): endUpdates(of: number, index)
         case .scan, .stopScan, .connect, .cancelConnection, .operate, .watchConnections, .peripheralManager,
-            .location, .accessory, .voip, .notification:
+            .location, .accessory, .voip, .notification, .measured, .asked:
             break
         case .audio(let request):
             apps[index].usesSound = true

@@ -403,6 +403,7 @@ struct RandomWorld {
         if chance.once(in: 5) { return anyAccessoryRequest() }
         if chance.once(in: 5) { return anyVoIPRequest() }
         if chance.once(in: 6) { return anyNotificationRequest() }
+        if chance.once(in: 14) { return anyMeasure() }
         switch chance.below(20) {
         case 0:
             processes[index].lastToken += chance.once(in: 4) ? 0 : 1
@@ -475,7 +476,9 @@ struct RandomWorld {
     /// What turns the phone's power, network, switches and display.
     private static let conditions: [PhoneChange] = [
         .chargerConnected, .chargerDisconnected, .wifiJoined, .wifiLeft, .cellularOn, .cellularOff, .lowPowerModeOn,
-        .lowPowerModeOff, .backgroundRefreshOn, .backgroundRefreshOff, .displayOff, .boot,
+        .lowPowerModeOff, .backgroundRefreshOn, .backgroundRefreshOff, .displayOff, .boot, .memoryWarning,
+        .memoryShortage,
+        .memoryRelief,
     ]
 
     private mutating func phone() {

@@ -10,7 +10,7 @@ struct Tally {
         + [
             "beginTask", "endTask", "done", "createManager", "releaseManager", "scan", "stopScan", "connect",
             "cancelConnection", "operate", "peripheralManager", "watchConnections", "location",
-            "accessory", "voip", "audio", "notification",
+            "accessory", "voip", "audio", "notification", "measured", "asked",
         ]
         + ["launched", "returned", "suspended", "suspensionRefused", "exited", "launchFailed"]
 
@@ -45,7 +45,7 @@ struct Tally {
         let phone = 7
         let user = phone + PhoneChange.allCases.count
         let request = user + UserAction.allCases.count
-        let report = request + 17
+        let report = request + 19
         switch input {
         case .timeReached: return 0
         case .install: return 1
@@ -73,6 +73,8 @@ struct Tally {
         case .request(_, .voip): return request + 14
         case .request(_, .audio): return request + 15
         case .request(_, .notification): return request + 16
+        case .request(_, .measured): return request + 17
+        case .request(_, .asked): return request + 18
         case .process(_, .launched): return report
         case .process(_, .returned): return report + 1
         case .process(_, .suspended): return report + 2

@@ -27,10 +27,12 @@ extension ProcessAppHost {
         case .acknowledge(let first, let last): acknowledge(first, through: last ?? first, process, app)
         case .timeRemaining(let id):
             reply(id, WireReply(seconds: surroundings?.view.backgroundSecondsRemaining(of: app)), to: app)
+            say(app, .request(.asked(.remaining)))
         case .signpost(let signpost): surroundings?.note(signpost, of: app)
         case .beginTask(let token, _, let id):
             if let id {
                 let granted = surroundings?.view.grantsTask(of: app) == true
+                say(app, .request(.asked(.activity)))
                 reply(id, WireReply(granted: granted), to: app)
                 if !granted { return }
             }

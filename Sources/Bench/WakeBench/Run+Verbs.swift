@@ -20,6 +20,8 @@ extension Run {
         case .uninstall(let apps):
             for app in apps { bench.submit(.uninstall(AppID(UInt32(app))), origin: origin) }
         case .phone(let change): bench.submit(.phone(change), origin: origin)
+        case .process(let apps, let requests):
+            for app in apps { scripted.say(requests, from: AppID(UInt32(app))) }
         case .note: record(verb, at: now)
         case .range:
             try areas.perform(verb, origin, in: scenario, at: now)

@@ -81,6 +81,7 @@ package final class ScriptedAppHost: AppHost {
         apps[app]!.overdue = []
         let reaction = apps[app]!.script.reactions.first { $0.trigger == .launch }
         if reaction?.then == .hang { return }
+        for measure in apps[app]!.script.measures { request(.measured(measure), from: app) }
         for area in Areas.rows { area.launched(app, in: self) }
         say(app, .report(.launched))
         if let reaction {
@@ -139,6 +140,12 @@ package final class ScriptedAppHost: AppHost {
 
     func request(_ request: AppRequest, from app: AppID) {
         say(app, .request(request))
+    }
+
+    /// A step has an app say something; one that does not run says nothing.
+    func say(_ requests: [AppRequest], from app: AppID) {
+        guard let own = apps[app], own.running, !own.frozen else { return }
+        for request in requests { self.request(request, from: app) }
     }
 
     // MARK: Reactions

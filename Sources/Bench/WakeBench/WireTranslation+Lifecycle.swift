@@ -40,6 +40,7 @@ extension WireTranslation {
         case .didBecomeActive: .didBecomeActive
         case .willTerminate: .willTerminate
         case .taskExpiration: .taskExpiration(tokens: [])
+        case .didReceiveMemoryWarning: .didReceiveMemoryWarning
         }
     }
 }

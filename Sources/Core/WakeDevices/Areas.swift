@@ -61,10 +61,12 @@ package struct AreaUses: Hashable, Sendable {
     package var voip: ScriptedApp.VoIPUse?
     /// What it has the user notified of.
     package var notifications: ScriptedApp.NotificationUse?
+    /// What is measured of its process.
+    package var measures: [ProcessMeasure] = []
 
     static let keys = [
         "restore-identifier", "uses", "scan", "peripheral", "accessory-setup", "accessory", "location", "audio", "voip",
-        "notifications",
+        "notifications", "process",
     ]
 
     /// What the members of an app's entry share.
@@ -79,6 +81,7 @@ package struct AreaUses: Hashable, Sendable {
         }
         audio = try fields.value("audio", ScriptedApp.AudioUse.init)
         notifications = try fields.value("notifications", ScriptedApp.NotificationUse.init)
+        measures = try fields.value("process", ScriptedApp.process) ?? []
     }
 
     /// What names devices, which are counted with the member.
@@ -166,6 +169,8 @@ package enum Verb: Hashable, Sendable {
     case tap(apps: [Int], notification: String)
     /// Apps ask something of their notifications.
     case notifications(apps: [Int], ScriptedApp.NotificationAct)
+    /// What scripted apps do with what they share with others, and what they ask about it.
+    case process(apps: [Int], [AppRequest])
     /// A line for the timeline.
     case note(String)
 }
@@ -173,7 +178,7 @@ package enum Verb: Hashable, Sendable {
 extension ScenarioReading {
     /// What a step of any area can do.
     static var areaVerbs: [StepVerb] {
-        bluetoothVerbs + locationVerbs + accessoryVerbs + soundVerbs + callVerbs + notificationVerbs
+        bluetoothVerbs + locationVerbs + accessoryVerbs + soundVerbs + callVerbs + notificationVerbs + processVerbs
     }
 
     /// What `authorize` may decide, by its key.
@@ -185,5 +190,5 @@ extension ScenarioReading {
     }
 
     /// Keys of a scenario that are settings of the profile whose names begin so.
-    static let settingPrefixes = ["voip", "notification"]
+    static let settingPrefixes = ["voip", "notification", "memory", "processor"]
 }

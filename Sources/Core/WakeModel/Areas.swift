@@ -151,6 +151,9 @@ package enum AppRequest: Hashable, Codable, Sendable {
     case accessory(ManagerNumber, AccessoryRequest)
     case voip(VoIPRequest)
     case notification(NotificationRequest)
+    /// What is measured of its process (MEM-3, CPU-1, RESP-1 to RESP-4).
+    case measured(ProcessMeasure)
+    case asked(TimeQuestion)
 }
 
 /// What happens to the phone itself (SYS-1).
@@ -194,6 +197,12 @@ package enum PhoneChange: UInt8, Worded, Codable, Sendable {
     case shutDown
     /// On again after `shutDown`: the first unlock is owed.
     case boot
+    /// Memory is short: who runs is told (RESP-6).
+    case memoryWarning
+    /// One more process must go (MEM-1).
+    case memoryShortage
+    /// There is memory enough again.
+    case memoryRelief
 }
 
 extension PhoneConditions {
@@ -326,6 +335,7 @@ package struct AreaFigures: Hashable, Codable, Sendable {
     package var accessory = AccessoryFigures()
     package var voip: VoIPFigures
     package var notification = NotificationFigures()
+    package var citizen = CitizenFigures()
 
     init(ios version: Int) {
         bluetooth = BluetoothFigures(ios: version)
@@ -339,4 +349,5 @@ extension ProfileSetting {
     package static let all: [ProfileSetting] =
         life + LocationFigures.launches + boot + tasks + LocationFigures.settings + AudioFigures.settings
         + VoIPFigures.settings + AccessoryFigures.settings + BluetoothFigures.settings + NotificationFigures.settings
+        + CitizenFigures.settings
 }

@@ -106,4 +106,30 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case sparedDebugged
     /// A fresh router made the same decisions of the same inputs (SYS-3).
     case repeatedItself
+    /// The app asked how much time it has left (TASK-5).
+    case toldTimeRemaining
+    /// An expiring activity may begin (TASK-7).
+    case grantedActivity
+    /// An expiring activity may not begin, as there is no time left (TASK-7).
+    case refusedActivity
+    /// The app drew in the background (RESP-1).
+    case endedForDrawing
+    /// What the suspended app listened on was closed (RESP-2).
+    case closedListeners
+    /// The suspended app's connections are gone (RESP-3).
+    case toreDownConnections
+    /// The app held a shared lock when it was to be suspended (RESP-4).
+    case endedForLocks
+    /// The app's view was kept as it was left (RESP-5).
+    case tookViewSnapshot
+    /// The app was told that memory is short (RESP-6).
+    case warnedOfMemory
+    /// The app was ended for the memory that others need (MEM-1).
+    case purgedForMemory
+    /// Of the apps of its band it was the largest, or the least recently used of them (MEM-2).
+    case purgedLargest
+    /// The app had more memory than it may (MEM-3).
+    case endedForFootprint
+    /// The app took too much processor time in the background (CPU-1).
+    case endedForProcessorTime
 }

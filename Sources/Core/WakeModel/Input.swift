@@ -81,6 +81,8 @@ package enum LifecycleCallback: UInt8, Worded, Codable, Sendable {
     case willTerminate
     /// Background tasks are about to expire (TASK-3).
     case taskExpiration
+    /// Memory is short (RESP-6).
+    case didReceiveMemoryWarning
 
     /// The name on the wire.
     package var word: String { "\(self)" }

@@ -88,6 +88,8 @@ protocol Area {
 
     /// Whether an app in the background runs for as long as it goes on with what it does.
     static func runsOn(_ app: AppID, _ router: Router) -> Bool
+    /// Whether an app holds what lets it outlive the foreground when memory is short (MEM-1).
+    static func outlivesForeground(_ app: AppID, _ router: Router) -> Bool
     /// Until when an app may run in the background beside its windows and tasks; zero when it may not.
     func lingers(_ app: AppID) -> Instant
 
@@ -210,6 +212,7 @@ extension Area {
     static func installed(_ app: AppID, _ manifest: AppManifest, in router: inout Router) -> Bool { false }
     static func user(_ action: UserAction, _ app: AppID, in router: inout Router) {}
     static func runsOn(_ app: AppID, _ router: Router) -> Bool { false }
+    static func outlivesForeground(_ app: AppID, _ router: Router) -> Bool { false }
     func lingers(_ app: AppID) -> Instant { .zero }
     static func hear(_ step: PhoneStep, in router: inout Router) {}
     func show(in snapshot: inout AppSnapshot) {}

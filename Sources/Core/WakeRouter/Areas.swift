@@ -8,6 +8,7 @@ struct Areas: Codable {
     var accessory = AccessoryArea()
     var voip = VoIPArea()
     var notification = NotificationArea()
+    var citizen = CitizenArea()
 
     init(bluetoothOn: Bool) {
         bluetooth.isOn = bluetoothOn
@@ -23,17 +24,18 @@ struct Areas: Codable {
         accessory.apps.put(.init(), at: place)
         voip.apps.put(.init(), at: place)
         notification.apps.put(.init(), at: place)
+        citizen.apps.put(.init(), at: place)
     }
 
     /// The next instant at which something about no app is due; the distant future when nothing is.
-    var due: Instant { min(bluetooth.due, location.due, audio.due, accessory.due, voip.due) }
+    var due: Instant { min(bluetooth.due, location.due, audio.due, accessory.due, min(voip.due, citizen.due)) }
 
     /// The next instant at which something about an app is due; the distant future when nothing is.
     @inline(__always)
     func due(of app: AppID) -> Instant {
         min(
             min(bluetooth.due(of: app), location.due(of: app), audio.due(of: app)),
-            min(accessory.due(of: app), voip.due(of: app), notification.due(of: app))
+            min(accessory.due(of: app), voip.due(of: app), min(notification.due(of: app), citizen.due(of: app)))
         )
     }
 
@@ -61,10 +63,10 @@ struct Areas: Codable {
     func isConsistent(apps count: Int) -> Bool {
         [
             bluetooth.apps.count, location.apps.count, audio.apps.count, accessory.apps.count, voip.apps.count,
-            notification.apps.count,
+            notification.apps.count, citizen.apps.count,
         ]
         .allSatisfy { $0 == count } && bluetooth.isConsistent && location.isConsistent && audio.isConsistent
-            && accessory.isConsistent && voip.isConsistent && notification.isConsistent
+            && accessory.isConsistent && voip.isConsistent && notification.isConsistent && citizen.isConsistent
     }
 
     /// Whether the user is in a telephone call.
@@ -116,6 +118,7 @@ extension Router {
         tell(AccessoryArea.self, &self)
         tell(VoIPArea.self, &self)
         tell(NotificationArea.self, &self)
+        tell(CitizenArea.self, &self)
     }
 
     /// Asks every area, in order.
@@ -127,6 +130,7 @@ extension Router {
         ask(AccessoryArea.self)
         ask(VoIPArea.self)
         ask(NotificationArea.self)
+        ask(CitizenArea.self)
     }
 
     /// Tells every area of a step in the life of an app.

@@ -11,7 +11,10 @@ extension Router {
         guard wasExempt, !isExempt(app), apps[app].stage == .background else { return }
         // From here on the limits are those of any other app, from their beginning.
         apps[app].window = nil
-        if !apps[app].tasks.isEmpty, apps[app].taskBudgetEnds == nil { beginTaskBudget(of: app) }
+        if !apps[app].tasks.isEmpty {
+            apps[app].taskBudgetEnds = nil
+            beginTaskBudget(of: app)
+        }
         settle(app)
     }
 

@@ -236,13 +236,14 @@ extension Router {
     private mutating func returned(_ callback: LifecycleCallback, from app: AppID) {
         switch (callback, apps[app].stage) {
         case (.didEnterBackground, .leaving):
+            act(.did(app, .tookViewSnapshot))
             enter(.background, app)
             settle(app)
             if apps[app].stage == .background, !apps[app].tasks.isEmpty { act(.did(app, .runsForTasks)) }
         case (.willTerminate, .ending(_, _, let end)):
             self.end(app, cause: end.cause, code: end.code, by: end.event)
         case (.didEnterBackground, _), (.willTerminate, _), (.willResignActive, _), (.willEnterForeground, _),
-            (.didBecomeActive, _), (.taskExpiration, _):
+            (.didBecomeActive, _), (.taskExpiration, _), (.didReceiveMemoryWarning, _):
             break
         }
     }
@@ -263,7 +264,7 @@ extension Router {
         guard apps[app].stage == .background, apps[app].window == nil,
             apps[app].tasks.isEmpty, !runsOn(app), areas.lingers(app) == nil
         else { return }
-        if spare(app) { return }
+        if spare(app) || endsForLocks(app) { return }
         enter(.freezing, app)
         act(.freeze(app))
     }

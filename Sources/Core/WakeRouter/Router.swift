@@ -230,7 +230,8 @@ package struct Router {
             runsOn: apps[app].taskBudgetEnds != nil && !apps[app].tasks.isEmpty && runsOn(app),
             by: constants
         )
-        return due == .distantFuture ? ofProcess : ofProcess.map { min($0, due) } ?? due
+        let next = min(due, ofProcess ?? .distantFuture)
+        return next == .distantFuture ? nil : next
     }
 
     // MARK: Installing

@@ -38,6 +38,10 @@ extension AccessoryArea: Area {
             + used.map { KeptRegistration(via: .accessorySession, subject: $0.name, since: $0.since) }
     }
 
+    static func outlivesForeground(_ app: AppID, _ router: Router) -> Bool {
+        router.areas.accessory.apps[app].sessions.contains { $0?.isUsed == true }
+    }
+
     static func window(_ constants: Constants) -> Instant.Span { constants.profile.areas.accessory.window }
 
     static func judge(

@@ -92,5 +92,7 @@ extension AudioArea: Area {
 
     static func runsOn(_ app: AppID, _ router: Router) -> Bool { router.areas.audio.apps[app].isSounding }
 
+    static func outlivesForeground(_ app: AppID, _ router: Router) -> Bool { runsOn(app, router) }
+
     func lingers(_ app: AppID) -> Instant { apps[app].lingersUntil ?? .zero }
 }

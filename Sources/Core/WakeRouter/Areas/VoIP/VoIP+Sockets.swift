@@ -129,6 +129,7 @@ extension Router {
         guard let due = areas.voip.apps[app].tearDown, due <= now else { return }
         areas.voip.apps[app].tearDown = nil
         act(.voip(.tearDown(app)))
+        act(.did(app, .toreDownConnections))
     }
 
     // MARK: Launches
