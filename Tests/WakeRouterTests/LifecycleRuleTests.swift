@@ -76,7 +76,7 @@ struct LifecycleRuleTests {
         phone.user(.home, app)
         phone.forget()
         phone.report(app, .returned(.didEnterBackground))
-        #expect(phone.actions == [.freeze(app)])
+        #expect(phone.actions == [.did(app, .tookViewSnapshot), .freeze(app)])
         #expect(phone.router.isFreezing(app))
         phone.report(app, .suspended)
         #expect(phone.router.state(of: app) == .suspended)
