@@ -106,6 +106,7 @@ let package = Package(
         .library(name: "AVFAudio", targets: ["AVFAudio"]),
         .library(name: "AVFoundation", targets: ["AVFoundation"]),
         .library(name: "ExternalAccessory", targets: ["ExternalAccessory"]),
+        .library(name: "UserNotifications", targets: ["UserNotifications"]),
         .library(name: "os", targets: ["os"]),
         .library(name: "OSLog", targets: ["OSLog"]),
         .library(name: "WakebenchTesting", targets: ["WakebenchTesting"]),
@@ -128,6 +129,7 @@ let package = Package(
         clang("CAVFAudio"),
         clang("CAVFoundation"),
         clang("CExternalAccessory"),
+        clang("CUserNotifications"),
         clang("COS"),
         // Goes into programs of any kind, so nothing of Swift may come with it: the link adds that to all products.
         .target(
@@ -237,7 +239,7 @@ let package = Package(
         room("WakeClient", on: "SDK", uses: ["CWakeClient", "WakeWire"]),
         room("WakeFoundation", on: "SDK", uses: ["WakeClient"]),
         room("_Testing_UIKit", on: "SDK"),
-        room("UIKit", on: "SDK", uses: ["CUIKit", "WakeClient", "WakeFoundation", "WakeWire", "_Testing_UIKit"]),
+        room("UIKit", on: "SDK", uses: ["CUIKit", "WakeClient", "WakeFoundation", "WakeModel", "WakeWire", "_Testing_UIKit"]),
         room(
             "CoreBluetooth",
             on: "SDK",
@@ -254,6 +256,11 @@ let package = Package(
             "ExternalAccessory",
             on: "SDK",
             uses: ["CExternalAccessory", "WakeClient", "WakeFoundation", "WakeModel", "WakeWire"]
+        ),
+        room(
+            "UserNotifications",
+            on: "SDK",
+            uses: ["CUserNotifications", "WakeClient", "WakeFoundation", "WakeModel", "WakeWire"]
         ),
         room("os", on: "SDK", uses: ["COS", "WakeClient", "WakeFoundation", "WakeWire"]),
         room("OSLog", on: "SDK", uses: ["os"]),
@@ -290,6 +297,7 @@ let package = Package(
             exclude: ["Info.plist"],
             settings: phone
         ),
+        program("Reminders", on: "Examples", uses: ["UIKit", "UserNotifications"], exclude: ["Info.plist"]),
         program("AccessoryLogger", on: "Examples", uses: ["UIKit", "ExternalAccessory"], exclude: ["Info.plist"]),
 
         // Benchmarks
@@ -434,10 +442,11 @@ let package = Package(
         tests(
             "SDKTests",
             uses: [
-                "BluetoothApp", "Fences", "HeartRate", "LocationApp", "SceneApp", "ThermometerPeripheral", "WakeClient",
+                "BluetoothApp", "Fences", "HeartRate", "LocationApp", "Reminders", "SceneApp", "ThermometerPeripheral",
+                "WakeClient",
                 "WakeModel", "WakeWire",
                 "UIKit", "AVFAudio", "AVFoundation", "CoreBluetooth", "CoreLocation", "ExternalAccessory", "os",
-                "OSLog",
+                "OSLog", "UserNotifications",
             ]
         ),
         tests("WakebenchTestingTests", uses: ["WakeModel", "WakebenchTesting", "wakebench"]),

@@ -99,7 +99,7 @@ enum FloorPlan {
         Room(
             name: "UIKit",
             floor: "SDK",
-            imports: ["CUIKit", "WakeClient", "WakeFoundation", "WakeWire", "_Testing_UIKit"],
+            imports: ["CUIKit", "WakeClient", "WakeFoundation", "WakeModel", "WakeWire", "_Testing_UIKit"],
             foundation: true
         ),
         Room(
@@ -128,6 +128,12 @@ enum FloorPlan {
             foundation: true
         ),
         Room(
+            name: "UserNotifications",
+            floor: "SDK",
+            imports: ["CUserNotifications", "WakeClient", "WakeFoundation", "WakeModel", "WakeWire"],
+            foundation: true
+        ),
+        Room(
             name: "os",
             floor: "SDK",
             imports: ["COS", "WakeClient", "WakeFoundation", "WakeWire"],
@@ -140,7 +146,8 @@ enum FloorPlan {
 
     /// The Clang halves of the SDK's modules.
     static let halves: Set<String> = [
-        "CUIKit", "CCoreBluetooth", "CCoreLocation", "CAVFAudio", "CAVFoundation", "CExternalAccessory", "COS",
+        "CUIKit", "CCoreBluetooth", "CCoreLocation", "CAVFAudio", "CAVFoundation", "CExternalAccessory",
+        "CUserNotifications", "COS",
     ]
 
     /// Libraries of the system.

@@ -30,7 +30,10 @@ struct OutsidePackage {
     }
 
     private var manifest: String {
-        let modules = ["UIKit", "CoreBluetooth", "CoreLocation", "AVFoundation", "ExternalAccessory", "os", "OSLog"]
+        let modules = [
+            "UIKit", "CoreBluetooth", "CoreLocation", "AVFoundation", "ExternalAccessory", "UserNotifications", "os",
+            "OSLog",
+        ]
         let products = modules.map { #".product(name: "\#($0)", package: "wakebench")"# }.joined(separator: ", ")
         let bench = ["WakebenchTesting", "wakebench", "WakebenchTime"].map {
             #", .product(name: "\#($0)", package: "wakebench")"#

@@ -39,16 +39,6 @@ struct AudioAppTests {
         }
     }
 
-    /// Makes the bundle of an example, as Scripts/bundle does.
-    private func install(_ name: String, in bench: BenchProgram) throws {
-        let bundle = bench.folder.appending(path: "apps/\(name).app")
-        try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: true)
-        let source = BenchProgram.repository.appending(path: "Sources/Examples/\(name)/Info.plist")
-        for file in [URL(filePath: try BenchProgram.built(name)), source] {
-            try link(file.path, to: bundle.appending(path: file.lastPathComponent).path)
-        }
-    }
-
     private func shipped(_ name: String) -> String {
         BenchProgram.repository.appending(path: "Devices/Scenarios/\(name)").path
     }
@@ -56,7 +46,7 @@ struct AudioAppTests {
     @Test("AUD-1, AUD-6: The radio plays in the background, stops for a call and goes on, to the sample")
     func toneRadio() throws {
         let bench = try BenchProgram()
-        try install("ToneRadio", in: bench)
+        try bench.install("ToneRadio")
         let stage = try Stage(bench, shipped("tone-radio.yaml"))
         try stage.execute()
         let start = try #require(stage.left.firstIndex { $0 != 0 }) - 1
@@ -84,7 +74,7 @@ struct AudioAppTests {
     @Test("AUD-10: The recorder hears the headset's voice, and silence when the plug is out")
     func recorder() throws {
         let bench = try BenchProgram()
-        try install("Recorder", in: bench)
+        try bench.install("Recorder")
         let stage = try Stage(bench, shipped("headset-recorder.yaml"))
         try stage.execute()
         let levels = try bench.lines(of: "out/apps/com.example.recorder.log").compactMap { line in

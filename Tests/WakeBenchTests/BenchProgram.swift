@@ -62,6 +62,18 @@ final class BenchProgram {
         try Data(list.utf8).write(to: bundle.appending(path: "Info.plist"))
     }
 
+    /// Puts an example app into the folder `apps`, by hard links: it finds its Info.plist beside its program.
+    func install(_ name: String) throws {
+        let source = Self.repository.appending(path: "Sources/Examples/\(name)")
+        let bundle = folder.appending(path: "apps/\(name).app")
+        try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: true)
+        let script = try FileManager.default.contentsOfDirectory(atPath: source.path).first { $0.hasSuffix(".py") }
+        let program = try script.map { source.appending(path: $0) } ?? URL(filePath: Self.built(name))
+        for file in [program, source.appending(path: "Info.plist")] {
+            try FileManager.default.linkItem(at: file, to: bundle.appending(path: file.lastPathComponent))
+        }
+    }
+
     func lines(of name: String) throws -> [Substring] {
         let path = folder.appending(path: name)
         guard let data = try? Data(contentsOf: path) else { return [] }

@@ -7,7 +7,7 @@ struct ChannelAppTests {
     @Test("BTC-1: a block on a channel wakes the app, which reads it; the next process opens a channel of its own")
     func blocks() throws {
         let bench = try BenchProgram()
-        try install("Logger", in: bench)
+        try bench.install("Logger")
         let scenario = BenchProgram.repository.appending(path: "Devices/Scenarios/l2cap-logger.yaml").path
         let run = try bench.run(["run", scenario, "--apps", "apps", "--out", "out", "--quiet"])
         #expect(run.code == 0, "\(run.errors)")
@@ -28,7 +28,7 @@ struct ChannelAppTests {
     @Test("Virtual time waits for an app that reads a channel, in whatever state it runs")
     func readingInTime() throws {
         let bench = try BenchProgram()
-        try install("Logger", in: bench)
+        try bench.install("Logger")
         try bench.write(
             """
             device: bluetooth-peripheral
@@ -67,7 +67,7 @@ struct ChannelAppTests {
     )
     func offered() throws {
         let bench = try BenchProgram()
-        try install("ThermometerPeripheral", in: bench)
+        try bench.install("ThermometerPeripheral")
         let scenario = BenchProgram.repository.appending(path: "Devices/Scenarios/thermometer-peripheral.yaml").path
         let run = try bench.run(["run", scenario, "--apps", "apps", "--out", "out", "--quiet"])
         #expect(run.code == 0, "\(run.errors)")
@@ -80,15 +80,5 @@ struct ChannelAppTests {
         #expect(words == start + visit + visit + start + visit)
         #expect(log.count { $0.hasSuffix("echoed=5") } == 3)
         #expect(log.count { $0.hasSuffix("psm=128 error=none") } == 2)
-    }
-
-    /// Makes the bundle of an example, as Scripts/bundle does.
-    private func install(_ name: String, in bench: BenchProgram) throws {
-        let bundle = bench.folder.appending(path: "apps/\(name).app")
-        try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: true)
-        let list = BenchProgram.repository.appending(path: "Sources/Examples/\(name)/Info.plist")
-        for file in [URL(filePath: try BenchProgram.built(name)), list] {
-            try link(file.path, to: bundle.appending(path: file.lastPathComponent).path)
-        }
     }
 }

@@ -11,7 +11,7 @@ struct LocationAppTests {
     )
     func regionsOutliveTheProcess(name: String) throws {
         let bench = try BenchProgram()
-        try install(name, in: bench)
+        try bench.install(name)
         try bench.write(
             """
             scenario: fences
@@ -51,7 +51,7 @@ struct LocationAppTests {
     )
     func beaconComesAndGoes(name: String) throws {
         let bench = try BenchProgram()
-        try install(name, in: bench)
+        try bench.install(name)
         let shipped = BenchProgram.repository.appending(path: "Devices")
         let scenario = try String(contentsOf: shipped.appending(path: "Scenarios/desk-beacon.yaml"), encoding: .utf8)
         try bench.write(
@@ -170,18 +170,5 @@ struct LocationAppTests {
             try bench.lines(of: "out/apps/test.\(name).log").count { $0.hasPrefix("live 52.") }
         }
         #expect(told[0] > 30 && (2..<30).contains(told[1]), "\(told)")
-    }
-
-    /// Makes the bundle of an example, as Scripts/bundle does.
-    private func install(_ name: String, in bench: BenchProgram) throws {
-        let source = BenchProgram.repository.appending(path: "Sources/Examples/\(name)")
-        let bundle = bench.folder.appending(path: "apps/\(name).app")
-        try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: true)
-        let script = source.appending(path: "fences.py")
-        let isScript = FileManager.default.fileExists(atPath: script.path)
-        let program = isScript ? script : URL(filePath: try BenchProgram.built(name))
-        for file in [program, source.appending(path: "Info.plist")] {
-            try link(file.path, to: bundle.appending(path: file.lastPathComponent).path)
-        }
     }
 }

@@ -177,6 +177,7 @@ extension SeededGenerator {
         var content = NotificationContent()
         content.title = flag() ? "" : "A title"
         content.badge = flag() ? nil : number()
+        content.category = flag() ? "" : "drink"
         content.sound =
             flag() ? .standard : .file("chime.caf", flag() ? nil : SoundFile(format: any(), length: span()))
         return content

@@ -134,7 +134,10 @@ struct SimulatedNotificationsTests {
         let tea = names.intern("tea")
         var content = NotificationContent()
         content.body = "It is ready."
-        screen.carryOut(.notification(.show(app, .init(identifier: tea, content: content, sound: .none))), at: .zero)
+        screen.carryOut(
+            .notification(.show(app, .init(identifier: tea, content: content, sound: .none, at: .zero))),
+            at: .zero
+        )
         #expect(throws: SourceFailure.self) { try screen.tap("coffee", of: app, called: "cook", .none) }
         #expect(throws: SourceFailure.self) { try screen.tap("tea", of: AppID(4), called: "other", .none) }
         try screen.tap("tea", of: app, called: "cook", .none)
@@ -149,7 +152,7 @@ struct SimulatedNotificationsTests {
         let names = NameTable()
         let screen = SimulatedNotifications(names: names)
         let tea = names.intern("tea")
-        let shown = ShownNotification(identifier: tea, content: NotificationContent(), sound: .own)
+        let shown = ShownNotification(identifier: tea, content: NotificationContent(), sound: .own, at: .zero)
         screen.carryOut(.notification(.show(AppID(1), shown)), at: .zero)
         var writer = SnapshotCoder()
         try screen.code(with: &writer)

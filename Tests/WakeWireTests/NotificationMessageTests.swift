@@ -17,8 +17,10 @@ struct NotificationMessageTests {
             badge: 2,
             sound: "coin.caf",
             userInfo: "{}",
+            category: "payment",
+            thread: "home",
             trigger: trigger,
-            due: 1_767_225_600.5
+            date: 1_767_225_600.5
         )
     }()
     private static let clock: WireNotification = {

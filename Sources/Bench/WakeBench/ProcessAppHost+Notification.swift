@@ -50,7 +50,7 @@ extension ProcessAppHost {
         let part = all.dropFirst(Int(from)).prefix(WireLimits.notificationsListed).map { item in
             var told = translation.notification(item.notification.identifier, item.notification.content)
             told.trigger = WireTranslation.trigger(item.notification.trigger)
-            told.due = item.due.map { Double(clock.epoch + $0.nanoseconds) / 1e9 }
+            told.date = Double(clock.epoch + item.at.nanoseconds) / 1e9
             return told
         }
         let answer = WireNotifications(list: Array(part), count: UInt32(all.count), badge: view.badge(of: app))
@@ -64,6 +64,8 @@ extension ProcessAppHost {
         content.body = notification.body
         content.badge = notification.badge
         content.userInfo = notification.userInfo
+        content.category = notification.category
+        content.thread = notification.thread
         switch notification.sound {
         case nil: content.sound = .none
         case "": content.sound = .standard
@@ -124,7 +126,9 @@ extension WireTranslation {
             body: content.body,
             badge: content.badge,
             sound: sound,
-            userInfo: content.userInfo
+            userInfo: content.userInfo,
+            category: content.category,
+            thread: content.thread
         )
     }
 

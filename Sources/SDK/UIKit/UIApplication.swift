@@ -31,9 +31,6 @@ open class UIApplication: UIResponder {
     /// Whether the phone stays lit; noted, nothing else.
     open var isIdleTimerDisabled = false
 
-    /// The number on the app's icon; noted, nothing else.
-    open var applicationIconBadgeNumber = 0
-
     /// Whether the app may refresh itself in the background.
     open var backgroundRefreshStatus: UIBackgroundRefreshStatus {
         .available
@@ -101,6 +98,7 @@ extension UIApplication {
         }
         let application = makeApplication(principal)
         application.applicationState = State(welcome.state)
+        application.hearOfLocalNotifications()
         application.launch(delegate: type, options: launchOptions(welcome))
         DispatchQueue.main.async {
             BenchClient.shared.send(.launched)

@@ -30,6 +30,10 @@ public protocol UIApplicationDelegate: NSObjectProtocol {
     func applicationWillTerminate(_ application: UIApplication)
     /// Memory is short.
     func applicationDidReceiveMemoryWarning(_ application: UIApplication)
+    /// The user has answered what he was asked about notifications: on this phone he always agrees.
+    func application(_ application: UIApplication, didRegister notificationSettings: UIUserNotificationSettings)
+    /// A notification came while the app is in the foreground (NOTE-3), or the user tapped one (NOTE-6).
+    func application(_ application: UIApplication, didReceive notification: UILocalNotification)
     /// The app is to fetch what is new; never on this phone, whose bench decides no background fetch.
     func application(
         _ application: UIApplication,
@@ -104,6 +108,13 @@ extension UIApplicationDelegate {
     public func applicationWillTerminate(_ application: UIApplication) {}
     /// Does nothing.
     public func applicationDidReceiveMemoryWarning(_ application: UIApplication) {}
+    /// Does nothing.
+    public func application(
+        _ application: UIApplication,
+        didRegister notificationSettings: UIUserNotificationSettings
+    ) {}
+    /// Does nothing.
+    public func application(_ application: UIApplication, didReceive notification: UILocalNotification) {}
 
     /// Fetches nothing.
     public func application(

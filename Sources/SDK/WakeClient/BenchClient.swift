@@ -358,10 +358,13 @@ package final class BenchClient: Sendable {
         return run.queueNumber == Self.mainNumber && !run.isAboutChannel ? run : nil
     }
 
-    /// What is for the app's calls has no manager.
+    /// What is for the app's calls, or its notifications, has no manager.
     private func receivers(of delivery: WireDelivery) -> [Manager] {
-        if case .voip = delivery.body { return [Self.calls] }
-        return receivers(of: delivery.manager)
+        switch delivery.body {
+        case .voip: [Self.calls]
+        case .notification: [Self.notifications]
+        default: receivers(of: delivery.manager)
+        }
     }
 
     private static let calls = Manager(
@@ -369,6 +372,13 @@ package final class BenchClient: Sendable {
         queueNumber: mainNumber,
         hearsOfAll: false,
         receiver: { body, _ in VoIPHandlers.receive(body) }
+    )
+
+    private static let notifications = Manager(
+        queue: .main,
+        queueNumber: mainNumber,
+        hearsOfAll: false,
+        receiver: { body, _ in NotificationHandlers.receive(body) }
     )
 
     /// The manager that a delivery names, or all that hear of what is for all, oldest first.

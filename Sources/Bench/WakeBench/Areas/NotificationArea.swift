@@ -58,11 +58,12 @@ extension AppView {
     /// What the phone's clock shows.
     var phoneClock: PhoneClock { areas.notification.clock(at: bench.now) }
 
-    /// The notifications of an app that are not due yet, or those that the user sees, and when each is due next.
-    func notifications(of app: AppID, delivered: Bool) -> [(notification: ScheduledNotification, due: Instant?)] {
+    /// The notifications of an app that are not due yet, and when each is due next, or those that the user sees, and when he was
+    /// shown each.
+    func notifications(of app: AppID, delivered: Bool) -> [(notification: ScheduledNotification, at: Instant)] {
         if delivered {
             return bench.router.deliveredNotifications(of: app).map {
-                (ScheduledNotification(identifier: $0.identifier, content: $0.content, trigger: .now), nil)
+                (ScheduledNotification(identifier: $0.identifier, content: $0.content, trigger: .now), $0.at)
             }
         }
         return bench.router.pendingNotifications(of: app).map { ($0.notification, $0.due) }

@@ -40,10 +40,14 @@ package struct WireNotification: Equatable, Sendable {
     package var sound: String?
     /// A JSON object; empty for none.
     package var userInfo: String
+    /// The app's own word for what can be answered to it; empty for none.
+    package var category: String
+    /// The app's own word for what belongs together; empty for none.
+    package var thread: String
     /// Nil for one that is due at once.
     package var trigger: WireNotificationTrigger?
-    /// When it is due next, in seconds since 1970; of a list.
-    package var due: Double?
+    /// In a list: when it is due next, or when the user was shown it, in seconds since 1970.
+    package var date: Double?
 
     package init(
         identifier: String,
@@ -53,8 +57,10 @@ package struct WireNotification: Equatable, Sendable {
         badge: UInt32? = nil,
         sound: String? = nil,
         userInfo: String = "",
+        category: String = "",
+        thread: String = "",
         trigger: WireNotificationTrigger? = nil,
-        due: Double? = nil
+        date: Double? = nil
     ) {
         self.identifier = identifier
         self.title = title
@@ -63,8 +69,10 @@ package struct WireNotification: Equatable, Sendable {
         self.badge = badge
         self.sound = sound
         self.userInfo = userInfo
+        self.category = category
+        self.thread = thread
         self.trigger = trigger
-        self.due = due
+        self.date = date
     }
 }
 
@@ -110,7 +118,7 @@ package struct WireNotifications: Equatable, Sendable {
 extension WireLimits {
     /// The longest identifier of a notification, in bytes.
     package static let notificationIdentifierBytes = 155
-    /// The longest title or subtitle, and the longest name of a sound, in bytes.
+    /// The longest title or subtitle, and the longest name of a sound, a category or a thread, in bytes.
     package static let notificationTitleBytes = 256
     /// The longest text, in bytes.
     package static let notificationBodyBytes = 2_048
@@ -181,8 +189,10 @@ extension WireNotification: Coded {
         try coder.field("badge", of: &badge, .badge)
         try coder.field("sound", of: &sound, .text(atMost: WireLimits.notificationTitleBytes))
         try coder.field("userInfo", of: &userInfo, .text(atMost: WireLimits.userInfoBytes), omitted: "")
+        try coder.field("category", of: &category, .text(atMost: WireLimits.notificationTitleBytes), omitted: "")
+        try coder.field("thread", of: &thread, .text(atMost: WireLimits.notificationTitleBytes), omitted: "")
         try coder.field("trigger", of: &trigger, .object)
-        try coder.field("due", of: &due, .seconds)
+        try coder.field("date", of: &date, .seconds)
     }
 }
 

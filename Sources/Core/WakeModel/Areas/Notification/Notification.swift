@@ -9,6 +9,10 @@ package struct NotificationContent: Hashable, Codable, Sendable {
     package var sound = NotificationSound.none
     /// A JSON object, as the app wrote it; empty for none.
     package var userInfo = ""
+    /// The app's own word for what can be answered to it; empty for none.
+    package var category = ""
+    /// The app's own word for what belongs together; empty for none.
+    package var thread = ""
 
     package init() {}
 }
@@ -136,11 +140,14 @@ package struct ShownNotification: Hashable, Codable, Sendable {
     package var content: NotificationContent
     /// What is heard of it.
     package var sound: PlayedSound
+    /// When the user was shown it.
+    package var at: Instant
 
-    package init(identifier: NameID, content: NotificationContent, sound: PlayedSound) {
+    package init(identifier: NameID, content: NotificationContent, sound: PlayedSound, at: Instant) {
         self.identifier = identifier
         self.content = content
         self.sound = sound
+        self.at = at
     }
 }
 

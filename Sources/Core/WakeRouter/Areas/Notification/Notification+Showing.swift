@@ -65,7 +65,7 @@ extension Router {
     mutating func show(_ notification: ScheduledNotification, of app: AppID, by event: EventID) {
         let identifier = notification.identifier
         let sound = NotificationRules.played(notification.content.sound, by: constants)
-        let shown = ShownNotification(identifier: identifier, content: notification.content, sound: sound)
+        let shown = ShownNotification(identifier: identifier, content: notification.content, sound: sound, at: now)
         if let badge = notification.content.badge { areas.notification.apps[app].badge = badge }
         areas.notification.apps[app].delivered.removeAll { $0.identifier == identifier }
         if areas.notification.apps[app].delivered.count >= NotificationArea.deliveredLimit {
