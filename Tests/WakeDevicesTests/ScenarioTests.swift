@@ -7,12 +7,12 @@ import WakeModel
 /// Files that are there for a scenario in `Devices/Scenarios`.
 private func files() -> ScenarioFiles {
     var files = ScenarioFiles()
+    // The bundle of an example is made of its folder, which is there before it is built.
+    let isFolder = files.isFolder
     files.isFolder = { path in
-        [
-            "Fences.app", "HeartRate.app", "HeartRatePython.app", "Logger.app", "Recorder.app", "SIPPhone.app",
-            "ThermometerPeripheral.app", "ToneRadio.app",
-        ]
-        .contains { path.hasSuffix($0) }
+        guard path.hasSuffix(".app") else { return isFolder(path) }
+        let name = URL(filePath: path).deletingPathExtension().lastPathComponent
+        return isFolder(path) || isFolder(packageFolder + "/Sources/Examples/" + name)
     }
     return files
 }

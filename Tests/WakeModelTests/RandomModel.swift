@@ -106,7 +106,9 @@ enum RandomModel: CaseIterable {
 
 extension SeededGenerator {
     mutating func input() -> Input {
-        switch below(13) {
+        switch below(15) {
+        case 12: .update(app(), manifest())
+        case 13: .refuseUpdate(app(), key: name())
         case 11: .setUp(app(), peripheral: name())
         case 0: .timeReached
         case 1: .phone(any())

@@ -79,7 +79,7 @@ struct EvidenceObserver {
             if isOff, unlockedSinceBoot { unlockedAt = now }
             isOff = false
             return true
-        case .phone, .user, .setUp: return isOff
+        case .phone, .user, .setUp, .update, .refuseUpdate: return isOff
         default: return false
         }
     }
@@ -87,7 +87,7 @@ struct EvidenceObserver {
     private mutating func hear(_ input: Input, id: EventID) {
         if isMissed(input) { return }
         switch input {
-        case .install(let app, let manifest):
+        case .install(let app, let manifest), .update(let app, let manifest):
             while apps.count <= Int(app.number) { apps.append(App()) }
             apps[Int(app.number)].manifest = manifest
             if !apps[Int(app.number)].isInstalled {

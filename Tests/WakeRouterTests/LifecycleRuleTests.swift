@@ -44,6 +44,29 @@ struct LifecycleRuleTests {
         #expect(phone.callbacks == [.willResignActive, .didBecomeActive])
     }
 
+    @Test("MODE-3: a bundle that is refused is told with its key, and changes nothing of the app")
+    func refusedBundle() {
+        var phone = Phone()
+        let app = phone.install()
+        phone.open(app)
+        phone.forget()
+        let key = NameID(900)
+        let event = phone.hear(.refuseUpdate(app, key: key))
+        #expect(phone.actions == [.did(app, .refusedBundle, subject: key, event)])
+        #expect(phone.router.state(of: app) == .active)
+    }
+
+    @Test("LIFE-10: another version ends the process with the cause update, and its modes count")
+    func updated() {
+        var phone = Phone()
+        let app = phone.install()
+        phone.open(app)
+        phone.hear(.update(app, AppManifest(bundle: NameID(1), modes: BackgroundModes([.audio]))))
+        phone.report(app, .returned(.willTerminate))
+        #expect(phone.exits.map(\.cause) == [.update])
+        #expect(phone.router.apps[app].snapshot.modes == BackgroundModes([.audio]))
+    }
+
     @Test("LIFE-2: leaving the foreground is told in order")
     func leaving() {
         var phone = Phone()

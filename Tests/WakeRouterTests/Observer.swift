@@ -130,7 +130,7 @@ struct Observer {
         case .phone(.boot):
             isOff = false
             return true
-        case .phone, .user, .setUp: return isOff
+        case .phone, .user, .setUp, .update, .refuseUpdate: return isOff
         default: return false
         }
     }
@@ -139,7 +139,7 @@ struct Observer {
     private mutating func hear(_ input: Input) {
         if isMissed(input) { return }
         switch input {
-        case .install(let app, let manifest):
+        case .install(let app, let manifest), .update(let app, let manifest):
             while apps.count <= Int(app.number) { apps.append(App()) }
             if !apps[Int(app.number)].installed { apps[Int(app.number)].accessoriesSetUp = [] }
             apps[Int(app.number)].mayBeSetUp = manifest.accessorySetup
@@ -182,7 +182,7 @@ struct Observer {
                 apps[Int(app.number)].locationAuthorization = authorization
                 if held { apps[Int(app.number)].backgroundSince = now }
             }
-        case .timeReached, .phone, .user, .terminate, .overflowed, .redeliver,
+        case .timeReached, .refuseUpdate, .phone, .user, .terminate, .overflowed, .redeliver,
             .benchRestarted:
             break
         }
@@ -251,8 +251,8 @@ struct Observer {
     private mutating func count(_ input: Input) {
         guard let column = Tally.column(of: input) else { return }
         switch input {
-        case .install(let app, _), .uninstall(let app), .user(let app, _), .setUp(let app, _),
-            .terminate(let app, _, _),
+        case .install(let app, _), .uninstall(let app), .update(let app, _), .refuseUpdate(let app, _),
+            .user(let app, _), .setUp(let app, _), .terminate(let app, _, _),
             .request(let app, _), .process(let app, _), .redeliver(let app, _, _):
             tally.count(column, in: Int(app.number) < apps.count ? apps[Int(app.number)].state : .notRunning)
         case .timeReached, .phone, .benchRestarted:

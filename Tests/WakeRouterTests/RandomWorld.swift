@@ -324,22 +324,23 @@ struct RandomWorld {
 
     private mutating func install(_ index: Int) {
         let bluetooth: BluetoothAuthorization = chance.once(in: 12) ? .denied : .allowed
+        let wasInstalled = installed[index]
         installed[index] = true
-        hear(
-            .install(
-                AppID(UInt32(index)),
-                AppManifest(
-                    bundle: NameID(UInt32(index + 1)),
-                    modes: Self.modes(of: index),
-                    exitsOnSuspend: index == 6,
-                    bluetoothAuthorization: bluetooth,
-                    accessoryProtocols: Self.protocols(of: index),
-                    sdk: chance.once(in: 6) ? SDKVersion(UInt16(10 + index % 4)) : SDKVersion(9, 3),
-                    accessorySetup: index % 3 != 2
-                )
-            ),
-            isEvent: true
+        let app = AppID(UInt32(index))
+        let manifest = AppManifest(
+            bundle: NameID(UInt32(index + 1)),
+            modes: Self.modes(of: index),
+            exitsOnSuspend: index == 6,
+            bluetoothAuthorization: bluetooth,
+            accessoryProtocols: Self.protocols(of: index),
+            sdk: chance.once(in: 6) ? SDKVersion(UInt16(10 + index % 4)) : SDKVersion(9, 3),
+            accessorySetup: index % 3 != 2
         )
+        if wasInstalled, chance.once(in: 3) {
+            hear(chance.once(in: 3) ? .refuseUpdate(app, key: NameID(1)) : .update(app, manifest), isEvent: true)
+        } else {
+            hear(.install(app, manifest), isEvent: true)
+        }
     }
 
     private mutating func exchangeApp() {

@@ -4,7 +4,7 @@ import WakeModel
 struct Tally {
     /// The kinds of input, as columns of the table.
     static let inputKinds: [String] =
-        ["time", "install", "uninstall", "terminate", "redeliver", "benchRestarted", "setUp"]
+        ["time", "install", "uninstall", "terminate", "redeliver", "benchRestarted", "setUp", "update", "refuseUpdate"]
         + PhoneChange.allCases.map { "phone.\($0)" }
         + UserAction.allCases.map { "user.\($0)" }
         + [
@@ -42,7 +42,7 @@ struct Tally {
 
     /// The column of an input; nil for events, which have a table of their own.
     static func column(of input: Input) -> Int? {
-        let phone = 7
+        let phone = 9
         let user = phone + PhoneChange.allCases.count
         let request = user + UserAction.allCases.count
         let report = request + 19
@@ -54,6 +54,8 @@ struct Tally {
         case .redeliver: return 4
         case .benchRestarted: return 5
         case .setUp: return 6
+        case .update: return 7
+        case .refuseUpdate: return 8
         case .phone(let change): return phone + Int(change.rawValue)
         case .user(_, let action): return user + Int(action.rawValue)
         case .request(_, .beginTask): return request

@@ -52,7 +52,7 @@ extension Bench {
         case .event(let event), .overflowed(let event):
             lastEvent = max(lastEvent, event.id.number)
             return event.id
-        case .phone, .install, .uninstall, .user, .setUp, .terminate, .benchRestarted:
+        case .phone, .install, .uninstall, .update, .refuseUpdate, .user, .setUp, .terminate, .benchRestarted:
             lastEvent += 1
             return EventID(lastEvent)
         case .timeReached, .request, .process, .redeliver: return .none

@@ -70,7 +70,7 @@ struct JournalReplay {
         case .event(let event), .overflowed(let event):
             id = event.id
             lastEvent = max(lastEvent, event.id.number)
-        case .phone, .install, .uninstall, .user, .setUp, .terminate, .benchRestarted:
+        case .phone, .install, .uninstall, .update, .refuseUpdate, .user, .setUp, .terminate, .benchRestarted:
             lastEvent += 1
             id = EventID(lastEvent)
         case .timeReached, .request, .process, .redeliver: break

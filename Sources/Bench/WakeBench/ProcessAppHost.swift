@@ -79,6 +79,9 @@ final class ProcessAppHost: AppHost {
         order.append(app)
     }
 
+    /// The next process of an app is another program's.
+    func replaceProgram(of app: AppID, by executable: String) { bundles[app]?.executable = executable }
+
     var nextDeadline: Instant? { nil }
     func timeReached(_ now: Instant) {}
 

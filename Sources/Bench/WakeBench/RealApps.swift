@@ -99,6 +99,12 @@ final class RealApps {
 
     func bundle(at position: Int) -> AppBundle? { bundles[position] }
 
+    /// The next process of an app is of another version of its bundle.
+    func replace(_ bundle: AppBundle, at position: Int) {
+        guard bundles[position] != nil else { return }
+        host.replaceProgram(of: AppID(UInt32(position)), by: bundle.executable)
+    }
+
     private static func absolute(_ path: String) -> String {
         guard !path.hasPrefix("/"), let current = unsafe getcwd(nil, 0) else { return path }
         defer { unsafe free(current) }

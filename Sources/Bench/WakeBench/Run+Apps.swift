@@ -1,3 +1,4 @@
+import WakeBundles
 import WakeDevices
 import WakeModel
 import WakePorts
@@ -38,6 +39,27 @@ extension Run {
             bench.submit(.install(AppID(UInt32(number)), manifest), origin: origin)
             if app.refusesRefresh { bench.submit(.user(AppID(UInt32(number)), .refuseRefresh), origin: origin) }
             for area in areas.all.reversed() { area.install(app, as: AppID(UInt32(number)), origin, in: self) }
+        }
+    }
+
+    /// The user installs a bundle over an app. One that cannot be installed, or is another app's, changes nothing (MODE-3).
+    func install(_ path: String, over number: Int, _ origin: NameID) {
+        let app = AppID(UInt32(number))
+        do throws(BundleError) {
+            let bundle = try AppBundle.read(path)
+            guard bundle.identifier == recorder.bundle(number) else {
+                throw BundleError(
+                    bundle: path,
+                    key: "CFBundleIdentifier",
+                    found: "'\(bundle.identifier)'",
+                    expected: "'\(recorder.bundle(number))', over which it is to be installed"
+                )
+            }
+            processes?.replace(bundle, at: number)
+            bench.submit(.update(app, bundle.manifest(names)), origin: origin)
+        } catch {
+            let key = error.key.isEmpty ? path.split(separator: "/").last.map(String.init) ?? path : error.key
+            bench.submit(.refuseUpdate(app, key: names.intern(key)), origin: origin)
         }
     }
 

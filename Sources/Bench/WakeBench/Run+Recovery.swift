@@ -130,6 +130,7 @@ struct ReplayedSteps {
         switch verb {
         case .user(let apps, _), .terminate(let apps, _, _), .uninstall(let apps):
             open.append((verb, origin, apps.count))
+        case .install: open.append((verb, origin, 1))
         case .setUp(let apps, let devices): open.append((verb, origin, apps.count * devices.count))
         case .phone: open.append((verb, origin, 1))
         case .notify, .disconnect, .range, .arm, .cross, .position, .play, .visit, .attach, .send,

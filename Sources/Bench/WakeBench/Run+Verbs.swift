@@ -19,6 +19,7 @@ extension Run {
             for app in apps { bench.submit(.terminate(AppID(UInt32(app)), cause, pressure), origin: origin) }
         case .uninstall(let apps):
             for app in apps { bench.submit(.uninstall(AppID(UInt32(app))), origin: origin) }
+        case .install(let app, let bundle): install(bundle, over: app, origin)
         case .phone(let change): bench.submit(.phone(change), origin: origin)
         case .process(let apps, let requests):
             for app in apps { scripted.say(requests, from: AppID(UInt32(app))) }

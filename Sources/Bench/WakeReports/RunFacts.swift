@@ -75,6 +75,8 @@ package struct Act: LogLine, Hashable, Sendable {
         case .terminate(let app, let cause, .normal): ("terminate (\(cause.word))", app)
         case .terminate(let app, let cause, let pressure): ("terminate (\(cause.word), \(pressure.word))", app)
         case .uninstall(let app): ("uninstall", app)
+        case .update(let app, _): ("install another version", app)
+        case .refuseUpdate(let app, _): ("install a bundle that is refused", app)
         case .timeReached, .install, .request, .process, .event, .overflowed, .redeliver, .benchRestarted: nil
         }
     }

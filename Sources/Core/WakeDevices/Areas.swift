@@ -136,6 +136,8 @@ package enum Verb: Hashable, Sendable {
     case setUp(apps: [Int], devices: [Int])
     case terminate(apps: [Int], ExitCause, MemoryPressure = .normal)
     case uninstall(apps: [Int])
+    /// The user installs a bundle over an app.
+    case install(app: Int, bundle: String)
     case phone(PhoneChange)
     /// The peripheral notifies a value beside its timetable.
     case notify(devices: [Int], characteristic: String, value: [UInt8])

@@ -36,6 +36,7 @@ extension ScenarioReading {
         userActions.map { StepVerb($0.key, ScenarioReading.user) } + [
             StepVerb("terminate", ScenarioReading.terminate, beside: ["cause", "pressure"]),
             StepVerb("uninstall", ScenarioReading.uninstall),
+            StepVerb("install", ScenarioReading.install, beside: ["bundle"]),
             StepVerb("debug", ScenarioReading.debug, beside: ["debugger"]),
             StepVerb("phone", ScenarioReading.phoneChange), StepVerb("call", ScenarioReading.phoneCall),
             StepVerb("note", ScenarioReading.note),
@@ -75,6 +76,13 @@ extension ScenarioReading {
 
     private func uninstall(_ step: StepEntry) throws(FileError) -> Verb {
         .uninstall(apps: try appNames.resolve(step.value))
+    }
+
+    private func install(_ step: StepEntry) throws(FileError) -> Verb {
+        let apps = try appNames.resolve(step.value)
+        guard apps.count == 1 else { throw step.value.error(expected: "the name of one app") }
+        let bundle = try files.find(step.fields.required("bundle"), "app bundle", isThere: files.isFolder)
+        return .install(app: apps[0], bundle: bundle)
     }
 
     private func debug(_ step: StepEntry) throws(FileError) -> Verb {

@@ -132,4 +132,6 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case endedForFootprint
     /// The app took too much processor time in the background (CPU-1).
     case endedForProcessorTime
+    /// A bundle was refused, and nothing of it stays (MODE-3).
+    case refusedBundle
 }

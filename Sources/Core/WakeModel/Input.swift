@@ -5,6 +5,11 @@ package enum Input: Hashable, Codable, Sendable {
     case phone(PhoneChange)
     case install(AppID, AppManifest)
     case uninstall(AppID)
+    /// The user installs another version over an app: its process ends for the update, and the new manifest counts.
+    case update(AppID, AppManifest)
+    /// The bundle that was to be installed over an app cannot be: what is wrong in it is the key of its Info.plist, or its file
+    /// (MODE-3).
+    case refuseUpdate(AppID, key: NameID)
     case user(AppID, UserAction)
     /// The user sets up a peripheral for an app in AccessorySetupKit's picker; nothing, where the app does not declare that
     /// (BTC-8).

@@ -157,6 +157,13 @@ package struct Router {
         case .phone(let change): phone(change, id: id)
         case .install(let app, let manifest): install(app, manifest)
         case .uninstall(let app): uninstall(app, id: id)
+        case .update(let app, let manifest):
+            guard isInstalled(app), !conditions.contains(.shutDown) else { return }
+            terminate(app, cause: .update, pressure: .normal, code: 0, by: id)
+            install(app, manifest)
+        case .refuseUpdate(let app, let key):
+            guard isInstalled(app), !conditions.contains(.shutDown) else { return }
+            act(.did(app, .refusedBundle, subject: key, id))
         case .user(let app, let action):
             guard isInstalled(app), !conditions.contains(.shutDown) else { return }
             user(action, app, id: id)

@@ -11,6 +11,13 @@ package struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What would be right.
     package var expected: String
 
+    package init(bundle: String, key: String = "", found: String, expected: String) {
+        self.bundle = bundle
+        self.key = key
+        self.found = found
+        self.expected = expected
+    }
+
     package var description: String {
         "\(bundle): \(key.isEmpty ? "" : key + ": ")\(found); expected \(expected)"
     }
