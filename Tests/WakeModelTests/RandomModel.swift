@@ -138,7 +138,8 @@ extension SeededGenerator {
     }
 
     mutating func request() -> AppRequest {
-        switch below(17) {
+        switch below(18) {
+        case 16: .transfer(number(), transferRequest())
         case 13: .voip(voipRequest())
         case 15: .notification(notificationRequest())
         case 0: .beginTask(token: number())
@@ -258,8 +259,9 @@ extension SeededGenerator {
     }
 
     mutating func payload() -> EventPayload {
-        switch below(27) {
+        switch below(28) {
         case 26: .notification(notificationContent())
+        case 27: .transfer(transferReport())
         case 0: .none
         case 1: .value(data())
         case 2: .advertisement(advertisement())
@@ -386,8 +388,68 @@ extension SeededGenerator {
         snapshot.voipWakeLimitLifted = flag()
         snapshot.scanServices = number()
         snapshot.sdk = SDKVersion(number(), number())
+        snapshot.transfersLeft = number()
+        snapshot.sendsLaunchEvents = flag()
         snapshot.filterChord = Double(instant().nanoseconds)
         snapshot.movedSquare = Double(instant().nanoseconds)
         return snapshot
+    }
+}
+
+extension SeededGenerator {
+    mutating func transferRequest() -> TransferRequest {
+        switch below(8) {
+        case 0: .join(name(), transferConfiguration())
+        case 1: .invalidate(cancels: flag())
+        case 2: .create(number(), transferOrder())
+        case 3: .resume(number(), transferWishes())
+        case 4: .suspend(number())
+        case 5: .cancel(number())
+        case 6: .answer(number(), flag() ? .cancel : .credential(user: text(), password: text()))
+        default: .handledEvents(name())
+        }
+    }
+
+    private mutating func transferConfiguration() -> TransferConfiguration {
+        var configuration = TransferConfiguration()
+        configuration.kind = any()
+        configuration.sendsLaunchEvents = flag()
+        configuration.isDiscretionary = flag()
+        configuration.requestTimeout = optional { $0.span() }
+        configuration.resourceTimeout = optional { $0.span() }
+        configuration.allowsCellular = flag()
+        return configuration
+    }
+
+    private mutating func transferOrder() -> TransferOrder {
+        TransferOrder(any(), url: text(), method: text(), fields: list { $0.httpField() }, file: text())
+    }
+
+    private mutating func httpField() -> HTTPField { HTTPField(text(), text()) }
+
+    private mutating func transferWishes() -> TransferWishes {
+        var wishes = TransferWishes()
+        wishes.earliestBegin = optional { $0.instant() }
+        wishes.bytesToSend = optional { $0.number() }
+        wishes.bytesToReceive = optional { $0.number() }
+        return wishes
+    }
+
+    mutating func transferReport() -> TransferReport {
+        switch below(4) {
+        case 0: .progress(sent: number(), received: number(), expected: optional { $0.number() })
+        case 1:
+            .finished(
+                TransferResponse(
+                    status: number(),
+                    fields: list { $0.httpField() },
+                    sent: number(),
+                    received: number(),
+                    file: text()
+                )
+            )
+        case 2: .failed(TransferFailure(code: signed(), message: text(), reason: optional { $0.any() }))
+        default: .challenge(AuthenticationChallenge(host: text(), realm: text(), scheme: text(), failures: number()))
+        }
     }
 }

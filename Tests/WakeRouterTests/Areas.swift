@@ -13,6 +13,7 @@ extension RandomWorld {
         case 595..<615: sound()
         case 615..<640: plug()
         case 640..<660: glance()
+        case 660..<690: transferSomething()
         default: return false
         }
         return true
@@ -27,6 +28,7 @@ extension RandomWorld {
         if index % 4 < 2 { modes.insert(BackgroundModes([.audio])) }
         if index % 3 != 2 { modes.insert(BackgroundModes([.externalAccessory])) }
         if index % 5 < 3 { modes.insert(BackgroundModes([.voip])) }
+        if index % 2 == 1 || index == 2 { modes.insert(BackgroundModes([.newsstandContent])) }
         return modes
     }
 }
@@ -49,7 +51,8 @@ extension Observer {
         case .accessoryNotifications, .accessorySession:
             decision.snapshot.modes.contains(.externalAccessory) && decision.kind != .accessorySessionOpened
         case .voipSocket, .keepAlive, .voipMode: hasCalls(decision.snapshot)
-        case .notification: false
+        case .notification, .transferSession: false
+        case .transferEvents, .newsstandDownload: true
         default: CentralsObserver.opensWindow(decision, of: app)
         }
     }
@@ -59,6 +62,7 @@ extension Observer {
         switch via.source {
         // The process itself.
         case .voip, .notification: true
+        case .transfer: manager == 0 || app.transferSessions.contains(manager)
         default:
             manager == 0
                 ? app.usesSound || app.managers.contains { $0 >= RandomWorld.locationManagers[0] }

@@ -403,6 +403,7 @@ extension EvidenceObserver {
         case .audio: profile.areas.audio.window
         case .accessory: profile.areas.accessory.window
         case .voip: profile.areas.voip.window
+        case .transfer: profile.areas.transfer.window
         default: profile.areas.bluetooth.window
         }
     }

@@ -51,6 +51,14 @@ struct Observer {
         var calls: [Instant] = []
         /// The notifications of it that the user sees.
         var notices: Set<NameID> = []
+        /// The sessions that its process has joined.
+        var transferSessions: Set<ManagerNumber> = []
+        /// Until when it owes completion handlers, and of which sessions (XFER-10).
+        var owed: [(session: NameID, due: Instant)] = []
+        /// The length of its window.
+        var windowLength = Instant.Span.zero
+        /// The transfers that the source has of it.
+        var transfers: Set<TransferNumber> = []
         /// A debugger exempts it from limits of time (SYS-5).
         var isExempt = false
         /// What is kept for it, and how often.
@@ -224,6 +232,9 @@ struct Observer {
         case .scan, .stopScan, .connect, .cancelConnection, .operate, .watchConnections, .peripheralManager,
             .location, .accessory, .voip, .notification, .measured, .asked:
             break
+        case .transfer(let number, .join): apps[index].transferSessions.insert(number)
+        case .transfer(_, .handledEvents(let session)): noteHandled(session, index)
+        case .transfer: break
         case .audio(let request):
             apps[index].usesSound = true
             switch request {
@@ -242,6 +253,7 @@ struct Observer {
             if apps[index].freezing {
                 apps[index].freezing = false
                 apps[index].windowBegan = now
+                apps[index].windowLength = profile.areas.bluetooth.window
                 apps[index].backgroundSince = now
             }
         case .returned, .suspended, .exited, .launchFailed: break
@@ -408,18 +420,55 @@ struct Observer {
         switch decision.verdict {
         case .resume, .relaunch:
             apps[index].windowBegan = now
+            apps[index].windowLength = window(of: decision)
             apps[index].backgroundSince = now
             countCall(decision, index)
         case .backgroundDeliver:
             endWindow(index)
             guard opensWindow(decision, of: apps[index]) else { break }
-            if apps[index].windowBegan == nil {
-                apps[index].windowBegan = now
-            } else if profile.wakeWindow == .each {
-                apps[index].windowBegan = now
+            let length = window(of: decision)
+            if let began = apps[index].windowBegan {
+                guard profile.wakeWindow == .each,
+                    now.advanced(by: length) > began.advanced(by: apps[index].windowLength)
+                else { break }
                 apps[index].backgroundSince = now
             }
+            apps[index].windowBegan = now
+            apps[index].windowLength = length
         case .foregroundDeliver, .defer, .coalesce, .drop, .deny: break
+        }
+        if decision.snapshot.via == .transferEvents, decision.verdict.delivers {
+            apps[index].backgroundSince = now
+            apps[index].owed.append((decision.subject, now.advanced(by: profile.areas.transfer.window)))
+        }
+    }
+
+    private func window(of decision: Decision) -> Instant.Span {
+        decision.snapshot.via.source == .transfer ? profile.areas.transfer.window : profile.areas.bluetooth.window
+    }
+
+    /// XFER-10: with the last completion handler the wake is over.
+    private mutating func noteHandled(_ session: NameID, _ index: Int) {
+        guard let place = apps[index].owed.firstIndex(where: { $0.session == session }) else { return }
+        apps[index].owed.remove(at: place)
+        if apps[index].owed.isEmpty, apps[index].state == .background { apps[index].windowBegan = nil }
+    }
+
+    /// XFER-1, XFER-5: the source has a transfer once, and none of an app that is barred.
+    private mutating func observe(_ command: TransferCommand) {
+        switch command {
+        case .begin(let app, let transfer, _, _, _, _, _):
+            apps[Int(app.number)].transfers.insert(transfer)
+            if profile.forceQuitBars, apps[Int(app.number)].barred, !apps[Int(app.number)].alive {
+                fail("XFER-5: a transfer of a force-quit app is begun")
+            }
+            if isOff { fail("XFER-1: a transfer begins while the phone is off") }
+        case .suspend(let transfer), .answer(let transfer, _, _):
+            if !apps.contains(where: { $0.transfers.contains(transfer) }) {
+                fail("XFER-1: nobody has transfer \(transfer)")
+            }
+        case .cancel(let transfer):
+            for index in apps.indices { apps[index].transfers.remove(transfer) }
         }
     }
 
@@ -508,7 +557,9 @@ struct Observer {
         case .keep(let app, let event):
             apps[Int(app.number)].kept[event, default: 0] += 1
             apps[Int(app.number)].keptCount += 1
-            if apps[Int(app.number)].keptCount > 2 * 1_024 + 1 { fail("what waits for one app is not bounded") }
+            if apps[Int(app.number)].keptCount > 2 * 1_024 + 1 + TransferRequest.tasksLimit {
+                fail("what waits for one app is not bounded")
+            }
         case .discard(let app, let event): discard(Int(app.number), event)
         case .tell(let app, .managerState(let number, _)), .tell(let app, .restore(let number, _)),
             .tell(let app, .restorePeripheral(let number, _)):
@@ -527,6 +578,7 @@ struct Observer {
         case .command(.accessory(let command)): accessories.observe(command, fail: &violation)
         case .command(.voip(let command)): observe(command)
         case .command(.notification(let command)): observe(command)
+        case .command(.transfer(let command)): observe(command)
         case .command(.peripheralRole(let command)): centrals.observe(command)
         case .refused(_, let fault): tally.faults[Int(fault.rawValue)] += 1
         case .exited(let record): exited(record)
@@ -602,6 +654,8 @@ struct Observer {
         apps[index].backgroundUpdates = []
         apps[index].usesSound = false
         apps[index].windowBegan = nil
+        apps[index].transferSessions = []
+        apps[index].owed = []
     }
 
     private mutating func called(_ index: Int, _ callback: LifecycleCallback, _ state: AppState) {
@@ -647,7 +701,7 @@ struct Observer {
 
     /// Forgets a window whose time is over; one may end unseen, while the app launches.
     private mutating func endWindow(_ index: Int) {
-        if let began = apps[index].windowBegan, now.since(began) >= profile.areas.bluetooth.window {
+        if let began = apps[index].windowBegan, now.since(began) >= apps[index].windowLength {
             apps[index].windowBegan = nil
         }
     }
@@ -661,7 +715,9 @@ struct Observer {
         guard !apps[index].isSounding, !apps[index].isAwaited, !updatesHold(index), !apps[index].isExempt else {
             return
         }
-        let lingers = apps[index].stoppedAt.map { now.since($0) < .seconds(5) } ?? false
+        let lingers =
+            apps[index].stoppedAt.map { now.since($0) < .seconds(5) } ?? false
+            || apps[index].owed.contains { $0.due > now }
         if apps[index].tasks.isEmpty, apps[index].windowBegan == nil, !lingers {
             fail("LIFE-3: app \(index) runs on without a reason")
         }

@@ -13,7 +13,9 @@ struct CentralsObserver {
         switch input {
         case .event(let event), .overflowed(let event):
             if event.kind == .bluetoothPoweredOff { open.removeAll() }
-            if event.request != 0 { open[event.request] = now.advanced(by: Self.patience) }
+            if event.request != 0, event.kind.source == .bluetooth {
+                open[event.request] = now.advanced(by: Self.patience)
+            }
         default: break
         }
     }

@@ -39,6 +39,10 @@ struct RandomWorld {
     /// The notifications that the user sees.
     var notices: [(app: AppID, identifier: NameID)] = []
     var lastSessionManager: ManagerNumber = 1_000
+    /// What the source was asked to transfer and has not ended, newest last.
+    var transfers: [BegunTransfer] = []
+    /// Challenges that apps have not answered, newest last.
+    var lastChallenge: UInt32 = 0
 
     private struct Delivery {
         var app: AppID
@@ -74,6 +78,8 @@ struct RandomWorld {
         if seed % 2 == 0 { profile.areas.audio.silenceLimit = .seconds(10) }
         if seed % 7 == 3 { profile.areas.voip.wakeLimit = nil }
         if seed % 3 == 1 { profile.areas.voip.connectionsLast = .seconds(60) }
+        if seed % 3 == 0 { profile.areas.transfer.backgroundIsDiscretionary = false }
+        if seed % 4 == 3 { profile.areas.transfer.newsstand = true }
         router = Router(profile: profile, passcode: true)
         observer = Observer(profile: profile)
         processes = Array(repeating: Process(), count: Self.appCount)
@@ -139,6 +145,7 @@ struct RandomWorld {
         case 0: for _ in 0..<4 { anyCall(app) }
         case 1, 2: anyLocationEvent(for: app)
         case 3, 4: askSomething(of: app)
+        case 5, 6: transfer(for: app)
         default: anyEvent(for: app)
         }
     }
@@ -276,6 +283,7 @@ struct RandomWorld {
             .command(.audio), .command(.voip):
             break
         case .command(.notification(let command)): see(command)
+        case .command(.transfer(let command)): hand(command)
         }
     }
 
@@ -324,12 +332,15 @@ struct RandomWorld {
 
     private mutating func install(_ index: Int) {
         let bluetooth: BluetoothAuthorization = chance.once(in: 12) ? .denied : .allowed
+        // An update may take the mode away.
+        var modes = Self.modes(of: index)
+        if chance.once(in: 2) { modes.remove(BackgroundModes([.newsstandContent])) }
         let wasInstalled = installed[index]
         installed[index] = true
         let app = AppID(UInt32(index))
         let manifest = AppManifest(
             bundle: NameID(UInt32(index + 1)),
-            modes: Self.modes(of: index),
+            modes: modes,
             exitsOnSuspend: index == 6,
             bluetoothAuthorization: bluetooth,
             accessoryProtocols: Self.protocols(of: index),
@@ -405,6 +416,7 @@ struct RandomWorld {
         if chance.once(in: 5) { return anyVoIPRequest() }
         if chance.once(in: 6) { return anyNotificationRequest() }
         if chance.once(in: 14) { return anyMeasure() }
+        if chance.once(in: 5) { return anyTransferRequest(index) }
         switch chance.below(20) {
         case 0:
             processes[index].lastToken += chance.once(in: 4) ? 0 : 1

@@ -22,6 +22,10 @@ enum Rulebook {
         case .notDuplicate, .beyondDistanceFilter: return .coalesce
         case .bluetoothOn, .deliveryWanted, .notPaused, .sideWanted, .notificationsAsked: return .drop
         case .roomInQueues, .lastsUntilDecided: return .drop
+        // XFER-2: progress is for who watches it.
+        case .transferWakes: return .drop
+        // XFER-2, XFER-7: the result is kept with the session, or there is none yet.
+        case .allTransfersDone, .transferIsOver: return .coalesce
         case .anyoneRegistered, .crossesBoundary, .dwellOver, .beaconIsNew: return .drop
         default: return .deny
         }
@@ -84,6 +88,11 @@ enum Rulebook {
             return profile.areas.voip.legacy == .on
                 || profile.areas.voip.legacy == .bySDK && (1..<10).contains(shown.sdk.major)
         case .voipWakesLeft: return profile.areas.voip.wakeLimit.map { shown.voipWakes < $0 }
+        case .newsstandModePresent: return shown.modes.contains(.newsstandContent)
+        case .sendsLaunchEvents: return shown.sendsLaunchEvents
+        case .allTransfersDone: return shown.transfersLeft == 0
+        case .transferWakes:
+            return decision.kind == .transferEnded || decision.kind == .transferChallenged ? true : nil
         case .appInFront: return shown.state == .active || shown.state == .inactive
         case .scanHasMode: return shown.modes.contains(.bluetoothCentral)
         case .scanNamesServices: return shown.scanServices > 0

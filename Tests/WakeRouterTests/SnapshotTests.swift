@@ -39,6 +39,8 @@ struct SnapshotTests {
             && left.accessory.apps == right.accessory.apps && left.accessory.connected == right.accessory.connected
             && left.accessory.lastSession == right.accessory.lastSession && left.voip.apps == right.voip.apps
             && left.notification.apps == right.notification.apps
+            && left.transfer.apps == right.transfer.apps && left.transfer.lastTransfer == right.transfer.lastTransfer
+            && left.transfer.isOff == right.transfer.isOff
     }
 
     private func isSame(_ left: BluetoothArea, _ right: BluetoothArea) -> Bool {

@@ -10,7 +10,7 @@ struct Tally {
         + [
             "beginTask", "endTask", "done", "createManager", "releaseManager", "scan", "stopScan", "connect",
             "cancelConnection", "operate", "peripheralManager", "watchConnections", "location",
-            "accessory", "voip", "audio", "notification", "measured", "asked",
+            "accessory", "voip", "audio", "notification", "measured", "asked", "transfer",
         ]
         + ["launched", "returned", "suspended", "suspensionRefused", "exited", "launchFailed"]
 
@@ -45,7 +45,7 @@ struct Tally {
         let phone = 9
         let user = phone + PhoneChange.allCases.count
         let request = user + UserAction.allCases.count
-        let report = request + 19
+        let report = request + 20
         switch input {
         case .timeReached: return 0
         case .install: return 1
@@ -77,6 +77,7 @@ struct Tally {
         case .request(_, .notification): return request + 16
         case .request(_, .measured): return request + 17
         case .request(_, .asked): return request + 18
+        case .request(_, .transfer): return request + 19
         case .process(_, .launched): return report
         case .process(_, .returned): return report + 1
         case .process(_, .suspended): return report + 2

@@ -34,8 +34,8 @@ package enum Action: Hashable, Sendable {
     /// where the phone is (LOC-10); recorded.
     case alert(AppID, EventKind, subject: NameID, EventID)
     /// The router found something: take it as the next input, in the same transaction, with the payload given, or with
-    /// that of the input at hand when none is given and it is the event's parent, or with what stands of its kind. A replay
-    /// has it in its inputs already.
+    /// that of the input at hand when none is given and it is the event's parent, with that of the parent where it is one
+    /// of the same kind that is kept, or with what stands of its kind. A replay has it in its inputs already.
     indirect case raise(WakeEvent, EventPayload)
     /// The router did something by a rule that is no verdict; recorded. The event is the one that led to it, if any.
     case did(AppID, Deed, subject: NameID = .none, EventID = .none)

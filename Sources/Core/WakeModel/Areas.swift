@@ -38,6 +38,11 @@ public enum Registration: UInt8, Worded, Codable, Sendable {
     /// The voip mode alone (VOIP-4, VOIP-5).
     case voipMode
     case notification
+    /// A session that the app's process has joined.
+    case transferSession
+    /// A session that no process of the app has joined, or whose app sleeps (XFER-2).
+    case transferEvents
+    case newsstandDownload
 
     /// The source whose events it makes an app hear of; of none, Bluetooth.
     @inlinable
@@ -51,13 +56,14 @@ public enum Registration: UInt8, Worded, Codable, Sendable {
         case .accessoryNotifications, .accessorySession: .accessory
         case .voipSocket, .keepAlive, .voipMode: .voip
         case .notification: .notification
+        case .transferSession, .transferEvents, .newsstandDownload: .transfer
         }
     }
 
     /// The rule that gives a wake by it its time; nil where no app is woken by it.
     package var windowRule: RuleID? {
         switch self {
-        case .none, .notification: nil
+        case .none, .notification, .transferSession: nil
         case .manager, .scan, .pendingConnect, .connection, .subscription, .operation, .watchedConnection: .btc1
         case .publishedService: .btp1
         case .standardUpdates, .significantChange, .visits, .region, .beaconRegion, .ranging, .answer: .loc8
@@ -65,6 +71,8 @@ public enum Registration: UInt8, Worded, Codable, Sendable {
         case .accessoryNotifications, .accessorySession: .ea2
         case .keepAlive: .voip3
         case .voipSocket, .voipMode: .voip1
+        case .transferEvents: .xfer10
+        case .newsstandDownload: .news2
         }
     }
 }
@@ -151,6 +159,8 @@ package enum AppRequest: Hashable, Codable, Sendable {
     case accessory(ManagerNumber, AccessoryRequest)
     case voip(VoIPRequest)
     case notification(NotificationRequest)
+    /// The number of the session that asks, from the same counter as those of managers; 0 where none does.
+    case transfer(ManagerNumber, TransferRequest)
     /// What is measured of its process (MEM-3, CPU-1, RESP-1 to RESP-4).
     case measured(ProcessMeasure)
     case asked(TimeQuestion)
@@ -239,6 +249,7 @@ package enum SourceCommand: Hashable, Sendable {
     case accessory(AccessoryCommand)
     case voip(VoIPCommand)
     case notification(NotificationCommand)
+    case transfer(TransferCommand)
 }
 
 /// What an app, or one of its managers, is told that is no event.
@@ -291,6 +302,7 @@ package enum EventPayload: Hashable, Codable, Sendable {
     case accessory(Accessory)
     case accessoryFailure(AccessoryFailure)
     case notification(NotificationContent)
+    case transfer(TransferReport)
 }
 
 /// Why a request of an app changed nothing.
@@ -325,6 +337,15 @@ package enum RequestFault: UInt8, Worded, Sendable {
     /// A keep-alive period under the minimum (VOIP-3).
     case keepAliveTooShort
     case voipModeMissing
+    /// The process has a session with that identifier already (XFER-3).
+    case duplicateSession
+    /// Of an unknown number, or one that another task of the session has.
+    case unknownTransfer
+    case duplicateTransfer
+    /// A task that does not outlive the process that asks for it (XFER-9).
+    case notFromFile
+    /// Newsstand's downloads without the mode (NEWS-2).
+    case newsstandModeMissing
 }
 
 /// What each area has of its own in a profile.
@@ -335,12 +356,14 @@ package struct AreaFigures: Hashable, Codable, Sendable {
     package var accessory = AccessoryFigures()
     package var voip: VoIPFigures
     package var notification = NotificationFigures()
+    package var transfer: TransferFigures
     package var citizen = CitizenFigures()
 
     init(ios version: Int) {
         bluetooth = BluetoothFigures(ios: version)
         location = LocationFigures(ios: version)
         voip = VoIPFigures(ios: version)
+        transfer = TransferFigures(ios: version)
     }
 }
 
@@ -349,5 +372,5 @@ extension ProfileSetting {
     package static let all: [ProfileSetting] =
         life + LocationFigures.launches + boot + tasks + LocationFigures.settings + AudioFigures.settings
         + VoIPFigures.settings + AccessoryFigures.settings + BluetoothFigures.settings + NotificationFigures.settings
-        + CitizenFigures.settings
+        + CitizenFigures.settings + TransferFigures.settings
 }

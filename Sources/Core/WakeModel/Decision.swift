@@ -133,6 +133,10 @@ package struct AppSnapshot: Hashable, Codable, Sendable {
     package var voipWakeLimitLifted: Bool = false
     /// The user has turned off Background App Refresh for this app (PWR-3).
     package var refreshRefused: Bool = false
+    /// Of a transfer: how many others of its session are under way (XFER-2).
+    package var transfersLeft: UInt16 = 0
+    /// Of a transfer: the session's sessionSendsLaunchEvents (XFER-2).
+    package var sendsLaunchEvents: Bool = false
     /// Whether a debugger is attached, and exempts it from limits of time (SYS-5).
     package var debugger: Debugger = .none
 

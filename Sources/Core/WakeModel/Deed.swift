@@ -134,4 +134,34 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case endedForProcessorTime
     /// A bundle was refused, and nothing of it stays (MODE-3).
     case refusedBundle
+    /// The system goes on with the app's transfers (XFER-1).
+    case carriedOnTransfers
+    /// A session that was made again was joined to its tasks (XFER-3).
+    case joinedSession
+    /// The force quit cancelled the app's transfers (XFER-5).
+    case cancelledTransfers
+    /// A discretionary transfer waits for charger, Wi-Fi and rest (XFER-6).
+    case heldForGoodMoment
+    /// What the app created in the background is discretionary (XFER-6).
+    case treatedAsDiscretionary
+    /// A transfer waits for its earliestBeginDate (XFER-7).
+    case heldForBeginDate
+    /// A transfer took longer than timeoutIntervalForResource (XFER-7).
+    case timedOutTransfer
+    /// A request is tried again (XFER-7).
+    case retriedTransfer
+    /// A transfer of the background waits for the resume rate limiter (XFER-8).
+    case heldForResumes
+    /// The next transfer of the background waits longer (XFER-8).
+    case lengthenedResumeDelay
+    /// The URL is neither HTTP nor HTTPS (XFER-9).
+    case refusedScheme
+    /// What is no download and no upload of a file does not outlive its process (XFER-9).
+    case refusedTransfer
+    /// A broken transfer goes on where it stopped (XFER-9).
+    case resumedTransfer
+    /// The completion handler of a session was never called (XFER-10).
+    case endedForTransferHandler
+    /// Low Power Mode pauses a discretionary transfer (PWR-2).
+    case pausedForLowPower
 }

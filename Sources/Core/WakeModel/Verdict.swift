@@ -93,6 +93,16 @@ public enum Reason: UInt8, CaseIterable, Sendable {
     case notificationInFront
     /// The user tapped a notification.
     case tapped
+    case newsstandModeMissing
+    case newsstandDone
+    case progressWakesNobody
+    case launchEventsOff
+    case sessionNotDone
+    case sessionDone
+    /// What was kept with a session is told to the process that joined it.
+    case sessionJoined
+    case challengeWakes
+    case transferRetried
 }
 
 /// One question of a decision, in the order of the rulebook; several may belong to one rule.
@@ -125,6 +135,11 @@ public enum Check: UInt8, CaseIterable, Sendable {
     case socketsWatched
     case voipModePresent
     case voipWakesLeft
+    case newsstandModePresent
+    case transferWakes
+    case sendsLaunchEvents
+    case allTransfersDone
+    case transferIsOver
     case accessoryModePresent
     case protocolListed
     case notificationsAsked

@@ -9,6 +9,7 @@ struct Areas: Codable {
     var voip = VoIPArea()
     var notification = NotificationArea()
     var citizen = CitizenArea()
+    var transfer = TransferArea()
 
     init(bluetoothOn: Bool) {
         bluetooth.isOn = bluetoothOn
@@ -25,6 +26,7 @@ struct Areas: Codable {
         voip.apps.put(.init(), at: place)
         notification.apps.put(.init(), at: place)
         citizen.apps.put(.init(), at: place)
+        transfer.apps.put(.init(), at: place)
     }
 
     /// The next instant at which something about no app is due; the distant future when nothing is.
@@ -35,7 +37,11 @@ struct Areas: Codable {
     func due(of app: AppID) -> Instant {
         min(
             min(bluetooth.due(of: app), location.due(of: app), audio.due(of: app)),
-            min(accessory.due(of: app), voip.due(of: app), min(notification.due(of: app), citizen.due(of: app)))
+            min(
+                accessory.due(of: app),
+                voip.due(of: app),
+                min(notification.due(of: app), citizen.due(of: app), transfer.due(of: app))
+            )
         )
     }
 
@@ -44,7 +50,7 @@ struct Areas: Codable {
     func lingers(_ app: AppID) -> Instant? {
         let until = max(
             max(bluetooth.lingers(app), location.lingers(app), audio.lingers(app)),
-            max(accessory.lingers(app), voip.lingers(app))
+            max(accessory.lingers(app), voip.lingers(app), transfer.lingers(app))
         )
         return until == .zero ? nil : until
     }
@@ -63,10 +69,11 @@ struct Areas: Codable {
     func isConsistent(apps count: Int) -> Bool {
         [
             bluetooth.apps.count, location.apps.count, audio.apps.count, accessory.apps.count, voip.apps.count,
-            notification.apps.count, citizen.apps.count,
+            notification.apps.count, citizen.apps.count, transfer.apps.count,
         ]
         .allSatisfy { $0 == count } && bluetooth.isConsistent && location.isConsistent && audio.isConsistent
             && accessory.isConsistent && voip.isConsistent && notification.isConsistent && citizen.isConsistent
+            && transfer.isConsistent
     }
 
     /// Whether the user is in a telephone call.
@@ -105,7 +112,8 @@ extension Router {
         case .accessory: AccessoryArea.self
         case .voip: VoIPArea.self
         case .notification: NotificationArea.self
-        case .push, .transfer, .task, .system: preconditionFailure("no area reports events of \(source)")
+        case .transfer: TransferArea.self
+        case .push, .task, .system: preconditionFailure("no area reports events of \(source)")
         }
     }
 
@@ -119,6 +127,7 @@ extension Router {
         tell(VoIPArea.self, &self)
         tell(NotificationArea.self, &self)
         tell(CitizenArea.self, &self)
+        tell(TransferArea.self, &self)
     }
 
     /// Asks every area, in order.
@@ -131,6 +140,7 @@ extension Router {
         ask(VoIPArea.self)
         ask(NotificationArea.self)
         ask(CitizenArea.self)
+        ask(TransferArea.self)
     }
 
     /// Tells every area of a step in the life of an app.
@@ -163,7 +173,8 @@ extension Router {
         case .accessory: decide(event, for: interest, by: AccessoryArea.self, supersedes, restarted)
         case .voip: decide(event, for: interest, by: VoIPArea.self, supersedes, restarted)
         case .notification: decide(event, for: interest, by: NotificationArea.self, supersedes, restarted)
-        case .push, .transfer, .task, .system: preconditionFailure("no area decides on \(interest.via)")
+        case .transfer: decide(event, for: interest, by: TransferArea.self, supersedes, restarted)
+        case .push, .task, .system: preconditionFailure("no area decides on \(interest.via)")
         }
     }
 }

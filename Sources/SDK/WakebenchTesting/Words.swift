@@ -70,6 +70,11 @@ extension Wakebench {
         case voipAfterExit = "voip-after-exit"
         case notificationDue = "notification-due"
         case notificationTapped = "notification-tapped"
+        case transferEnded = "transfer-ended"
+        case transferChallenged = "transfer-challenged"
+        case transferProgressed = "transfer-progressed"
+        case transferWaiting = "transfer-waiting"
+        case transferEventsFinished = "transfer-events-finished"
     }
 
     /// What an app was given of an event.
@@ -156,6 +161,15 @@ extension Wakebench {
         case shownBySystem = "ShownBySystem"
         case notificationInFront = "NotificationInFront"
         case tapped = "Tapped"
+        case newsstandModeMissing = "NewsstandModeMissing"
+        case newsstandDone = "NewsstandDone"
+        case progressWakesNobody = "ProgressWakesNobody"
+        case launchEventsOff = "LaunchEventsOff"
+        case sessionNotDone = "SessionNotDone"
+        case sessionDone = "SessionDone"
+        case sessionJoined = "SessionJoined"
+        case challengeWakes = "ChallengeWakes"
+        case transferRetried = "TransferRetried"
     }
 
     /// How a process came to its end.
