@@ -208,6 +208,7 @@ let package = Package(
         ),
 
         room("WakeNotification", on: "EventSources", uses: ["WakeModel", "WakePorts"]),
+        room("WakeBackgroundTransfer", on: "EventSources", uses: ["WakeModel", "WakePorts", "WakeDevices"]),
 
         // Bench
         room(
@@ -224,7 +225,7 @@ let package = Package(
                 "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
                 "WakeProcesses", "WakeVirtualTime", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio",
                 "WakeExternalAccessory",
-                "WakeReports", "WakeVoIP", "WakeNotification",
+                "WakeReports", "WakeVoIP", "WakeNotification", "WakeBackgroundTransfer",
             ]
         ),
 
@@ -416,6 +417,10 @@ let package = Package(
                 "WakeDevices", "WakeSystem", "WakeBus", "WakeBlueZ", "WakeUdev",
             ],
             resources: [.copy("Plugging")]
+        ),
+        tests(
+            "WakeBackgroundTransferTests",
+            uses: ["WakeModel", "WakeBackgroundTransfer", "WakePorts", "WakeDevices"]
         ),
         tests("WakeNotificationTests", uses: ["WakeModel", "WakeNotification", "WakePorts"]),
         tests("WakeVoIPTests", uses: ["WakeVoIP", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]),

@@ -67,6 +67,11 @@ enum FloorPlan {
         ),
 
         Room(name: "WakeNotification", floor: "EventSources", imports: ["WakeModel", "WakePorts"]),
+        Room(
+            name: "WakeBackgroundTransfer",
+            floor: "EventSources",
+            imports: ["WakeModel", "WakePorts", "WakeDevices"]
+        ),
 
         Room(name: "WakeReports", floor: "Bench", imports: ["WakeModel", "WakeJSON"], foundation: true),
         Room(
@@ -76,7 +81,7 @@ enum FloorPlan {
                 "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
                 "WakeProcesses", "WakeVirtualTime", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio",
                 "WakeExternalAccessory",
-                "WakeReports", "WakeVoIP", "WakeNotification",
+                "WakeReports", "WakeVoIP", "WakeNotification", "WakeBackgroundTransfer",
             ]
         ),
 

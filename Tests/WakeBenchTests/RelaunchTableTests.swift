@@ -20,6 +20,9 @@ struct RelaunchTableTests {
         ("audio", "NNNNN", "NNNNN", "NNNNN"),
         ("external accessory", "NNNNN", "NNNNN", "NNNNN"),
         ("VoIP socket", "YYN?Y", "YYN?Y", "YYN?Y"),
+        ("background URLSession", "YYNNY", "YYNNY", "YYNNY"),
+        // The fact is of iOS 5 to 12; from 13 on there is no Newsstand.
+        ("Newsstand download", "YYNNY", "NNNNN", "NNNNN"),
     ]
 
     @Test(

@@ -449,6 +449,19 @@ struct TransferRuleTests {
         #expect(phone.begun == [2])
     }
 
+    @Test("XFER-8: an app that the user launched is told of its session, and its wait is not raised")
+    func launchedByHand() {
+        var phone = Phone()
+        let app = phone.terminatedDownloader()
+        phone.user(.launch, app)
+        phone.report(app, .launched)
+        phone.end(app)
+        #expect(phone.verdicts == [.foregroundDeliver])
+        #expect(phone.reasons == [.sessionDone])
+        #expect(phone.receivers == [0])
+        #expect(!phone.has(.lengthenedResumeDelay))
+    }
+
     // MARK: What is taken
 
     @Test(

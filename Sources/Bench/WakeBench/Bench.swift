@@ -291,6 +291,8 @@ package final class Bench {
         var payload = payload
         if payload == .none, event.parent != .none, event.parent == item.input.event?.id {
             payload = item.payload
+        } else if payload == .none, let parent = kept[event.parent], parent.event.kind == event.kind {
+            payload = parent.payload
         } else if payload == .none {
             payload = standing.payload(of: event)
         }

@@ -23,6 +23,7 @@ extension RunFolder {
         guard hasJournal || hasLog else { return }
         if hasJournal { try requireFinished(folder.journal) } else { try requireUnused(folder.journal) }
         remove("apps", in: opened.number)
+        remove("transfers", in: opened.number)
         // The journal goes last: until then the folder is known for what it is.
         for name in names { unsafe unlinkat(opened.number, name, 0) }
     }

@@ -9,6 +9,7 @@ package final class ScriptedAppHost: AppHost {
         case endReaction(ScriptedApp.Ending)
         case endTask(UInt64)
         case returned(LifecycleCallback)
+        case ask(AppRequest)
     }
 
     /// What one app does, and where its present process stands.
@@ -37,6 +38,11 @@ package final class ScriptedAppHost: AppHost {
         /// The number of its next session, and what it writes to those that are being opened.
         var nextSession: ManagerNumber = 0
         var writes: [ManagerNumber: [UInt8]] = [:]
+        /// The number of the last task of each session, and how many of its following ones were begun, by place.
+        var lastTask: [Int: TransferTaskNumber] = [:]
+        var followed: [Int: Int] = [:]
+        /// The user launched its present process.
+        var wasLaunchedByHand = false
 
         init(script: ScriptedApp, devices all: [NameID]) {
             self.script = script
@@ -52,6 +58,8 @@ package final class ScriptedAppHost: AppHost {
     let names: NameTable
     let profile: Profile
     var apps: [AppID: App] = [:]
+    /// When it was last told of anything.
+    var now = Instant.zero
     private var errands = TimedQueue<(app: AppID, generation: UInt32, errand: Errand)>()
 
     package init(names: NameTable, profile: Profile) {
@@ -74,7 +82,9 @@ package final class ScriptedAppHost: AppHost {
     // MARK: The process
 
     package func launch(_ app: AppID, generation: UInt32, state: AppState, cause: LaunchCause?, at now: Instant) {
+        self.now = max(self.now, now)
         apps[app]!.generation = generation
+        apps[app]!.wasLaunchedByHand = state != .background
         apps[app]!.running = true
         apps[app]!.frozen = false
         apps[app]!.nextToken = 1
@@ -128,6 +138,7 @@ package final class ScriptedAppHost: AppHost {
 
     package func deliver(_ delivery: AppDelivery, to app: AppID, at now: Instant) {
         guard apps[app]!.running else { return }
+        self.now = max(self.now, now)
         for area in Areas.rows where area.source == delivery.event.kind.source {
             area.delivered(delivery, to: app, in: self)
         }
@@ -140,6 +151,12 @@ package final class ScriptedAppHost: AppHost {
 
     func request(_ request: AppRequest, from app: AppID) {
         say(app, .request(request))
+    }
+
+    /// An app asks for something some time later.
+    func ask(_ asked: AppRequest, of app: AppID, at instant: Instant) {
+        if instant <= now { return request(asked, from: app) }
+        add(.ask(asked), of: app, at: instant)
     }
 
     /// A step has an app say something; one that does not run says nothing.
@@ -180,6 +197,7 @@ package final class ScriptedAppHost: AppHost {
         switch errand {
         case .endTask(let token): request(.endTask(token: token), from: app)
         case .returned(let callback): say(app, .report(.returned(callback)))
+        case .ask(let asked): request(asked, from: app)
         case .endReaction(.end): request(.done, from: app)
         case .endReaction(.nothing), .endReaction(.hang): break
         case .endReaction(.exit):

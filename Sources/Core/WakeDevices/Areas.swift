@@ -12,10 +12,11 @@ package enum DeviceFile: Hashable, Sendable {
     case callServer(CallServer)
     case accessory(ExternalAccessory)
     case audio(AudioDevice)
+    case transferServer(TransferServer)
 
     static let kinds: [any Device.Type] = [
         BluetoothPeripheral.self, BluetoothCentral.self, Beacon.self, LocationTrack.self, CallServer.self,
-        ExternalAccessory.self, AudioDevice.self,
+        ExternalAccessory.self, AudioDevice.self, TransferServer.self,
     ]
 
     var device: any Device {
@@ -27,6 +28,7 @@ package enum DeviceFile: Hashable, Sendable {
         case .callServer(let device): device
         case .accessory(let device): device
         case .audio(let device): device
+        case .transferServer(let device): device
         }
     }
 }
@@ -61,12 +63,14 @@ package struct AreaUses: Hashable, Sendable {
     package var voip: ScriptedApp.VoIPUse?
     /// What it has the user notified of.
     package var notifications: ScriptedApp.NotificationUse?
+    /// What it has transferred for it.
+    package var transfers: ScriptedApp.TransferUse?
     /// What is measured of its process.
     package var measures: [ProcessMeasure] = []
 
     static let keys = [
         "restore-identifier", "uses", "scan", "peripheral", "accessory-setup", "accessory", "location", "audio", "voip",
-        "notifications", "process",
+        "notifications", "transfers", "process",
     ]
 
     /// What the members of an app's entry share.
@@ -81,6 +85,7 @@ package struct AreaUses: Hashable, Sendable {
         }
         audio = try fields.value("audio", ScriptedApp.AudioUse.init)
         notifications = try fields.value("notifications", ScriptedApp.NotificationUse.init)
+        transfers = try fields.value("transfers", ScriptedApp.TransferUse.init)
         measures = try fields.value("process", ScriptedApp.process) ?? []
     }
 
@@ -173,6 +178,8 @@ package enum Verb: Hashable, Sendable {
     case notifications(apps: [Int], ScriptedApp.NotificationAct)
     /// What scripted apps do with what they share with others, and what they ask about it.
     case process(apps: [Int], [AppRequest])
+    /// Apps ask something of a session.
+    case transfer(apps: [Int], session: String, ScriptedApp.TransferAct)
     /// A line for the timeline.
     case note(String)
 }
@@ -181,6 +188,7 @@ extension ScenarioReading {
     /// What a step of any area can do.
     static var areaVerbs: [StepVerb] {
         bluetoothVerbs + locationVerbs + accessoryVerbs + soundVerbs + callVerbs + notificationVerbs + processVerbs
+            + transferVerbs
     }
 
     /// What `authorize` may decide, by its key.
@@ -192,5 +200,5 @@ extension ScenarioReading {
     }
 
     /// Keys of a scenario that are settings of the profile whose names begin so.
-    static let settingPrefixes = ["voip", "notification", "memory", "processor"]
+    static let settingPrefixes = ["voip", "notification", "memory", "processor", "transfer"]
 }

@@ -18,6 +18,7 @@ struct Areas {
             AccessoryArea.self,
             VoIPArea.self,
             NotificationArea.self,
+            TransferArea.self,
         ]
     }
 
@@ -38,6 +39,7 @@ struct Areas {
     let accessory: AccessoryArea
     let voip: VoIPArea
     let notification: NotificationArea
+    let transfer: TransferArea
 
     /// In the order of ``rows``.
     let all: [any Area]
@@ -61,6 +63,7 @@ struct Areas {
             }
             voip = VoIPArea(setup)
             notification = NotificationArea(setup)
+            transfer = TransferArea(setup)
         } catch {
             throw CommandFailure(.internal, error.description)
         }
@@ -71,6 +74,7 @@ struct Areas {
             accessory,
             voip,
             notification,
+            transfer,
         ]
         sources = all.flatMap(\.sources)
     }
@@ -89,6 +93,7 @@ extension ProcessAppHost {
         case .accessory(let manager, let request): heard(request, manager: manager, from: app)
         case .voip(let request): heard(request, with: &descriptors, from: app)
         case .notification(let request): heard(request, from: app)
+        case .transfer(let manager, let request): heard(request, manager: manager, from: app)
         case .hello, .launched, .acknowledge, .done, .beginTask, .endTask, .timeRemaining, .signpost: break
         }
     }
@@ -99,7 +104,7 @@ extension WireDeliveryBody {
     /// before or after its launch, by chance.
     var waitsForLaunch: Bool {
         switch self {
-        case .location, .voip, .notification: true
+        case .location, .voip, .notification, .transfer: true
         default: false
         }
     }

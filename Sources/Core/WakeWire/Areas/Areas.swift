@@ -38,6 +38,8 @@ package enum AppMessage: Equatable, Sendable {
     case voip(WireVoIPRequest)
     /// A request about the notifications of the app.
     case notification(WireNotificationRequest)
+    /// A request to a session of background transfers.
+    case transfer(manager: UInt32, WireTransferRequest)
 }
 
 extension AppMessage {
@@ -51,6 +53,7 @@ extension AppMessage {
             + WireAccessoryRequest.blanks.map { .accessory(manager: 0, $0) }
             + WireVoIPRequest.blanks.map { .voip($0) }
             + WireNotificationRequest.blanks.map { .notification($0) }
+            + WireTransferRequest.blanks.map { .transfer(manager: 0, $0) }
     }
 
     /// The word of a request to an area; empty for what is none.
@@ -64,6 +67,7 @@ extension AppMessage {
         case .accessory(_, let request): request.word
         case .voip(let request): request.word
         case .notification(let request): request.word
+        case .transfer(_, let request): request.word
         case .hello, .launched, .acknowledge, .done, .beginTask, .endTask, .timeRemaining, .signpost: ""
         }
     }
@@ -89,6 +93,8 @@ extension AppMessage {
             self = try .accessory(manager: coder.field("manager", manager, .whole), coder.coded(request))
         case .voip(let request): self = try .voip(coder.coded(request))
         case .notification(let request): self = try .notification(coder.coded(request))
+        case .transfer(let manager, let request):
+            self = try .transfer(manager: coder.field("manager", manager, .whole), coder.coded(request))
         case .hello, .launched, .acknowledge, .done, .beginTask, .endTask, .timeRemaining, .signpost: break
         }
     }
@@ -143,6 +149,8 @@ package struct WireReply: Equatable, Sendable {
     package var granted: Bool?
     /// Notifications of the app, as many as a packet holds.
     package var notifications: WireNotifications?
+    /// The tasks of a session that was made again, at most ``WireLimits/transfersListed``.
+    package var transfers: [WireTransferTask]?
 
     /// An answer; without arguments it only says that the request was heard.
     package init(
@@ -155,7 +163,8 @@ package struct WireReply: Equatable, Sendable {
         accessories: [Accessory]? = nil,
         granted: Bool? = nil,
         audio: WireAudioStatus? = nil,
-        notifications: WireNotifications? = nil
+        notifications: WireNotifications? = nil,
+        transfers: [WireTransferTask]? = nil
     ) {
         self.failure = failure
         self.seconds = seconds
@@ -167,6 +176,7 @@ package struct WireReply: Equatable, Sendable {
         self.accessories = accessories
         self.granted = granted
         self.notifications = notifications
+        self.transfers = transfers
     }
 }
 
@@ -184,6 +194,7 @@ extension WireReply: Coded {
         try coder.field("audio", of: &audio, .object)
         try coder.field("accessories", of: &accessories, .list())
         try coder.field("notifications", of: &notifications, .object)
+        try coder.field("transfers", of: &transfers, .list())
     }
 }
 
@@ -205,6 +216,8 @@ package enum WireDeliveryBody: Equatable, Sendable {
     case voip(WireVoIPEvent)
     /// A notification is due, or was tapped.
     case notification(WireNotificationEvent)
+    /// Something happened to a background transfer, or its session.
+    case transfer(WireTransferEvent)
     /// A channel of the manager has something to read, or its end; the app finds it on the channel's own socket.
     case channelData
 }
@@ -219,6 +232,7 @@ extension WireDeliveryBody: CodedByWord {
         blanks += WireAccessoryEvent.blanks.map { .accessory($0) }
         blanks += WireVoIPEvent.blanks.map { .voip($0) }
         blanks += WireNotificationEvent.blanks.map { .notification($0) }
+        blanks += WireTransferEvent.blanks.map { .transfer($0) }
         return table(blanks)
     }()
 
@@ -232,6 +246,7 @@ extension WireDeliveryBody: CodedByWord {
         case .accessory(let event): event.word
         case .voip(let event): event.word
         case .notification(let event): event.word
+        case .transfer(let event): event.word
         case .channelData: "channel.data"
         }
     }
@@ -247,6 +262,7 @@ extension WireDeliveryBody: CodedByWord {
         case .accessory(let event): self = try .accessory(coder.coded(event))
         case .voip(let event): self = try .voip(coder.coded(event))
         case .notification(let event): self = try .notification(coder.coded(event))
+        case .transfer(let event): self = try .transfer(coder.coded(event))
         case .channelData: break
         }
     }
@@ -260,6 +276,7 @@ extension WireDeliveryBody {
             case .location: .location
             case .voip: .voip
             case .notification: .notification
+            case .transfer: .transfer
             case .accessory: .accessory
             default: .bluetooth
             }

@@ -1,0 +1,154 @@
+import WakeModel
+import WakePorts
+import WakeWire
+
+extension TransferArea {
+    static func told(_ delivery: AppDelivery, to app: AppID, through host: ProcessAppHost) -> ToldEvent? {
+        guard let event = host.translation.transferEvent(delivery) else { return nil }
+        var told = ToldEvent(.transfer(event), of: delivery)
+        if case .events = event { told.callback = "handleEventsForBackgroundURLSession" }
+        return told
+    }
+
+    static func names(in message: AppMessage) -> [String] {
+        guard case .transfer(_, .join(_, let session)) = message else { return [] }
+        return [session.identifier]
+    }
+
+    static func refuse(_ message: AppMessage, because text: String, to app: AppID, by host: ProcessAppHost) {
+        guard case .transfer(_, .join(let id, _)) = message else { return }
+        host.reply(id, WireReply(transfers: []), to: app)
+    }
+}
+
+/// The transfers of real apps.
+extension ProcessAppHost {
+    /// A request about transfers; the tasks of a session that is made again are told here, since the app waits for them.
+    func heard(_ request: WireTransferRequest, manager: ManagerNumber, from app: AppID) {
+        let asked: TransferRequest
+        switch request {
+        case .join(let id, let session):
+            let identifier = translation.names.intern(session.identifier)
+            let tasks = surroundings?.view.transferTasks(of: app, in: identifier) ?? []
+            let told = tasks.prefix(WireLimits.transfersListed).map { WireTransferTask($0.number, $0.order) }
+            reply(id, WireReply(transfers: Array(told)), to: app)
+            asked = .join(identifier, TransferConfiguration(session))
+        case .invalidate(let cancels): asked = .invalidate(cancels: cancels)
+        case .create(let task): asked = .create(task.task, TransferOrder(task))
+        case .resume(let task, let earliest, let bytesToSend, let bytesToReceive):
+            var wishes = TransferWishes()
+            wishes.earliestBegin = earliest.flatMap { surroundings?.view.instant(of: $0) }
+            (wishes.bytesToSend, wishes.bytesToReceive) = (bytesToSend, bytesToReceive)
+            asked = .resume(task, wishes)
+        case .suspend(let task): asked = .suspend(task)
+        case .cancel(let task): asked = .cancel(task)
+        case .answer(let task, .credential, let user, let password):
+            asked = .answer(task, .credential(user: user, password: password))
+        case .answer(let task, .defaultHandling, _, _): asked = .answer(task, .defaultHandling)
+        case .answer(let task, .cancel, _, _): asked = .answer(task, .cancel)
+        case .handled(let session):
+            guard let identifier = translation.names.known(session) else {
+                return fault("calls the completion handler of \(session), which it has no session of", app)
+            }
+            asked = .handledEvents(identifier)
+        }
+        say(app, .request(.transfer(manager, asked)))
+    }
+}
+
+extension WireTranslation {
+    /// What an app reads of an event of its transfers; nil for one that came without it.
+    func transferEvent(_ delivery: AppDelivery) -> WireTransferEvent? {
+        // What is for the process itself says no more than that its session has something for it.
+        if delivery.manager == 0 { return .events(session: names.text(delivery.event.subject)) }
+        let task = delivery.event.transferTask
+        switch (delivery.event.kind, delivery.payload) {
+        case (.transferEnded, .transfer(.finished(let response))):
+            return .finished(
+                task: task,
+                status: response.status,
+                headers: response.fields.prefix(WireLimits.headerFields).compactMap(WireHTTPField.init),
+                sent: response.sent,
+                received: response.received,
+                file: response.file
+            )
+        case (.transferEnded, .transfer(.failed(let failure))):
+            return .failed(
+                task: task,
+                code: failure.code,
+                message: WireLimits.cut(failure.message),
+                reason: failure.reason?.rawValue
+            )
+        case (.transferEnded, _):
+            // Its result did not outlive the bench.
+            return .failed(task: task, code: -1, message: "unknown error", reason: nil)
+        case (.transferChallenged, .transfer(.challenge(let challenge))):
+            return .challenged(
+                task: task,
+                host: WireLimits.cut(challenge.host),
+                realm: WireLimits.cut(challenge.realm),
+                scheme: WireLimits.cut(challenge.scheme),
+                failures: challenge.failures
+            )
+        case (.transferProgressed, .transfer(.progress(let sent, let received, let expected))):
+            return .progress(task: task, sent: sent, received: received, expected: expected)
+        case (.transferWaiting, _): return .waiting(task: task)
+        case (.transferEventsFinished, _): return .eventsFinished
+        default: return nil
+        }
+    }
+}
+
+extension WireLimits {
+    /// As much of a text as a field of a header may have.
+    fileprivate static func cut(_ text: String) -> String {
+        text.utf8.count <= headerBytes ? text : String(text.prefix(headerBytes / 4))
+    }
+}
+
+extension WireHTTPField {
+    /// Nil for a field that is too long to be told.
+    fileprivate init?(_ field: HTTPField) {
+        guard field.name.utf8.count <= WireLimits.headerBytes, field.value.utf8.count <= WireLimits.headerBytes else {
+            return nil
+        }
+        self.init(name: field.name, value: field.value)
+    }
+}
+
+extension WireTransferTask {
+    fileprivate init(_ number: TransferTaskNumber, _ order: TransferOrder) {
+        self.init(
+            task: number,
+            kind: order.kind,
+            url: order.url
+        )
+    }
+}
+
+extension TransferOrder {
+    fileprivate init(_ task: WireTransferTask) {
+        self.init(
+            task.kind,
+            url: task.url,
+            method: task.method,
+            fields: task.headers.map { HTTPField($0.name, $0.value) },
+            file: task.file
+        )
+    }
+}
+
+extension TransferConfiguration {
+    fileprivate init(_ session: WireTransferSession) {
+        self.init()
+        kind = session.kind
+        sendsLaunchEvents = session.sendsLaunchEvents
+        isDiscretionary = session.isDiscretionary
+        requestTimeout = session.requestTimeout.map { Self.span($0) }
+        resourceTimeout = session.resourceTimeout.map { Self.span($0) }
+        allowsCellular = session.allowsCellular
+    }
+
+    /// A time in whole milliseconds; the wire lets none through that is no time of the bench.
+    private static func span(_ seconds: Double) -> Instant.Span { .milliseconds(max(1, Int64(seconds * 1_000))) }
+}
