@@ -133,13 +133,15 @@ extension SeededGenerator {
             bluetoothAuthorization: any(),
             accessoryProtocols: names(),
             sdk: SDKVersion(number(), number()),
-            accessorySetup: flag()
+            accessorySetup: flag(),
+            serviceExtension: flag()
         )
     }
 
     mutating func request() -> AppRequest {
         switch below(18) {
         case 16: .transfer(number(), transferRequest())
+        case 17: .push(pushRequest())
         case 13: .voip(voipRequest())
         case 15: .notification(notificationRequest())
         case 0: .beginTask(token: number())
@@ -236,6 +238,7 @@ extension SeededGenerator {
             app: optional { $0.app() },
             manager: number(),
             authorization: optional { $0.any() },
+            push: optional { .push($0.push()) },
             origin: name(),
             parent: event(),
             id: event()
@@ -259,9 +262,10 @@ extension SeededGenerator {
     }
 
     mutating func payload() -> EventPayload {
-        switch below(28) {
+        switch below(29) {
         case 26: .notification(notificationContent())
         case 27: .transfer(transferReport())
+        case 28: .push(data())
         case 0: .none
         case 1: .value(data())
         case 2: .advertisement(advertisement())

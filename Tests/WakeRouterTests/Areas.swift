@@ -14,6 +14,7 @@ extension RandomWorld {
         case 615..<640: plug()
         case 640..<660: glance()
         case 660..<690: transferSomething()
+        case 690..<715: pushes()
         default: return false
         }
         return true
@@ -29,6 +30,7 @@ extension RandomWorld {
         if index % 3 != 2 { modes.insert(BackgroundModes([.externalAccessory])) }
         if index % 5 < 3 { modes.insert(BackgroundModes([.voip])) }
         if index % 2 == 1 || index == 2 { modes.insert(BackgroundModes([.newsstandContent])) }
+        if index % 4 != 2 { modes.insert(BackgroundModes([.remoteNotification])) }
         return modes
     }
 }
@@ -53,6 +55,7 @@ extension Observer {
         case .voipSocket, .keepAlive, .voipMode: hasCalls(decision.snapshot)
         case .notification, .transferSession: false
         case .transferEvents, .newsstandDownload: true
+        case .remoteNotifications, .pushKit, .newsstandMode: decision.snapshot.modes.contains(decision.kind.mode)
         default: CentralsObserver.opensWindow(decision, of: app)
         }
     }
@@ -61,7 +64,7 @@ extension Observer {
     func isThere(_ manager: ManagerNumber, _ via: Registration, of app: App) -> Bool {
         switch via.source {
         // The process itself.
-        case .voip, .notification: true
+        case .voip, .notification, .push: true
         case .transfer: manager == 0 || app.transferSessions.contains(manager)
         default:
             manager == 0

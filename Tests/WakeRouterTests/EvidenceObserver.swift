@@ -206,7 +206,7 @@ struct EvidenceObserver {
         if decision.checks.isEmpty { return checkEnd(decision) }
         let failing = Check.allCases.filter { decision.checks[$0] == .fail }
         tally.count(decision, failing)
-        let ofNobody: Set<Check> = [.anyoneRegistered, .crossesBoundary, .beaconIsNew]
+        let ofNobody: Set<Check> = [.anyoneRegistered, .crossesBoundary, .beaconIsNew, .extensionAnswered]
         let ofBoth: Set<Check> = [.dwellOver, .roomInQueues]
         for check in Check.allCases where decision.checks[check] != .notEvaluated && !ofBoth.contains(check) {
             if ofNobody.contains(check) != (decision.app == .none) {
@@ -235,7 +235,7 @@ struct EvidenceObserver {
         tally.ends += 1
         let reasons: Set<Reason> = [
             .deliveredLater, .newerUpdateKept, .overflow, .registrationEnded, .appEnded, .benchRestarted,
-            .managerNotCreated, .notAuthorized,
+            .managerNotCreated, .notAuthorized, .newerPushKept, .heldPushDropped, .newerPushStored,
         ]
         if !reasons.contains(decision.reason) { fail(decision, "nothing is asked, and nothing ended") }
         // What comes later does so by the rule that let it wait: BTC-2, BTP-1, LOC-2, AUD-6, LAUNCH-6.
@@ -404,6 +404,7 @@ extension EvidenceObserver {
         case .accessory: profile.areas.accessory.window
         case .voip: profile.areas.voip.window
         case .transfer: profile.areas.transfer.window
+        case .push: profile.areas.push.window
         default: profile.areas.bluetooth.window
         }
     }

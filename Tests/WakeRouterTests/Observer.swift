@@ -49,6 +49,8 @@ struct Observer {
         var sockets: Set<SocketNumber> = []
         /// When it was woken for its calls.
         var calls: [Instant] = []
+        /// Until when pushes, and what it owes for them, let it run.
+        var pushedUntil = Instant.zero
         /// The notifications of it that the user sees.
         var notices: Set<NameID> = []
         /// The sessions that its process has joined.
@@ -230,7 +232,7 @@ struct Observer {
             startUpdates(of: number, index, allowsBackground: allowsBackground)
         case .location(let number, .stopUpdating): endUpdates(of: number, index)
         case .scan, .stopScan, .connect, .cancelConnection, .operate, .watchConnections, .peripheralManager,
-            .location, .accessory, .voip, .notification, .measured, .asked:
+            .location, .accessory, .voip, .notification, .measured, .asked, .push:
             break
         case .transfer(let number, .join): apps[index].transferSessions.insert(number)
         case .transfer(_, .handledEvents(let session)): noteHandled(session, index)
@@ -363,7 +365,8 @@ struct Observer {
             case .backgroundDeliver: state == .background
             case .resume: state == .suspended
             case .relaunch: state == .notRunning
-            case .defer: state == .suspended
+            // What APNs or the phone keeps back is of an app in any state.
+            case .defer: state == .suspended || decision.kind.source == .push
             case .coalesce, .drop, .deny: true
             }
         if !right { fail("\(decision.id): \(decision.verdict) of an app that is \(state)") }
@@ -391,6 +394,8 @@ struct Observer {
         let lifts =
             profile.areas.location.liftsForceQuit && outlives.contains(decision.snapshot.via)
             || isSetUp && decision.snapshot.via.source == .bluetooth
+            // PUSH-6.
+            || decision.snapshot.via == .pushKit
         if profile.forceQuitBars, apps[Int(decision.app.number)].barred, !lifts {
             fail("LAUNCH-2: \(decision.id) relaunches a force-quit app")
         }
@@ -437,6 +442,7 @@ struct Observer {
             apps[index].windowLength = length
         case .foregroundDeliver, .defer, .coalesce, .drop, .deny: break
         }
+        if decision.verdict.delivers { notePush(decision, index) }
         if decision.snapshot.via == .transferEvents, decision.verdict.delivers {
             apps[index].backgroundSince = now
             apps[index].owed.append((decision.subject, now.advanced(by: profile.areas.transfer.window)))
@@ -444,7 +450,11 @@ struct Observer {
     }
 
     private func window(of decision: Decision) -> Instant.Span {
-        decision.snapshot.via.source == .transfer ? profile.areas.transfer.window : profile.areas.bluetooth.window
+        switch decision.snapshot.via.source {
+        case .transfer: profile.areas.transfer.window
+        case .push: profile.areas.push.window
+        default: profile.areas.bluetooth.window
+        }
     }
 
     /// XFER-10: with the last completion handler the wake is over.
@@ -469,6 +479,17 @@ struct Observer {
             }
         case .cancel(let transfer):
             for index in apps.indices { apps[index].transfers.remove(transfer) }
+        }
+    }
+
+    /// PUSH-1, PUSH-7: a push lets its app run until it has answered, or until the time for that is over.
+    private mutating func notePush(_ decision: Decision, _ index: Int) {
+        guard decision.kind.source == .push else { return }
+        let figures = profile.areas.push
+        apps[index].pushedUntil = now.advanced(by: max(figures.window, figures.reportLimit))
+        if decision.verdict == .foregroundDeliver { return }
+        if decision.verdict == .relaunch || decision.verdict == .resume || apps[index].windowBegan != nil {
+            apps[index].backgroundSince = now
         }
     }
 
@@ -579,6 +600,7 @@ struct Observer {
         case .command(.voip(let command)): observe(command)
         case .command(.notification(let command)): observe(command)
         case .command(.transfer(let command)): observe(command)
+        case .command(.push), .tell(_, .deviceToken): break
         case .command(.peripheralRole(let command)): centrals.observe(command)
         case .refused(_, let fault): tally.faults[Int(fault.rawValue)] += 1
         case .exited(let record): exited(record)
@@ -717,13 +739,13 @@ struct Observer {
         }
         let lingers =
             apps[index].stoppedAt.map { now.since($0) < .seconds(5) } ?? false
-            || apps[index].owed.contains { $0.due > now }
+            || apps[index].owed.contains { $0.due > now } || now < apps[index].pushedUntil
         if apps[index].tasks.isEmpty, apps[index].windowBegan == nil, !lingers {
             fail("LIFE-3: app \(index) runs on without a reason")
         }
         let longest =
             profile.launchBudget + profile.areas.bluetooth.window + profile.taskBudget + profile.areas.bluetooth.window
-            + profile.transitionBudget
+            + profile.transitionBudget + max(profile.areas.push.window, profile.areas.push.reportLimit)
         if now.since(apps[index].backgroundSince) > longest { fail("LIFE-11: app \(index) is never suspended") }
     }
 

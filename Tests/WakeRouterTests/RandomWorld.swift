@@ -43,6 +43,11 @@ struct RandomWorld {
     var transfers: [BegunTransfer] = []
     /// Challenges that apps have not answered, newest last.
     var lastChallenge: UInt32 = 0
+    var lastPush: UInt32 = 0
+    /// Pushes that apps may owe an answer for, newest last.
+    var pushed: [(app: AppID, number: UInt32)] = []
+    /// Service extensions that run.
+    var extending: [(app: AppID, number: UInt32)] = []
 
     private struct Delivery {
         var app: AppID
@@ -77,6 +82,7 @@ struct RandomWorld {
         if seed % 4 == 2 { profile.areas.bluetooth.accessorySetupRelaunches = true }
         if seed % 2 == 0 { profile.areas.audio.silenceLimit = .seconds(10) }
         if seed % 7 == 3 { profile.areas.voip.wakeLimit = nil }
+        if seed % 4 == 3 { profile.areas.push.limitWindow = .seconds(60) }
         if seed % 3 == 1 { profile.areas.voip.connectionsLast = .seconds(60) }
         if seed % 3 == 0 { profile.areas.transfer.backgroundIsDiscretionary = false }
         if seed % 4 == 3 { profile.areas.transfer.newsstand = true }
@@ -142,7 +148,9 @@ struct RandomWorld {
             return redeliver()
         }
         switch chance.below(10) {
-        case 0: for _ in 0..<4 { anyCall(app) }
+        case 0:
+            let isPushed = chance.once(in: 2)
+            for _ in 0..<3 { isPushed ? push(to: app) : anyCall(app) }
         case 1, 2: anyLocationEvent(for: app)
         case 3, 4: askSomething(of: app)
         case 5, 6: transfer(for: app)
@@ -259,6 +267,9 @@ struct RandomWorld {
         case .callback(let app, let callback, _): processes[Int(app.number)].callbacks.append(callback)
         case .exited(let record): processes[Int(record.app.number)] = Process()
         case .deliver(let app, _, let event, let decision, _):
+            if let known = recentEvents.last(where: { $0.id == event }), known.kind.source == .push {
+                owe(known, app)
+            }
             if let request = recentEvents.last(where: { $0.id == event })?.request, request != 0 {
                 asked.append((app, request))
                 if asked.count > 32 { asked.removeFirst(16) }
@@ -284,6 +295,7 @@ struct RandomWorld {
             break
         case .command(.notification(let command)): see(command)
         case .command(.transfer(let command)): hand(command)
+        case .command(.push(let command)): work(command)
         }
     }
 
@@ -306,6 +318,7 @@ struct RandomWorld {
             if !chance.once(in: 3) { play(index) }
             if !chance.once(in: 3) { useAccessories(index) }
             if chance.once(in: 2) { call(index) }
+            if !chance.once(in: 3) { registerForPushes(index) }
             guard processes[index].launching else { return }
             processes[index].launching = false
             hear(.process(app, .launched))
@@ -415,6 +428,7 @@ struct RandomWorld {
         if chance.once(in: 5) { return anyAccessoryRequest() }
         if chance.once(in: 5) { return anyVoIPRequest() }
         if chance.once(in: 6) { return anyNotificationRequest() }
+        if chance.once(in: 14) { return anyPushRequest(AppID(UInt32(index))) }
         if chance.once(in: 14) { return anyMeasure() }
         if chance.once(in: 5) { return anyTransferRequest(index) }
         switch chance.below(20) {

@@ -19,6 +19,7 @@ struct Redecision {
         .sideWanted, .soundModePresent, .noCall, .voipModePresent, .accessoryModePresent, .notDuplicate,
         .restoreIdentifier, .scanHasMode,
         .exitAllowsRelaunch, .bluetoothOn, .peripheralPreserved, .bluetoothAuthorized, .runsInBackground,
+        .lowPowerModeOff, .phoneReachable, .pushesLeft, .callsReported,
     ]
 
     mutating func check(_ input: Input, id: EventID, at now: Instant, from before: Router, _ decisions: [Decision]) {
@@ -83,7 +84,7 @@ struct Redecision {
         case .unlockedSinceBoot: router.unlockedSinceBoot = true
         case .modePresent:
             router.apps[index].snapshot.modes.insert(
-                BackgroundModes([.bluetoothCentral, .bluetoothPeripheral, .location])
+                BackgroundModes([.bluetoothCentral, .bluetoothPeripheral, .location, .remoteNotification, .voip])
             )
         case .soundModePresent: router.apps[index].snapshot.modes.insert(BackgroundModes([.audio]))
         case .voipModePresent: router.apps[index].snapshot.modes.insert(BackgroundModes([.voip]))
@@ -99,6 +100,13 @@ struct Redecision {
         case .runsInBackground: router.apps[index].snapshot.exitsOnSuspend = false
         case .bluetoothOn: router.areas.bluetooth.isOn = true
         case .noCall: router.areas.audio.inCall = false
+        case .lowPowerModeOff: router.conditions.remove(.lowPowerMode)
+        case .phoneReachable:
+            guard !router.conditions.contains(.shutDown) else { return false }
+            router.conditions.remove(.airplaneMode)
+            router.conditions.insert(.wifi)
+        case .pushesLeft: router.areas.push.apps[index].wakes.removeAll()
+        case .callsReported: router.areas.push.apps[index].unreported = 0
         case .updatesInBackground, .beyondDistanceFilter, .notPaused:
             // One fix that was asked for has no such settings.
             guard router.areas.location.apps[index].managers.allSatisfy({ $0.updates != nil || $0.wantsFix == nil })

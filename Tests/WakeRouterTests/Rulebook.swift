@@ -26,6 +26,9 @@ enum Rulebook {
         case .transferWakes: return .drop
         // XFER-2, XFER-7: the result is kept with the session, or there is none yet.
         case .allTransfersDone, .transferIsOver: return .coalesce
+        // PUSH-3, PUSH-4, PWR-2: kept by the phone, or by APNs.
+        case .pushesLeft, .phoneReachable, .lowPowerModeOff: return isLost ? .drop : .defer
+        case .notExpired, .extensionAnswered: return .drop
         case .anyoneRegistered, .crossesBoundary, .dwellOver, .beaconIsNew: return .drop
         default: return .deny
         }
@@ -69,6 +72,7 @@ enum Rulebook {
         case .unlockedSinceBoot: return shown.unlockedSinceBoot || !shown.passcode
         case .modePresent:
             if shown.via.source == .location { return shown.modes.contains(.location) }
+            if shown.via.source == .push { return shown.modes.contains(decision.kind.mode) }
             let roles = [BackgroundMode.bluetoothCentral, .bluetoothPeripheral].map { shown.modes.contains($0) }
             // The state of the adapter, and channels, concern both roles.
             return roles[0] == roles[1] ? roles[0] : nil
@@ -87,6 +91,12 @@ enum Rulebook {
         case .socketsWatched:
             return profile.areas.voip.legacy == .on
                 || profile.areas.voip.legacy == .bySDK && (1..<10).contains(shown.sdk.major)
+        case .pushesLeft: return profile.areas.push.limit.map { shown.pushWakes < $0 }
+        case .callsReported: return profile.areas.push.unreportedLimit.map { shown.unreportedCalls < $0 }
+        case .phoneReachable: return !shown.conditions.contains(.shutDown) && shown.conditions.hasNetwork
+        case .lowPowerModeOff: return !shown.conditions.contains(.lowPowerMode)
+        case .backgroundPushesKnown: return profile.areas.push.background
+        case .newsstandThere: return profile.areas.push.newsstand
         case .voipWakesLeft: return profile.areas.voip.wakeLimit.map { shown.voipWakes < $0 }
         case .newsstandModePresent: return shown.modes.contains(.newsstandContent)
         case .sendsLaunchEvents: return shown.sendsLaunchEvents

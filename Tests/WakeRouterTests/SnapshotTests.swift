@@ -40,7 +40,7 @@ struct SnapshotTests {
             && left.accessory.lastSession == right.accessory.lastSession && left.voip.apps == right.voip.apps
             && left.notification.apps == right.notification.apps
             && left.transfer.apps == right.transfer.apps && left.transfer.lastTransfer == right.transfer.lastTransfer
-            && left.transfer.isOff == right.transfer.isOff
+            && left.transfer.isOff == right.transfer.isOff && left.push.apps == right.push.apps
     }
 
     private func isSame(_ left: BluetoothArea, _ right: BluetoothArea) -> Bool {

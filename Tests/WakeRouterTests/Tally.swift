@@ -10,7 +10,7 @@ struct Tally {
         + [
             "beginTask", "endTask", "done", "createManager", "releaseManager", "scan", "stopScan", "connect",
             "cancelConnection", "operate", "peripheralManager", "watchConnections", "location",
-            "accessory", "voip", "audio", "notification", "measured", "asked", "transfer",
+            "accessory", "voip", "audio", "notification", "measured", "asked", "transfer", "push",
         ]
         + ["launched", "returned", "suspended", "suspensionRefused", "exited", "launchFailed"]
 
@@ -45,7 +45,7 @@ struct Tally {
         let phone = 9
         let user = phone + PhoneChange.allCases.count
         let request = user + UserAction.allCases.count
-        let report = request + 20
+        let report = request + 21
         switch input {
         case .timeReached: return 0
         case .install: return 1
@@ -78,6 +78,7 @@ struct Tally {
         case .request(_, .measured): return request + 17
         case .request(_, .asked): return request + 18
         case .request(_, .transfer): return request + 19
+        case .request(_, .push): return request + 20
         case .process(_, .launched): return report
         case .process(_, .returned): return report + 1
         case .process(_, .suspended): return report + 2
@@ -129,6 +130,8 @@ struct Tally {
         case .voipData, .voipClosed, .voipKeepAlive: state != .notRunning
         // A tap brings its app to the front before it is told.
         case .notificationTapped: state == .inactive || state == .active
+        // It is about no app, and becomes the notification that follows.
+        case .serviceExtensionEnded: false
         // A beacon concerns regions, and those have events of their own.
         case .beaconSighted: false
         default: true

@@ -43,6 +43,11 @@ public enum Registration: UInt8, Worded, Codable, Sendable {
     /// A session that no process of the app has joined, or whose app sleeps (XFER-2).
     case transferEvents
     case newsstandDownload
+    case remoteNotifications
+    /// A push registry that wants VoIP pushes.
+    case pushKit
+    /// The newsstand-content mode alone (NEWS-1).
+    case newsstandMode
 
     /// The source whose events it makes an app hear of; of none, Bluetooth.
     @inlinable
@@ -57,6 +62,7 @@ public enum Registration: UInt8, Worded, Codable, Sendable {
         case .voipSocket, .keepAlive, .voipMode: .voip
         case .notification: .notification
         case .transferSession, .transferEvents, .newsstandDownload: .transfer
+        case .remoteNotifications, .pushKit, .newsstandMode: .push
         }
     }
 
@@ -73,6 +79,9 @@ public enum Registration: UInt8, Worded, Codable, Sendable {
         case .voipSocket, .voipMode: .voip1
         case .transferEvents: .xfer10
         case .newsstandDownload: .news2
+        case .remoteNotifications: .push1
+        case .pushKit: .push6
+        case .newsstandMode: .news1
         }
     }
 }
@@ -113,6 +122,8 @@ package struct AppManifest: Hashable, Codable, Sendable {
     package var sdk: SDKVersion
     /// Whether NSAccessorySetupKitSupports names Bluetooth: its user may set up accessories for it (BTC-8).
     package var accessorySetup: Bool
+    /// Whether the bundle has a notification service extension (PUSH-9).
+    package var serviceExtension: Bool
 
     package init(
         bundle: NameID,
@@ -121,7 +132,8 @@ package struct AppManifest: Hashable, Codable, Sendable {
         bluetoothAuthorization: BluetoothAuthorization = .allowed,
         accessoryProtocols: [NameID] = [],
         sdk: SDKVersion = .unknown,
-        accessorySetup: Bool = false
+        accessorySetup: Bool = false,
+        serviceExtension: Bool = false
     ) {
         self.bundle = bundle
         self.modes = modes
@@ -130,6 +142,7 @@ package struct AppManifest: Hashable, Codable, Sendable {
         self.accessoryProtocols = accessoryProtocols
         self.sdk = sdk
         self.accessorySetup = accessorySetup
+        self.serviceExtension = serviceExtension
     }
 }
 
@@ -161,6 +174,7 @@ package enum AppRequest: Hashable, Codable, Sendable {
     case notification(NotificationRequest)
     /// The number of the session that asks, from the same counter as those of managers; 0 where none does.
     case transfer(ManagerNumber, TransferRequest)
+    case push(PushRequest)
     /// What is measured of its process (MEM-3, CPU-1, RESP-1 to RESP-4).
     case measured(ProcessMeasure)
     case asked(TimeQuestion)
@@ -250,6 +264,7 @@ package enum SourceCommand: Hashable, Sendable {
     case voip(VoIPCommand)
     case notification(NotificationCommand)
     case transfer(TransferCommand)
+    case push(PushCommand)
 }
 
 /// What an app, or one of its managers, is told that is no event.
@@ -264,6 +279,8 @@ package enum AppNotice: Hashable, Sendable {
     case locationAuthorization(ManagerNumber, LocationAuthorization)
     /// The answer to a numbered request about sound; of a start, with the ends of the app's stream.
     case audioAnswer(request: UInt32, AudioAnswer)
+    /// The app has its device token, for VoIP pushes or for all others.
+    case deviceToken(forCalls: Bool)
 }
 
 /// What an app reads of an event. The router never looks at it.
@@ -303,6 +320,8 @@ package enum EventPayload: Hashable, Codable, Sendable {
     case accessoryFailure(AccessoryFailure)
     case notification(NotificationContent)
     case transfer(TransferReport)
+    /// The payload of a push: a JSON object.
+    case push([UInt8])
 }
 
 /// Why a request of an app changed nothing.
@@ -358,12 +377,14 @@ package struct AreaFigures: Hashable, Codable, Sendable {
     package var notification = NotificationFigures()
     package var transfer: TransferFigures
     package var citizen = CitizenFigures()
+    package var push: PushFigures
 
     init(ios version: Int) {
         bluetooth = BluetoothFigures(ios: version)
         location = LocationFigures(ios: version)
         voip = VoIPFigures(ios: version)
         transfer = TransferFigures(ios: version)
+        push = PushFigures(ios: version)
     }
 }
 
@@ -372,5 +393,5 @@ extension ProfileSetting {
     package static let all: [ProfileSetting] =
         life + LocationFigures.launches + boot + tasks + LocationFigures.settings + AudioFigures.settings
         + VoIPFigures.settings + AccessoryFigures.settings + BluetoothFigures.settings + NotificationFigures.settings
-        + CitizenFigures.settings + TransferFigures.settings
+        + CitizenFigures.settings + TransferFigures.settings + PushFigures.settings
 }

@@ -94,6 +94,10 @@ package struct AppSnapshot: Hashable, Codable, Sendable {
     package var restoreIdentifier: NameID = .none
     /// Of VoIP: how often the app was woken within the window of VOIP-6.
     package var voipWakes: UInt32 = 0
+    /// Of background pushes: how often the app was woken by them within the window of PUSH-3.
+    package var pushWakes: UInt32 = 0
+    /// How many calls the app has not reported since it was installed (PUSH-8).
+    package var unreportedCalls: UInt32 = 0
     package var modes: BackgroundModes = []
     /// Of a discovery: how many services the scan names; 0 for all (BTC-3).
     package var scanServices: UInt16 = 0
@@ -105,7 +109,7 @@ package struct AppSnapshot: Hashable, Codable, Sendable {
     package var lastExitCause: ExitCause = .exit
     /// The app was force-quit and no user launch or reboot has cleared it.
     package var forceQuit: Bool = false
-    /// The event is one that relaunches the app all the same (LAUNCH-3; BTC-8 where ``accessorySetUp``).
+    /// The event is one that relaunches the app all the same (LAUNCH-3; PUSH-6; BTC-8 where ``accessorySetUp``).
     package var forceQuitLifted: Bool = false
     /// The phone was restarted since a process of the app last ran (BTC-8).
     package var rebootedSince: Bool = false

@@ -164,4 +164,14 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case endedForTransferHandler
     /// Low Power Mode pauses a discretionary transfer (PWR-2).
     case pausedForLowPower
+    /// The app called the completion handler of a push (PUSH-1).
+    case fetchedForPush
+    /// A push takes the place of what is displayed (PUSH-4).
+    case collapsedNotification
+    /// The app told CallKit of an incoming call (PUSH-7).
+    case reportedCall
+    /// The app was ended, as it reported no call for a VoIP push (PUSH-7).
+    case endedForCall
+    /// The service extension may change a notification (PUSH-9).
+    case beganExtension
 }

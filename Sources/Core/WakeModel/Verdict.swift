@@ -103,6 +103,37 @@ public enum Reason: UInt8, CaseIterable, Sendable {
     case sessionJoined
     case challengeWakes
     case transferRetried
+    /// A push gives its app time.
+    case wokenByPush
+    /// The phone's system knows no background pushes yet.
+    case noBackgroundPushes
+    /// A background push is of another type, or asks to be given at once.
+    case priorityForbids
+    /// The system gives the app no more time for background pushes now, and holds the newest.
+    case heldBySystem
+    /// A held or stored push gave way to a newer one.
+    case newerPushKept
+    /// A held push went with the process of its app.
+    case heldPushDropped
+    /// APNs keeps the push until it reaches the phone.
+    case storedByServer
+    /// APNs has one push for an app, and a newer one took its place.
+    case newerPushStored
+    case pushExpired
+    case payloadTooLarge
+    /// A VoIP push gives its app time, whatever the user did with it.
+    case calledByPush
+    /// The app did not report too many calls.
+    case callsNotReported
+    /// A push is for the user alone.
+    case pushForUser
+    /// The service extension did not answer, and the notification is shown as it came.
+    case originalShown
+    /// There is a new issue for a Newsstand app.
+    case newIssue
+    /// The phone's system has no Newsstand any more.
+    case newsstandGone
+    case lowPowerMode
 }
 
 /// One question of a decision, in the order of the rulebook; several may belong to one rule.
@@ -140,6 +171,16 @@ public enum Check: UInt8, CaseIterable, Sendable {
     case sendsLaunchEvents
     case allTransfersDone
     case transferIsOver
+    case backgroundPushesKnown
+    case priorityAllows
+    case pushesLeft
+    case notExpired
+    case phoneReachable
+    case payloadFits
+    case callsReported
+    case pushForApp
+    case extensionAnswered
+    case newsstandThere
     case accessoryModePresent
     case protocolListed
     case notificationsAsked
@@ -156,6 +197,7 @@ public enum Check: UInt8, CaseIterable, Sendable {
     case deliveryWanted
     case appInFront
     case runsInBackground
+    case lowPowerModeOff
     case phoneIsOn
     case roomInQueues
     case lastsUntilDecided

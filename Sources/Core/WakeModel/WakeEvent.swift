@@ -59,6 +59,8 @@ package struct WakeEvent: Hashable, Codable, Sendable {
     package var manager: ManagerNumber
     /// What the app may know from now on, in a ``EventKind/authorizationChanged``.
     package var authorization: LocationAuthorization?
+    /// The push, of events about one: areas read it as ``push``.
+    package var boxedPush: BoxedPush?
     /// Where it comes from, such as `night.yaml:31` or `bluez`.
     package var origin: NameID
     /// The event that led to it.
@@ -81,6 +83,7 @@ package struct WakeEvent: Hashable, Codable, Sendable {
         app: AppID? = nil,
         manager: ManagerNumber = 0,
         authorization: LocationAuthorization? = nil,
+        push: BoxedPush? = nil,
         origin: NameID = .none,
         parent: EventID = .none,
         id: EventID = .none
@@ -101,6 +104,7 @@ package struct WakeEvent: Hashable, Codable, Sendable {
         self.app = app
         self.manager = manager
         self.authorization = authorization
+        self.boxedPush = push
         self.origin = origin
         self.parent = parent
     }

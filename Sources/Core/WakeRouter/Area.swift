@@ -54,6 +54,13 @@ protocol Area {
     ) -> (CheckResults, Question)
     /// A step on the way of an event to an app.
     static func hear(_ step: EventStep, of event: WakeEvent, for interest: Interest, in router: inout Router)
+    /// Keeps an event that was deferred, where the area does that itself; false where it waits for the app to run.
+    static func keeps(
+        _ event: WakeEvent,
+        for interest: Interest,
+        decision: DecisionID,
+        in router: inout Router
+    ) -> Bool
     /// Whether an event that was denied before the first unlock is decided anew after it (LAUNCH-5).
     static func waitsForUnlock(_ event: WakeEvent, wouldHave verdict: Verdict?) -> Bool
     /// Whether of two events that wait for the unlock only the newer is kept.
@@ -199,6 +206,12 @@ extension Area {
         router.observe(interest, in: &snapshot, window: window(router.constants))
     }
     static func hear(_ step: EventStep, of event: WakeEvent, for interest: Interest, in router: inout Router) {}
+    static func keeps(
+        _ event: WakeEvent,
+        for interest: Interest,
+        decision: DecisionID,
+        in router: inout Router
+    ) -> Bool { false }
     static func waitsForUnlock(_ event: WakeEvent, wouldHave verdict: Verdict?) -> Bool { verdict?.delivers == true }
     static func replaces(_ newer: WakeEvent, _ older: WakeEvent) -> Bool { false }
     static func expectsManager(_ slot: Int, of app: AppID, in router: inout Router) -> Bool { false }

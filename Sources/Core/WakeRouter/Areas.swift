@@ -10,6 +10,7 @@ struct Areas: Codable {
     var notification = NotificationArea()
     var citizen = CitizenArea()
     var transfer = TransferArea()
+    var push = PushArea()
 
     init(bluetoothOn: Bool) {
         bluetooth.isOn = bluetoothOn
@@ -27,6 +28,7 @@ struct Areas: Codable {
         notification.apps.put(.init(), at: place)
         citizen.apps.put(.init(), at: place)
         transfer.apps.put(.init(), at: place)
+        push.apps.put(.init(), at: place)
     }
 
     /// The next instant at which something about no app is due; the distant future when nothing is.
@@ -37,11 +39,8 @@ struct Areas: Codable {
     func due(of app: AppID) -> Instant {
         min(
             min(bluetooth.due(of: app), location.due(of: app), audio.due(of: app)),
-            min(
-                accessory.due(of: app),
-                voip.due(of: app),
-                min(notification.due(of: app), citizen.due(of: app), transfer.due(of: app))
-            )
+            min(accessory.due(of: app), voip.due(of: app), notification.due(of: app)),
+            min(citizen.due(of: app), transfer.due(of: app), push.due(of: app))
         )
     }
 
@@ -50,7 +49,7 @@ struct Areas: Codable {
     func lingers(_ app: AppID) -> Instant? {
         let until = max(
             max(bluetooth.lingers(app), location.lingers(app), audio.lingers(app)),
-            max(accessory.lingers(app), voip.lingers(app), transfer.lingers(app))
+            max(accessory.lingers(app), voip.lingers(app), max(transfer.lingers(app), push.lingers(app)))
         )
         return until == .zero ? nil : until
     }
@@ -69,11 +68,11 @@ struct Areas: Codable {
     func isConsistent(apps count: Int) -> Bool {
         [
             bluetooth.apps.count, location.apps.count, audio.apps.count, accessory.apps.count, voip.apps.count,
-            notification.apps.count, citizen.apps.count, transfer.apps.count,
+            notification.apps.count, citizen.apps.count, transfer.apps.count, push.apps.count,
         ]
         .allSatisfy { $0 == count } && bluetooth.isConsistent && location.isConsistent && audio.isConsistent
             && accessory.isConsistent && voip.isConsistent && notification.isConsistent && citizen.isConsistent
-            && transfer.isConsistent
+            && transfer.isConsistent && push.isConsistent
     }
 
     /// Whether the user is in a telephone call.
@@ -113,7 +112,8 @@ extension Router {
         case .voip: VoIPArea.self
         case .notification: NotificationArea.self
         case .transfer: TransferArea.self
-        case .push, .task, .system: preconditionFailure("no area reports events of \(source)")
+        case .push: PushArea.self
+        case .task, .system: preconditionFailure("no area reports events of \(source)")
         }
     }
 
@@ -128,6 +128,7 @@ extension Router {
         tell(NotificationArea.self, &self)
         tell(CitizenArea.self, &self)
         tell(TransferArea.self, &self)
+        tell(PushArea.self, &self)
     }
 
     /// Asks every area, in order.
@@ -141,6 +142,7 @@ extension Router {
         ask(NotificationArea.self)
         ask(CitizenArea.self)
         ask(TransferArea.self)
+        ask(PushArea.self)
     }
 
     /// Tells every area of a step in the life of an app.
@@ -174,7 +176,8 @@ extension Router {
         case .voip: decide(event, for: interest, by: VoIPArea.self, supersedes, restarted)
         case .notification: decide(event, for: interest, by: NotificationArea.self, supersedes, restarted)
         case .transfer: decide(event, for: interest, by: TransferArea.self, supersedes, restarted)
-        case .push, .task, .system: preconditionFailure("no area decides on \(interest.via)")
+        case .push: decide(event, for: interest, by: PushArea.self, supersedes, restarted)
+        case .task, .system: preconditionFailure("no area decides on \(interest.via)")
         }
     }
 }

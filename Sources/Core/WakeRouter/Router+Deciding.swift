@@ -279,6 +279,7 @@ extension Router {
             return
         case .defer:
             A.hear(.deferring, of: event, for: interest, in: &self)
+            if A.keeps(event, for: interest, decision: decision, in: &self) { return }
             enqueue(event, for: interest, decision: decision, deferred: true)
             return
         case .foregroundDeliver: break

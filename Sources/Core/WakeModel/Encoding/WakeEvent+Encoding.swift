@@ -18,6 +18,7 @@ extension WakeEvent: ByteCoded {
         writer.write(optional: app)
         writer.write(manager)
         writer.write(optional: authorization)
+        writer.write(optional: boxedPush)
         writer.write(origin)
         writer.write(parent)
     }
@@ -39,7 +40,13 @@ extension WakeEvent: ByteCoded {
         app = try reader.read()
         manager = try reader.readUInt32()
         authorization = try reader.read()
+        boxedPush = try reader.read()
         origin = try reader.read()
         parent = try reader.read()
     }
+}
+
+extension BoxedPush: ByteCoded {
+    package func encode(into writer: inout ByteWriter) { writer.write(push) }
+    package init(from reader: inout ByteReader) throws(EncodingFault) { self = .push(try reader.read(Push.self)) }
 }
