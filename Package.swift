@@ -151,7 +151,7 @@ let package = Package(
         room("WakeRouter", on: "Core", uses: ["WakeModel"]),
         room("WakePorts", on: "Core", uses: ["WakeModel"]),
         room("WakeWire", on: "Core", uses: ["WakeModel", "WakeJSON"], exclude: ["WIRE.md"]),
-        room("WakeDevices", on: "Core", uses: ["CYAML", "WakeModel"]),
+        room("WakeDevices", on: "Core", uses: ["CYAML", "WakeModel", "WakeJSON"]),
 
         // System
         room("WakeSystem", on: "System", uses: ["CSystemd", "CWakeShims"]),
@@ -210,6 +210,8 @@ let package = Package(
         room("WakeNotification", on: "EventSources", uses: ["WakeModel", "WakePorts"]),
         room("WakeBackgroundTransfer", on: "EventSources", uses: ["WakeModel", "WakePorts", "WakeDevices"]),
 
+        room("WakePush", on: "EventSources", uses: ["WakeModel", "WakeJSON", "WakePorts"]),
+
         // Bench
         room(
             "WakeReports",
@@ -225,7 +227,7 @@ let package = Package(
                 "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
                 "WakeProcesses", "WakeVirtualTime", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio",
                 "WakeExternalAccessory",
-                "WakeReports", "WakeVoIP", "WakeNotification", "WakeBackgroundTransfer",
+                "WakeReports", "WakeVoIP", "WakeNotification", "WakeBackgroundTransfer", "WakePush",
             ]
         ),
 
@@ -422,6 +424,7 @@ let package = Package(
             "WakeBackgroundTransferTests",
             uses: ["WakeModel", "WakeBackgroundTransfer", "WakePorts", "WakeDevices"]
         ),
+        tests("WakePushTests", uses: ["WakeModel", "WakePush", "WakePorts"]),
         tests("WakeNotificationTests", uses: ["WakeModel", "WakeNotification", "WakePorts"]),
         tests("WakeVoIPTests", uses: ["WakeVoIP", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]),
         tests(

@@ -18,7 +18,7 @@ enum FloorPlan {
         Room(name: "WakeRouter", floor: "Core", imports: ["WakeModel"]),
         Room(name: "WakePorts", floor: "Core", imports: ["WakeModel"]),
         Room(name: "WakeWire", floor: "Core", imports: ["WakeModel", "WakeJSON"], foundation: true),
-        Room(name: "WakeDevices", floor: "Core", imports: ["CYAML", "WakeModel"], foundation: true),
+        Room(name: "WakeDevices", floor: "Core", imports: ["CYAML", "WakeModel", "WakeJSON"], foundation: true),
 
         Room(name: "WakeSystem", floor: "System", imports: ["CSystemd", "CWakeShims"]),
         Room(name: "WakeBus", floor: "System", imports: ["CSystemd", "WakeSystem"]),
@@ -73,6 +73,8 @@ enum FloorPlan {
             imports: ["WakeModel", "WakePorts", "WakeDevices"]
         ),
 
+        Room(name: "WakePush", floor: "EventSources", imports: ["WakeModel", "WakeJSON", "WakePorts"]),
+
         Room(name: "WakeReports", floor: "Bench", imports: ["WakeModel", "WakeJSON"], foundation: true),
         Room(
             name: "WakeBench",
@@ -81,7 +83,7 @@ enum FloorPlan {
                 "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
                 "WakeProcesses", "WakeVirtualTime", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio",
                 "WakeExternalAccessory",
-                "WakeReports", "WakeVoIP", "WakeNotification", "WakeBackgroundTransfer",
+                "WakeReports", "WakeVoIP", "WakeNotification", "WakeBackgroundTransfer", "WakePush",
             ]
         ),
 

@@ -89,9 +89,9 @@ extension Phone {
     @discardableResult
     mutating func callIn(_ app: AppID, number: UInt32 = 1, change: (inout Push) -> Void = { _ in }) -> EventID {
         var push = Push()
-        push.type = .voip
+        push.type = .call
         change(&push)
-        return self.push(app, .voipPushReceived, number: number, push)
+        return self.push(app, .callPushReceived, number: number, push)
     }
 
     /// The app was woken, has fetched what is new, and is suspended again.

@@ -54,9 +54,9 @@ extension RandomWorld {
         hear(.request(app, .push(isCall ? .registerCalls : .register)))
         for _ in 0..<5 {
             var push = Push()
-            (push.type, push.priority, push.isContentAvailable) = (isCall ? .voip : .background, .normal, true)
+            (push.type, push.priority, push.isContentAvailable) = (isCall ? .call : .background, .normal, true)
             lastPush += 1
-            let kind: EventKind = isCall ? .voipPushReceived : .pushReceived
+            let kind: EventKind = isCall ? .callPushReceived : .pushReceived
             var event = WakeEvent(kind: kind, local: lastPush, subject: NameID(app.number + 1), app: app)
             event.push = push
             hear(.event(event), isEvent: true)
@@ -85,12 +85,12 @@ extension RandomWorld {
         lastPush += 1
         let kind: EventKind =
             switch chance.below(8) {
-            case 0, 1: .voipPushReceived
+            case 0, 1: .callPushReceived
             case 2: .newsstandPushReceived
             default: .pushReceived
             }
         var push = Push()
-        push.type = kind == .voipPushReceived ? .voip : chance.once(in: 4) ? .alert : .background
+        push.type = kind == .callPushReceived ? .call : chance.once(in: 4) ? .alert : .background
         push.priority = chance.once(in: 4) ? .high : .normal
         push.isContentAvailable = !chance.once(in: 4)
         push.isMutable = chance.once(in: 2)

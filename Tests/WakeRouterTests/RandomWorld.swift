@@ -222,7 +222,8 @@ struct RandomWorld {
     private func isDecidedAgain(_ input: Input) -> Bool {
         guard case .event(let event) = input else { return false }
         switch event.kind {
-        case .positionFixed, .peripheralConnected, .peripheralDiscovered, .readRequested, .writeRequested:
+        case .positionFixed, .peripheralConnected, .peripheralDiscovered, .readRequested, .writeRequested,
+            .callPushReceived:
             return event.id.number % 2 == 0
         default: return event.id.number % 12 == 0
         }

@@ -61,7 +61,7 @@ extension ScriptedAppHost {
         }
         guard let span = use.handlesAfter else { return }
         let session = names.intern(use.sessions[place].identifier)
-        ask(.transfer(0, .handledEvents(session)), of: app, at: now.advanced(by: span))
+        request(.transfer(0, .handledEvents(session)), from: app, at: now.advanced(by: span))
     }
 
     /// A step says what apps do with a session; one that does not run does nothing.

@@ -9,7 +9,7 @@ package final class ScriptedAppHost: AppHost {
         case endReaction(ScriptedApp.Ending)
         case endTask(UInt64)
         case returned(LifecycleCallback)
-        case ask(AppRequest)
+        case request(AppRequest)
     }
 
     /// What one app does, and where its present process stands.
@@ -153,10 +153,10 @@ package final class ScriptedAppHost: AppHost {
         say(app, .request(request))
     }
 
-    /// An app asks for something some time later.
-    func ask(_ asked: AppRequest, of app: AppID, at instant: Instant) {
+    /// The present process of an app asks for something, now or later.
+    func request(_ asked: AppRequest, from app: AppID, at instant: Instant) {
         if instant <= now { return request(asked, from: app) }
-        add(.ask(asked), of: app, at: instant)
+        add(.request(asked), of: app, at: instant)
     }
 
     /// A step has an app say something; one that does not run says nothing.
@@ -197,7 +197,7 @@ package final class ScriptedAppHost: AppHost {
         switch errand {
         case .endTask(let token): request(.endTask(token: token), from: app)
         case .returned(let callback): say(app, .report(.returned(callback)))
-        case .ask(let asked): request(asked, from: app)
+        case .request(let request): self.request(request, from: app)
         case .endReaction(.end): request(.done, from: app)
         case .endReaction(.nothing), .endReaction(.hang): break
         case .endReaction(.exit):

@@ -64,6 +64,7 @@ struct Observer: Sendable {
         "force-quit": Observer(
             lifted: { snapshot in
                 guard snapshot.forceQuitLifted else { return nil }
+                if snapshot.via == .pushKit { return RuleID.push6.text }
                 return (snapshot.accessorySetUp ? RuleID.btc8 : .launch3).text
             },
             isShownLifted: true,

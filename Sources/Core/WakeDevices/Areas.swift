@@ -65,12 +65,14 @@ package struct AreaUses: Hashable, Sendable {
     package var notifications: ScriptedApp.NotificationUse?
     /// What it has transferred for it.
     package var transfers: ScriptedApp.TransferUse?
+    /// What it does about pushes; nil when it wants none.
+    package var push: ScriptedApp.PushUse?
     /// What is measured of its process.
     package var measures: [ProcessMeasure] = []
 
     static let keys = [
         "restore-identifier", "uses", "scan", "peripheral", "accessory-setup", "accessory", "location", "audio", "voip",
-        "notifications", "transfers", "process",
+        "notifications", "transfers", "process", "push",
     ]
 
     /// What the members of an app's entry share.
@@ -86,6 +88,7 @@ package struct AreaUses: Hashable, Sendable {
         audio = try fields.value("audio", ScriptedApp.AudioUse.init)
         notifications = try fields.value("notifications", ScriptedApp.NotificationUse.init)
         transfers = try fields.value("transfers", ScriptedApp.TransferUse.init)
+        push = try fields.value("push", ScriptedApp.PushUse.init)
         measures = try fields.value("process", ScriptedApp.process) ?? []
     }
 
@@ -176,6 +179,8 @@ package enum Verb: Hashable, Sendable {
     case tap(apps: [Int], notification: String)
     /// Apps ask something of their notifications.
     case notifications(apps: [Int], ScriptedApp.NotificationAct)
+    /// A provider sends a push.
+    case push(ScriptedApp.SentPush)
     /// What scripted apps do with what they share with others, and what they ask about it.
     case process(apps: [Int], [AppRequest])
     /// Apps ask something of a session.
@@ -188,7 +193,7 @@ extension ScenarioReading {
     /// What a step of any area can do.
     static var areaVerbs: [StepVerb] {
         bluetoothVerbs + locationVerbs + accessoryVerbs + soundVerbs + callVerbs + notificationVerbs + processVerbs
-            + transferVerbs
+            + transferVerbs + pushVerbs
     }
 
     /// What `authorize` may decide, by its key.
@@ -200,5 +205,5 @@ extension ScenarioReading {
     }
 
     /// Keys of a scenario that are settings of the profile whose names begin so.
-    static let settingPrefixes = ["voip", "notification", "memory", "processor", "transfer"]
+    static let settingPrefixes = ["voip", "notification", "memory", "processor", "transfer", "push"]
 }

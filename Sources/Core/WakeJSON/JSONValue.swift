@@ -15,6 +15,11 @@ package enum JSONValue: Equatable, Sendable {
     package struct Member: Equatable, Sendable {
         package var key: String
         package var value: JSONValue
+
+        package init(key: String, value: JSONValue) {
+            self.key = key
+            self.value = value
+        }
     }
 
     /// Nil when the bytes are not one whole value.

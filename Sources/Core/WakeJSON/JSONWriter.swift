@@ -196,3 +196,47 @@ extension JSONWriter {
         base64(value)
     }
 }
+
+extension JSONWriter {
+    /// Writes a key that is data; its value comes next.
+    package mutating func key(text name: String) {
+        string(name)
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    /// Writes any value, with the keys of objects in their order.
+    package mutating func value(_ value: JSONValue) {
+        switch value {
+        case .null:
+            separate()
+            bytes += Array("null".utf8)
+            needsComma = true
+        case .bool(let flag): bool(flag)
+        case .integer(let number): integer(number)
+        case .large(let number): unsigned(number)
+        case .number(let number): self.number(number)
+        case .string(let text): string(text)
+        case .array(let values):
+            openArray()
+            for value in values { self.value(value) }
+            closeArray()
+        case .object(let members):
+            openObject()
+            for member in members {
+                key(text: member.key)
+                self.value(member.value)
+            }
+            closeObject()
+        }
+    }
+}
+
+extension JSONValue {
+    /// The value as text, without white space.
+    package var encoded: [UInt8] {
+        var writer = JSONWriter()
+        writer.value(self)
+        return writer.bytes
+    }
+}

@@ -17,6 +17,10 @@ enum Files {
         check { () throws(FileError) in _ = try DeviceFile.parse(bytes, file: "/nowhere/fuzz.yaml") }
     }
 
+    static func push(_ bytes: [UInt8]) {
+        check { () throws(FileError) in _ = try PushFile.parse(bytes, file: "fuzz.apns") }
+    }
+
     static func plist(_ bytes: [UInt8]) {
         do { _ = try InfoPlist.parse(bytes, of: "Fuzz.app") } catch { checkLine(error.description) }
     }

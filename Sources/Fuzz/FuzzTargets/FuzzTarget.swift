@@ -16,6 +16,7 @@ package struct FuzzTarget: Sendable {
         FuzzTarget(name: "wire-bench", about: "packets to apps, as the SDK reads them", run: Wire.fromBench),
         FuzzTarget(name: "scenario", about: "scenarios in YAML", run: Files.scenario),
         FuzzTarget(name: "device", about: "device files in YAML, of all kinds", run: Files.device),
+        FuzzTarget(name: "push", about: "pushes in JSON, as simctl reads them", run: Files.push),
         FuzzTarget(name: "plist", about: "Info.plist, XML and binary", run: Files.plist),
         FuzzTarget(name: "gpx", about: "tracks in GPX", run: Files.gpx),
         FuzzTarget(name: "nmea", about: "logs of NMEA 0183", run: Files.nmea),

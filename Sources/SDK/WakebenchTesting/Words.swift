@@ -75,6 +75,10 @@ extension Wakebench {
         case transferProgressed = "transfer-progressed"
         case transferWaiting = "transfer-waiting"
         case transferEventsFinished = "transfer-events-finished"
+        case pushReceived = "push-received"
+        case callPushReceived = "voip-push-received"
+        case newsstandPushReceived = "newsstand-push-received"
+        case serviceExtensionEnded = "service-extension-ended"
     }
 
     /// What an app was given of an event.
@@ -170,6 +174,23 @@ extension Wakebench {
         case sessionJoined = "SessionJoined"
         case challengeWakes = "ChallengeWakes"
         case transferRetried = "TransferRetried"
+        case wokenByPush = "Pushed"
+        case noBackgroundPushes = "NoBackgroundPushes"
+        case priorityForbids = "PushPriority"
+        case heldBySystem = "HeldBySystem"
+        case newerPushKept = "NewerPushKept"
+        case heldPushDropped = "HeldPushDropped"
+        case storedByServer = "StoredByAPNs"
+        case newerPushStored = "NewerPushStored"
+        case pushExpired = "PushExpired"
+        case payloadTooLarge = "PayloadTooLarge"
+        case calledByPush = "CalledByPush"
+        case callsNotReported = "CallsNotReported"
+        case pushForUser = "PushForUser"
+        case originalShown = "OriginalShown"
+        case newIssue = "NewIssue"
+        case newsstandGone = "NewsstandGone"
+        case lowPowerMode = "LowPowerMode"
     }
 
     /// How a process came to its end.

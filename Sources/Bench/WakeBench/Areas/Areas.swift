@@ -19,6 +19,7 @@ struct Areas {
             VoIPArea.self,
             NotificationArea.self,
             TransferArea.self,
+            PushArea.self,
         ]
     }
 
@@ -40,6 +41,7 @@ struct Areas {
     let voip: VoIPArea
     let notification: NotificationArea
     let transfer: TransferArea
+    let push: PushArea
 
     /// In the order of ``rows``.
     let all: [any Area]
@@ -64,6 +66,7 @@ struct Areas {
             voip = VoIPArea(setup)
             notification = NotificationArea(setup)
             transfer = TransferArea(setup)
+            push = PushArea(setup)
         } catch {
             throw CommandFailure(.internal, error.description)
         }
@@ -75,6 +78,7 @@ struct Areas {
             voip,
             notification,
             transfer,
+            push,
         ]
         sources = all.flatMap(\.sources)
     }
@@ -94,6 +98,7 @@ extension ProcessAppHost {
         case .voip(let request): heard(request, with: &descriptors, from: app)
         case .notification(let request): heard(request, from: app)
         case .transfer(let manager, let request): heard(request, manager: manager, from: app)
+        case .push(let request): heard(request, from: app)
         case .hello, .launched, .acknowledge, .done, .beginTask, .endTask, .timeRemaining, .signpost: break
         }
     }
@@ -104,7 +109,7 @@ extension WireDeliveryBody {
     /// before or after its launch, by chance.
     var waitsForLaunch: Bool {
         switch self {
-        case .location, .voip, .notification, .transfer: true
+        case .location, .voip, .notification, .transfer, .push: true
         default: false
         }
     }

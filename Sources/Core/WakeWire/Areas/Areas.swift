@@ -40,6 +40,8 @@ package enum AppMessage: Equatable, Sendable {
     case notification(WireNotificationRequest)
     /// A request to a session of background transfers.
     case transfer(manager: UInt32, WireTransferRequest)
+    /// A request about pushes.
+    case push(WirePushRequest)
 }
 
 extension AppMessage {
@@ -54,6 +56,7 @@ extension AppMessage {
             + WireVoIPRequest.blanks.map { .voip($0) }
             + WireNotificationRequest.blanks.map { .notification($0) }
             + WireTransferRequest.blanks.map { .transfer(manager: 0, $0) }
+            + WirePushRequest.blanks.map { .push($0) }
     }
 
     /// The word of a request to an area; empty for what is none.
@@ -68,6 +71,7 @@ extension AppMessage {
         case .voip(let request): request.word
         case .notification(let request): request.word
         case .transfer(_, let request): request.word
+        case .push(let request): request.word
         case .hello, .launched, .acknowledge, .done, .beginTask, .endTask, .timeRemaining, .signpost: ""
         }
     }
@@ -95,6 +99,7 @@ extension AppMessage {
         case .notification(let request): self = try .notification(coder.coded(request))
         case .transfer(let manager, let request):
             self = try .transfer(manager: coder.field("manager", manager, .whole), coder.coded(request))
+        case .push(let request): self = try .push(coder.coded(request))
         case .hello, .launched, .acknowledge, .done, .beginTask, .endTask, .timeRemaining, .signpost: break
         }
     }
@@ -218,6 +223,8 @@ package enum WireDeliveryBody: Equatable, Sendable {
     case notification(WireNotificationEvent)
     /// Something happened to a background transfer, or its session.
     case transfer(WireTransferEvent)
+    /// A push came, or the app's device token.
+    case push(WirePushEvent)
     /// A channel of the manager has something to read, or its end; the app finds it on the channel's own socket.
     case channelData
 }
@@ -233,6 +240,7 @@ extension WireDeliveryBody: CodedByWord {
         blanks += WireVoIPEvent.blanks.map { .voip($0) }
         blanks += WireNotificationEvent.blanks.map { .notification($0) }
         blanks += WireTransferEvent.blanks.map { .transfer($0) }
+        blanks += WirePushEvent.blanks.map { .push($0) }
         return table(blanks)
     }()
 
@@ -247,6 +255,7 @@ extension WireDeliveryBody: CodedByWord {
         case .voip(let event): event.word
         case .notification(let event): event.word
         case .transfer(let event): event.word
+        case .push(let event): event.word
         case .channelData: "channel.data"
         }
     }
@@ -263,6 +272,7 @@ extension WireDeliveryBody: CodedByWord {
         case .voip(let event): self = try .voip(coder.coded(event))
         case .notification(let event): self = try .notification(coder.coded(event))
         case .transfer(let event): self = try .transfer(coder.coded(event))
+        case .push(let event): self = try .push(coder.coded(event))
         case .channelData: break
         }
     }
@@ -277,6 +287,7 @@ extension WireDeliveryBody {
             case .voip: .voip
             case .notification: .notification
             case .transfer: .transfer
+            case .push: .push
             case .accessory: .accessory
             default: .bluetooth
             }

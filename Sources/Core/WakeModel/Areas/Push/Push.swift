@@ -28,13 +28,6 @@ package struct Push: Hashable, Codable, Sendable {
     package var isVisible: Bool { isNotification || content.badge != nil }
 }
 
-/// apns-push-type, as far as apps of this phone are concerned.
-package enum PushType: UInt8, Worded, Codable, Sendable {
-    case alert
-    case background
-    case voip
-}
-
 /// apns-priority.
 package enum PushPriority: UInt8, Worded, Codable, Sendable {
     /// 1: for the phone's power above all.
@@ -130,10 +123,10 @@ package enum PushCommand: Hashable, Sendable {
 
 /// The kinds of its events, each by its row of Tables/events.tsv.
 extension EventKind {
-    @inlinable package static var pushReceived: EventKind { EventKind(row: 69) }
-    @inlinable package static var voipPushReceived: EventKind { EventKind(row: 70) }
-    @inlinable package static var newsstandPushReceived: EventKind { EventKind(row: 71) }
-    @inlinable package static var serviceExtensionEnded: EventKind { EventKind(row: 72) }
+    @inlinable package static var pushReceived: EventKind { EventKind(row: 74) }
+    @inlinable package static var callPushReceived: EventKind { EventKind(row: 75) }
+    @inlinable package static var newsstandPushReceived: EventKind { EventKind(row: 76) }
+    @inlinable package static var serviceExtensionEnded: EventKind { EventKind(row: 77) }
 }
 
 extension Action {

@@ -15,11 +15,11 @@ package struct PushFigures: Hashable, Codable, Sendable {
     package var storage = Instant.Span.seconds(30 * 24 * 3_600)
     /// The largest payload (PUSH-5), in bytes.
     package var payloadLimit: UInt32 = 4_096
-    /// The largest payload of a VoIP push (PUSH-5), in bytes.
+    /// The largest payload of a push for calls (PUSH-5), in bytes.
     package var callPayloadLimit: UInt32 = 5_120
     /// Whether there is PushKit (PUSH-6).
     package var pushKit: Bool
-    /// Whether an app must report a call for each VoIP push (PUSH-7).
+    /// Whether an app must report a call for each push for calls (PUSH-7).
     package var reportsCalls: Bool
     /// How long it may take to report the call (PUSH-7); assumed: Apple names no figure.
     package var reportLimit = Instant.Span.seconds(30)
@@ -117,18 +117,23 @@ package struct PushFigures: Hashable, Codable, Sendable {
             1...1_000_000,
             "bytes",
             .push5,
-            "largest payload of a VoIP push"
+            "largest payload of a push for calls"
         ),
     ]
 
     private static let calls: [ProfileSetting] = [
-        .init("push.pushKit", \.areas.push.pushKit, .push6, "there are VoIP pushes"),
-        .init("push.reportsCalls", \.areas.push.reportsCalls, .push7, "an app must report a call for each VoIP push"),
+        .init("push.pushKit", \.areas.push.pushKit, .push6, "there are pushes for calls"),
+        .init(
+            "push.reportsCalls",
+            \.areas.push.reportsCalls,
+            .push7,
+            "an app must report a call for each push for calls"
+        ),
         .init(
             "push.reportLimit",
             \.areas.push.reportLimit,
             .push7,
-            "time of an app to report the call of a VoIP push; assumed"
+            "time of an app to report the call of a push for calls; assumed"
         ),
         .init(
             "push.unreportedLimit",
@@ -136,7 +141,7 @@ package struct PushFigures: Hashable, Codable, Sendable {
             1...1_000,
             "calls",
             .push8,
-            "calls that an app may not report before VoIP pushes launch it no more"
+            "calls that an app may not report before such pushes launch it no more"
         ),
     ]
 }
@@ -144,6 +149,6 @@ package struct PushFigures: Hashable, Codable, Sendable {
 extension TerminationCode {
     /// A completion handler was not called in time, from iOS 13 (PUSH-1).
     package static let fetchHandler: Int64 = 0x2182_bad4
-    /// No call was reported for a VoIP push (PUSH-7).
+    /// No call was reported for a push for calls (PUSH-7).
     package static let unreportedCall: Int64 = 0xbaad_ca11
 }

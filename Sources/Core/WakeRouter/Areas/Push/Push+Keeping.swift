@@ -16,7 +16,7 @@ extension Router {
             areas.push.apps[app].wakes.removeAll { now.since($0) >= window }
             areas.push.apps[app].wakes.append(now)
         }
-        if event.kind != .voipPushReceived, let held = areas.push.apps[app].held, held.event.id < event.id {
+        if event.kind != .callPushReceived, let held = areas.push.apps[app].held, held.event.id < event.id {
             areas.push.apps[app].held = nil
             lose(held, of: app, reason: .newerPushKept)
         }
@@ -38,8 +38,8 @@ extension Router {
         case .at(let expiration): kept.event.push.expiration = .at(min(expiration, end))
         case .none, .once: kept.event.push.expiration = .at(end)
         }
-        let isCall = event.kind == .voipPushReceived
-        let older = areas.push.apps[app].stored.firstIndex { ($0.event.kind == .voipPushReceived) == isCall }
+        let isCall = event.kind == .callPushReceived
+        let older = areas.push.apps[app].stored.firstIndex { ($0.event.kind == .callPushReceived) == isCall }
             .map { areas.push.apps[app].stored.remove(at: $0) }
         areas.push.apps[app].stored.append(kept)
         if let older { lose(older, of: app, reason: .newerPushStored) }

@@ -48,7 +48,7 @@ extension Router {
         let record = areas.push.apps[app]
         switch event.kind {
         case .pushReceived: return record.registeredAt.map { Interest(app, via: .remoteNotifications, since: $0) }
-        case .voipPushReceived: return record.callsRegisteredAt.map { Interest(app, via: .pushKit, since: $0) }
+        case .callPushReceived: return record.callsRegisteredAt.map { Interest(app, via: .pushKit, since: $0) }
         case .newsstandPushReceived:
             guard record.registeredAt != nil, apps[app].snapshot.modes.contains(.newsstandContent) else { return nil }
             return Interest(app, via: .newsstandMode, since: apps[app].installedAt)
@@ -62,7 +62,7 @@ extension Router {
     mutating func oweForPush(_ event: WakeEvent, by app: AppID) {
         let figures = profile.areas.push
         let number = event.pushNumber
-        if event.kind == .voipPushReceived {
+        if event.kind == .callPushReceived {
             guard mustReportCalls(app) else { return }
             if areas.push.apps[app].calls.count >= PushArea.owedLimit { areas.push.apps[app].calls.removeFirst() }
             let due = now.advanced(by: figures.reportLimit)

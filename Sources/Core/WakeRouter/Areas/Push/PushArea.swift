@@ -74,13 +74,13 @@ extension PushArea: Area {
             push: push,
             isReachable: router.isReachable,
             isExpired: PushRules.isExpired(push, at: router.now, reachable: router.isReachable),
-            fits: PushRules.fits(push.size, isCall: event.kind == .voipPushReceived, by: figures),
+            fits: PushRules.fits(push.size, isCall: event.kind == .callPushReceived, by: figures),
             wakes: record.wakes(before: router.now, within: figures.limitWindow),
             unreported: record.unreported
         )
         snapshot.pushWakes = question.wakes
         snapshot.unreportedCalls = question.unreported
-        snapshot.forceQuitLifted = event.kind == .voipPushReceived
+        snapshot.forceQuitLifted = event.kind == .callPushReceived
         return (PushRules.evaluate(question, of: snapshot, by: router.constants), question)
     }
 

@@ -38,7 +38,7 @@ extension PushQuestion: AreaQuestion {
         let (verdict, reason) = Acceptance.usual(in: state, launching: launching)
         guard verdict == .resume || verdict == .relaunch else { return (verdict, reason) }
         switch kind {
-        case .voipPushReceived: return (verdict, .calledByPush)
+        case .callPushReceived: return (verdict, .calledByPush)
         case .newsstandPushReceived: return (verdict, .newIssue)
         default: return (verdict, .wokenByPush)
         }
@@ -59,7 +59,7 @@ enum PushRules {
             // To be reached the phone must be on, and APNs keeps what does not reach it.
             if results[.phoneIsOn] == .fail { results[.phoneIsOn] = .notEvaluated }
             switch question.kind {
-            case .voipPushReceived: evaluateCall(question, of: app, by: constants, in: &results)
+            case .callPushReceived: evaluateCall(question, of: app, by: constants, in: &results)
             case .newsstandPushReceived:
                 results[.newsstandThere] = passes(
                     constants.profile.areas.push.newsstand,
@@ -108,7 +108,7 @@ enum PushRules {
         by constants: Constants,
         in results: inout CheckResults
     ) {
-        results[.modePresent] = passes(app.modes.contains(.voip), where: isAsleep(question.state))
+        results[.modePresent] = passes(app.modes.contains(question.kind.mode), where: isAsleep(question.state))
         if let limit = constants.profile.areas.push.unreportedLimit {
             results[.callsReported] = passes(question.unreported < limit, where: question.state == .notRunning)
         } else {

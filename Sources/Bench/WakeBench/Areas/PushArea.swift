@@ -1,0 +1,118 @@
+import WakeDevices
+import WakeModel
+import WakePorts
+import WakePush
+import WakeSystem
+
+/// Pushes: what a provider sends, and what apps do about it.
+final class PushArea: Area {
+    static let source = Source.push
+
+    static func isUsed(by scenario: Scenario) -> Bool { false }
+
+    private let simulated: SimulatedPush
+    private let names: NameTable
+    /// Nanoseconds since 1970 at which the run begins.
+    private let epoch: Int64
+
+    var sources: [any SourcePort] { [simulated] }
+
+    init(_ setup: AreaSetup) {
+        let scenario = setup.scenario
+        names = setup.names
+        let date = setup.options.date ?? scenario.phone.date ?? .usual
+        epoch = setup.realTime ? WallClock.now() : date.nanoseconds
+        let settings = scenario.settings + setup.options.settings
+        let profile = (setup.options.profile ?? scenario.profile ?? .ios17).with(settings)
+        var extensions: [AppID: PlayedExtension] = [:]
+        for (number, app) in scenario.apps.enumerated() {
+            guard case .scripted(let script) = app.form, let played = script.push?.serviceExtension else { continue }
+            extensions[AppID(UInt32(number))] = PlayedExtension(played)
+        }
+        let desk = PushDesk(names: setup.names, figures: profile.areas.push, epoch: epoch)
+        simulated = SimulatedPush(desk: desk, extensions: extensions, names: setup.names)
+    }
+
+    func connect(to run: Run) {
+        for (number, app) in run.scenario.apps.enumerated() {
+            let known: PushDesk.App
+            switch app.form {
+            case .scripted(let script): known = .init(bundle: script.identifier, modes: script.modes)
+            case .bundle:
+                guard let manifest = run.processes?.bundle(at: number)?.manifest(names) else { continue }
+                known = .init(bundle: names.text(manifest.bundle), modes: manifest.modes)
+            }
+            simulated.desk.add(known, as: AppID(UInt32(number)))
+        }
+    }
+
+    /// The bundle identifier of an app.
+    func bundle(of app: AppID) -> String? { simulated.desk.bundle(of: app) }
+
+    func code(with coder: inout SnapshotCoder, at now: Instant) throws(EncodingFault) {
+        try simulated.code(with: &coder)
+    }
+
+    static func declare(_ app: ScenarioApp, in manifest: inout AppManifest, _ names: NameTable) {
+        guard case .scripted(let script) = app.form else { return }
+        manifest.serviceExtension = script.push?.serviceExtension != nil
+    }
+
+    // MARK: Steps
+
+    func perform(_ verb: Verb, _ origin: NameID, in scenario: Scenario, at now: Instant) throws(SourceFailure) {
+        guard case .push(let sent) = verb else { return }
+        for app in try apps(of: sent) {
+            let forCalls = sent.type == .call
+            let bundle = simulated.desk.bundle(of: app)
+            let message = PushMessage(
+                token: simulated.desk.token(of: app, forCalls: forCalls),
+                topic: bundle.map { PushType.topic(of: $0, forCalls: forCalls) },
+                type: sent.type.word,
+                priority: sent.priority.number,
+                expiration: expiration(of: sent, at: now),
+                collapseID: sent.collapseID,
+                payload: sent.file.payload
+            )
+            try simulated.send(message, origin, at: now)
+        }
+    }
+
+    private func apps(of sent: ScriptedApp.SentPush) throws(SourceFailure) -> [AppID] {
+        if let apps = sent.apps { return apps.map { AppID(UInt32($0)) } }
+        let bundle = sent.file.bundle ?? ""
+        guard let app = simulated.desk.app(of: bundle) else {
+            throw SourceFailure(
+                .unknown,
+                "the push is for '\(excerpt(bundle))', and the scenario has no app of that bundle"
+            )
+        }
+        return [app]
+    }
+
+    /// In whole seconds, as the header has it.
+    private func expiration(of sent: ScriptedApp.SentPush, at now: Instant) -> Int64? {
+        switch sent.expires {
+        case .never: nil
+        case .once: 0
+        case .after(let span): (epoch + now.advanced(by: span).nanoseconds + 999_999_999) / 1_000_000_000
+        }
+    }
+
+    func owns(_ device: ScenarioDevice) -> Bool { false }
+
+    func arm(_ fault: String, of device: ScenarioDevice, at now: Instant) throws(SourceFailure) {}
+}
+
+extension PlayedExtension {
+    init(_ script: ScriptedApp.PushUse.Extension) {
+        self.init()
+        (after, memory, title, body) = (script.after, script.memory, script.title, script.body)
+        ending =
+            switch script.ending {
+            case .answer: .answer
+            case .crash: .crash
+            case .hang: .hang
+            }
+    }
+}

@@ -1,0 +1,33 @@
+import WakeDevices
+import WakeModel
+import WakePorts
+
+/// The pushes of scripted apps.
+extension PushArea {
+    /// Asks for the device tokens that the script wants.
+    static func launched(_ app: AppID, in host: ScriptedAppHost) {
+        guard let use = host.apps[app]?.script.push else { return }
+        if use.registers { host.request(.push(.register), from: app) }
+        if use.registersCalls { host.request(.push(.registerCalls), from: app) }
+    }
+
+    /// Answers a push, as the script says.
+    static func delivered(_ delivery: AppDelivery, to app: AppID, in host: ScriptedAppHost) {
+        guard let use = host.apps[app]?.script.push, let now = host.view?.bench.now else { return }
+        let number = delivery.event.pushNumber
+        var requests: [PushRequest] = []
+        if delivery.event.kind == .callPushReceived {
+            if use.reportsCalls { requests.append(.reportCall) }
+            if use.returns { requests.append(.callHandled(number)) }
+        } else if let result = use.completion {
+            requests.append(.fetched(number, result))
+        }
+        for request in requests {
+            if use.work > .zero {
+                host.request(.push(request), from: app, at: now.advanced(by: use.work))
+            } else {
+                host.request(.push(request), from: app)
+            }
+        }
+    }
+}

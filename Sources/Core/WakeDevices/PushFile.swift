@@ -1,0 +1,86 @@
+import WakeJSON
+import WakeModel
+
+/// A push as `xcrun simctl push` reads it: the payload as JSON, and in its `Simulator Target Bundle` whom it is for.
+package struct PushFile: Hashable, Sendable {
+    /// The bundle identifier of the app; nil where the file does not say.
+    package var bundle: String?
+    /// The payload without that, as APNs carries it.
+    package var payload: [UInt8]
+
+    /// The longest file, in bytes: more than any payload has.
+    package static let byteLimit = 65_536
+    private static let key = "Simulator Target Bundle"
+
+    /// Reads a file.
+    ///
+    /// - Throws: ``FileError`` where it cannot be read, or holds no JSON object with `aps`.
+    package static func load(file: String) throws(FileError) -> PushFile {
+        try parse(try InputFile.read(file, limit: byteLimit), file: file)
+    }
+
+    /// Reads the text of a file, whose path is for errors.
+    package static func parse(_ bytes: [UInt8], file: String) throws(FileError) -> PushFile {
+        func refused(_ found: String, _ expected: String) -> FileError {
+            FileError(file: file, line: 0, found: found, expected: expected)
+        }
+        guard let value = JSONValue(parsing: bytes), case .object(let members) = value else {
+            throw refused("something else", "a JSON object, as in {\"aps\": {\"alert\": \"Hello\"}}")
+        }
+        guard case .object? = value["aps"] else { throw refused("a push without 'aps'", "an object of that name") }
+        if let bundle = value[key], bundle.string == nil {
+            throw refused("a '\(key)' that is no text", "the bundle identifier of an app")
+        }
+        let payload = JSONValue.object(members.filter { $0.key != key })
+        return PushFile(bundle: value[key]?.string, payload: payload.encoded)
+    }
+
+    package init(bundle: String? = nil, payload: [UInt8]) {
+        self.bundle = bundle
+        self.payload = payload
+    }
+
+    /// Whether the user sees or hears anything of it.
+    var isVisible: Bool {
+        guard let aps = JSONValue(parsing: payload)?["aps"] else { return false }
+        return ["alert", "badge", "sound"].contains { aps[$0].map { $0 != .null } ?? false }
+    }
+}
+
+extension PushFile {
+    /// Reads a payload that stands in a scenario: numbers and `true` are what they look like, and what is quoted is text.
+    init(_ node: YAMLNode) throws(FileError) {
+        let value = try JSONValue(node)
+        guard case .object? = value["aps"] else {
+            throw node.error(expected: "a payload such as {aps: {content-available: 1}}")
+        }
+        self.init(payload: value.encoded)
+    }
+}
+
+extension JSONValue {
+    fileprivate init(_ node: YAMLNode) throws(FileError) {
+        switch node.content {
+        case .scalar(let text, quoted: true): self = .string(text)
+        case .scalar(let text, quoted: false): self = Self.plain(text)
+        case .sequence(let nodes):
+            var values: [JSONValue] = []
+            for node in nodes { values.append(try JSONValue(node)) }
+            self = .array(values)
+        case .mapping(let entries):
+            var members: [Member] = []
+            for entry in entries { members.append(Member(key: entry.key, value: try JSONValue(entry.value))) }
+            self = .object(members)
+        }
+    }
+
+    private static func plain(_ text: String) -> JSONValue {
+        if let number = Int64(text) { return .integer(number) }
+        return switch text {
+        case "true": .bool(true)
+        case "false": .bool(false)
+        case "", "null": .null
+        default: .string(text)
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Testing
+
+@testable import WakeWire
+
+@Suite("The messages of pushes")
+struct PushMessageTests {
+    private static let requests: [WirePushRequest] = [
+        .register, .unregister, .registerCalls, .unregisterCalls, .completed(number: .max, result: .noData),
+        .reportCall, .callHandled(number: 3),
+    ]
+    private static let events: [WirePushEvent] = [
+        .registered(token: Array(0..<32), calls: true), .failed(calls: false, message: "No."),
+        .received(number: 1, payload: #"{"aps":{}}"#), .called(number: 2, payload: #"{"aps":{},"x":"é"}"#),
+    ]
+
+    @Test("A request is read as it was written, and cut anywhere it is refused", arguments: requests)
+    func request(request: WirePushRequest) throws {
+        let packet = AppMessage.push(request).encode()
+        #expect(try AppMessage(decoding: packet) == .push(request))
+        for length in packet.indices {
+            #expect(throws: WireError.self) { try AppMessage(decoding: Array(packet[..<length])) }
+        }
+    }
+
+    @Test("An event is read as it was written, and cut anywhere it is refused", arguments: events)
+    func event(event: WirePushEvent) throws {
+        let message = BenchMessage.deliver(WireDelivery(delivery: 3, cause: "push", manager: 0, body: .push(event)))
+        let packet = message.encode()
+        #expect(try BenchMessage(decoding: packet) == message)
+        for length in packet.indices {
+            #expect(throws: WireError.self) { try BenchMessage(decoding: Array(packet[..<length])) }
+        }
+    }
+
+    @Test("A device token of another length is refused")
+    func token() {
+        let event = WirePushEvent.registered(token: [1, 2, 3], calls: false)
+        let packet = BenchMessage.deliver(WireDelivery(delivery: 3, cause: "push", manager: 0, body: .push(event)))
+            .encode()
+        #expect(throws: WireError.self) { try BenchMessage(decoding: packet) }
+    }
+}
