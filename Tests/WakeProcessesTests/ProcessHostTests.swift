@@ -450,19 +450,6 @@ struct ProcessHostTests {
         #expect(after < before + 64, "\(before) mappings, then \(after)")
         log.finish()
     }
-
-    @Test("A live process is measured")
-    func usage() throws {
-        let stage = try Stage(usableFreezers[0])
-        let counter = Counter()
-        defer { counter.remove() }
-        try stage.spawn("count", counter.path)
-        try stage.turn { counter.value > 10 }
-        let usage = try #require(stage.host.usage(of: 1))
-        #expect(usage.processorTime > 0)
-        #expect(usage.residentMemory > 0)
-        #expect(stage.host.usage(of: 2) == nil)
-    }
 }
 
 @Suite("The end of a bench", .serialized)

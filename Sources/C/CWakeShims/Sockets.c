@@ -1,12 +1,16 @@
 #define _GNU_SOURCE
 #include "CWakeShims.h"
 
+#include <errno.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <linux/sockios.h>
 
 // Glibc's own tcp_info ends before the fields that count bytes, and the kernel's header names no states: TCP_ESTABLISHED of
@@ -33,4 +37,28 @@ int wake_readable_bytes(int number) {
 
 int wake_accept(int listener) {
     return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+int wake_end_listening(int pid, int number, uint64_t inode) {
+    int process = wake_pidfd_open(pid);
+    if (process < 0) return -1;
+    int own = (int)syscall(SYS_pidfd_getfd, process, number, 0);
+    int code = errno;
+    close(process);
+    if (own < 0) {
+        errno = code;
+        return -1;
+    }
+    struct stat status;
+    int result = fstat(own, &status);
+    // The number may mean something else by now.
+    if (result == 0 && (uint64_t)status.st_ino != inode) {
+        result = -1;
+        errno = ESTALE;
+    }
+    if (result == 0) result = shutdown(own, SHUT_RDWR);
+    code = errno;
+    close(own);
+    errno = code;
+    return result;
 }

@@ -44,6 +44,8 @@ package struct ProcessExit: Hashable, Sendable {
     package var systemTime: Int64
     /// The largest resident set in bytes.
     package var peakMemory: Int64
+    /// Processor time of all that the app has started, as far as it is known, in nanoseconds.
+    package var processorTime: Int64 = 0
 }
 
 /// Where the threads of an app and all that it has started are listed.
@@ -54,12 +56,13 @@ package enum AppThreads: Hashable, Sendable {
     case below(Int32)
 }
 
-/// What a live process has used so far.
+/// What an app has used so far: its process and all that it has started.
 package struct ProcessUsage: Hashable, Sendable {
-    /// Processor time of the app's main process, in nanoseconds.
+    /// Processor time in nanoseconds. It never falls.
     package var processorTime: Int64
-    /// The resident set of the app's main process, in bytes.
-    package var residentMemory: Int64
+    /// Memory that is the app's alone, in bytes: anonymous and shared memory, in swap too, and no pages of files. It is what
+    /// comes nearest to the footprint of an iOS process.
+    package var footprint: Int64
 }
 
 /// What became of a freeze.

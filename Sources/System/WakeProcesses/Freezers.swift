@@ -51,6 +51,10 @@ protocol Enclosure: AnyObject {
     func reap() -> ProcessExit
     /// Where the threads of everything are listed; it stays open as long as this lives.
     var threads: AppThreads { get }
+    /// The processes that live now.
+    var members: [Int32] { get }
+    /// Processor time of all that was ever in it, in nanoseconds; nil where the kernel does not count it.
+    var processorTime: Int64? { get }
 }
 
 /// A started app.

@@ -95,6 +95,12 @@ final class GroupEnclosure: Enclosure {
 
     var threads: AppThreads { .list(threadList.number) }
 
+    /// Version 2 counts it in every group, with or without its controller of the processor.
+    var processorTime: Int64? {
+        guard kind == .cgroup2, let text = try? readSmallFile("\(folder)/cpu.stat") else { return nil }
+        return KernelText.groupTime(text)
+    }
+
     func reap() -> ProcessExit {
         var exit = wake_exit()
         let code = unsafe wake_wait(process, &exit)
@@ -163,7 +169,7 @@ final class GroupEnclosure: Enclosure {
 
     // MARK: Killing
 
-    private var members: [Int32] {
+    var members: [Int32] {
         guard let text = try? readSmallFile("\(folder)/cgroup.procs", limit: 1 << 20) else { return [] }
         return text.split(separator: "\n").compactMap { Int32($0) }
     }

@@ -39,7 +39,7 @@ import WakeSystem
     private var guardian = wake_guardian(channel: -1, pid: -1)
     private let keepers = Keepers()
     private let limit: TaskLimit?
-    private var apps: [UInt32: RunningApp] = [:]
+    private(set) var apps: [UInt32: RunningApp] = [:]
     /// Enclosures whose app has ended and that are not empty yet.
     private var ending: [ObjectIdentifier: any Enclosure] = [:]
     private var serial: UInt64 = 0
@@ -161,6 +161,7 @@ import WakeSystem
         guard unsafe wake_packet_pair(&ends) == 0 else { throw ProcessError(SystemError(last: "socketpair")) }
         let socket = Descriptor(owning: ends[0])
         let theirs = Descriptor(owning: ends[1])
+        let peer = Self.inode(of: theirs)
 
         let started: StartedProcess
         do {
@@ -177,12 +178,17 @@ import WakeSystem
             throw error.error(for: program)
         }
         do {
-            apps[app] = try RunningApp(app, started, socket: socket, host: self, loop: loop)
+            apps[app] = try RunningApp(app, started, socket: socket, peer: peer, host: self, loop: loop)
         } catch {
             started.enclosure.kill()
             throw ProcessError(error)
         }
         return started.pid
+    }
+
+    private static func inode(of socket: borrowing Descriptor) -> UInt64 {
+        var status = stat()
+        return unsafe fstat(socket.number, &status) == 0 ? UInt64(status.st_ino) : 0
     }
 
     private func start(_ app: UInt32, _ request: inout wake_spawn) throws(SpawnFailure) -> StartedProcess {
@@ -222,17 +228,6 @@ import WakeSystem
 
     /// Where the app's threads are listed, as long as it has a process; nil when it has none.
     package func threads(of app: UInt32) -> AppThreads? { apps[app]?.enclosure.threads }
-
-    /// What the app's process has used so far; nil when it has none.
-    package func usage(of app: UInt32) -> ProcessUsage? {
-        guard let pid = apps[app]?.pid else { return nil }
-        let time = wake_cpu_time(pid)
-        // statm counts pages; the second field is the resident set.
-        guard time >= 0, let text = try? readSmallFile("/proc/\(pid)/statm", limit: 256) else { return nil }
-        let fields = text.split(separator: " ")
-        guard fields.count > 1, let pages = Int64(fields[1]) else { return nil }
-        return ProcessUsage(processorTime: time, residentMemory: pages * Int64(sysconf(Int32(_SC_PAGESIZE))))
-    }
 
     /// Kills all apps, reaps them, and removes the groups. Nothing is heard of them. To be called at the end; harmless
     /// again.
@@ -343,7 +338,7 @@ import WakeSystem
 
     // MARK: What the loop tells
 
-    fileprivate func ready(_ app: UInt32, _ readiness: Readiness) {
+    func ready(_ app: UInt32, _ readiness: Readiness) {
         if readiness.contains(.writable) {
             apps[app]?.setWantsWritable(false)
             onWritable?(app)
@@ -351,79 +346,20 @@ import WakeSystem
         if !readiness.isDisjoint(with: [.readable, .hangup, .failed]) { receive(from: app) }
     }
 
-    fileprivate func ended(_ running: RunningApp) {
+    func ended(_ running: RunningApp) {
         let app = running.app
         guard apps[app] === running else { return }
         // What it said before it ended comes first; a child of it that floods the socket does not keep us here.
         for _ in 0..<32 where receive(from: app) { break }
         running.cancel()
-        let exit = running.enclosure.reap()
+        var exit = running.enclosure.reap()
+        let counted = running.enclosure.processorTime ?? exit.userTime + exit.systemTime
+        exit.processorTime = running.processorTime.atEnd(counted)
         apps[app] = nil
         let enclosure = running.enclosure
         let key = ObjectIdentifier(enclosure)
         ending[key] = enclosure
         enclosure.end { [weak self] in self?.ending[key] = nil }
         onExit?(app, exit)
-    }
-}
-
-/// A live process, its socket and its watches.
-private final class RunningApp {
-    let app: UInt32
-    let pid: Int32
-    let enclosure: any Enclosure
-    let socket: Int32
-    private(set) var isOpen = true
-    private let exitDescriptor: Int32
-    private var socketWatch: Watch?
-    private var exitWatch: Watch?
-
-    init(
-        _ app: UInt32,
-        _ started: StartedProcess,
-        socket: consuming Descriptor,
-        host: ProcessHost,
-        loop: EventLoop
-    ) throws(SystemError) {
-        self.app = app
-        pid = started.pid
-        enclosure = started.enclosure
-        exitDescriptor = started.exitDescriptor
-        self.socket = socket.release()
-        socketWatch = try loop.watch(self.socket, for: .readable) { [unowned host] readiness in
-            host.ready(app, readiness)
-        }
-        exitWatch = try loop.watch(exitDescriptor, for: .readable, priority: .urgent) {
-            [unowned self, unowned host] _ in
-            host.ended(self)
-        }
-    }
-
-    deinit {
-        cancel()
-        // Descriptors may lie in it that nobody has read.
-        closeLater(socket)
-    }
-
-    func setWantsWritable(_ wants: Bool) {
-        socketWatch?.setInterests(wants ? [.readable, .writable] : .readable)
-    }
-
-    /// A socket at its end would be ready for ever.
-    func closeSocket() {
-        isOpen = false
-        socketWatch?.cancel()
-    }
-
-    func cancel() {
-        socketWatch?.cancel()
-        exitWatch?.cancel()
-    }
-
-    /// Waits for the end of a killed process, at most 5 s, and reaps it.
-    func reapAtLast() {
-        cancel()
-        var ready = pollfd(fd: exitDescriptor, events: Int16(POLLIN), revents: 0)
-        if repeatingInterrupted({ unsafe poll(&ready, 1, 5_000) }) == 1 { _ = enclosure.reap() }
     }
 }

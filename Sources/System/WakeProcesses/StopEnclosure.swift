@@ -97,6 +97,16 @@ final class StopEnclosure: Enclosure {
     /// What the app has left without a parent is its keeper's.
     var threads: AppThreads { .below(keeper.pid) }
 
+    /// While they are stopped none comes and none goes by itself.
+    var members: [Int32] {
+        if freezing == nil, !stopped.isEmpty { return stopped }
+        var pids = [Int32](repeating: 0, count: Self.mostProcesses)
+        let count = unsafe wake_descendants(keeper.pid, &pids, nil, Int32(Self.mostProcesses))
+        return Array(pids.prefix(Int(max(count, 0))))
+    }
+
+    var processorTime: Int64? { nil }
+
     func reap() -> ProcessExit {
         var exit = wake_exit()
         let known = unsafe wake_kept_exit(keeper.channel, &exit) == 1

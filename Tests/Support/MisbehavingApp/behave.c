@@ -8,6 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+const char *says_after_launch;
+int draws_in_background;
 static char packet[65537];
 static char peripheral[64];
 
@@ -97,13 +99,16 @@ void behave(int socket, long values) {
         socket,
         "{\"type\":\"central.create\",\"manager\":1,\"id\":1,\"restoreIdentifier\":\"belt\",\"showPowerAlert\":false}");
     say(socket, "{\"type\":\"launched\"}");
+    if (says_after_launch != NULL) say(socket, says_after_launch);
     while (values != 0) {
         hear(socket);
         if (strstr(packet, "\"type\":\"reply\"") != NULL) continue;
         long delivery = number_of("\"delivery\":");
+        int has_left = strstr(packet, "\"name\":\"didEnterBackground\"") != NULL;
         int had_value = handle(socket);
         snprintf(text, sizeof text, "{\"type\":\"ack\",\"delivery\":%ld}", delivery);
         say(socket, text);
+        if (has_left && draws_in_background) say(socket, "{\"type\":\"drew\"}");
         if (had_value) values -= values > 0;
     }
 }

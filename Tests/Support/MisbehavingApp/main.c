@@ -31,6 +31,13 @@
 //   swarm [N]            forks N times, or until it may not, says how many children it has, and waits
 //   shout N              writes N mebibytes of numbered lines to its output, and a last one
 //
+//   lock KIND FILE       behaves with a lock on the file: flock, shared (by flock too), posix, ofd, or wal, which is what
+//                        every connection to a SQLite database in WAL mode keeps
+//   listen [PATH]        behaves with a listening socket: a TCP one of any port, which it prints, or one at a path
+//   spin                 behaves, with a thread that never rests and a background task that it never ends
+//   hog N                behaves with N mebibytes of memory that it has written to
+//   draw                 behaves, and draws once it has entered the background, for which it has a background task
+//
 //   healthy              behaves
 //
 // It finds its socket by WAKEBENCH_SOCKET. Without that variable the modes that need none work as well.
@@ -47,9 +54,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -206,6 +215,59 @@ static void wait_with_inheritance(void) {
     pthread_mutex_timedlock(&inheriting, &until);
 }
 
+static void lock(const char *kind, const char *path) {
+    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 100, .l_len = 10};
+    int result = -1;
+    if (strcmp(kind, "flock") == 0) result = flock(file, LOCK_EX);
+    if (strcmp(kind, "shared") == 0) result = flock(file, LOCK_SH);
+    if (strcmp(kind, "posix") == 0) result = fcntl(file, F_SETLK, &range);
+    if (strcmp(kind, "ofd") == 0) result = fcntl(file, F_OFD_SETLK, &range);
+    if (strcmp(kind, "wal") == 0) {
+        range = (struct flock){.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 128, .l_len = 1};
+        result = fcntl(file, F_SETLK, &range);
+    }
+    if (result != 0) exit(99);
+}
+
+static void listen_on(const char *path) {
+    if (*path) {
+        struct sockaddr_un address = {.sun_family = AF_UNIX};
+        snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+        int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+        if (bind(listener, (struct sockaddr *)&address, sizeof address) < 0 || listen(listener, 4) < 0) exit(97);
+        return;
+    }
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(listener, (struct sockaddr *)&address, size) < 0 || listen(listener, 4) < 0) exit(97);
+    if (getsockname(listener, (struct sockaddr *)&address, &size) < 0) exit(97);
+    printf("%d\n", ntohs(address.sin_port));
+    fflush(stdout);
+}
+
+static void *never_rest(void *unused) {
+    for (volatile long turns = 0;; turns++) {}
+    return unused;
+}
+
+static void spin(void) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, never_rest, NULL) != 0) exit(98);
+}
+
+static void hog(long mebibytes) {
+    char *memory = malloc((size_t)mebibytes << 20);
+    if (memory == NULL) exit(98);
+    memset(memory, 1, (size_t)mebibytes << 20);
+    // Who looks at it afterwards keeps it from being left out.
+    says_after_launch = memory[((size_t)mebibytes << 20) - 1] ? NULL : "";
+}
+
+// Has a background task, so that it goes on for a while after the user has left it.
+static void stay(void) { says_after_launch = "{\"type\":\"task.begin\",\"token\":1}"; }
+
 int main(int argument_count, char **arguments) {
     const char *mode = argument_count > 1 ? arguments[1] : "";
     const char *operand = argument_count > 2 ? arguments[2] : "";
@@ -216,6 +278,23 @@ int main(int argument_count, char **arguments) {
     if (values != NULL && strcmp(mode, "healthy") != 0) behave(socket, atol(values));
 
     if (strcmp(mode, "healthy") == 0) {
+        behave(socket, -1);
+    } else if (strcmp(mode, "lock") == 0) {
+        lock(operand, argument_count > 3 ? arguments[3] : "");
+        behave(socket, -1);
+    } else if (strcmp(mode, "listen") == 0) {
+        listen_on(operand);
+        behave(socket, -1);
+    } else if (strcmp(mode, "spin") == 0) {
+        spin();
+        stay();
+        behave(socket, -1);
+    } else if (strcmp(mode, "hog") == 0) {
+        hog(atol(operand));
+        behave(socket, -1);
+    } else if (strcmp(mode, "draw") == 0) {
+        stay();
+        draws_in_background = 1;
         behave(socket, -1);
     } else if (strcmp(mode, "count") == 0) {
         count(operand);

@@ -228,4 +228,7 @@ int wake_tcp_counts(int number, struct wake_tcp_counts *counts);
 int wake_readable_bytes(int number);
 // accept4, which Glibc hides from Swift: the connection is close-on-exec and does not wait.
 int wake_accept(int listener);
+// Ends the listening of a socket of another process, which this one may trace: it accepts nothing any more, and who connects
+// to it is refused. The socket is told by its descriptor there and by its inode. 0, or -1 with errno.
+int wake_end_listening(int pid, int number, uint64_t inode);
 
