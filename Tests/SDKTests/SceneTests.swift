@@ -104,6 +104,21 @@ struct SceneTests {
         )
     }
 
+    @Test("RESP-6: a memory warning reaches the app's delegate, with scenes and without", arguments: [true, false])
+    func memoryWarning(scenes: Bool) throws {
+        let end = try SceneAppEnd(scenes: scenes, state: .background)
+        try end.tell((.didReceiveMemoryWarning, .background))
+        #expect(try end.end().lines == ["didFinishLaunching scenes=0", "applicationDidReceiveMemoryWarning"])
+    }
+
+    @Test("RESP-1: an app that says that it has drawn is heard")
+    func drew() throws {
+        let end = try SceneAppEnd(scenes: false, state: .inactive, arguments: ["draws"])
+        end.app.bench.send(.callback(delivery: 1, .didEnterBackground, state: .background))
+        #expect(try end.app.bench.untilAcknowledged(1).contains(.drew))
+        _ = try end.end()
+    }
+
     @Test("What the bench does not decide is said once: background fetch, the battery, other apps")
     func notDecided() throws {
         let end = try SceneAppEnd(scenes: false, state: .inactive)

@@ -97,6 +97,7 @@ struct WithoutBenchTests {
         #expect(UIApplication.shared.backgroundTimeRemaining == .greatestFiniteMagnitude)
         #expect(EAAccessoryManager.shared().connectedAccessories.isEmpty)
         #expect(Wakebench.currentWake == nil)
+        Wakebench.drew()
     }
 
     @Test("With WAKEBENCH_REQUIRED=1 a manager ends it with code 2")

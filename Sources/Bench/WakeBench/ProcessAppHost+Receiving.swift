@@ -28,6 +28,7 @@ extension ProcessAppHost {
         case .timeRemaining(let id):
             reply(id, WireReply(seconds: surroundings?.view.backgroundSecondsRemaining(of: app)), to: app)
             say(app, .request(.asked(.remaining)))
+        case .drew: say(app, .request(.measured(.drew)))
         case .signpost(let signpost): surroundings?.note(signpost, of: app)
         case .beginTask(let token, _, let id):
             if let id {

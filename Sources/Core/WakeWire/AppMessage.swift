@@ -33,7 +33,8 @@ extension AppMessage: CodedByWord {
     static let byWord = {
         let blanks: [Self] = [
             .hello(version: 0, client: "", pid: 0), .launched, .acknowledge(delivery: 0), .done,
-            .beginTask(token: 0, name: nil), .endTask(token: 0), .timeRemaining(id: 0), .signpost(.blank),
+            .beginTask(token: 0, name: nil), .endTask(token: 0), .timeRemaining(id: 0), .drew,
+            .signpost(.blank),
         ]
         return table(blanks + areas)
     }()
@@ -47,6 +48,7 @@ extension AppMessage: CodedByWord {
         case .beginTask: "task.begin"
         case .endTask: "task.end"
         case .timeRemaining: "time.remaining"
+        case .drew: "drew"
         case .signpost: "signpost"
         default: areaWord
         }
@@ -78,7 +80,7 @@ extension AppMessage: CodedByWord {
         case .endTask(let token): self = try .endTask(token: coder.field("token", token, .whole))
         case .timeRemaining(let id): self = try .timeRemaining(id: coder.field("id", id, .whole))
         case .signpost(let signpost): self = try .signpost(signpost.coded(&coder))
-        case .launched, .done: break
+        case .launched, .done, .drew: break
         default: try codeRequest(&coder)
         }
     }

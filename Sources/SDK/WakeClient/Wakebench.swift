@@ -25,6 +25,13 @@ public enum Wakebench {
     public static func done() {
         BenchClient.shared.send(.done)
     }
+
+    /// Says that the app has drawn with OpenGL ES. In the background the system ends an app for it.
+    ///
+    /// There is nothing to draw on here: code that draws says so where it would present what it has drawn.
+    public static func drew() {
+        BenchClient.shared.send(.drew)
+    }
 }
 
 /// Runs the body; there are no objects to release later on this phone.

@@ -53,8 +53,12 @@ final class AppDelegate: UIResponder, UIApplicationDelegate {
 
     func applicationDidBecomeActive(_ application: UIApplication) { say("applicationDidBecomeActive") }
     func applicationWillResignActive(_ application: UIApplication) { say("applicationWillResignActive") }
-    func applicationDidEnterBackground(_ application: UIApplication) { say("applicationDidEnterBackground") }
+    func applicationDidEnterBackground(_ application: UIApplication) {
+        say("applicationDidEnterBackground")
+        if CommandLine.arguments.contains("draws") { Wakebench.drew() }
+    }
     func applicationWillEnterForeground(_ application: UIApplication) { say("applicationWillEnterForeground") }
+    func applicationDidReceiveMemoryWarning(_ application: UIApplication) { say("applicationDidReceiveMemoryWarning") }
     func applicationWillTerminate(_ application: UIApplication) { say("applicationWillTerminate") }
 }
 

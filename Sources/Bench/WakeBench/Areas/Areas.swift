@@ -99,7 +99,7 @@ extension ProcessAppHost {
         case .notification(let request): heard(request, from: app)
         case .transfer(let manager, let request): heard(request, manager: manager, from: app)
         case .push(let request): heard(request, from: app)
-        case .hello, .launched, .acknowledge, .done, .beginTask, .endTask, .timeRemaining, .signpost: break
+        case .hello, .launched, .acknowledge, .done, .beginTask, .endTask, .timeRemaining, .drew, .signpost: break
         }
     }
 }

@@ -20,6 +20,8 @@ package enum AppMessage: Equatable, Sendable {
     case endTask(token: UInt64)
     /// How long the app may still run in the background; answered by a reply with `seconds`.
     case timeRemaining(id: UInt64)
+    /// It has drawn with OpenGL ES, which nobody may in the background (RESP-1); never answered.
+    case drew
     /// A mark for the run's trace; never answered.
     case signpost(WireSignpost)
     /// A request to a central manager.
@@ -72,7 +74,7 @@ extension AppMessage {
         case .notification(let request): request.word
         case .transfer(_, let request): request.word
         case .push(let request): request.word
-        case .hello, .launched, .acknowledge, .done, .beginTask, .endTask, .timeRemaining, .signpost: ""
+        case .hello, .launched, .acknowledge, .done, .beginTask, .endTask, .timeRemaining, .drew, .signpost: ""
         }
     }
 
@@ -100,7 +102,7 @@ extension AppMessage {
         case .transfer(let manager, let request):
             self = try .transfer(manager: coder.field("manager", manager, .whole), coder.coded(request))
         case .push(let request): self = try .push(coder.coded(request))
-        case .hello, .launched, .acknowledge, .done, .beginTask, .endTask, .timeRemaining, .signpost: break
+        case .hello, .launched, .acknowledge, .done, .beginTask, .endTask, .timeRemaining, .drew, .signpost: break
         }
     }
 }
