@@ -10,6 +10,8 @@ struct BadInputTests {
         (["run", "small.yaml", "--backend", "bluetooth=gpsd"], 2, ["'gpsd'", "bluez"]),
         (["run", "small.yaml", "--profile", "ios99"], 2, ["'ios99'", "ios17"]),
         (["run", "small.yaml", "--freezer", "ice"], 2, ["'ice'", "sigstop"]),
+        (["run", "small.yaml", "--memory-pressure", "much"], 2, ["'much'", "psi"]),
+        (["run", "small.yaml", "--memory-pressure", "psi"], 2, ["virtual time", "--clock real"]),
         (["run", "small.yaml", "--clock", "sun"], 2, ["'sun'", "virtual"]),
         (["run", "small.yaml", "--frezer", "sigstop"], 2, ["--frezer", "--freezer"]),
         (["run", "small.yaml", "--seed", "seven"], 2, ["--seed seven", "whole number"]),

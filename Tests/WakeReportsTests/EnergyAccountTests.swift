@@ -41,6 +41,22 @@ struct EnergyAccountTests {
         #expect(account.counts[.background] == 15)
     }
 
+    @Test("Processor time is charged as it was measured, however often it was written down (PWR-1)")
+    func processor() throws {
+        _ = try fixture.run([[fixture.resume(1, at: second(10))]])
+        let outcomes = try OutcomeLog(creating: fixture.outcomesPath)
+        try outcomes.append(UsageEntry(app: app, at: second(11), pid: 7, processor: .milliseconds(250), footprint: 9))
+        try outcomes.append(UsageEntry(app: app, at: second(12), pid: 7, processor: .milliseconds(1_250)))
+        try outcomes.append(UsageEntry(app: "com.example.other", at: second(12), pid: 8, processor: .seconds(9)))
+        try outcomes.flush()
+        let log = try RunLog(folder: fixture.folder.path)
+        #expect(
+            log.usage.first == UsageEntry(app: app, at: second(11), pid: 7, processor: .milliseconds(250), footprint: 9)
+        )
+        let account = try #require(EnergyAccount.all(of: log).first { $0.app == app })
+        #expect(account.counts[.processor] == 1.5)
+    }
+
     @Test("The table has the figures that it was made with, and the whole")
     func table() throws {
         var model = EnergyModel()

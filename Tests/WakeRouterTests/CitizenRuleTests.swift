@@ -47,6 +47,8 @@ struct CitizenRuleTests {
         phone.wait(.seconds(10))
         phone.report(app, .suspended)
         #expect(phone.deeds(.closedListeners) == [app])
+        // Services are nobody's socket.
+        #expect(phone.actions.contains(.closeListeners(app)) == (measure == .listeners(1)))
         phone.notify()
         phone.wait(.seconds(10))
         phone.report(app, .suspended)

@@ -571,6 +571,8 @@ struct Observer {
             apps[Int(app.number)].windowBegan = nil
         case .kill(let app):
             if !apps[Int(app.number)].alive { fail("a dead app is killed") }
+        case .closeListeners(let app):
+            if !apps[Int(app.number)].alive { fail("RESP-2: an app without process listens") }
         case .callback(let app, let callback, let state): called(Int(app.number), callback, state)
         case .expireTasks(let app, let tokens): expire(Int(app.number), tokens, after: input)
         case .deliver(let app, let manager, let event, let decision, _):

@@ -265,6 +265,7 @@ struct RandomWorld {
             processes[Int(app.number)].launching = true
         case .freeze(let app): processes[Int(app.number)].freezing = true
         case .thaw(let app): processes[Int(app.number)].freezing = false
+        case .closeListeners: break
         case .callback(let app, let callback, _): processes[Int(app.number)].callbacks.append(callback)
         case .exited(let record): processes[Int(record.app.number)] = Process()
         case .deliver(let app, _, let event, let decision, _):

@@ -73,6 +73,8 @@ final class AppProcess {
     /// Since when it does not rest, while it does not.
     var spin = Spin()
     var faults = 0
+    /// What was said of what it uses and holds.
+    var told = ToldMeasures()
     /// Hears what it does against the rules of the wire.
     var onFault: ((String) -> Void)?
     private let host: ProcessHost

@@ -9,7 +9,8 @@ extension Bench {
     func leavesTheBench(_ action: Action) -> Bool {
         switch action {
         case .deliver(let app, _, _, _, _), .launch(let app, _, _, _, _, _), .thaw(let app), .freeze(let app),
-            .kill(let app), .callback(let app, _, _), .expireTasks(let app, _), .tell(let app, _):
+            .kill(let app), .closeListeners(let app), .callback(let app, _, _), .expireTasks(let app, _),
+            .tell(let app, _):
             self[app].leavesTheBench
         case .command(let command): isForOutside(command)
         case .keep, .discard, .raise, .exited, .refused, .moved, .alert, .did: false
@@ -53,6 +54,7 @@ extension Bench {
         case .thaw(let app): self[app].host.thaw(app, at: now)
         case .freeze(let app): self[app].host.freeze(app, at: now)
         case .kill(let app): self[app].host.kill(app, at: now)
+        case .closeListeners(let app): self[app].host.closeListeners(of: app, at: now)
         case .callback(let app, let callback, let state):
             self[app].host.callback(callback, state: state, to: app, at: now)
         case .expireTasks(let app, let tokens): self[app].host.expireTasks(tokens, of: app, at: now)

@@ -278,7 +278,7 @@ package final class Bench {
             case .exited(let record):
                 if replaying { replayed.exits += 1 } else { try ledger.append(record) }
             case .refused, .moved, .alert, .did: break
-            case .thaw, .freeze, .kill, .callback, .expireTasks, .tell, .command:
+            case .thaw, .freeze, .kill, .closeListeners, .callback, .expireTasks, .tell, .command:
                 pending.append(.action(action, event: nil, payload: .none))
             }
         }

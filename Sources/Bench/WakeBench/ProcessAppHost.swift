@@ -25,10 +25,10 @@ final class ProcessAppHost: AppHost {
 
     var hear: ((AppID, UInt32, AppWord) -> Void)?
     weak var surroundings: (any ProcessAppSurroundings)?
-    private let host: ProcessHost
+    let host: ProcessHost
     let translation: WireTranslation
     private let environment: [String]
-    private var bundles: [AppID: Bundle] = [:]
+    private(set) var bundles: [AppID: Bundle] = [:]
     /// The present process of each app.
     private(set) var processes: [AppID: AppProcess] = [:]
     private var owners: [UInt32: AppID] = [:]
@@ -51,6 +51,8 @@ final class ProcessAppHost: AppHost {
     var gate = NameGate()
     /// The sound of each app's present process.
     var sounds: [AppID: AppSound] = [:]
+    /// Whether what processes use is told to the router as well: where the machine's time is the run's.
+    var tellsUse = false
 
     /// The most malformed packets of one process that are written to its log.
     private static let loggedFaults = 20
@@ -102,6 +104,9 @@ final class ProcessAppHost: AppHost {
     }
 
     func identifier(of app: AppID) -> String { bundles[app]?.identifier ?? "app \(app.number)" }
+
+    /// Whether an app is one of this host's.
+    func hasBundle(_ app: AppID) -> Bool { bundles[app] != nil }
 
     /// The folder of an app's bundle; nil for what is none.
     func folder(of app: AppID) -> String? {
@@ -191,6 +196,7 @@ final class ProcessAppHost: AppHost {
         }
         process.freezing = false
         process.frozen = false
+        forgetLocks(of: process, app)
         guard isGathering else {
             host.thaw(process.key)
             return
@@ -242,6 +248,7 @@ final class ProcessAppHost: AppHost {
             // What the app said before it froze comes first: it may forbid the suspension. One that runs on may never
             // stop talking; the loop reads it as always.
             while frozen, !host.receive(from: process.key) {}
+            if frozen { measureSuspended(process, app) }
             say(app, .report(frozen ? .suspended : .suspensionRefused))
         }
     }
@@ -250,6 +257,7 @@ final class ProcessAppHost: AppHost {
         guard let process = processes.removeValue(forKey: app) else { return }
         process.sendBatch()
         owners[process.key] = nil
+        noteUse(of: process, app)
         host.kill(process.key)
     }
 
@@ -263,7 +271,9 @@ final class ProcessAppHost: AppHost {
 
     /// The process is gone by itself.
     private func exited(_ app: AppID, _ exit: ProcessExit) {
-        processes[app] = nil
+        if let process = processes.removeValue(forKey: app) {
+            noteUse(exit.processorTime, nil, of: process, exit.pid, app)
+        }
         switch exit.cause {
         case .exited(let status): say(app, .report(.exited(Int64(status))))
         case .signalled(let signal, _): say(app, .report(.exited(-Int64(signal))))

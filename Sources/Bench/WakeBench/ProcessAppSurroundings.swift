@@ -22,4 +22,9 @@ enum ProcessFact {
     case sent(callback: String, value: [UInt8]?, DecisionID)
     case answered(DecisionID)
     case fault(String)
+    /// What was seen of what it holds, in words.
+    case held(String)
+    /// What all its processes have used since that was told last: processor time, and the memory that they have now, in bytes;
+    /// nil where none is left.
+    case used(pid: Int32, processor: Instant.Span, footprint: Int64?)
 }

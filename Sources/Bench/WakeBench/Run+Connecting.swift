@@ -1,4 +1,5 @@
 import WakeModel
+import WakeSystem
 
 /// What hears whom in a run.
 extension Run {
@@ -15,7 +16,21 @@ extension Run {
             bench.listen(to: processes.host)
             processes.host.surroundings = self
             notes += processes.notes
+            if realTime { try measure(processes.host) }
         }
         for area in areas.all { area.connect(to: self) }
+        try hearMemoryStalls()
+    }
+
+    /// In virtual time an app that works holds up the clock: however much it uses, it uses at one instant.
+    private func measure(_ host: ProcessAppHost) throws(CommandFailure) {
+        do throws(SystemError) {
+            let meter = try UseMeter(host, loop: loop, window: profile.areas.citizen.processorWindow)
+            self.meter = meter
+            bench.add(meter)
+            host.tellsUse = true
+        } catch {
+            throw CommandFailure(.internal, error.description)
+        }
     }
 }

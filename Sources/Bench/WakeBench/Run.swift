@@ -29,6 +29,10 @@ package final class Run {
     let recorder: RunRecorder
     /// The host of real apps; nil when the scenario has none.
     var processes: RealApps?
+    /// Tells when this machine is short of memory; nil unless that was asked for.
+    let memoryStalls: MemoryStalls?
+    /// What measures them while they run; nil in virtual time.
+    var meter: UseMeter?
     /// Whether the run follows the machine's clock.
     package let realTime: Bool
     var startedAt: Int64 = 0
@@ -91,6 +95,7 @@ package final class Run {
         loop = try Run.loop()
         let backends = RunBackends(options, scenario)
         realTime = try backends.needRealTime(options.clock)
+        memoryStalls = try Run.memoryStalls(options, realTime: realTime, loop)
         devices = scenario.devices.map { [names] in names.intern($0.name) }
         let setup = AreaSetup(
             backends: backends,
@@ -131,11 +136,7 @@ package final class Run {
         if processes?.host.time != nil { settings["date"] = "\(date)" }
         header = Run.header(profile, seed, exact: !realTime && processes == nil, settings)
         recorder = try Run.recorder(folder, header, profile, names: names, after: journal)
-        bench = Bench(
-            router: Areas.router(of: scenario, profile),
-            names: names,
-            journal: journal.journal
-        )
+        bench = Bench(router: Areas.router(of: scenario, profile), names: names, journal: journal.journal)
         driver = ScenarioDriver(scenario, names: names)
         scripted = ScriptedAppHost(names: names, profile: profile)
         try connect()

@@ -12,6 +12,14 @@ package struct RunOptions: Sendable {
         case real
     }
 
+    /// Where it comes from that memory is short.
+    package enum MemoryPressureSource: String, CaseIterable, Sendable {
+        /// From the scenario's steps alone.
+        case steps
+        /// From this machine's kernel as well.
+        case psi
+    }
+
     package typealias FreezerWord = FreezerChoice
 
     package var scenario: String
@@ -20,6 +28,7 @@ package struct RunOptions: Sendable {
     /// Nil for virtual with simulated backends and real otherwise.
     package var clock: Clock?
     package var freezer = FreezerWord.automatic
+    package var memoryPressure = MemoryPressureSource.steps
     package var profile: Profile?
     /// What `--set` changes of the profile, after the scenario's own settings.
     package var settings: [SettingChange] = []

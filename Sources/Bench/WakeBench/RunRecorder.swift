@@ -344,7 +344,16 @@ final class RunRecorder: BenchObserver {
         case .greeted(let spawn): open.greeted(after: spawn, of: number)
         case .sent(let callback, let value, let decision): sent(callback, value, decision, number)
         case .answered(let decision): answered(decision, number)
-        case .fault(let what): note(what, of: app)
+        case .fault(let what), .held(let what): note(what, of: app)
+        case .used(let pid, let processor, let footprint):
+            let entry = UsageEntry(
+                app: bundles[number],
+                at: now,
+                pid: pid,
+                processor: processor,
+                footprint: footprint
+            )
+            keep { () throws(ReportError) in try outcomes.append(entry) }
         }
     }
 
@@ -466,7 +475,7 @@ extension AppRequest {
     /// Whether it may change what the app is registered for.
     fileprivate var mayRegister: Bool {
         switch self {
-        case .beginTask, .endTask, .done, .operate: false
+        case .beginTask, .endTask, .done, .operate, .measured, .asked: false
         default: true
         }
     }

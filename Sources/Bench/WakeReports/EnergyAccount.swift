@@ -16,6 +16,8 @@ package struct EnergyModel: Sendable {
         case radio
         /// A second of the location receiver (LOC-9).
         case receiver
+        /// A second of a processor that the app's processes used, as measured.
+        case processor
     }
 
     /// A row of energy.tsv.
@@ -112,6 +114,7 @@ package struct EnergyAccount: Sendable {
             charge(.background, Self.seconds(log.end.since(began)), to: app)
         }
         for (app, time) in log.receiver { charge(.receiver, Self.seconds(time), to: app) }
+        for usage in log.usage { charge(.processor, Double(usage.processor.nanoseconds) / 1e9, to: usage.app) }
         return accounts
     }
 

@@ -3,7 +3,7 @@ import WakeModel
 
 /// Writes what became of decisions as `wake.outcome/1` lines, with the moves of apps as `wake.state/1`, the ends of
 /// processes as `wake.exit/1`, notes as `wake.note/1`, how long apps kept the receiver on as `wake.receiver/1`, the signposts of
-/// apps as `wake.signpost/1`, and the facts of RunFacts.swift.
+/// apps as `wake.signpost/1`, what they used as `wake.usage/1`, and the facts of RunFacts.swift.
 ///
 /// An outcome may be written more than once; readers take the last.
 package final class OutcomeLog {

@@ -202,6 +202,9 @@ package struct Note: LogLine, Hashable, Sendable {
         self.at = at
     }
 
+    /// How the note of a lock begins that an app held when it was frozen.
+    package static let frozenWith = "frozen with "
+
     package static let schema = "wake.note/1"
     package static let blank = Note(text: "", at: .zero)
 
@@ -231,6 +234,40 @@ package struct ReceiverEntry: LogLine, Hashable, Sendable {
         coder.need("app", &app)
         coder.code("t", &at)
         coder.need("on_ms", &milliseconds)
+    }
+}
+
+/// What the processes of an app have used since the last such line of it, or since they were started: `wake.usage/1`. One is
+/// written each time the app is suspended and at its end, and two runs never have the same.
+package struct UsageEntry: LogLine, Hashable, Sendable {
+    package var app: String
+    package var at: Instant
+    package var pid: Int32
+    /// Of a processor.
+    package var processor: Instant.Span
+    /// The memory that the app has then, in bytes; nil at its end.
+    package var footprint: Int64?
+
+    package init(app: String, at: Instant, pid: Int32, processor: Instant.Span, footprint: Int64? = nil) {
+        self.app = app
+        self.at = at
+        self.pid = pid
+        self.processor = processor
+        self.footprint = footprint
+    }
+
+    package static let schema = "wake.usage/1"
+    package static let blank = UsageEntry(app: "", at: .zero, pid: 0, processor: .zero)
+
+    package mutating func code(with coder: inout RecordCoder) {
+        coder.need("app", &app)
+        coder.need("t", &at)
+        coder.code("pid", &pid)
+        var microseconds = processor.nanoseconds / 1_000
+        coder.need("processor_us", &microseconds)
+        // No process has used more than an instant can say.
+        processor = Instant.Span(nanoseconds: min(max(microseconds, 0), Int64.max / 1_000) * 1_000)
+        coder.code("footprint_bytes", ifKnown: &footprint)
     }
 }
 

@@ -14,6 +14,8 @@ package struct RunLog: Sendable {
     package var signposts: [SignpostEntry] = []
     /// How long each app kept the receiver on, in the order of the scenario; those that did not are left out (LOC-9).
     package var receiver: [(app: String, time: Instant.Span)] = []
+    /// What the processes of real apps have used.
+    package var usage: [UsageEntry] = []
     /// The apps of the run, in the order of the scenario; none in a log of an older version.
     package var roster: [AppEntry] = []
     package var acts: [Act] = []
@@ -118,6 +120,7 @@ package struct RunLog: Sendable {
         taker(StateMove.self) { $0.moves.append($1) },
         taker(ExitEntry.self) { $0.exits.append($1) },
         taker(ReceiverEntry.self) { $0.take($1) },
+        taker(UsageEntry.self) { $0.usage.append($1) },
         taker(AppEntry.self) { $0.roster.append($1) },
         taker(Act.self) { $0.acts.append($1) },
         taker(DeedEntry.self) { $0.deeds.append($1) },

@@ -18,7 +18,7 @@ extension Why {
     /// How the app stands at the end of the logs.
     func standing() -> String {
         guard !log.roster.isEmpty || lastMove != nil else { return nothingKnown() }
-        let lines = [headline()] + reasons() + waits() + lastWords() + nearest()
+        let lines = [headline()] + cost() + reasons() + waits() + lastWords() + nearest()
         return lines.map(TerminalText.escaped).joined(separator: "\n")
     }
 
@@ -41,6 +41,24 @@ extension Why {
             ? "\(app)  registered for nothing: \(state), and no event by \(end) was for it"
             : "\(app)  waits: \(state), and no event for it came by \(end)"
     }
+
+    /// By which rule the app was ended for what it shares with others, and with which locks it was frozen.
+    private func cost() -> [String] {
+        guard let exit = endedSince,
+            let entry = log.deeds.last(where: { $0.app == app && $0.at == exit.at && Self.costs.contains($0.deed) })
+        else { return [] }
+        let because = "  because  \(entry.deed.row.sentence)   \(Self.ruleText(entry.deed.rule))"
+        guard entry.deed == .endedForLocks else { return [because] }
+        let began = log.moves.last { $0.app == app && $0.at < exit.at }?.at ?? .zero
+        let locks = log.notes.filter {
+            $0.app == app && $0.at >= began && $0.at <= exit.at && $0.text.hasPrefix(Note.frozenWith)
+        }
+        return [because] + locks.map { "  held     \($0.text.dropFirst(Note.frozenWith.count))" }
+    }
+
+    private static let costs: [Deed] = [
+        .endedForDrawing, .endedForLocks, .endedForFootprint, .endedForProcessorTime, .purgedForMemory,
+    ]
 
     /// What a force quit that no decision tells of means for what comes, and what has lifted the bar of one.
     ///

@@ -152,7 +152,8 @@ struct BusyDay {
                 answers.append(.process(app, .launched))
             case .freeze(let app): answers.append(.process(app, .suspended))
             case .callback(let app, let callback, _): answers.append(.process(app, .returned(callback)))
-            case .thaw, .kill, .expireTasks, .deliver, .keep, .discard, .tell, .command, .refused, .alert, .did,
+            case .thaw, .kill, .closeListeners, .expireTasks, .deliver, .keep, .discard, .tell, .command, .refused,
+                .alert, .did,
                 .exited,
                 .moved,
                 .raise:

@@ -31,6 +31,11 @@ enum RunCommand {
         ),
         .value("--clock", "virtual|real", "default: virtual for simulated backends, real otherwise"),
         .value("--freezer", "automatic|cgroup2|cgroup1|sigstop", "how a suspended app is kept from running"),
+        .value(
+            "--memory-pressure",
+            "steps|psi",
+            "who says that memory is short: the scenario's steps, or this machine's kernel too"
+        ),
         .value("--profile", "NAME", "the OS generation: ios6 ios8 ios12 ios13 ios17 ios26"),
         .value(
             "--set",
@@ -185,6 +190,9 @@ enum RunCommand {
         }
         if let word = arguments.value("--freezer") {
             options.freezer = try choice(word, "--freezer", RunOptions.FreezerWord.self)
+        }
+        if let word = arguments.value("--memory-pressure") {
+            options.memoryPressure = try choice(word, "--memory-pressure", RunOptions.MemoryPressureSource.self)
         }
         options.profile = try profile(arguments)
         for text in arguments.all("--set") {

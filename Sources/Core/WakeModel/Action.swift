@@ -26,6 +26,8 @@ package enum Action: Hashable, Sendable {
     case keep(AppID, EventID)
     /// The event does not wait for the app any more, delivered or not.
     case discard(AppID, EventID)
+    /// End the listening of what the suspended process waits for connections on (RESP-2).
+    case closeListeners(AppID)
     /// Tell the app something that is no event.
     indirect case tell(AppID, AppNotice)
     /// A source is to do something.

@@ -17,6 +17,8 @@ package protocol AppHost: AnyObject {
     func freeze(_ app: AppID, at now: Instant)
     /// Kills the process and its children. Nothing more is heard of it.
     func kill(_ app: AppID, at now: Instant)
+    /// Ends the listening of the sockets that the app's process waits for connections on, while it is suspended.
+    func closeListeners(of app: AppID, at now: Instant)
     func callback(_ callback: LifecycleCallback, state: AppState, to app: AppID, at now: Instant)
     func expireTasks(_ tokens: [UInt64], of app: AppID, at now: Instant)
     func deliver(_ delivery: AppDelivery, to app: AppID, at now: Instant)
@@ -39,6 +41,8 @@ package protocol AppHost: AnyObject {
 }
 
 extension AppHost {
+    /// What has no process has no sockets.
+    package func closeListeners(of app: AppID, at now: Instant) {}
     /// A host without packets has nothing to gather.
     package func gather() {}
     package func release() {}

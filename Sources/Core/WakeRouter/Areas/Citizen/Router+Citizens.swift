@@ -42,6 +42,7 @@ extension Router {
         guard record.listeners > 0 || record.services > 0 else { return }
         areas.citizen.apps[app].listeners = 0
         areas.citizen.apps[app].services = 0
+        if record.listeners > 0 { act(.closeListeners(app)) }
         act(.did(app, .closedListeners))
     }
 
