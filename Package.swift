@@ -123,6 +123,8 @@ let package = Package(
         library("CUdev", pkgConfig: "libudev", apt: "libudev-dev"),
         library("CALSA", pkgConfig: "alsa", apt: "libasound2-dev"),
         library("CBluetooth", pkgConfig: "bluez", apt: "libbluetooth-dev"),
+        library("CNGHTTP2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev"),
+        library("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
         clang("CUIKit"),
         clang("CCoreBluetooth"),
         clang("CCoreLocation"),
@@ -159,6 +161,7 @@ let package = Package(
         room("WakeBlueZ", on: "System", uses: ["CBluetooth", "CWakeShims", "WakeSystem", "WakeBus"]),
         room("WakeUdev", on: "System", uses: ["CUdev", "WakeSystem"]),
         room("WakeALSA", on: "System", uses: ["CALSA", "WakeSystem", "WakeUdev"]),
+        room("WakeAPNs", on: "System", uses: ["CNGHTTP2", "COpenSSL", "CWakeShims", "WakeJSON", "WakeSystem"]),
         room(
             "WakeBundles",
             on: "System",
@@ -346,7 +349,7 @@ let package = Package(
         room(
             "FuzzTargets",
             on: "Fuzz",
-            uses: ["WakeBundles", "WakeDevices", "WakeLocation", "WakeModel", "WakeRouter", "WakeWire"]
+            uses: ["WakeAPNs", "WakeBundles", "WakeDevices", "WakeLocation", "WakeModel", "WakeRouter", "WakeWire"]
         ),
 
         // Tests
@@ -366,6 +369,7 @@ let package = Package(
             "AccessoryEnd",
             uses: ["WakeDevices", "WakeExternalAccessory", "WakeModel", "WakePorts", "WakeSystem"]
         ),
+        testProgram("APNsEnd", uses: ["WakeAPNs", "WakeSystem"]),
         testLibrary("ChildProcess"),
         tests("HouseTests", uses: ["ChildProcess"]),
         tests("FuzzTests", uses: ["FuzzTargets"], exclude: ["Corpus"]),
@@ -378,6 +382,7 @@ let package = Package(
         tests("WakeSystemTests", uses: ["WakeSystem"]),
         testLibrary("BlueZStandIn", uses: ["WakeBus", "WakeSystem"]),
         tests("WakeBusTests", uses: ["BlueZStandIn", "WakeBus", "WakeBlueZ", "WakeSystem"]),
+        tests("WakeAPNsTests", uses: ["CNGHTTP2", "COpenSSL", "ChildProcess", "WakeAPNs", "WakeSystem"]),
         tests("WakeBundlesTests", uses: ["WakeBundles", "WakeModel"]),
         tests(
             "WakeProcessesTests",

@@ -25,6 +25,11 @@ enum FloorPlan {
         Room(name: "WakeBlueZ", floor: "System", imports: ["CBluetooth", "CWakeShims", "WakeSystem", "WakeBus"]),
         Room(name: "WakeUdev", floor: "System", imports: ["CUdev", "WakeSystem"]),
         Room(name: "WakeALSA", floor: "System", imports: ["CALSA", "WakeSystem", "WakeUdev"]),
+        Room(
+            name: "WakeAPNs",
+            floor: "System",
+            imports: ["CNGHTTP2", "COpenSSL", "CWakeShims", "WakeJSON", "WakeSystem"]
+        ),
         Room(name: "WakeBundles", floor: "System", imports: ["WakeDevices", "WakeModel"], foundation: true),
         Room(
             name: "WakeProcesses",
@@ -158,7 +163,9 @@ enum FloorPlan {
     ]
 
     /// Libraries of the system.
-    static let libraries: Set<String> = ["CSystemd", "CSQLite", "CYAML", "CUdev", "CALSA", "CBluetooth"]
+    static let libraries: Set<String> = [
+        "CSystemd", "CSQLite", "CYAML", "CUdev", "CALSA", "CBluetooth", "CNGHTTP2", "COpenSSL",
+    ]
 
     /// Our own code in C, but for the halves: what each needs.
     static let clang: [String: [String]] = [

@@ -1,0 +1,118 @@
+/// What is said on one connection to the server, without the connection: bytes in, bytes out, and when it waits no longer.
+package final class APNsConversation {
+    private let desk: APNsDesk
+    private let session: HTTP2Session
+    private var trust: ProviderTrust
+    private var hasAllStreams: Bool
+    private var isLeaving = false
+    private let begunAt: Int64
+    /// When something last happened that keeps a connection.
+    private var activeAt: Int64
+
+    /// - Parameters:
+    ///   - certificate: the one that the client showed.
+    ///   - now: nanoseconds, here and elsewhere on a clock that does not jump.
+    package init(_ desk: APNsDesk, certificate: ClientCertificate? = nil, at now: Int64) {
+        self.desk = desk
+        let key = desk.key
+        trust = ProviderTrust(certificate: certificate, isSigned: key.map { key in { key.isSigned($0) } })
+        let untrusted = trust.isTrusted ? nil : desk.limits.untrustedStreams
+        hasAllStreams = untrusted == nil
+        session = HTTP2Session(streams: UInt32(untrusted ?? desk.limits.streams))
+        begunAt = now
+        activeAt = now
+    }
+
+    /// Bytes came from the client: requests that are whole by them are answered.
+    package func receive(_ bytes: Span<UInt8>, at now: Int64) {
+        session.receive(bytes, at: now)
+        answerRequests(at: now)
+    }
+
+    /// Appends bytes for the client until there are so many, or no more.
+    package func takeOutput(into output: inout [UInt8], upTo limit: Int) {
+        while output.count < limit, session.takeOutput(into: &output) {}
+    }
+
+    /// Nothing more is to be said once the output is taken.
+    package var isOver: Bool { session.isOver }
+
+    /// Tells the client that the server ends: requests that it has begun are answered with it, and it begins no more.
+    package func shutDown() { leave(.shutdown) }
+
+    private func leave(_ reason: APNsReason) {
+        guard !isLeaving else { return }
+        isLeaving = true
+        session.goAway(APNsDesk.body(reason))
+    }
+
+    private func answerRequests(at now: Int64) {
+        for request in session.takeRequests() {
+            activeAt = now
+            answer(request)
+        }
+        if trust.isTrusted, !hasAllStreams {
+            hasAllStreams = true
+            session.allow(streams: UInt32(desk.limits.streams))
+        }
+    }
+
+    private func answer(_ request: HTTP2Session.Request) {
+        let check = RequestCheck(request.head, body: request.body)
+        let id = check.id(desk.makeID)
+        let answer: APNsAnswer
+        if request.isLate {
+            answer = .refused(.idleTimeout)
+        } else if isLeaving {
+            answer = .refused(.shutdown)
+        } else {
+            do throws(APNsReason) {
+                answer = desk.answer(try check.notification(id: id, trust: &trust, at: desk.clock()))
+            } catch { answer = .refused(error) }
+        }
+        desk.counts.requests += 1
+        let identifier = [RequestHead.Field("apns-id", id)]
+        switch answer {
+        case .accepted:
+            desk.counts.accepted += 1
+            session.answer(request.stream, status: 200, fields: identifier, body: [])
+        case .refused(let reason, let timestamp):
+            let body = APNsDesk.body(reason, timestamp: timestamp)
+            session.answer(request.stream, status: reason.status, fields: identifier, body: body)
+        }
+    }
+
+    // MARK: Time
+
+    /// When ``timeReached(_:)`` has something to do.
+    package var nextDeadline: Int64? {
+        if isOver { return nil }
+        if !session.hasBegun { return begunAt + desk.limits.beginning.nanoseconds }
+        if let oldest = session.oldest { return oldest + desk.limits.request.nanoseconds }
+        if session.isBusy || isLeaving { return nil }
+        return activeAt + desk.limits.idle.nanoseconds
+    }
+
+    /// Ends what was waited for too long.
+    ///
+    /// - Returns: false when the connection is to be closed without a word.
+    package func timeReached(_ now: Int64) -> Bool {
+        guard let deadline = nextDeadline, deadline <= now else { return true }
+        guard session.hasBegun else { return false }
+        if session.oldest != nil {
+            session.endRequests(begunBy: now - desk.limits.request.nanoseconds)
+            answerRequests(at: now)
+        } else {
+            leave(.idleTimeout)
+        }
+        return true
+    }
+}
+
+extension Duration {
+    /// In whole nanoseconds.
+    var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+}
