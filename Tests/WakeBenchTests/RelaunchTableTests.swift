@@ -23,6 +23,9 @@ struct RelaunchTableTests {
         ("background URLSession", "YYNNY", "YYNNY", "YYNNY"),
         // The fact is of iOS 5 to 12; from 13 on there is no Newsstand.
         ("Newsstand download", "YYNNY", "NNNNN", "NNNNN"),
+        ("background fetch", "YYNNY", "YYNNY", "YYNNY"),
+        ("BGAppRefreshTask", "NNNNN", "YYNNY", "YYNNY"),
+        ("BGProcessingTask", "NNNNN", "YYNNY", "YYNNY"),
     ]
 
     @Test(

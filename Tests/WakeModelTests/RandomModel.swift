@@ -134,14 +134,16 @@ extension SeededGenerator {
             accessoryProtocols: names(),
             sdk: SDKVersion(number(), number()),
             accessorySetup: flag(),
-            serviceExtension: flag()
+            serviceExtension: flag(),
+            taskIdentifiers: optional { $0.names() }
         )
     }
 
     mutating func request() -> AppRequest {
-        switch below(18) {
+        switch below(19) {
         case 16: .transfer(number(), transferRequest())
         case 17: .push(pushRequest())
+        case 18: .backgroundTask(backgroundTaskRequest())
         case 13: .voip(voipRequest())
         case 15: .notification(notificationRequest())
         case 0: .beginTask(token: number())
@@ -175,6 +177,30 @@ extension SeededGenerator {
         case 4: .withdrawAll
         case 5: .present(number(), shows: flag())
         default: .setBadge(number())
+        }
+    }
+
+    mutating func backgroundTaskRequest() -> BackgroundTaskRequest {
+        let clock = PhoneClock(epoch: signed(), zone: signed())
+        return switch below(7) {
+        case 0: .register(name())
+        case 1:
+            .submit(
+                BackgroundTaskSubmission(
+                    identifier: name(),
+                    isProcessing: flag(),
+                    begins: optional { $0.instant() },
+                    needsPower: flag(),
+                    needsNetwork: flag(),
+                    isOfExtension: flag()
+                ),
+                clock: clock
+            )
+        case 2: .cancel(name())
+        case 3: .cancelAll
+        case 4: .complete(number(), success: flag())
+        case 5: .setFetchInterval(optional { $0.span() }, clock: clock)
+        default: .fetched(number(), any(), downloaded: optional { $0.flag() })
         }
     }
 
@@ -396,6 +422,9 @@ extension SeededGenerator {
         snapshot.sendsLaunchEvents = flag()
         snapshot.filterChord = Double(instant().nanoseconds)
         snapshot.movedSquare = Double(instant().nanoseconds)
+        snapshot.task.opens = instant()
+        snapshot.task.expectedUse = instant()
+        snapshot.task.lever = any()
         return snapshot
     }
 }

@@ -41,6 +41,23 @@ private struct Provider {
 
 @Suite("The desk of APNs")
 struct PushDeskTests {
+    private static let wrong: [(PushRefusal, @Sendable (inout PushMessage) -> Void)] = [
+        (.badDeviceToken, { $0.token = [1, 2] }),
+        (.missingTopic, { $0.topic = nil }),
+        (.deviceTokenNotForTopic, { $0.topic = "com.example.other" }),
+        (.deviceTokenNotForTopic, { $0.topic = Provider.bundle + ".voip" }),
+        (.topicDisallowed, { $0.topic = Provider.bundle + ".complication" }),
+        (.invalidPushType, { $0.type = "quiet" }),
+        (.invalidPushType, { $0.type = "voip" }),
+        (.badPriority, { $0.priority = 3 }),
+        (.badExpirationDate, { $0.expiration = -1 }),
+        (.badCollapseID, { $0.collapseID = String(repeating: "x", count: 65) }),
+        (.badCollapseID, { $0.collapseID = "" }),
+        (.payloadEmpty, { $0.payload = [] }),
+        (.payloadEmpty, { $0.payload = Array("{}".utf8) }),
+        (.payloadEmpty, { $0.payload = Array("[1]".utf8) }),
+    ]
+
     @Test("A push that is right is accepted, and reported for the app that the token is of")
     func accepted() {
         var provider = Provider()
@@ -56,22 +73,7 @@ struct PushDeskTests {
 
     @Test(
         "A push with a wrong header is refused in Apple's words, and nothing is reported",
-        arguments: [
-            (PushRefusal.badDeviceToken, { $0.token = [1, 2] }),
-            (.missingTopic, { $0.topic = nil }),
-            (.deviceTokenNotForTopic, { $0.topic = "com.example.other" }),
-            (.deviceTokenNotForTopic, { $0.topic = Provider.bundle + ".voip" }),
-            (.topicDisallowed, { $0.topic = Provider.bundle + ".complication" }),
-            (.invalidPushType, { $0.type = "quiet" }),
-            (.invalidPushType, { $0.type = "voip" }),
-            (.badPriority, { $0.priority = 3 }),
-            (.badExpirationDate, { $0.expiration = -1 }),
-            (.badCollapseID, { $0.collapseID = String(repeating: "x", count: 65) }),
-            (.badCollapseID, { $0.collapseID = "" }),
-            (.payloadEmpty, { $0.payload = [] }),
-            (.payloadEmpty, { $0.payload = Array("{}".utf8) }),
-            (.payloadEmpty, { $0.payload = Array("[1]".utf8) }),
-        ] as [(PushRefusal, @Sendable (inout PushMessage) -> Void)]
+        arguments: wrong
     )
     func refused(refusal: PushRefusal, change: @Sendable (inout PushMessage) -> Void) {
         var provider = Provider()

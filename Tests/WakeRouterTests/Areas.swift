@@ -13,8 +13,9 @@ extension RandomWorld {
         case 595..<615: sound()
         case 615..<640: plug()
         case 640..<660: glance()
-        case 660..<690: transferSomething()
-        case 690..<715: pushes()
+        case 660..<680: transferSomething()
+        case 680..<700: pushes()
+        case 700..<715: pullLever()
         default: return false
         }
         return true
@@ -31,6 +32,8 @@ extension RandomWorld {
         if index % 5 < 3 { modes.insert(BackgroundModes([.voip])) }
         if index % 2 == 1 || index == 2 { modes.insert(BackgroundModes([.newsstandContent])) }
         if index % 4 != 2 { modes.insert(BackgroundModes([.remoteNotification])) }
+        if index % 3 != 2 { modes.insert(BackgroundModes([.fetch])) }
+        if index % 5 != 4 { modes.insert(BackgroundModes([.processing])) }
         return modes
     }
 }
@@ -56,6 +59,8 @@ extension Observer {
         case .notification, .transferSession: false
         case .transferEvents, .newsstandDownload: true
         case .remoteNotifications, .pushKit, .newsstandMode: decision.snapshot.modes.contains(decision.kind.mode)
+        // The time is that of what is owed (BGT-6).
+        case .fetch, .refreshTask, .processingTask: false
         default: CentralsObserver.opensWindow(decision, of: app)
         }
     }
@@ -64,7 +69,7 @@ extension Observer {
     func isThere(_ manager: ManagerNumber, _ via: Registration, of app: App) -> Bool {
         switch via.source {
         // The process itself.
-        case .voip, .notification, .push: true
+        case .voip, .notification, .push, .task: true
         case .transfer: manager == 0 || app.transferSessions.contains(manager)
         default:
             manager == 0

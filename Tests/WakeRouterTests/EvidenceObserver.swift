@@ -135,6 +135,10 @@ struct EvidenceObserver {
             }
             if event.kind == .bluetoothPoweredOn { bluetoothOn = true }
             if event.kind == .bluetoothPoweredOff { bluetoothOn = false }
+        case .overflowed(let event):
+            // A loss that nobody hears of is one all the same (BTC-11).
+            guard event.kind == .peripheralDisconnected, profile.areas.bluetooth.reconnects else { break }
+            for index in apps.indices { apps[index].asked.insert(now) }
         default: break
         }
     }
@@ -376,7 +380,7 @@ extension EvidenceObserver {
         case .background:
             if shown.budgetUsed > shown.budgetLimit { fail(decision, "more of the window is used than there was") }
         case .suspended, .notRunning:
-            if shown.budgetLimit != window(of: shown.via.source) || shown.budgetUsed != .zero {
+            if shown.budgetLimit != window(of: shown.via) || shown.budgetUsed != .zero {
                 fail(decision, "a window of \(shown.budgetLimit) is shown")
             }
         }
@@ -394,9 +398,9 @@ extension EvidenceObserver {
         }
     }
 
-    /// The window of a wake, by source: BTC-1, LOC-8, AUD-6, EA-2, VOIP-3.
-    private func window(of source: Source) -> Instant.Span {
-        switch source {
+    /// The window of a wake, by source: BTC-1, LOC-8, AUD-6, EA-2, VOIP-3, FETCH-2, BGT-6, BGT-7.
+    private func window(of via: Registration) -> Instant.Span {
+        switch via.source {
         // The user sees it, and the app gets no time (NOTE-1).
         case .notification: .zero
         case .location: profile.areas.location.window
@@ -405,6 +409,9 @@ extension EvidenceObserver {
         case .voip: profile.areas.voip.window
         case .transfer: profile.areas.transfer.window
         case .push: profile.areas.push.window
+        case .task:
+            via == .processingTask
+                ? profile.areas.backgroundTask.processingLimit : profile.areas.backgroundTask.refreshLimit
         default: profile.areas.bluetooth.window
         }
     }

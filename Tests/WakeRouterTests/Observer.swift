@@ -63,6 +63,8 @@ struct Observer {
         var transfers: Set<TransferNumber> = []
         /// A debugger exempts it from limits of time (SYS-5).
         var isExempt = false
+        /// The tasks that it has not answered for, by number, and since when (BGT-8).
+        var owes: [UInt32: Instant] = [:]
         /// What is kept for it, and how often.
         var kept: [EventID: Int] = [:]
         var keptCount = 0
@@ -98,6 +100,8 @@ struct Observer {
     private var recordCounts: [Int] = [0]
     /// The peripheral that each event is about, by its number.
     private var peripherals: [NameID] = [.none]
+    /// The tasks that events hand over, by the numbers of the events.
+    private var tasks: [EventID: UInt32] = [:]
     private var lastExit: UInt64 = 0
     private var passcode = true
     private var unlockedSinceBoot = true
@@ -126,7 +130,9 @@ struct Observer {
         while UInt64(recordCounts.count) <= id.number { recordCounts.append(0) }
         while UInt64(peripherals.count) <= id.number { peripherals.append(.none) }
         switch input {
-        case .event(let event), .overflowed(let event): peripherals[Int(id.number)] = event.peripheral
+        case .event(let event), .overflowed(let event):
+            peripherals[Int(id.number)] = event.peripheral
+            if BackgroundTaskKind.allCases.contains(where: { $0.event == event.kind }) { tasks[id] = event.task }
         default: recordCounts[Int(id.number)] = 1
         }
         centrals.willHear(input, at: self.now)
@@ -237,6 +243,9 @@ struct Observer {
         case .transfer(let number, .join): apps[index].transferSessions.insert(number)
         case .transfer(_, .handledEvents(let session)): noteHandled(session, index)
         case .transfer: break
+        case .backgroundTask(.complete(let number, _)), .backgroundTask(.fetched(let number, _, _)):
+            answer(number, index)
+        case .backgroundTask: break
         case .audio(let request):
             apps[index].usesSound = true
             switch request {
@@ -445,7 +454,9 @@ struct Observer {
         if decision.verdict.delivers { notePush(decision, index) }
         if decision.snapshot.via == .transferEvents, decision.verdict.delivers {
             apps[index].backgroundSince = now
-            apps[index].owed.append((decision.subject, now.advanced(by: profile.areas.transfer.window)))
+            if !apps[index].owed.contains(where: { $0.session == decision.subject }) {
+                apps[index].owed.append((decision.subject, now.advanced(by: profile.areas.transfer.window)))
+            }
         }
     }
 
@@ -590,6 +601,10 @@ struct Observer {
                 fail("a manager that is not there hears of its state")
             }
         case .command(.bluetooth), .alert, .did, .command(.location), .tell(_, .locationAuthorization): break
+        case .tell(let app, .taskExpiration(let number)):
+            if !runs(Int(app.number)) || apps[Int(app.number)].owes[number] == nil {
+                fail("BGT-8: what expires does not run")
+            }
         case .raise(let event, _):
             if let app = event.app { apps[Int(app.number)].isAwaited = true }
             if event.kind == .locationUpdatesPaused, let app = event.app {
@@ -679,7 +694,9 @@ struct Observer {
         apps[index].usesSound = false
         apps[index].windowBegan = nil
         apps[index].transferSessions = []
-        apps[index].owed = []
+        // What came while it was ending is owed by the process that was launched for it in the same turn.
+        apps[index].owed.removeAll { $0.due != now.advanced(by: profile.areas.transfer.window) }
+        apps[index].owes = [:]
     }
 
     private mutating func called(_ index: Int, _ callback: LifecycleCallback, _ state: AppState) {
@@ -712,6 +729,7 @@ struct Observer {
             fail("\(delivery.event) is delivered by a decision that does not say so")
         }
         records[Int(decision.number) - 1].delivered = true
+        if let number = tasks[delivery.event] { apps[index].owes[number] = now }
         if record.superseded { fail("\(delivery.event) is delivered by a record that was replaced") }
     }
 
@@ -722,6 +740,22 @@ struct Observer {
     }
 
     // MARK: Budgets
+
+    /// BGT-8: the app answered for a task.
+    private mutating func answer(_ number: UInt32, _ index: Int) {
+        guard apps[index].owes.removeValue(forKey: number) != nil, apps[index].owes.isEmpty else { return }
+        apps[index].backgroundSince = now
+    }
+
+    /// Whether an app in the background has a task; none has it for longer than it may (BGT-6, BGT-7).
+    private mutating func owesTask(_ index: Int) -> Bool {
+        let figures = profile.areas.backgroundTask
+        for (number, since) in apps[index].owes where now.since(since) >= figures.refreshLimit {
+            // Where it was not in the background at the end of its time, nobody waits for the answer any more.
+            if now.since(since) >= figures.processingLimit { answer(number, index) }
+        }
+        return !apps[index].owes.isEmpty
+    }
 
     /// Forgets a window whose time is over; one may end unseen, while the app launches.
     private mutating func endWindow(_ index: Int) {
@@ -736,6 +770,7 @@ struct Observer {
         guard apps[index].state == .background, !apps[index].freezing else { return }
         endWindow(index)
         guard !apps[index].launching, !apps[index].leaving, !apps[index].ending else { return }
+        guard !owesTask(index) else { return }
         guard !apps[index].isSounding, !apps[index].isAwaited, !updatesHold(index), !apps[index].isExempt else {
             return
         }

@@ -80,7 +80,8 @@ struct Phone {
         exitsOnSuspend: Bool = false,
         bluetooth: BluetoothAuthorization = .allowed,
         sdk: SDKVersion = SDKVersion(9, 3),
-        accessorySetup: Bool = false
+        accessorySetup: Bool = false,
+        taskIdentifiers: [NameID]? = nil
     ) -> AppID {
         let app = AppID(lastApp)
         lastApp += 1
@@ -93,7 +94,8 @@ struct Phone {
                     exitsOnSuspend: exitsOnSuspend,
                     bluetoothAuthorization: bluetooth,
                     sdk: sdk,
-                    accessorySetup: accessorySetup
+                    accessorySetup: accessorySetup,
+                    taskIdentifiers: taskIdentifiers
                 )
             )
         )

@@ -15,7 +15,7 @@ struct RandomWorld {
 
     var chance: Chance
     private var output = RouterOutput()
-    private var now = Instant.zero
+    private(set) var now = Instant.zero
     private var lastEvent: UInt64 = 0
     private var processes: [Process]
     private var installed: [Bool]
@@ -38,6 +38,8 @@ struct RandomWorld {
     var lastConnection: AccessoryConnection = 0
     /// The notifications that the user sees.
     var notices: [(app: AppID, identifier: NameID)] = []
+    /// The tasks that apps have, newest last.
+    var tasks: [(app: AppID, number: UInt32, identifier: NameID, isFetch: Bool)] = []
     var lastSessionManager: ManagerNumber = 1_000
     /// What the source was asked to transfer and has not ended, newest last.
     var transfers: [BegunTransfer] = []
@@ -86,6 +88,7 @@ struct RandomWorld {
         if seed % 3 == 1 { profile.areas.voip.connectionsLast = .seconds(60) }
         if seed % 3 == 0 { profile.areas.transfer.backgroundIsDiscretionary = false }
         if seed % 4 == 3 { profile.areas.transfer.newsstand = true }
+        Self.hasten(&profile.areas.backgroundTask, seed)
         router = Router(profile: profile, passcode: true)
         observer = Observer(profile: profile)
         processes = Array(repeating: Process(), count: Self.appCount)
@@ -147,7 +150,8 @@ struct RandomWorld {
             lost.swapAt(0, place)
             return redeliver()
         }
-        switch chance.below(10) {
+        switch chance.below(12) {
+        case 10, 11: pullLever(for: app)
         case 0:
             let isPushed = chance.once(in: 2)
             for _ in 0..<3 { isPushed ? push(to: app) : anyCall(app) }
@@ -166,8 +170,8 @@ struct RandomWorld {
         if happen(number) { return }
         switch number {
         case ..<350: answerSomething()
-        case ..<770: request(chance.below(Self.appCount))
-        case ..<840: user()
+        case ..<790: request(chance.below(Self.appCount))
+        case ..<845: user()
         case ..<930: pass()
         case ..<950: phone()
         case ..<956:
@@ -269,8 +273,9 @@ struct RandomWorld {
         case .callback(let app, let callback, _): processes[Int(app.number)].callbacks.append(callback)
         case .exited(let record): processes[Int(record.app.number)] = Process()
         case .deliver(let app, _, let event, let decision, _):
-            if let known = recentEvents.last(where: { $0.id == event }), known.kind.source == .push {
-                owe(known, app)
+            if let known = recentEvents.last(where: { $0.id == event }) {
+                if known.kind.source == .push { owe(known, app) }
+                noteTask(known, of: app)
             }
             if let request = recentEvents.last(where: { $0.id == event })?.request, request != 0 {
                 asked.append((app, request))
@@ -321,6 +326,7 @@ struct RandomWorld {
             if !chance.once(in: 3) { useAccessories(index) }
             if chance.once(in: 2) { call(index) }
             if !chance.once(in: 3) { registerForPushes(index) }
+            registerHandlers(index)
             guard processes[index].launching else { return }
             processes[index].launching = false
             hear(.process(app, .launched))
@@ -360,7 +366,9 @@ struct RandomWorld {
             bluetoothAuthorization: bluetooth,
             accessoryProtocols: Self.protocols(of: index),
             sdk: chance.once(in: 6) ? SDKVersion(UInt16(10 + index % 4)) : SDKVersion(9, 3),
-            accessorySetup: index % 3 != 2
+            accessorySetup: index % 3 != 2,
+            serviceExtension: index % 2 == 0,
+            taskIdentifiers: Self.taskIdentifiers(of: index)
         )
         if wasInstalled, chance.once(in: 3) {
             hear(chance.once(in: 3) ? .refuseUpdate(app, key: NameID(1)) : .update(app, manifest), isEvent: true)
@@ -432,7 +440,8 @@ struct RandomWorld {
         if chance.once(in: 6) { return anyNotificationRequest() }
         if chance.once(in: 14) { return anyPushRequest(AppID(UInt32(index))) }
         if chance.once(in: 14) { return anyMeasure() }
-        if chance.once(in: 5) { return anyTransferRequest(index) }
+        if chance.once(in: 8) { return anyTransferRequest(index) }
+        if chance.once(in: 12) { return anyTaskRequest(of: AppID(UInt32(index))) }
         switch chance.below(20) {
         case 0:
             processes[index].lastToken += chance.once(in: 4) ? 0 : 1

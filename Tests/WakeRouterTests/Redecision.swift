@@ -18,8 +18,8 @@ struct Redecision {
         .notPaused,
         .sideWanted, .soundModePresent, .noCall, .voipModePresent, .accessoryModePresent, .notDuplicate,
         .restoreIdentifier, .scanHasMode,
-        .exitAllowsRelaunch, .bluetoothOn, .peripheralPreserved, .bluetoothAuthorized, .runsInBackground,
-        .lowPowerModeOff, .phoneReachable, .pushesLeft, .callsReported,
+        .exitAllowsRelaunch, .lowPowerModeOff, .backgroundRefreshOn, .externalPower, .bluetoothOn, .peripheralPreserved,
+        .bluetoothAuthorized, .runsInBackground, .phoneReachable, .pushesLeft, .callsReported,
     ]
 
     mutating func check(_ input: Input, id: EventID, at now: Instant, from before: Router, _ decisions: [Decision]) {
@@ -84,7 +84,9 @@ struct Redecision {
         case .unlockedSinceBoot: router.unlockedSinceBoot = true
         case .modePresent:
             router.apps[index].snapshot.modes.insert(
-                BackgroundModes([.bluetoothCentral, .bluetoothPeripheral, .location, .remoteNotification, .voip])
+                BackgroundModes([
+                    .bluetoothCentral, .bluetoothPeripheral, .location, .remoteNotification, .voip, .fetch, .processing,
+                ])
             )
         case .soundModePresent: router.apps[index].snapshot.modes.insert(BackgroundModes([.audio]))
         case .voipModePresent: router.apps[index].snapshot.modes.insert(BackgroundModes([.voip]))
@@ -107,6 +109,10 @@ struct Redecision {
             router.conditions.insert(.wifi)
         case .pushesLeft: router.areas.push.apps[index].wakes.removeAll()
         case .callsReported: router.areas.push.apps[index].unreported = 0
+        case .externalPower: router.conditions.insert(.externalPower)
+        case .backgroundRefreshOn:
+            router.conditions.remove(.refreshOff)
+            router.apps[index].snapshot.refreshRefused = false
         case .updatesInBackground, .beyondDistanceFilter, .notPaused:
             // One fix that was asked for has no such settings.
             guard router.areas.location.apps[index].managers.allSatisfy({ $0.updates != nil || $0.wantsFix == nil })

@@ -26,6 +26,8 @@ enum Rulebook {
         case .transferWakes: return .drop
         // XFER-2, XFER-7: the result is kept with the session, or there is none yet.
         case .allTransfersDone, .transferIsOver: return .coalesce
+        // PWR-2: a task is tried again.
+        case .lowPowerModeOff where decision.snapshot.via.source == .task: return .deny
         // PUSH-3, PUSH-4, PWR-2: kept by the phone, or by APNs.
         case .pushesLeft, .phoneReachable, .lowPowerModeOff: return isLost ? .drop : .defer
         case .notExpired, .extensionAnswered: return .drop
@@ -71,6 +73,9 @@ enum Rulebook {
         case .notForceQuit: return !shown.forceQuit
         case .unlockedSinceBoot: return shown.unlockedSinceBoot || !shown.passcode
         case .modePresent:
+            if shown.via.source == .task {
+                return shown.modes.contains(shown.via == .processingTask ? .processing : .fetch)
+            }
             if shown.via.source == .location { return shown.modes.contains(.location) }
             if shown.via.source == .push { return shown.modes.contains(decision.kind.mode) }
             let roles = [BackgroundMode.bluetoothCentral, .bluetoothPeripheral].map { shown.modes.contains($0) }
@@ -126,6 +131,16 @@ enum Rulebook {
             default: return false
             }
         case .runsInBackground: return !shown.exitsOnSuspend
+        case .useExpected:
+            return shown.task.expectedUse == .distantFuture
+                || shown.task.expectedUse.since(decision.at) <= profile.areas.backgroundTask.lead
+        case .fetchNotPaused:
+            let isPaused = profile.areas.backgroundTask.heedsLowPower && shown.conditions.contains(.lowPowerMode)
+            return !isPaused && !shown.conditions.contains(.refreshOff) && !shown.refreshRefused
+        case .backgroundRefreshOn: return !shown.conditions.contains(.refreshOff) && !shown.refreshRefused
+        case .phoneIdle: return shown.conditions.contains(.displayOn) ? false : nil
+        case .externalPower: return shown.conditions.contains(.externalPower) ? true : nil
+        case .networkThere: return shown.conditions.hasNetwork ? true : nil
         default: return nil
         }
     }

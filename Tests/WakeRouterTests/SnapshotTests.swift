@@ -41,6 +41,8 @@ struct SnapshotTests {
             && left.notification.apps == right.notification.apps
             && left.transfer.apps == right.transfer.apps && left.transfer.lastTransfer == right.transfer.lastTransfer
             && left.transfer.isOff == right.transfer.isOff && left.push.apps == right.push.apps
+            && left.backgroundTask.apps == right.backgroundTask.apps
+            && left.backgroundTask.usedUntil == right.backgroundTask.usedUntil
     }
 
     private func isSame(_ left: BluetoothArea, _ right: BluetoothArea) -> Bool {

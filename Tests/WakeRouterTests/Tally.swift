@@ -10,7 +10,7 @@ struct Tally {
         + [
             "beginTask", "endTask", "done", "createManager", "releaseManager", "scan", "stopScan", "connect",
             "cancelConnection", "operate", "peripheralManager", "watchConnections", "location",
-            "accessory", "voip", "audio", "notification", "measured", "asked", "transfer", "push",
+            "accessory", "voip", "audio", "notification", "measured", "asked", "transfer", "push", "backgroundTask",
         ]
         + ["launched", "returned", "suspended", "suspensionRefused", "exited", "launchFailed"]
 
@@ -45,7 +45,7 @@ struct Tally {
         let phone = 9
         let user = phone + PhoneChange.allCases.count
         let request = user + UserAction.allCases.count
-        let report = request + 21
+        let report = request + 22
         switch input {
         case .timeReached: return 0
         case .install: return 1
@@ -79,6 +79,7 @@ struct Tally {
         case .request(_, .asked): return request + 18
         case .request(_, .transfer): return request + 19
         case .request(_, .push): return request + 20
+        case .request(_, .backgroundTask): return request + 21
         case .process(_, .launched): return report
         case .process(_, .returned): return report + 1
         case .process(_, .suspended): return report + 2
@@ -132,6 +133,10 @@ struct Tally {
         case .notificationTapped: state == .inactive || state == .active
         // It is about no app, and becomes the notification that follows.
         case .serviceExtensionEnded: false
+        // It leads to the event of its task.
+        case .taskLaunchSimulated: false
+        // A task expires while its app runs.
+        case .taskExpirationSimulated: state != .notRunning && state != .suspended
         // A beacon concerns regions, and those have events of their own.
         case .beaconSighted: false
         default: true

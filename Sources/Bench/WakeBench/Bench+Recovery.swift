@@ -46,17 +46,11 @@ extension Bench {
         }
     }
 
-    /// The event number that an input took when it was accepted.
+    /// The event number that an input took when it was submitted.
     private func number(of input: Input) -> EventID {
-        switch input {
-        case .event(let event), .overflowed(let event):
-            lastEvent = max(lastEvent, event.id.number)
-            return event.id
-        case .phone, .install, .uninstall, .update, .refuseUpdate, .user, .setUp, .terminate, .benchRestarted:
-            lastEvent += 1
-            return EventID(lastEvent)
-        case .timeReached, .request, .process, .redeliver: return .none
-        }
+        var numbers = replayedNumbers ?? EventNumbers(after: lastEvent)
+        defer { (replayedNumbers, lastEvent) = (numbers, numbers.last) }
+        return numbers.number(of: input)
     }
 
     /// Whether so many inputs have come since the latest snapshot that another is due, and nothing is under way.
@@ -103,6 +97,7 @@ extension Bench {
     /// The bench is back: every process is gone, and what was on its way to one is decided again.
     package func endReplay(unacknowledged: [Delivery], events: [EventID: (WakeEvent, EventPayload)], origin: NameID) {
         replaying = false
+        replayedNumbers = nil
         ledger.endReplay(inputs: replayed.inputs)
         submit(.benchRestarted, origin: origin)
         for (app, id, decision) in undelivered(unacknowledged) {

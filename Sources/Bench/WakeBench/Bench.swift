@@ -68,6 +68,8 @@ package final class Bench {
     var replaying = false
     /// What the radio said during a replay and the journal does not have: the bench died before it was accepted.
     var unheard: [SourceReport] = []
+    /// Of the inputs that a replay has taken; nil before the first.
+    var replayedNumbers: EventNumbers?
     /// What a replay made, to be compared with what the journal has.
     var replayed = ReplayedCounts()
     /// Whether the ports whose simulated ends no snapshot can hold have been told to do something.

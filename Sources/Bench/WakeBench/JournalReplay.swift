@@ -15,7 +15,9 @@ struct JournalReplay {
     private(set) var router: Router
     private(set) var now = Instant.zero
     /// The number of the last event, or action of the user or the phone.
-    private(set) var lastEvent: UInt64 = 0
+    private var numbers = EventNumbers()
+    /// The highest number of an event so far.
+    var lastEvent: UInt64 { numbers.last }
     private(set) var inputs = 0
 
     /// Opens the journal of a run that no other program has.
@@ -47,7 +49,7 @@ struct JournalReplay {
         do throws(EncodingFault) {
             try coder.code(&places)
             let part = try Bench.standing(from: &coder, profile: profile)
-            (router, now, lastEvent) = (part.router, part.now, part.lastEvent)
+            (router, now, numbers) = (part.router, part.now, EventNumbers(after: part.lastEvent))
         } catch {
             throw CommandFailure(.invalidFile, "\(folder): its snapshot is damaged: \(error)")
         }
@@ -65,16 +67,7 @@ struct JournalReplay {
     private mutating func hear(_ journaled: JournaledInput) -> RouterOutput {
         now = journaled.at
         inputs += 1
-        var id = EventID.none
-        switch journaled.input {
-        case .event(let event), .overflowed(let event):
-            id = event.id
-            lastEvent = max(lastEvent, event.id.number)
-        case .phone, .install, .uninstall, .update, .refuseUpdate, .user, .setUp, .terminate, .benchRestarted:
-            lastEvent += 1
-            id = EventID(lastEvent)
-        case .timeReached, .request, .process, .redeliver: break
-        }
+        let id = numbers.number(of: journaled.input)
         var output = RouterOutput()
         router.handle(journaled.input, id: id, at: journaled.at, into: &output)
         return output

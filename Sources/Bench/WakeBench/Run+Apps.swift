@@ -55,8 +55,10 @@ extension Run {
                     expected: "'\(recorder.bundle(number))', over which it is to be installed"
                 )
             }
+            var manifest = bundle.manifest(names)
+            for area in Areas.rows { area.declare(scenario.apps[number], in: &manifest, names) }
             processes?.replace(bundle, at: number)
-            bench.submit(.update(app, bundle.manifest(names)), origin: origin)
+            bench.submit(.update(app, manifest), origin: origin)
         } catch {
             let key = error.key.isEmpty ? path.split(separator: "/").last.map(String.init) ?? path : error.key
             bench.submit(.refuseUpdate(app, key: names.intern(key)), origin: origin)

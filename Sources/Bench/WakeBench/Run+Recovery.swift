@@ -134,7 +134,8 @@ struct ReplayedSteps {
         case .setUp(let apps, let devices): open.append((verb, origin, apps.count * devices.count))
         case .phone: open.append((verb, origin, 1))
         case .notify, .disconnect, .range, .arm, .cross, .position, .play, .visit, .attach, .send,
-            .authorize, .note, .call, .microphone, .plug, .sound, .tap, .notifications, .process, .transfer, .push:
+            .authorize, .note, .call, .microphone, .plug, .sound, .tap, .notifications, .process, .transfer, .push,
+            .simulateTask, .expireTask, .submitTask, .registerTask:
             break
         }
     }

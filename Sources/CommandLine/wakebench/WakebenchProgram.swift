@@ -80,6 +80,19 @@ enum WakebenchProgram {
             options: CanWakeCommand.options
         ),
         Verb(
+            "task list",
+            "[APP]",
+            "say what apps wait to be run for by the scheduler at the end of a run, when, and what it waits for",
+            TaskCommand.list,
+            options: TaskCommand.options
+        ),
+        Verb(
+            "task history",
+            "[RUN]",
+            "say day by day when apps were refreshed and did their processing; default ./wakebench-runs/latest",
+            TaskCommand.history
+        ),
+        Verb(
             "blame",
             "[RUN]",
             "say what the energy of each app went to in a run; default ./wakebench-runs/latest",

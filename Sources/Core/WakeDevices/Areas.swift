@@ -67,12 +67,14 @@ package struct AreaUses: Hashable, Sendable {
     package var transfers: ScriptedApp.TransferUse?
     /// What it does about pushes; nil when it wants none.
     package var push: ScriptedApp.PushUse?
+    /// What it asks of the system's scheduler.
+    package var tasks: ScriptedApp.TaskUse?
     /// What is measured of its process.
     package var measures: [ProcessMeasure] = []
 
     static let keys = [
         "restore-identifier", "uses", "scan", "peripheral", "accessory-setup", "accessory", "location", "audio", "voip",
-        "notifications", "transfers", "process", "push",
+        "notifications", "transfers", "process", "push", "tasks",
     ]
 
     /// What the members of an app's entry share.
@@ -89,6 +91,7 @@ package struct AreaUses: Hashable, Sendable {
         notifications = try fields.value("notifications", ScriptedApp.NotificationUse.init)
         transfers = try fields.value("transfers", ScriptedApp.TransferUse.init)
         push = try fields.value("push", ScriptedApp.PushUse.init)
+        tasks = try fields.value("tasks", ScriptedApp.TaskUse.init)
         measures = try fields.value("process", ScriptedApp.process) ?? []
     }
 
@@ -181,6 +184,13 @@ package enum Verb: Hashable, Sendable {
     case notifications(apps: [Int], ScriptedApp.NotificationAct)
     /// A provider sends a push.
     case push(ScriptedApp.SentPush)
+    /// A developer has a task run, of no identifier a fetch (BGT-12).
+    case simulateTask(apps: [Int], identifier: String?, TaskLever)
+    /// A developer has a task that runs expire (BGT-12).
+    case expireTask(apps: [Int], identifier: String)
+    /// Scripted apps submit a request for a task, or register a launch handler.
+    case submitTask(apps: [Int], ScriptedApp.TaskRequest)
+    case registerTask(apps: [Int], identifier: String)
     /// What scripted apps do with what they share with others, and what they ask about it.
     case process(apps: [Int], [AppRequest])
     /// Apps ask something of a session.
@@ -193,7 +203,7 @@ extension ScenarioReading {
     /// What a step of any area can do.
     static var areaVerbs: [StepVerb] {
         bluetoothVerbs + locationVerbs + accessoryVerbs + soundVerbs + callVerbs + notificationVerbs + processVerbs
-            + transferVerbs + pushVerbs
+            + transferVerbs + pushVerbs + taskVerbs
     }
 
     /// What `authorize` may decide, by its key.
@@ -205,5 +215,7 @@ extension ScenarioReading {
     }
 
     /// Keys of a scenario that are settings of the profile whose names begin so.
-    static let settingPrefixes = ["voip", "notification", "memory", "processor", "transfer", "push"]
+    static let settingPrefixes = [
+        "voip", "notification", "memory", "processor", "transfer", "push", "task", "fetch",
+    ]
 }

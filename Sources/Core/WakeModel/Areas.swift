@@ -48,6 +48,11 @@ public enum Registration: UInt8, Worded, Codable, Sendable {
     case pushKit
     /// The newsstand-content mode alone (NEWS-1).
     case newsstandMode
+    /// The fetch mode and a minimum interval (FETCH-1).
+    case fetch
+    /// A request for a refresh task, or for a processing task (BGT-1).
+    case refreshTask
+    case processingTask
 
     /// The source whose events it makes an app hear of; of none, Bluetooth.
     @inlinable
@@ -63,6 +68,7 @@ public enum Registration: UInt8, Worded, Codable, Sendable {
         case .notification: .notification
         case .transferSession, .transferEvents, .newsstandDownload: .transfer
         case .remoteNotifications, .pushKit, .newsstandMode: .push
+        case .fetch, .refreshTask, .processingTask: .task
         }
     }
 
@@ -82,6 +88,9 @@ public enum Registration: UInt8, Worded, Codable, Sendable {
         case .remoteNotifications: .push1
         case .pushKit: .push6
         case .newsstandMode: .news1
+        case .fetch: .fetch2
+        case .refreshTask: .bgt6
+        case .processingTask: .bgt7
         }
     }
 }
@@ -124,6 +133,8 @@ package struct AppManifest: Hashable, Codable, Sendable {
     package var accessorySetup: Bool
     /// Whether the bundle has a notification service extension (PUSH-9).
     package var serviceExtension: Bool
+    /// The interned members of BGTaskSchedulerPermittedIdentifiers; nil when Info.plist has no such key (BGT-1, FETCH-6).
+    package var taskIdentifiers: [NameID]?
 
     package init(
         bundle: NameID,
@@ -133,7 +144,8 @@ package struct AppManifest: Hashable, Codable, Sendable {
         accessoryProtocols: [NameID] = [],
         sdk: SDKVersion = .unknown,
         accessorySetup: Bool = false,
-        serviceExtension: Bool = false
+        serviceExtension: Bool = false,
+        taskIdentifiers: [NameID]? = nil
     ) {
         self.bundle = bundle
         self.modes = modes
@@ -143,6 +155,7 @@ package struct AppManifest: Hashable, Codable, Sendable {
         self.sdk = sdk
         self.accessorySetup = accessorySetup
         self.serviceExtension = serviceExtension
+        self.taskIdentifiers = taskIdentifiers
     }
 }
 
@@ -175,6 +188,7 @@ package enum AppRequest: Hashable, Codable, Sendable {
     /// The number of the session that asks, from the same counter as those of managers; 0 where none does.
     case transfer(ManagerNumber, TransferRequest)
     case push(PushRequest)
+    case backgroundTask(BackgroundTaskRequest)
     /// What is measured of its process (MEM-3, CPU-1, RESP-1 to RESP-4).
     case measured(ProcessMeasure)
     case asked(TimeQuestion)
@@ -281,6 +295,8 @@ package enum AppNotice: Hashable, Sendable {
     case audioAnswer(request: UInt32, AudioAnswer)
     /// The app has its device token, for VoIP pushes or for all others.
     case deviceToken(forCalls: Bool)
+    /// The time of a task is nearly over: its expiration handler is to run (BGT-8).
+    case taskExpiration(UInt32)
 }
 
 /// What an app reads of an event. The router never looks at it.
@@ -365,6 +381,11 @@ package enum RequestFault: UInt8, Worded, Sendable {
     case notFromFile
     /// Newsstand's downloads without the mode (NEWS-2).
     case newsstandModeMissing
+    /// BGTaskScheduler's errors: background refresh is off, or there is no scheduler (PWR-3); as many requests are pending as may
+    /// be (BGT-2); the identifier or the mode is missing (BGT-1).
+    case tasksUnavailable
+    case tooManyTaskRequests
+    case taskNotPermitted
 }
 
 /// What each area has of its own in a profile.
@@ -378,6 +399,7 @@ package struct AreaFigures: Hashable, Codable, Sendable {
     package var transfer: TransferFigures
     package var citizen = CitizenFigures()
     package var push: PushFigures
+    package var backgroundTask: BackgroundTaskFigures
 
     init(ios version: Int) {
         bluetooth = BluetoothFigures(ios: version)
@@ -385,6 +407,7 @@ package struct AreaFigures: Hashable, Codable, Sendable {
         voip = VoIPFigures(ios: version)
         transfer = TransferFigures(ios: version)
         push = PushFigures(ios: version)
+        backgroundTask = BackgroundTaskFigures(ios: version)
     }
 }
 
@@ -393,5 +416,5 @@ extension ProfileSetting {
     package static let all: [ProfileSetting] =
         life + LocationFigures.launches + boot + tasks + LocationFigures.settings + AudioFigures.settings
         + VoIPFigures.settings + AccessoryFigures.settings + BluetoothFigures.settings + NotificationFigures.settings
-        + CitizenFigures.settings + TransferFigures.settings + PushFigures.settings
+        + CitizenFigures.settings + TransferFigures.settings + PushFigures.settings + BackgroundTaskFigures.settings
 }

@@ -103,6 +103,8 @@ package struct AppSnapshot: Hashable, Codable, Sendable {
     package var scanServices: UInt16 = 0
     /// What the app was built with (VOIP-1).
     package var sdk: SDKVersion = .unknown
+    /// Of a task: what the scheduler knew of it.
+    package var task = TaskView()
     /// Of the phone.
     package var conditions = PhoneConditions.usual
     package var state: AppState = .notRunning

@@ -174,4 +174,37 @@ public enum Deed: UInt8, CaseIterable, Sendable {
     case endedForCall
     /// The service extension may change a notification (PUSH-9).
     case beganExtension
+    /// The legacy fetch calls do nothing beside permitted identifiers (FETCH-6).
+    case ignoredFetchInterval
+    /// A late answer to a fetch ended the app (FETCH-2).
+    case endedForFetch
+    /// A quick, truthful answer raised the app's chances (FETCH-3).
+    case raisedChances
+    /// A slow or untruthful answer lowered them (FETCH-3).
+    case loweredChances
+    /// A task ran over its time, which lowered the app's chances (CPU-2).
+    case loweredForOverrun
+    /// A request was refused: the identifier or the mode is missing (BGT-1).
+    case refusedTaskRequest
+    /// A request was refused, as too many are pending (BGT-2).
+    case refusedTooManyTaskRequests
+    /// A request took the place of one with the same identifier (BGT-2).
+    case replacedTaskRequest
+    /// The app registered a launch handler too late, or twice (BGT-3).
+    case endedForLateHandler
+    case endedForSecondHandler
+    /// A request is used up by the launch for it (BGT-4).
+    case consumedTaskRequest
+    /// A processing task ends for the user, or for what it requires (BGT-7).
+    case interruptedProcessing
+    /// The expiration handler of a task runs (BGT-8).
+    case expiredTaskRequest
+    /// The app completed a task (BGT-8).
+    case completedTaskRequest
+    /// A task that was not completed ended the app (BGT-8).
+    case endedForTaskRequest
+    /// An extension of the app submitted a request (BGT-9).
+    case submittedByExtension
+    /// A request was refused, as Background App Refresh is off (PWR-3).
+    case refusedWithoutRefresh
 }

@@ -134,6 +134,24 @@ public enum Reason: UInt8, CaseIterable, Sendable {
     /// The phone's system has no Newsstand any more.
     case newsstandGone
     case lowPowerMode
+    /// A good moment for a fetch.
+    case fetched
+    case refreshTaskRuns
+    case processingTaskRuns
+    /// A developer's lever has the task run.
+    case leverUsed
+    case minimumInterval
+    case chancesLow
+    case useNotExpected
+    case fetchPaused
+    case noLaunchHandler
+    case beforeBeginDate
+    case farDateUnused
+    case phoneInUse
+    case noExternalPower
+    case noNetwork
+    case notEligible
+    case refreshOff
 }
 
 /// One question of a decision, in the order of the rulebook; several may belong to one rule.
@@ -166,11 +184,10 @@ public enum Check: UInt8, CaseIterable, Sendable {
     case socketsWatched
     case voipModePresent
     case voipWakesLeft
-    case newsstandModePresent
-    case transferWakes
-    case sendsLaunchEvents
-    case allTransfersDone
-    case transferIsOver
+    case fetchIntervalOver
+    case chancesAllow
+    case useExpected
+    case fetchNotPaused
     case backgroundPushesKnown
     case priorityAllows
     case pushesLeft
@@ -181,6 +198,11 @@ public enum Check: UInt8, CaseIterable, Sendable {
     case pushForApp
     case extensionAnswered
     case newsstandThere
+    case newsstandModePresent
+    case transferWakes
+    case sendsLaunchEvents
+    case allTransfersDone
+    case transferIsOver
     case accessoryModePresent
     case protocolListed
     case notificationsAsked
@@ -195,9 +217,17 @@ public enum Check: UInt8, CaseIterable, Sendable {
     case peripheralPreserved
     case bluetoothAuthorized
     case deliveryWanted
+    case handlerRegistered
+    case beginDateReached
+    case usedSinceFarRequest
+    case phoneIdle
+    case externalPower
+    case networkThere
+    case askedOrUsedInForeground
     case appInFront
     case runsInBackground
     case lowPowerModeOff
+    case backgroundRefreshOn
     case phoneIsOn
     case roomInQueues
     case lastsUntilDecided

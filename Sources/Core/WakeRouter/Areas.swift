@@ -11,6 +11,7 @@ struct Areas: Codable {
     var citizen = CitizenArea()
     var transfer = TransferArea()
     var push = PushArea()
+    var backgroundTask = BackgroundTaskArea()
 
     init(bluetoothOn: Bool) {
         bluetooth.isOn = bluetoothOn
@@ -29,6 +30,7 @@ struct Areas: Codable {
         citizen.apps.put(.init(), at: place)
         transfer.apps.put(.init(), at: place)
         push.apps.put(.init(), at: place)
+        backgroundTask.apps.put(.init(), at: place)
     }
 
     /// The next instant at which something about no app is due; the distant future when nothing is.
@@ -40,7 +42,7 @@ struct Areas: Codable {
         min(
             min(bluetooth.due(of: app), location.due(of: app), audio.due(of: app)),
             min(accessory.due(of: app), voip.due(of: app), notification.due(of: app)),
-            min(citizen.due(of: app), transfer.due(of: app), push.due(of: app))
+            min(citizen.due(of: app), transfer.due(of: app), min(push.due(of: app), backgroundTask.due(of: app)))
         )
     }
 
@@ -49,7 +51,8 @@ struct Areas: Codable {
     func lingers(_ app: AppID) -> Instant? {
         let until = max(
             max(bluetooth.lingers(app), location.lingers(app), audio.lingers(app)),
-            max(accessory.lingers(app), voip.lingers(app), max(transfer.lingers(app), push.lingers(app)))
+            max(accessory.lingers(app), voip.lingers(app), transfer.lingers(app)),
+            max(push.lingers(app), backgroundTask.lingers(app))
         )
         return until == .zero ? nil : until
     }
@@ -69,10 +72,11 @@ struct Areas: Codable {
         [
             bluetooth.apps.count, location.apps.count, audio.apps.count, accessory.apps.count, voip.apps.count,
             notification.apps.count, citizen.apps.count, transfer.apps.count, push.apps.count,
+            backgroundTask.apps.count,
         ]
         .allSatisfy { $0 == count } && bluetooth.isConsistent && location.isConsistent && audio.isConsistent
             && accessory.isConsistent && voip.isConsistent && notification.isConsistent && citizen.isConsistent
-            && transfer.isConsistent && push.isConsistent
+            && transfer.isConsistent && push.isConsistent && backgroundTask.isConsistent
     }
 
     /// Whether the user is in a telephone call.
@@ -113,7 +117,8 @@ extension Router {
         case .notification: NotificationArea.self
         case .transfer: TransferArea.self
         case .push: PushArea.self
-        case .task, .system: preconditionFailure("no area reports events of \(source)")
+        case .task: BackgroundTaskArea.self
+        case .system: preconditionFailure("no area reports events of \(source)")
         }
     }
 
@@ -129,6 +134,7 @@ extension Router {
         tell(CitizenArea.self, &self)
         tell(TransferArea.self, &self)
         tell(PushArea.self, &self)
+        tell(BackgroundTaskArea.self, &self)
     }
 
     /// Asks every area, in order.
@@ -143,6 +149,7 @@ extension Router {
         ask(CitizenArea.self)
         ask(TransferArea.self)
         ask(PushArea.self)
+        ask(BackgroundTaskArea.self)
     }
 
     /// Tells every area of a step in the life of an app.
@@ -177,7 +184,8 @@ extension Router {
         case .notification: decide(event, for: interest, by: NotificationArea.self, supersedes, restarted)
         case .transfer: decide(event, for: interest, by: TransferArea.self, supersedes, restarted)
         case .push: decide(event, for: interest, by: PushArea.self, supersedes, restarted)
-        case .task, .system: preconditionFailure("no area decides on \(interest.via)")
+        case .task: decide(event, for: interest, by: BackgroundTaskArea.self, supersedes, restarted)
+        case .system: preconditionFailure("no area decides on \(interest.via)")
         }
     }
 }

@@ -23,6 +23,8 @@ struct OwedAnswers: Equatable, Codable {
 
     var isEmpty: Bool { answers.isEmpty }
 
+    func owes(_ number: UInt32) -> Bool { answers.contains { $0.number == number } }
+
     mutating func owe(_ number: UInt32, until due: Instant, code: Int64) {
         answers.append(Answer(number: number, due: due, code: code))
     }
@@ -32,6 +34,18 @@ struct OwedAnswers: Equatable, Codable {
         guard let place = answers.firstIndex(where: { $0.number == number }) else { return false }
         answers.remove(at: place)
         return true
+    }
+
+    /// All that is owed is due by an instant at the latest.
+    mutating func shorten(to due: Instant) {
+        for place in answers.indices { answers[place].due = min(answers[place].due, due) }
+    }
+
+    /// One answer is due by an instant at the latest.
+    mutating func shorten(_ number: UInt32, to due: Instant) {
+        for place in answers.indices where answers[place].number == number {
+            answers[place].due = min(answers[place].due, due)
+        }
     }
 
     /// The process is gone, and owes nothing any more.

@@ -159,8 +159,8 @@ package struct Router {
         case .uninstall(let app): uninstall(app, id: id)
         case .update(let app, let manifest):
             guard isInstalled(app), !conditions.contains(.shutDown) else { return }
-            terminate(app, cause: .update, pressure: .normal, code: 0, by: id)
             install(app, manifest)
+            terminate(app, cause: .update, pressure: .normal, code: 0, by: id)
         case .refuseUpdate(let app, let key):
             guard isInstalled(app), !conditions.contains(.shutDown) else { return }
             act(.did(app, .refusedBundle, subject: key, id))

@@ -79,6 +79,11 @@ extension Wakebench {
         case callPushReceived = "voip-push-received"
         case newsstandPushReceived = "newsstand-push-received"
         case serviceExtensionEnded = "service-extension-ended"
+        case fetchDue = "background-fetch"
+        case refreshTaskDue = "app-refresh-task"
+        case processingTaskDue = "processing-task"
+        case taskLaunchSimulated = "task-launch-simulated"
+        case taskExpirationSimulated = "task-expiration-simulated"
     }
 
     /// What an app was given of an event.
@@ -191,6 +196,22 @@ extension Wakebench {
         case newIssue = "NewIssue"
         case newsstandGone = "NewsstandGone"
         case lowPowerMode = "LowPowerMode"
+        case fetched = "Fetched"
+        case refreshTaskRuns = "RefreshTaskRuns"
+        case processingTaskRuns = "ProcessingTaskRuns"
+        case leverUsed = "LeverUsed"
+        case minimumInterval = "MinimumInterval"
+        case chancesLow = "ChancesLow"
+        case useNotExpected = "UseNotExpected"
+        case fetchPaused = "FetchPaused"
+        case noLaunchHandler = "NoLaunchHandler"
+        case beforeBeginDate = "BeforeBeginDate"
+        case farDateUnused = "FarDateUnused"
+        case phoneInUse = "PhoneInUse"
+        case noExternalPower = "NoExternalPower"
+        case noNetwork = "NoNetwork"
+        case notEligible = "NotEligible"
+        case refreshOff = "RefreshOff"
     }
 
     /// How a process came to its end.

@@ -20,6 +20,7 @@ struct Areas {
             NotificationArea.self,
             TransferArea.self,
             PushArea.self,
+            BackgroundTaskArea.self,
         ]
     }
 
@@ -42,6 +43,7 @@ struct Areas {
     let notification: NotificationArea
     let transfer: TransferArea
     let push: PushArea
+    let backgroundTask = BackgroundTaskArea()
 
     /// In the order of ``rows``.
     let all: [any Area]
@@ -79,6 +81,7 @@ struct Areas {
             notification,
             transfer,
             push,
+            backgroundTask,
         ]
         sources = all.flatMap(\.sources)
     }

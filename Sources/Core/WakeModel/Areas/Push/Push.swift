@@ -84,16 +84,6 @@ extension WakeEvent {
     package var pushNumber: UInt32 { local }
 }
 
-/// What the app did with the time that a push gave it.
-package enum FetchResult: UInt8, Worded, Codable, Sendable {
-    case newData
-    case noData
-    case failed
-
-    /// As UIBackgroundFetchResult has it.
-    package var word: String { "\(self)" }
-}
-
 /// What an app asks about pushes.
 package enum PushRequest: Hashable, Codable, Sendable {
     /// registerForRemoteNotifications: it is told its device token.

@@ -68,9 +68,6 @@ extension Router {
         end(app, cause: .cpu, code: 0, by: .none)
     }
 
-    /// Whether what an app does now may take all the processor time it wants.
-    package func isExemptFromProcessorLimit(_ app: AppID) -> Bool { false }
-
     // MARK: Memory
 
     /// Who runs is told that memory is short; who is suspended hears nothing (RESP-6).
