@@ -125,6 +125,7 @@ let package = Package(
         library("CBluetooth", pkgConfig: "bluez", apt: "libbluetooth-dev"),
         library("CNGHTTP2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev"),
         library("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
+        library("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
         clang("CUIKit"),
         clang("CCoreBluetooth"),
         clang("CCoreLocation"),
@@ -142,6 +143,7 @@ let package = Package(
         ),
         clang("CWakeShims", uses: ["CBluetooth"]),
         clang("CJournalFiles", uses: ["CSQLite"]),
+        clang("CCurlShims", uses: ["CCurl"]),
         clang("CVirtualTime"),
         clang("CWakeClient"),
 
@@ -176,6 +178,7 @@ let package = Package(
         room("WakeProcesses", on: "System", uses: ["CWakeShims", "WakeSystem"]),
         room("WakeVirtualTime", on: "System", uses: ["CVirtualTime", "WakeSystem"]),
         room("WakeJournal", on: "System", uses: ["CJournalFiles", "CSQLite", "WakeModel", "WakePorts"]),
+        room("WakeTransfers", on: "System", uses: ["CWakeShims", "WakeJSON", "WakeSystem"]),
 
         // EventSources
         room(
@@ -239,6 +242,12 @@ let package = Package(
             "wakebench",
             on: "CommandLine",
             uses: ["WakeModel", "WakeDevices", "WakeBundles", "WakeBench", "WakeReports"]
+        ),
+        // A process of its own, beside wakebench: no bench loads libcurl.
+        program(
+            "WakebenchTransfers",
+            on: "CommandLine",
+            uses: ["CCurl", "CCurlShims", "CWakeShims", "WakeSystem", "WakeTransfers"]
         ),
 
         // SDK
@@ -370,6 +379,7 @@ let package = Package(
             uses: ["WakeDevices", "WakeExternalAccessory", "WakeModel", "WakePorts", "WakeSystem"]
         ),
         testProgram("APNsEnd", uses: ["WakeAPNs", "WakeSystem"]),
+        testProgram("TransfersEnd", uses: ["WakeSystem", "WakeTransfers"]),
         testLibrary("ChildProcess"),
         tests("HouseTests", uses: ["ChildProcess"]),
         tests("FuzzTests", uses: ["FuzzTargets"], exclude: ["Corpus"]),
@@ -396,6 +406,10 @@ let package = Package(
             ]
         ),
         tests("WakeJournalTests", uses: ["WakeJournal", "WakeModel", "WakePorts"]),
+        tests(
+            "WakeTransfersTests",
+            uses: ["CWakeShims", "ChildProcess", "WakebenchTransfers", "WakeSystem", "WakeTransfers"]
+        ),
         tests(
             "WakeBluetoothTests",
             uses: [

@@ -38,6 +38,7 @@ enum FloorPlan {
         ),
         Room(name: "WakeVirtualTime", floor: "System", imports: ["CVirtualTime", "WakeSystem"]),
         Room(name: "WakeJournal", floor: "System", imports: ["CJournalFiles", "CSQLite", "WakeModel", "WakePorts"]),
+        Room(name: "WakeTransfers", floor: "System", imports: ["CWakeShims", "WakeJSON", "WakeSystem"]),
 
         Room(
             name: "WakeBluetooth",
@@ -97,6 +98,11 @@ enum FloorPlan {
             floor: "CommandLine",
             imports: ["WakeModel", "WakeDevices", "WakeBundles", "WakeBench", "WakeReports"],
             foundation: true
+        ),
+        Room(
+            name: "WakebenchTransfers",
+            floor: "CommandLine",
+            imports: ["CCurl", "CCurlShims", "CWakeShims", "WakeSystem", "WakeTransfers"]
         ),
     ]
 
@@ -164,12 +170,13 @@ enum FloorPlan {
 
     /// Libraries of the system.
     static let libraries: Set<String> = [
-        "CSystemd", "CSQLite", "CYAML", "CUdev", "CALSA", "CBluetooth", "CNGHTTP2", "COpenSSL",
+        "CSystemd", "CSQLite", "CYAML", "CUdev", "CALSA", "CBluetooth", "CCurl", "CNGHTTP2", "COpenSSL",
     ]
 
     /// Our own code in C, but for the halves: what each needs.
     static let clang: [String: [String]] = [
-        "CWakeShims": ["CBluetooth"], "CJournalFiles": ["CSQLite"], "CVirtualTime": [], "CWakeClient": [],
+        "CWakeShims": ["CBluetooth"], "CJournalFiles": ["CSQLite"], "CCurlShims": ["CCurl"], "CVirtualTime": [],
+        "CWakeClient": [],
     ]
 
     /// Loaded into apps by its file, and linked by nothing.

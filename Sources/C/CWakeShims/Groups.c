@@ -249,6 +249,19 @@ static int kill_and_wait(int pid) {
     return code;
 }
 
+// The processes that were started to stay: as many as a bench has at a time, and then some.
+static int apart[8];
+static unsigned apart_count;
+
+void wake_spare(int pid) { apart[apart_count++ % (sizeof apart / sizeof *apart)] = pid; }
+
+static int is_spared(int pid) {
+    for (unsigned i = 0; i < sizeof apart / sizeof *apart; i++) {
+        if (apart[i] == pid) return 1;
+    }
+    return 0;
+}
+
 int wake_kill_orphans(int64_t since, const int *kept, int kept_count) {
     int self = getpid(), session = getsid(0), killed = 0;
     // One that dies leaves its children to us: they are found in the next round.
@@ -261,7 +274,7 @@ int wake_kill_orphans(int64_t since, const int *kept, int kept_count) {
             if (process->parent != self || process->session == session || process->started < since) continue;
             int is_kept = 0;
             for (int j = 0; j < kept_count && !is_kept; j++) is_kept = kept[j] == process->pid;
-            if (is_kept) continue;
+            if (is_kept || is_spared(process->pid)) continue;
             found++;
             kill_and_wait(process->pid);
             if (waitpid(process->pid, NULL, WNOHANG) == process->pid) killed++;

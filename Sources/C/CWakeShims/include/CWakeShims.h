@@ -232,3 +232,14 @@ int wake_accept(int listener);
 // to it is refused. The socket is told by its descriptor there and by its inode. 0, or -1 with errno.
 int wake_end_listening(int pid, int number, uint64_t inode);
 
+// Sockets of packets with a name in the file system, non-blocking and close-on-exec: bind(2) and connect(2) want struct sockaddr.
+// Only the owner may connect to the first. The path is one of at most 107 bytes.
+int wake_packets_listen(const char *path);
+int wake_packets_connect(const char *path);
+// The user at the other end of such a socket; SO_PEERCRED's structure is a GNU extension. -1 when it is not known.
+int wake_peer_user(int socket);
+
+// Starts a process that does not end with this one: a session of its own, no signals blocked or ignored, nothing open but
+// `socket` as descriptor 3, / as its folder, this one's environment. The error number, which posix_spawn(3) returns; 0 when it runs. Its attribute for
+// sessions and its file actions for folders and ranges are GNU extensions. wake_kill_orphans leaves it alone.
+int wake_spawn_apart(const char *path, const char *const *arguments, int socket, int *pid);

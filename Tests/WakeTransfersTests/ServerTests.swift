@@ -1,0 +1,136 @@
+import ChildProcess
+import Foundation
+import Testing
+import WakeTransfers
+
+extension TransferTests {
+    /// What servers want before they answer.
+    @Suite("Challenges, redirects and certificates", .enabled(if: NginxServer.isThere, "needs nginx"))
+    struct ServerTests {
+        private let folder: TestFolder
+
+        init() throws { folder = try TestFolder() }
+
+        private func protected() throws -> NginxServer {
+            try "user:{PLAIN}secret\n".write(toFile: folder.path("users"), atomically: true, encoding: .utf8)
+            let server = try NginxServer(
+                folder,
+                locations: "location /safe { auth_basic \"The Safe\"; auth_basic_user_file \(folder.path("users")); }"
+            )
+            try Data("treasure".utf8).write(to: folder.url.appending(path: "files/safe"))
+            return server
+        }
+
+        @Test("XFER-4: A challenge waits for its answer, comes again after a wrong one, and the right one is kept")
+        func challenge() throws {
+            let server = try protected()
+            let bench = try Bench(folder.path("transfers"))
+            try bench.begin(TransferRequest(number: 1, url: server.url + "/safe"))
+            let first = try bench.challenge(1, failures: 0)
+            #expect(first.challenge.scheme == .basic)
+            #expect(first.challenge.realm == "The Safe")
+            #expect(first.challenge.host == "127.0.0.1")
+            #expect(first.challenge.port == Int(server.port))
+            #expect(try bench.say(.list).get().map(\.state) == [.challenged])
+            let wrong = TransferCredential(user: "user", password: "guess")
+            _ = try bench.say(.answer(1, report: first.report, .useCredential(wrong))).get()
+            let second = try bench.challenge(1, failures: 1)
+            let right = TransferCredential(user: "user", password: "secret")
+            _ = try bench.say(.answer(1, report: second.report, .useCredential(right))).get()
+            let response = try bench.finished(1)
+            #expect(response.status == 200)
+            #expect(try bench.body(of: response) == Data("treasure".utf8))
+            #expect(server.log.map { $0.prefix(7) } == ["GET 401", "GET 401", "GET 200"])
+        }
+
+        @Test("A challenge left to its default finishes with the response 401, a cancelled one fails")
+        func declined() throws {
+            let server = try protected()
+            let bench = try Bench(folder.path("transfers"))
+            try bench.begin(TransferRequest(number: 1, url: server.url + "/safe"))
+            try bench.begin(TransferRequest(number: 2, url: server.url + "/safe"))
+            let report = try bench.challenge(1, failures: 0).report
+            _ = try bench.say(.answer(1, report: report, .performDefaultHandling)).get()
+            #expect(try bench.finished(1).status == 401)
+            let other = try bench.challenge(2, failures: 0).report
+            _ = try bench.say(.answer(2, report: other, .cancel)).get()
+            #expect(try bench.failed(2) == .cancelled)
+        }
+
+        @Test("A credential that is there from the start answers digest authentication without a challenge")
+        func digest() throws {
+            let server = try StandInServer { _, head in
+                head.contains("Authorization: Digest username=\"user\"")
+                    ? Data(status: "200 OK", body: Data("yes".utf8))
+                    : Data(status: "401 No", ["WWW-Authenticate: Digest realm=\"R\", nonce=\"n\", qop=\"auth\""])
+            }
+            defer { server.stop() }
+            let bench = try Bench(folder.path("transfers"))
+            var request = TransferRequest(number: 1, url: server.url)
+            request.credential = TransferCredential(user: "user", password: "secret")
+            try bench.begin(request)
+            #expect(try bench.finished(1).status == 200)
+            #expect(!bench.reports.contains { if case .challenged = $0.kind { true } else { false } })
+        }
+
+        @Test("Redirects are told and followed, and no credential goes along to another server")
+        func redirect() throws {
+            let other = try StandInServer { _, _ in Data(status: "200 OK", body: Data("there".utf8)) }
+            defer { other.stop() }
+            let target = other.url + "/target"
+            let first = try StandInServer { _, _ in Data(status: "302 Found", ["Location: \(target)"]) }
+            defer { first.stop() }
+            let bench = try Bench(folder.path("transfers"))
+            var request = TransferRequest(
+                number: 1,
+                url: first.url,
+                headers: [HeaderField("Authorization", "Bearer 1")]
+            )
+            request.credential = TransferCredential(user: "user", password: "secret")
+            try bench.begin(request)
+            let response = try bench.finished(1)
+            #expect(response.url == target)
+            #expect(try bench.body(of: response) == Data("there".utf8))
+            #expect(bench.reports.map(\.kind).contains(.redirected(status: 302, url: target)))
+            #expect(first.requests[0].contains("Authorization:"))
+            #expect(!other.requests[0].contains("Authorization:"))
+        }
+
+        @Test(
+            "A server that sends the client in circles fails the transfer; so does one that sends it elsewhere than HTTP"
+        )
+        func circle() throws {
+            let server = try NginxServer(
+                folder,
+                locations: "location /circle { return 302 /circle; } location /away { return 302 ftp://localhost/; }"
+            )
+            let bench = try Bench(folder.path("transfers"))
+            try bench.begin(TransferRequest(number: 1, url: server.url + "/circle"))
+            #expect(try bench.failed(1) == .httpTooManyRedirects)
+            #expect(server.log.count == TransferBounds.mostRedirects + 1)
+            try bench.begin(TransferRequest(number: 2, url: server.url + "/away"))
+            #expect(try bench.failed(2) == .unsupportedURL)
+        }
+
+        @Test("A certificate is trusted by the file of authorities that is given, and not without it")
+        func certificate() throws {
+            let openssl = ChildProcess("/usr/bin/openssl")
+            openssl.arguments = [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
+                "-keyout", folder.path("key.pem"), "-out", folder.path("cert.pem"),
+            ]
+            openssl.standardError = .null
+            try openssl.run()
+            openssl.waitUntilExit()
+            let server = try NginxServer(folder, isSecure: true)
+            try Data("sealed".utf8).write(to: folder.url.appending(path: "files/data"))
+            let wary = try Bench(folder.path("wary"))
+            try wary.begin(TransferRequest(number: 1, url: server.url + "/data"))
+            #expect(try wary.failed(1) == .serverCertificateUntrusted)
+            let bench = try Bench(folder.path("transfers"), options: ["--ca", folder.path("cert.pem")])
+            try bench.begin(TransferRequest(number: 1, url: server.url + "/data"))
+            #expect(try bench.body(of: bench.finished(1)) == Data("sealed".utf8))
+        }
+    }
+}
