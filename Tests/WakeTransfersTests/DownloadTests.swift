@@ -93,6 +93,25 @@ extension TransferTests {
             #expect(server.requests.map { $0.contains("Range:") } == [false, true, false])
         }
 
+        @Test("A part that ends before the whole is gone on from")
+        func partByPart() throws {
+            let data = TestFolder.bytes(1_000)
+            let server = try StandInServer { index, _ in
+                index == 0
+                    ? Data(status: "200 OK", ["ETag: \"one\""], body: data.prefix(300), length: 1_000)
+                    : Data(
+                        status: "206 Partial Content",
+                        ["Content-Range: bytes \(index * 300)-\(min(index * 300 + 299, 999))/1000"],
+                        body: data.dropFirst(index * 300).prefix(300)
+                    )
+            }
+            defer { server.stop() }
+            let bench = try bench()
+            try bench.begin(TransferRequest(number: 1, url: server.url))
+            #expect(try bench.body(of: bench.finished(1)) == data)
+            #expect(server.requests.count == 4)
+        }
+
         @Test("A server that fails while a download goes on is asked again later, and what is there is kept")
         func fallsIll() throws {
             let data = TestFolder.bytes(1_000)

@@ -82,6 +82,18 @@ extension TransferTests {
             #expect(!FileManager.default.fileExists(atPath: folder.path("transfers/1.upload")))
         }
 
+        @Test("A command that comes while an upload is copied waits until it is kept")
+        func saidAtOnce() throws {
+            let server = try StandInServer { _, _ in Data(status: "201 Created") }
+            defer { server.stop() }
+            let source = folder.path("source")
+            try TestFolder.bytes(8_000_000).write(to: URL(filePath: source))
+            let bench = try Bench(folder.path("transfers"))
+            bench.client.send(.submit(TransferRequest(number: 1, url: server.url, upload: source)))
+            _ = try bench.say(.start(1)).get()
+            #expect(try bench.finished(1).status == 201)
+        }
+
         @Test("Reports are said again to each bench until they are acknowledged, and then the transfer is forgotten")
         func acknowledged() throws {
             let server = try StandInServer { _, _ in Data(status: "200 OK", body: Data("once".utf8)) }
@@ -162,6 +174,15 @@ extension TransferTests {
                     testDescription: "a field that is the process's own",
                     kind: .badRequest,
                     request: .init(number: 1, url: "http://host/", headers: [HeaderField("Content-Length", "1")])
+                ),
+                Refused(
+                    testDescription: "an endless timeout",
+                    kind: .badRequest,
+                    request: {
+                        var request = TransferRequest(number: 1, url: "http://host/")
+                        request.requestTimeout = .max
+                        return request
+                    }()
                 ),
                 Refused(
                     testDescription: "a missing file",

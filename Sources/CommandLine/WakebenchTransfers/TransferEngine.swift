@@ -64,6 +64,10 @@ final class TransferEngine {
 
     /// Carries out a command.
     func carryOut(_ command: TransferCommand, reply: @escaping Reply) {
+        if let number = command.transfer, let copy = copies[number] {
+            // What follows a submission waits until it is kept.
+            return copy.waiting.append { [unowned self] in carryOut(command, reply: reply) }
+        }
         do throws(TransferError) {
             switch command {
             case .submit(let request): return try submit(request, reply: reply)
@@ -119,6 +123,7 @@ extension TransferEngine {
         }
         if answer != nil { spool.remove(request.number, .upload) }
         for reply in copy.replies { reply(answer) }
+        for command in copy.waiting { command() }
         changed()
     }
 

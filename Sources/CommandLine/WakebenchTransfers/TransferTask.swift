@@ -17,10 +17,10 @@ final class TransferTask {
     private var end: Int64
     /// Bytes of a body that is of no use.
     private var dropped = 0
-    /// Whether bytes came or went in this attempt.
-    private var hasMoved = false
+    /// Whether this attempt brought bytes that the next one goes on from.
+    private var hasAdvanced = false
     private var movedAt: Int64 = 0
-    /// Attempts in a row in which nothing came or went.
+    /// Attempts in a row that brought nothing.
     private var failures = 0
     private var isPausing = false
     private var isProgressDue = false
@@ -154,7 +154,7 @@ extension TransferTask {
 
     private func begin(_ plan: RequestPlan) {
         letGo()
-        (hasMoved, dropped, fault) = (false, 0, nil)
+        (hasAdvanced, dropped, fault) = (false, 0, nil)
         var upload: Descriptor?
         do throws(SystemError) {
             if plan.sendsFile { upload = try engine.spool.openUpload(number) }
@@ -174,7 +174,7 @@ extension TransferTask {
     }
 
     private func moved() {
-        (hasMoved, movedAt) = (true, MonotonicClock.now())
+        movedAt = MonotonicClock.now()
         if !isProgressDue {
             isProgressDue = true
             progress.arm(after: engine.settings.progressInterval)
@@ -203,7 +203,7 @@ extension TransferTask {
 
     /// The attempt failed in a way that another one may mend.
     private func again(_ code: TransferFailure, _ message: String) {
-        failures = hasMoved ? 1 : failures + 1
+        failures = hasAdvanced ? 1 : failures + 1
         letGo()
         isPausing = true
         let settings = engine.settings
@@ -277,6 +277,7 @@ extension TransferTask: ExchangeOwner {
             end += Int64(count)
             written += count
         }
+        hasAdvanced = record.canResume
         return true
     }
 
@@ -299,7 +300,11 @@ extension TransferTask: ExchangeOwner {
             again(.badServerResponse, "the server has no part that goes on from \(end)")
         case .tryLater?: again(.badServerResponse, "the server cannot go on now")
         case .keep?, nil:
-            if result == CURLE_OK, reception != nil { return finish() }
+            // A part may end before the whole does.
+            let isWhole = record.representation?.length.map { end >= $0 } ?? true
+            if result == CURLE_OK, reception != nil {
+                return isWhole ? finish() : again(.networkConnectionLost, "the body ended after \(end) bytes")
+            }
             let (code, isFinal) = meaning(of: result)
             let words = Exchange.words(result)
             if isFinal { fail(code, words) } else { again(code, words) }

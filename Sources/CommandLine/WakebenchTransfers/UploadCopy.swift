@@ -6,6 +6,8 @@ import WakeTransfers
 final class UploadCopy {
     /// Those who wait for it.
     var replies: [TransferEngine.Reply] = []
+    /// Commands that came meanwhile, in order.
+    var waiting: [() -> Void] = []
     /// Gets nil when all of it is there.
     var ended: (SystemError?) -> Void = { _ in }
 

@@ -20,6 +20,16 @@ package enum TransferCommand: Hashable, Sendable {
     case list
     /// Ends the process. What is under way goes on when it is started again.
     case shutDown
+
+    /// The transfer that it is about and that was submitted before; nil where there is none.
+    package var transfer: UInt64? {
+        switch self {
+        case .start(let number), .pause(let number), .cancel(let number, _), .answer(let number, _, _),
+            .acknowledge(let number, _), .discard(let number):
+            number
+        case .submit, .list, .shutDown: nil
+        }
+    }
 }
 
 /// A transfer in a list.

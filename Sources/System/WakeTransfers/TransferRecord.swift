@@ -98,7 +98,7 @@ extension TransferRecord {
         switch state {
         case .waiting, .paused:
             state = .active
-            deadline = deadline ?? now + min(request.resourceTimeout, Int64.max / 4_000_000) * 1_000_000
+            deadline = deadline ?? now + request.resourceTimeout * 1_000_000
         case .active, .challenged: break
         case .over: throw TransferError(.notNow, "transfer \(request.number) is over")
         }
@@ -249,7 +249,7 @@ extension TransferRecord {
     package mutating func responded(_ plan: RequestPlan, status: Int, headers: [HeaderField]) -> Reception {
         switch status {
         case 301, 302, 303, 307, 308:
-            if headers.value(of: "location") != nil { return .redirect }
+            if headers.redirectTarget != nil { return .redirect }
         case 401:
             if !takesUnauthorized, let challenge = challenge(plan, headers) { return .challenge(challenge) }
         case 206 where plan.offset > 0:

@@ -68,6 +68,8 @@ package enum TransferBounds {
     /// The bytes of all names and values, of a request or of a response.
     package static let longestHeaders = 16_384
     package static let longestPacket = 65_536
+    /// Ten years, in milliseconds.
+    package static let longestTimeout: Int64 = 3_650 * 24 * 3_600_000
     /// As many as CFNetwork follows before it fails with httpTooManyRedirects (assumed).
     package static let mostRedirects = 20
     /// Reports of one transfer that wait to be acknowledged. Beyond, redirects are not told any more.
@@ -98,7 +100,9 @@ extension TransferRequest {
             )
         }
         for field in headers { try Self.check(field) }
-        guard requestTimeout > 0, resourceTimeout > 0 else { throw TransferError(.badRequest, "a timeout of 0") }
+        guard [requestTimeout, resourceTimeout].allSatisfy((1...TransferBounds.longestTimeout).contains) else {
+            throw TransferError(.badRequest, "a timeout of 0, or of more than ten years")
+        }
         if let upload, !upload.hasPrefix("/") || upload.utf8.contains(0) {
             throw TransferError(.noFile, "'\(upload)' is no absolute path")
         }

@@ -33,7 +33,9 @@ enum TransfersEnd {
             client.send(.submit(TransferRequest(number: number, url: words[4], upload: file))) { answer in
                 if case .failure(let error) = answer { client.failed(error) }
             }
-            client.send(.start(number))
+            client.send(.start(number)) { answer in
+                if case .failure(let error) = answer { client.failed(error) }
+            }
         }
         exit(try loop.run())
     }
