@@ -216,7 +216,11 @@ let package = Package(
         room("WakeNotification", on: "EventSources", uses: ["WakeModel", "WakePorts"]),
         room("WakeBackgroundTransfer", on: "EventSources", uses: ["WakeModel", "WakePorts", "WakeDevices"]),
 
-        room("WakePush", on: "EventSources", uses: ["WakeModel", "WakeJSON", "WakePorts"]),
+        room(
+            "WakePush",
+            on: "EventSources",
+            uses: ["WakeModel", "WakeJSON", "WakePorts", "WakeSystem", "WakeAPNs"]
+        ),
 
         // Bench
         room(

@@ -157,15 +157,14 @@ struct RunTests {
         }
     }
 
-    @Test("app verify says which modes have no effect yet")
-    func undecidedModes() throws {
+    @Test("app verify says which modes have not all of their effect")
+    func modesInPart() throws {
         try inFolder { program in
             try program.makeBundle(modes: ["bluetooth-central", "fetch"])
             let verified = try program.run("app", "verify", "Heart.app")
             #expect(verified.code == 0)
             #expect(verified.complaints.count == 1)
-            #expect(verified.errors.contains("the mode fetch has no effect yet"))
-            #expect(verified.errors.contains("FETCH-1"))
+            #expect(verified.errors.contains("the mode fetch has its effect (FETCH-1) without the calls of real apps"))
         }
     }
 

@@ -79,7 +79,11 @@ enum FloorPlan {
             imports: ["WakeModel", "WakePorts", "WakeDevices"]
         ),
 
-        Room(name: "WakePush", floor: "EventSources", imports: ["WakeModel", "WakeJSON", "WakePorts"]),
+        Room(
+            name: "WakePush",
+            floor: "EventSources",
+            imports: ["WakeModel", "WakeJSON", "WakePorts", "WakeSystem", "WakeAPNs"]
+        ),
 
         Room(name: "WakeReports", floor: "Bench", imports: ["WakeModel", "WakeJSON"], foundation: true),
         Room(

@@ -23,6 +23,11 @@ struct RelaunchTableTests {
         ("background URLSession", "YYNNY", "YYNNY", "YYNNY"),
         // The fact is of iOS 5 to 12; from 13 on there is no Newsstand.
         ("Newsstand download", "YYNNY", "NNNNN", "NNNNN"),
+        ("PushKit", "YYY?Y", "YYY?Y", "YYY?Y"),
+        ("silent push", "YYNNY", "YYNNY", "YYNNY"),
+        // The fact says what the user sees after a restart, not whether the app is launched.
+        ("visible push", "NNN??", "NNN??", "NNN??"),
+        ("Newsstand push", "YYNNY", "NNNNN", "NNNNN"),
         ("background fetch", "YYNNY", "YYNNY", "YYNNY"),
         ("BGAppRefreshTask", "NNNNN", "YYNNY", "YYNNY"),
         ("BGProcessingTask", "NNNNN", "YYNNY", "YYNNY"),

@@ -345,7 +345,7 @@ struct ScenarioTests {
         let page = try String(contentsOfFile: packageFolder + "/Devices/README.md", encoding: .utf8)
         let blocks = page.components(separatedBy: "```yaml\n").dropFirst()
             .map { Array($0.components(separatedBy: "```")[0].utf8) }
-        try #require(blocks.count == 9)
+        try #require(blocks.count == 10)
         let belt = try BluetoothPeripheral.parse(blocks[0], file: "README.md")
         #expect(belt.characteristic("2A37")?.timetable.count == 2882)
         let beacon = try Beacon.parse(blocks[1], file: "README.md")
@@ -358,8 +358,9 @@ struct ScenarioTests {
         #expect(try LocationTrack.parse(blocks[4], file: "README.md").length > .seconds(20))
         #expect(try AudioDevice.parse(blocks[5], file: "README.md").faults.count == 2)
         #expect(try ExternalAccessory.parse(blocks[6], file: "README.md").file == "README.md")
-        #expect(try CallServer.parse(blocks[7], file: "README.md").plan.count == 7)
-        let scenario = try Scenario.parse(blocks[8], file: file, files: files())
+        #expect(try TransferServer.parse(blocks[7], file: "README.md").host == "podcasts.example.com")
+        #expect(try CallServer.parse(blocks[8], file: "README.md").plan.count == 7)
+        let scenario = try Scenario.parse(blocks[9], file: file, files: files())
         #expect(scenario.apps.count == 101)
     }
 }

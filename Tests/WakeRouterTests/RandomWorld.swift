@@ -170,8 +170,8 @@ struct RandomWorld {
         if happen(number) { return }
         switch number {
         case ..<350: answerSomething()
-        case ..<790: request(chance.below(Self.appCount))
-        case ..<845: user()
+        case ..<775: request(chance.below(Self.appCount))
+        case ..<850: user()
         case ..<930: pass()
         case ..<950: phone()
         case ..<956:

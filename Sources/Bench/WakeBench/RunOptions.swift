@@ -59,6 +59,10 @@ package struct RunOptions: Sendable {
     package var receiver: String?
     /// The PCM of ALSA that stands for the phone's speaker.
     package var soundCard = "default"
+    /// Where APNs' endpoint listens; 0 for a port of the kernel's choice.
+    package var apnsPort: UInt16 = 2_197
+    /// The folder of the files by which providers know APNs' endpoint.
+    package var apnsIdentity = "wakebench-apns"
     /// The PCM of ALSA that stands for the phone's microphone; nil for the same.
     package var microphone: String?
 

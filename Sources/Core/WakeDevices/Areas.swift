@@ -41,6 +41,7 @@ extension BackendChoice {
         .accessory: ["simulated", "udev", "rfcomm"],
         .audio: ["simulated", "alsa"],
         .voip: ["simulated", "socket"],
+        .push: ["simulated", "apns"],
     ]
 }
 

@@ -10,12 +10,37 @@ final class PushArea: Area {
 
     static func isUsed(by scenario: Scenario) -> Bool { false }
 
+    static let options = [
+        AreaOption(
+            name: "--apns-port",
+            value: "N",
+            help: "where push=apns takes pushes, on this machine alone; 0 for any; default 2197",
+            expected: "a port from 0 to 65535",
+            take: { options, text in
+                guard let port = UInt16(text) else { return false }
+                options.apnsPort = port
+                return true
+            }
+        ),
+        AreaOption(
+            name: "--apns-identity",
+            value: "DIR",
+            help: "where the certificates of push=apns are, or are made; default ./wakebench-apns",
+            take: { options, text in
+                options.apnsIdentity = text
+                return true
+            }
+        ),
+    ]
+
+    /// What takes pushes and plays extensions, whoever brings the pushes.
     private let simulated: SimulatedPush
+    private let real: APNsPush?
     private let names: NameTable
     /// Nanoseconds since 1970 at which the run begins.
     private let epoch: Int64
 
-    var sources: [any SourcePort] { [simulated] }
+    var sources: [any SourcePort] { if let real { [real] } else { [simulated] } }
 
     init(_ setup: AreaSetup) {
         let scenario = setup.scenario
@@ -30,7 +55,17 @@ final class PushArea: Area {
             extensions[AppID(UInt32(number))] = PlayedExtension(played)
         }
         let desk = PushDesk(names: setup.names, figures: profile.areas.push, epoch: epoch)
-        simulated = SimulatedPush(desk: desk, extensions: extensions, names: setup.names)
+        let simulated = SimulatedPush(desk: desk, extensions: extensions, names: setup.names)
+        self.simulated = simulated
+        real =
+            setup.backends[Self.source] == "apns"
+            ? APNsPush(
+                playing: simulated,
+                names: setup.names,
+                loop: setup.loop,
+                port: setup.options.apnsPort,
+                folder: setup.options.apnsIdentity
+            ) : nil
     }
 
     func connect(to run: Run) {
@@ -43,7 +78,13 @@ final class PushArea: Area {
                 known = .init(bundle: names.text(manifest.bundle), modes: manifest.modes)
             }
             simulated.desk.add(known, as: AppID(UInt32(number)))
+            guard real != nil else { continue }
+            for forCalls in [false, true] {
+                let token = DeviceToken.text(DeviceToken.bytes(of: known.bundle, forCalls: forCalls))
+                run.notes.append("\(PushType.topic(of: known.bundle, forCalls: forCalls)): device token \(token)")
+            }
         }
+        if let address = real?.address { run.notes.append(address) }
     }
 
     /// The bundle identifier of an app.

@@ -31,12 +31,13 @@ final class Notifier: NSObject, UNUserNotificationCenterDelegate {
         center.getNotificationSettings { settings in
             guard settings.authorizationStatus == .authorized else { return }
         }
-        center.add(UNNotificationRequest(identifier: "now", content: content, trigger: nil))
     }
 }
 
 @MainActor
 func older() {
+    let request = UNNotificationRequest(identifier: "now", content: UNNotificationContent(), trigger: nil)
+    UNUserNotificationCenter.current().add(request)
     let application = UIApplication.shared
     application.registerUserNotificationSettings(UIUserNotificationSettings(types: [.alert, .sound], categories: nil))
     let notification = UILocalNotification()

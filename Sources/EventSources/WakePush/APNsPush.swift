@@ -1,0 +1,105 @@
+import WakeAPNs
+import WakeModel
+import WakePorts
+import WakeSystem
+
+/// Pushes of true providers: an endpoint on this machine that speaks APNs' HTTP/2 over TLS. Service extensions are those that the
+/// scenario plays.
+package final class APNsPush: PushPort {
+    package let backend = "apns"
+    package var report: ((SourceReport) -> Void)? {
+        get { played.report }
+        set { played.report = newValue }
+    }
+
+    /// What takes the pushes, and plays the extensions.
+    package let played: SimulatedPush
+    private let names: NameTable
+    private let loop: EventLoop
+    private let port: UInt16
+    private let folder: String
+    private var server: APNsServer?
+
+    /// - Parameters:
+    ///   - port: 0 for one of the kernel's choice.
+    ///   - folder: where the files are by which clients know the endpoint; made there where they are not.
+    package init(playing played: SimulatedPush, names: NameTable, loop: EventLoop, port: UInt16, folder: String) {
+        self.played = played
+        self.names = names
+        self.loop = loop
+        self.port = port
+        self.folder = folder
+    }
+
+    /// Listens on 127.0.0.1 and ::1.
+    ///
+    /// - Throws: ``SourceFailure`` of kind environment when the port is taken, or the files cannot be made.
+    package func start(at now: Instant) throws(SourceFailure) {
+        let desk = APNsDesk(
+            clock: { WallClock.now() / 1_000_000_000 },
+            makeID: Self.identifier,
+            answer: { [unowned self] in answer($0) }
+        )
+        do {
+            let identity = try TLSIdentity(in: folder, at: WallClock.now() / 1_000_000_000)
+            server = try APNsServer(desk, security: .tls(identity), port: port, on: loop)
+        } catch {
+            throw SourceFailure(.environment, "APNs' endpoint cannot listen on port \(port): \(error)")
+        }
+    }
+
+    /// How providers reach it, in a line; nil before it listens.
+    package var address: String? {
+        server.map { "pushes are taken at https://localhost:\($0.port); clients trust \(folder)/apns-authority.pem" }
+    }
+
+    package func stop() { server?.close() }
+
+    // MARK: Pushes
+
+    private func answer(_ push: PushNotification) -> APNsAnswer {
+        let message = PushMessage(
+            token: Self.bytes(push.deviceToken),
+            topic: push.topic,
+            type: push.pushType?.rawValue,
+            priority: push.priority,
+            expiration: push.expiration,
+            collapseID: push.collapseID,
+            payload: push.payload
+        )
+        let (answer, report) = played.desk.receive(message, origin: names.intern(backend), at: .zero)
+        if let report { self.report?(report) }
+        switch answer {
+        case .accepted: return .accepted
+        case .refused(let refusal):
+            let reason = APNsReason(rawValue: refusal.rawValue) ?? .internalServerError
+            // The phone never knew the app to be registered, so the answer's own time is as good as any.
+            return .refused(reason, timestamp: reason == .unregistered ? WallClock.now() / 1_000_000 : nil)
+        }
+    }
+
+    private static func bytes(_ text: String) -> [UInt8] {
+        let digits = text.utf8.map { UInt8($0 < 58 ? $0 &- 48 : $0 &- 87) }
+        return stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+    }
+
+    /// A random UUID of version 4, in its canonical form.
+    private static func identifier() -> String {
+        var bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+        bytes[6] = bytes[6] & 0x0f | 0x40
+        bytes[8] = bytes[8] & 0x3f | 0x80
+        let digits = DeviceToken.text(bytes)
+        var text = ""
+        for (place, digit) in digits.enumerated() {
+            if [8, 12, 16, 20].contains(place) { text.append("-") }
+            text.append(digit)
+        }
+        return text
+    }
+
+    // MARK: The port
+
+    package func perform(_ command: PushCommand, at now: Instant) { played.perform(command, at: now) }
+    package var nextDeadline: Instant? { played.nextDeadline }
+    package func timeReached(_ now: Instant) { played.timeReached(now) }
+}
