@@ -454,10 +454,7 @@ struct Observer {
         if decision.verdict.delivers { notePush(decision, index) }
         if decision.snapshot.via == .transferEvents, decision.verdict.delivers {
             apps[index].backgroundSince = now
-            // In the foreground nobody waits for one that is late, and another may be owed.
-            if !apps[index].owed.contains(where: { $0.session == decision.subject && $0.due > now }) {
-                apps[index].owed.append((decision.subject, now.advanced(by: profile.areas.transfer.window)))
-            }
+            apps[index].owed.append((decision.subject, now.advanced(by: profile.areas.transfer.window)))
         }
     }
 

@@ -136,10 +136,7 @@ extension Router {
         if interest.via == .transferEvents {
             let number = areas.transfer.apps[app].sessions[session].number
             let due = now.advanced(by: profile.areas.transfer.window)
-            // One completion handler for a session, however many of its results came while the app was ending.
-            if !areas.transfer.apps[app].owed.owes(number) {
-                areas.transfer.apps[app].owed.owe(number, until: due, code: profile.areas.transfer.terminationCode ?? 0)
-            }
+            areas.transfer.apps[app].owed.owe(number, until: due, code: profile.areas.transfer.terminationCode ?? 0)
             areas.transfer.apps[app].sessions[session].owesFinish = true
             if verdict == .resume || verdict == .relaunch { lengthenResumeDelay(of: app, in: identifier) }
         }
