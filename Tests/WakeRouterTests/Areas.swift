@@ -13,9 +13,9 @@ extension RandomWorld {
         case 595..<615: sound()
         case 615..<640: plug()
         case 640..<660: glance()
-        case 660..<672: transferSomething()
-        case 672..<688: pushes()
-        case 688..<700: pullLever()
+        case 660..<668: transferSomething()
+        case 668..<678: pushes()
+        case 678..<686: pullLever()
         default: return false
         }
         return true

@@ -51,6 +51,8 @@ struct Observer {
         var calls: [Instant] = []
         /// Until when pushes, and what it owes for them, let it run.
         var pushedUntil = Instant.zero
+        /// Until when the word that a session has something, and what it owes for it, let it run (XFER-10).
+        var transferredUntil = Instant.zero
         /// The notifications of it that the user sees.
         var notices: Set<NameID> = []
         /// The sessions that its process has joined.
@@ -454,7 +456,8 @@ struct Observer {
         if decision.verdict.delivers { notePush(decision, index) }
         if decision.snapshot.via == .transferEvents, decision.verdict.delivers {
             apps[index].backgroundSince = now
-            apps[index].owed.append((decision.subject, now.advanced(by: profile.areas.transfer.window)))
+            apps[index].transferredUntil = now.advanced(by: profile.areas.transfer.window)
+            apps[index].owed.append((decision.subject, apps[index].transferredUntil))
         }
     }
 
@@ -692,8 +695,7 @@ struct Observer {
         apps[index].usesSound = false
         apps[index].windowBegan = nil
         apps[index].transferSessions = []
-        // What came while it was ending is owed by the process that was launched for it in the same turn.
-        apps[index].owed.removeAll { $0.due != now.advanced(by: profile.areas.transfer.window) }
+        apps[index].owed = []
         apps[index].owes = [:]
     }
 
@@ -774,7 +776,7 @@ struct Observer {
         }
         let lingers =
             apps[index].stoppedAt.map { now.since($0) < .seconds(5) } ?? false
-            || apps[index].owed.contains { $0.due > now } || now < apps[index].pushedUntil
+            || now < apps[index].transferredUntil || now < apps[index].pushedUntil
         if apps[index].tasks.isEmpty, apps[index].windowBegan == nil, !lingers {
             fail("LIFE-3: app \(index) runs on without a reason")
         }

@@ -170,7 +170,7 @@ struct RandomWorld {
         if happen(number) { return }
         switch number {
         case ..<350: answerSomething()
-        case ..<775: request(chance.below(Self.appCount))
+        case ..<780: request(chance.below(Self.appCount))
         case ..<850: user()
         case ..<930: pass()
         case ..<950: phone()
