@@ -14,8 +14,8 @@ extension RandomWorld {
         case 615..<640: plug()
         case 640..<660: glance()
         case 660..<668: transferSomething()
-        case 668..<678: pushes()
-        case 678..<686: pullLever()
+        case 668..<684: pushes()
+        case 684..<692: pullLever()
         default: return false
         }
         return true
