@@ -370,7 +370,7 @@ struct RandomWorld {
             serviceExtension: index % 2 == 0,
             taskIdentifiers: Self.taskIdentifiers(of: index)
         )
-        if wasInstalled, chance.once(in: 3) {
+        if wasInstalled, bluetooth == .allowed, chance.once(in: 3) {
             hear(chance.once(in: 3) ? .refuseUpdate(app, key: NameID(1)) : .update(app, manifest), isEvent: true)
         } else {
             hear(.install(app, manifest), isEvent: true)
