@@ -557,7 +557,10 @@ struct Observer {
         let record = records[Int(decision.id.number) - 1]
         if record.delivered || record.superseded { return }
         if apps[Int(decision.app.number)].kept[decision.event] == nil {
-            fail("\(decision.id) says \(decision.verdict), and nothing is delivered or kept")
+            fail(
+                "\(decision.id), \(decision.kind) for app \(decision.app.number), says \(decision.verdict), "
+                    + "and nothing is delivered or kept"
+            )
         }
     }
 

@@ -85,6 +85,7 @@ struct RandomWorld {
         if seed % 2 == 0 { profile.areas.audio.silenceLimit = .seconds(10) }
         if seed % 7 == 3 { profile.areas.voip.wakeLimit = nil }
         if seed % 4 == 3 { profile.areas.push.limitWindow = .seconds(60) }
+        if seed % 2 == 0, profile.areas.push.unreportedLimit != nil { profile.areas.push.unreportedLimit = 1 }
         if seed % 3 == 1 { profile.areas.voip.connectionsLast = .seconds(60) }
         if seed % 3 == 0 { profile.areas.transfer.backgroundIsDiscretionary = false }
         if seed % 4 == 3 { profile.areas.transfer.newsstand = true }
@@ -659,7 +660,8 @@ struct RandomWorld {
         }
         // Most are such as a central manager may hear of.
         if app == nil, !chance.once(in: 5) { kinds.removeAll { $0.rawValue > EventKind.readyToWrite.rawValue } }
-        let kind = chance.pick(kinds)
+        // What few apps watch for is met too seldom where the app's state does not last.
+        let kind = app != nil && chance.once(in: 4) ? .connectionEvent : chance.pick(kinds)
         var client: BluetoothClient?
         if app != nil || chance.once(in: 3) {
             client = BluetoothClient(app: app ?? anyApp(), slot: UInt16(chance.below(3)))

@@ -60,7 +60,12 @@ extension BluetoothArea: Area {
     }
 
     static func interest(of app: AppID, in event: WakeEvent, held: Interest?, in router: inout Router) -> Interest? {
-        held ?? router.preservedInterest(of: app, in: event)
+        guard var held else { return router.preservedInterest(of: app, in: event) }
+        // A launch for an event before this one lets go of managers that nobody restores.
+        for slot in held.slots where !router.areas.bluetooth.apps[app].managers[slot].inUse { held.slots.remove(slot) }
+        guard !held.slots.isEmpty else { return nil }
+        if !held.slots.contains(Int(held.slot)) { held.slot = held.slots.lowest }
+        return held
     }
 
     static func isConsistent(_ interest: Interest, _ router: Router) -> Bool {
