@@ -267,7 +267,7 @@ struct CitizenRuleTests {
     func busyInForeground() {
         var (phone, app) = working()
         phone.request(app, .measured(.processor(100)))
-        phone.wait(.seconds(300))
+        phone.wait(.seconds(50))
         phone.user(.home, app)
         phone.report(app, .returned(.didEnterBackground))
         phone.wait(.seconds(59))

@@ -106,7 +106,7 @@ extension Router {
         guard run.lever != .regardless else { return }
         let isQuick = now.since(run.at) <= profile.areas.backgroundTask.quickAnswer
         let before = areas.backgroundTask.apps[app].doublings
-        if isQuick, isTruthful {
+        if isQuick && isTruthful {
             guard before > 0 else { return }
             areas.backgroundTask.apps[app].doublings = before - 1
             act(.did(app, .raisedChances))
