@@ -13,13 +13,20 @@ struct OwedAnswers: Equatable, Codable {
     }
 
     /// In the order in which they began to be owed.
-    private(set) var answers: [Answer] = []
+    private(set) var answers: [Answer] = [] {
+        didSet { (due, until) = times }
+    }
 
     /// Until when an app may run for them; zero when it owes none.
-    var until: Instant { answers.map(\.due).max() ?? .zero }
-
+    private(set) var until = Instant.zero
     /// When the first of them is due; the distant future when none is owed.
-    var due: Instant { answers.map(\.due).min() ?? .distantFuture }
+    private(set) var due = Instant.distantFuture
+
+    private var times: (due: Instant, until: Instant) {
+        answers.reduce((.distantFuture, .zero)) { (min($0.due, $1.due), max($0.until, $1.due)) }
+    }
+
+    var isConsistent: Bool { times == (due, until) }
 
     var isEmpty: Bool { answers.isEmpty }
 

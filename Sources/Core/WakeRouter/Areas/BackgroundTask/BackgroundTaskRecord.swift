@@ -80,10 +80,12 @@ struct BackgroundTaskRecord: Equatable, Codable {
     static let usesLimit = 512
 
     /// The earliest instant at which something of it is due.
+    @inline(__always)
     var due: Instant { min(next, min(owed.due, expires)) }
 
     var isConsistent: Bool {
-        doublings <= Self.mostDoublings && uses.count <= Self.usesLimit && pending.allSatisfy { $0.interval >= .zero }
+        owed.isConsistent && doublings <= Self.mostDoublings && uses.count <= Self.usesLimit
+            && pending.allSatisfy { $0.interval >= .zero }
     }
 
     /// Takes out what is on its way with a number.

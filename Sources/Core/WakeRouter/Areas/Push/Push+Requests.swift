@@ -100,7 +100,7 @@ extension Router {
     }
 
     private mutating func finishPushes(of app: AppID) {
-        guard areas.push.apps[app].lingers == .zero else { return }
+        guard areas.push.apps[app].times.lingers == .zero else { return }
         finishAnswered(app)
     }
 

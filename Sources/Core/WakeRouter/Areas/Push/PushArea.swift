@@ -14,7 +14,8 @@ struct PushArea: Codable {
 
     var isConsistent: Bool {
         apps.allSatisfy { app in
-            app.stored.count <= 2 && (app.stored + (app.held.map { [$0] } ?? [])).allSatisfy { Self.isPush($0.event) }
+            app.isConsistent && app.stored.count <= 2
+                && (app.stored + (app.held.map { [$0] } ?? [])).allSatisfy { Self.isPush($0.event) }
         }
     }
 
@@ -139,7 +140,7 @@ extension PushArea: Area {
         }
     }
 
-    func lingers(_ app: AppID) -> Instant { apps[app].lingers }
+    func lingers(_ app: AppID) -> Instant { apps[app].times.lingers }
 
-    func due(of app: AppID) -> Instant { apps[app].due }
+    func due(of app: AppID) -> Instant { apps[app].times.due }
 }

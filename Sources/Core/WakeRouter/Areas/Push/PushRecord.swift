@@ -35,29 +35,41 @@ struct PushRecord: Equatable, Codable {
     /// What the phone holds: the newest push (PUSH-3, PWR-2).
     var held: Kept?
     /// When it is looked whether what is held can be given.
-    var release = Instant.distantFuture
+    var release = Instant.distantFuture { didSet { times = timesNow } }
     /// What APNs keeps for want of the phone: the newest for each of the app's topics, VoIP or not (PUSH-4).
-    var stored: [Kept] = []
+    var stored: [Kept] = [] { didSet { times = timesNow } }
     /// Completion handlers of pushes (PUSH-1).
-    var fetches = OwedAnswers()
-    var calls: [Call] = []
+    var fetches = OwedAnswers() { didSet { times = timesNow } }
+    var calls: [Call] = [] { didSet { times = timesNow } }
     /// The calls that it did not report since it was installed (PUSH-8).
     var unreported: UInt32 = 0
-    var extensions: [Extension] = []
+    var extensions: [Extension] = [] { didSet { times = timesNow } }
     /// The latest pushes whose notifications were shown: one that is decided again shows nothing again.
     var presented: [EventID] = []
+    /// Kept with each change: the router asks for them at every event.
+    private(set) var times = Times()
 
-    /// The earliest instant at which something is due.
-    var due: Instant {
-        var due = min(release, fetches.due)
-        for call in calls { due = min(due, call.due) }
-        for item in extensions { due = min(due, item.due) }
-        for kept in stored { if case .at(let end) = kept.event.push.expiration { due = min(due, end) } }
-        return due
+    struct Times: Equatable, Codable {
+        /// The earliest instant at which something is due.
+        var due = Instant.distantFuture
+        /// Until when the app may run for what it owes; zero when it owes nothing.
+        var lingers = Instant.zero
     }
 
-    /// Until when the app may run for what it owes; zero when it owes nothing.
-    var lingers: Instant { calls.reduce(fetches.until) { max($0, $1.due) } }
+    private var timesNow: Times {
+        var times = Times(due: min(release, fetches.due), lingers: fetches.until)
+        for call in calls {
+            times.due = min(times.due, call.due)
+            times.lingers = max(times.lingers, call.due)
+        }
+        for item in extensions { times.due = min(times.due, item.due) }
+        for kept in stored {
+            if case .at(let end) = kept.event.push.expiration { times.due = min(times.due, end) }
+        }
+        return times
+    }
+
+    var isConsistent: Bool { fetches.isConsistent && times == timesNow }
 
     /// How many wakes there were within the window before `now`.
     func wakes(before now: Instant, within window: Instant.Span) -> UInt32 {

@@ -13,7 +13,7 @@ struct TransferArea: Codable {
 
     var isConsistent: Bool {
         apps.allSatisfy { app in
-            app.sessions.count <= TransferRequest.sessionsLimit
+            app.owed.isConsistent && app.sessions.count <= TransferRequest.sessionsLimit
                 && app.sessions.allSatisfy { session in session.tasks.allSatisfy { $0.transfer <= lastTransfer } }
         }
     }
