@@ -234,7 +234,7 @@ let package = Package(
             "WakeBench",
             on: "Bench",
             uses: [
-                "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
+                "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeUdev", "WakeBundles",
                 "WakeProcesses", "WakeVirtualTime", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio",
                 "WakeExternalAccessory",
                 "WakeReports", "WakeVoIP", "WakeNotification", "WakeBackgroundTransfer", "WakePush",

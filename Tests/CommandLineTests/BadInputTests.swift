@@ -11,6 +11,8 @@ struct BadInputTests {
         (["run", "small.yaml", "--profile", "ios99"], 2, ["'ios99'", "ios17"]),
         (["run", "small.yaml", "--freezer", "ice"], 2, ["'ice'", "sigstop"]),
         (["run", "small.yaml", "--memory-pressure", "much"], 2, ["'much'", "psi"]),
+        (["run", "small.yaml", "--phone", "other"], 2, ["'other'", "machine"]),
+        (["run", "small.yaml", "--phone", "machine"], 2, ["virtual time", "--clock real"]),
         (["run", "small.yaml", "--memory-pressure", "psi"], 2, ["virtual time", "--clock real"]),
         (["run", "small.yaml", "--clock", "sun"], 2, ["'sun'", "virtual"]),
         (["run", "small.yaml", "--frezer", "sigstop"], 2, ["--frezer", "--freezer"]),

@@ -90,7 +90,7 @@ enum FloorPlan {
             name: "WakeBench",
             floor: "Bench",
             imports: [
-                "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeBundles",
+                "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeUdev", "WakeBundles",
                 "WakeProcesses", "WakeVirtualTime", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio",
                 "WakeExternalAccessory",
                 "WakeReports", "WakeVoIP", "WakeNotification", "WakeBackgroundTransfer", "WakePush",

@@ -31,6 +31,8 @@ package final class Run {
     var processes: RealApps?
     /// Tells when this machine is short of memory; nil unless that was asked for.
     let memoryStalls: MemoryStalls?
+    /// What of the phone follows this machine; nil unless that was asked for.
+    let machine: PhoneOfMachine?
     /// What measures them while they run; nil in virtual time.
     var meter: UseMeter?
     /// Whether the run follows the machine's clock.
@@ -96,6 +98,7 @@ package final class Run {
         let backends = RunBackends(options, scenario)
         realTime = try backends.needRealTime(options.clock)
         memoryStalls = try Run.memoryStalls(options, realTime: realTime, loop)
+        machine = try PhoneOfMachine(options, realTime: realTime, loop)
         devices = scenario.devices.map { [names] in names.intern($0.name) }
         let setup = AreaSetup(
             backends: backends,
@@ -275,7 +278,12 @@ package final class Run {
         defer { for watch in watches { watch.cancel() } }
         // Who reads the logs meanwhile sees each turn as soon as it is committed.
         recorder.reading = follow != nil ? .atOnce : realTime ? .soon : .atEnd
-        if realTime { try runInRealTime() } else { try runInVirtualTime() }
+        if realTime {
+            hearMachine()
+            try runInRealTime()
+        } else {
+            try runInVirtualTime()
+        }
         try bench.commit()
         noteSilence()
         noteUnnamed()

@@ -20,6 +20,14 @@ package struct RunOptions: Sendable {
         case psi
     }
 
+    /// Where it comes from that the phone is charged, and has a network.
+    package enum PhoneSource: String, CaseIterable, Sendable {
+        /// From the scenario alone.
+        case steps
+        /// From this machine's power supplies and routes as well.
+        case machine
+    }
+
     package typealias FreezerWord = FreezerChoice
 
     package var scenario: String
@@ -29,6 +37,7 @@ package struct RunOptions: Sendable {
     package var clock: Clock?
     package var freezer = FreezerWord.automatic
     package var memoryPressure = MemoryPressureSource.steps
+    package var phone = PhoneSource.steps
     package var profile: Profile?
     /// What `--set` changes of the profile, after the scenario's own settings.
     package var settings: [SettingChange] = []

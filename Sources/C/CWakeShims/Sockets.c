@@ -2,6 +2,8 @@
 #include "CWakeShims.h"
 
 #include <errno.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stddef.h>
@@ -61,4 +63,15 @@ int wake_end_listening(int pid, int number, uint64_t inode) {
     close(own);
     errno = code;
     return result;
+}
+
+int wake_routes_open(void) {
+    int number = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+    if (number < 0) return -1;
+    struct sockaddr_nl own = {.nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE};
+    if (bind(number, (struct sockaddr *)&own, sizeof own) == 0) return number;
+    int code = errno;
+    close(number);
+    errno = code;
+    return -1;
 }

@@ -36,6 +36,11 @@ enum RunCommand {
             "steps|psi",
             "who says that memory is short: the scenario's steps, or this machine's kernel too"
         ),
+        .value(
+            "--phone",
+            "steps|machine",
+            "who says that the phone is charged and has a network: the scenario, or this machine too"
+        ),
         .value("--profile", "NAME", "the OS generation: ios6 ios8 ios12 ios13 ios17 ios26"),
         .value(
             "--set",
@@ -193,6 +198,9 @@ enum RunCommand {
         }
         if let word = arguments.value("--memory-pressure") {
             options.memoryPressure = try choice(word, "--memory-pressure", RunOptions.MemoryPressureSource.self)
+        }
+        if let word = arguments.value("--phone") {
+            options.phone = try choice(word, "--phone", RunOptions.PhoneSource.self)
         }
         options.profile = try profile(arguments)
         for text in arguments.all("--set") {

@@ -239,6 +239,10 @@ int wake_packets_connect(const char *path);
 // The user at the other end of such a socket; SO_PEERCRED's structure is a GNU extension. -1 when it is not known.
 int wake_peer_user(int socket);
 
+// rtnetlink(7): a socket that becomes readable when a link or a route of this machine changes, non-blocking and close-on-exec; -1
+// with errno.
+int wake_routes_open(void);
+
 // Starts a process that does not end with this one: a session of its own, no signals blocked or ignored, nothing open but
 // `socket` as descriptor 3, / as its folder, this one's environment. The error number, which posix_spawn(3) returns; 0 when it runs. Its attribute for
 // sessions and its file actions for folders and ranges are GNU extensions. wake_kill_orphans leaves it alone.

@@ -1,0 +1,61 @@
+import WakeModel
+import WakeSystem
+import WakeUdev
+
+/// This machine's power and network as the phone's (SYS-1).
+final class PhoneOfMachine {
+    let power: PowerSupplies
+    let routes: NetworkRoutes
+    private var ways: NetworkRoutes.Ways = []
+
+    /// What ``RunOptions/phone`` asks for; nil where the scenario alone says what happens to the phone.
+    init?(_ options: RunOptions, realTime: Bool, _ loop: EventLoop) throws(CommandFailure) {
+        guard options.phone == .machine else { return nil }
+        guard realTime else {
+            throw CommandFailure(
+                .usage,
+                "--phone machine cannot be had in virtual time: two runs would differ",
+                hint: "give --clock real"
+            )
+        }
+        do throws(SystemError) {
+            power = try PowerSupplies(loop: loop)
+            routes = try NetworkRoutes(loop: loop)
+        } catch {
+            throw CommandFailure(.environment, "--phone machine: \(error.description)", hint: "leave it out")
+        }
+    }
+
+    /// Tells how the phone is now, where the scenario has it otherwise, and from then on what changes.
+    func begin(from conditions: PhoneConditions, _ tell: @escaping (PhoneChange) -> Void) {
+        if conditions.contains(.wifi) { ways.insert(.local) }
+        if conditions.contains(.cellular) { ways.insert(.mobile) }
+        var isExternal = conditions.contains(.externalPower)
+        let tellPower = { [power] in
+            guard let now = power.isExternal, now != isExternal else { return }
+            isExternal = now
+            tell(now ? .chargerConnected : .chargerDisconnected)
+        }
+        let tellRoutes = { [unowned self] in
+            let changed = routes.ways.symmetricDifference(ways)
+            ways = routes.ways
+            if changed.contains(.local) { tell(ways.contains(.local) ? .wifiJoined : .wifiLeft) }
+            if changed.contains(.mobile) { tell(ways.contains(.mobile) ? .cellularOn : .cellularOff) }
+        }
+        power.handler = tellPower
+        routes.handler = tellRoutes
+        tellPower()
+        tellRoutes()
+    }
+}
+
+extension Run {
+    func hearMachine() {
+        guard let machine else { return }
+        if machine.power.isExternal == nil {
+            notes.append("this machine names no power supply: the scenario alone says when the phone is charged")
+        }
+        let origin = names.intern("this machine")
+        machine.begin(from: bench.router.conditions) { [unowned self] in bench.submit(.phone($0), origin: origin) }
+    }
+}
