@@ -46,6 +46,13 @@ struct KernelTextTests {
         #expect(KernelText.memory(rollup: "") == nil)
     }
 
+    @Test("Of the most memory at once the files are taken away that are mapped now")
+    func peak() {
+        let status = "VmPeak:\t  90000 kB\nVmHWM:\t   9000 kB\nRssAnon:\t     100 kB\nRssFile:\t    1820 kB\n"
+        #expect(KernelText.peakMemory(status: status) == Int64(7_180 * 1_024))
+        #expect(KernelText.peakMemory(status: "VmHWM: 5 kB\n") == nil)
+    }
+
     @Test("What was counted of a process that has ended stays counted")
     func counted() {
         var count = ProcessorCount()

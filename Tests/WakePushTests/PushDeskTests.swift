@@ -71,6 +71,17 @@ struct PushDeskTests {
         #expect(provider.report?.event.pushNumber == 2)
     }
 
+    @Test("What the phone and its apps need of a payload is read: category and thread too, and that a push brought it")
+    func content() {
+        var provider = Provider()
+        let aps = #"{"alert":{"title":"Ada","body":"Tea"},"badge":3,"category":"drink","thread-id":"kitchen"}"#
+        #expect(provider.send { $0.payload = Array(#"{"aps":\#(aps)}"#.utf8) } == .accepted)
+        let content = provider.report?.event.push.content
+        #expect(content?.title == "Ada" && content?.body == "Tea" && content?.badge == 3)
+        #expect(content?.category == "drink" && content?.thread == "kitchen")
+        #expect(content?.isRemote == true)
+    }
+
     @Test(
         "A push with a wrong header is refused in Apple's words, and nothing is reported",
         arguments: wrong
@@ -176,6 +187,10 @@ struct SimulatedPushTests {
         var all: [SourceReport] = []
     }
 
+    private func due(_ content: NotificationContent = NotificationContent()) -> ScheduledNotification {
+        ScheduledNotification(identifier: .none, content: content, trigger: .now)
+    }
+
     @Test("PUSH-9: a played extension answers in its time, with its own text and memory")
     func answers() {
         var played = PlayedExtension()
@@ -183,7 +198,7 @@ struct SimulatedPushTests {
         let (end, reports) = end(played)
         var content = NotificationContent()
         content.title = "Ada"
-        end.perform(.runExtension(AppID(0), 7, content), at: .zero)
+        end.perform(.runExtension(AppID(0), 7, due(content)), at: .zero)
         #expect(end.nextDeadline == Instant(nanoseconds: 2_000_000_000))
         end.timeReached(Instant(nanoseconds: 2_000_000_000))
         #expect(reports.all.map(\.event.pushNumber) == [7])
@@ -198,10 +213,10 @@ struct SimulatedPushTests {
         var played = PlayedExtension()
         (played.after, played.ending) = (.seconds(1), crashes ? .crash : .hang)
         let (end, reports) = end(played)
-        end.perform(.runExtension(AppID(0), 1, NotificationContent()), at: .zero)
+        end.perform(.runExtension(AppID(0), 1, due()), at: .zero)
         end.timeReached(Instant(nanoseconds: 60_000_000_000))
         #expect(reports.all.map(\.event.failed) == (crashes ? [true] : []))
-        end.perform(.runExtension(AppID(0), 2, NotificationContent()), at: .zero)
+        end.perform(.runExtension(AppID(0), 2, due()), at: .zero)
         end.perform(.endExtension(AppID(0), 2), at: .zero)
         #expect(end.nextDeadline == nil)
     }

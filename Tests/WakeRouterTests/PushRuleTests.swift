@@ -658,6 +658,23 @@ struct PushRuleTests {
         #expect(phone.shown.isEmpty)
     }
 
+    @Test(
+        "PUSH-9: an extension is told once when its time is nearly over, unless it has answered",
+        arguments: [true, false]
+    )
+    func extensionWarned(answers: Bool) {
+        var phone = Phone()
+        let app = phone.appWithPushes(serviceExtension: true)
+        phone.alert(app) { $0.isMutable = true }
+        phone.wait(.seconds(24))
+        if answers { endExtension(&phone, app) }
+        let warning = Action.push(.warnExtension(app, 1))
+        #expect(!phone.actions.contains(warning))
+        phone.wait(.seconds(1))
+        phone.wait(.seconds(4))
+        #expect(phone.actions.count { $0 == warning } == (answers ? 0 : 1))
+    }
+
     @Test("PUSH-9: no extension runs without mutable-content, without one in the bundle, or before iOS 10")
     func noExtension() {
         for (profile, has, isMutable) in [(Profile.ios17, true, false), (.ios17, false, true), (.ios8, true, true)] {

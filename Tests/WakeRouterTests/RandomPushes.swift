@@ -36,7 +36,7 @@ extension RandomWorld {
         switch command {
         case .runExtension(let app, let number, _): extending.append((app, number))
         case .endExtension(let app, let number): extending.removeAll { $0 == (app, number) }
-        case .register, .unregister: break
+        case .register, .unregister, .warnExtension: break
         }
     }
 

@@ -6,11 +6,14 @@ import Testing
 struct PushMessageTests {
     private static let requests: [WirePushRequest] = [
         .register, .unregister, .registerCalls, .unregisterCalls, .completed(number: .max, result: .noData),
-        .reportCall, .callHandled(number: 3),
+        .reportCall, .callHandled(number: 3), .isRegistered(id: 9),
+        .extended(number: 4, WireNotification(identifier: "tea", body: "Ready.", isRemote: true)),
     ]
     private static let events: [WirePushEvent] = [
         .registered(token: Array(0..<32), calls: true), .failed(calls: false, message: "No."),
         .received(number: 1, payload: #"{"aps":{}}"#), .called(number: 2, payload: #"{"aps":{},"x":"é"}"#),
+        .extend(number: 4, WireNotification(identifier: "tea", userInfo: #"{"aps":{}}"#, isRemote: true)),
+        .extensionExpires(number: 4),
     ]
 
     @Test("A request is read as it was written, and cut anywhere it is refused", arguments: requests)

@@ -30,6 +30,8 @@ final class AppProcess {
     /// What the process host calls it: a number of its own, since an app's next process may start while the last
     /// one is still dying.
     let key: UInt32
+    /// The identifier of its bundle.
+    let name: String
     let welcome: Welcome
     /// On the monotonic clock, in nanoseconds.
     let startedAt: Int64
@@ -87,8 +89,9 @@ final class AppProcess {
     /// The most packets that wait for one app's socket; beyond it the app counts as gone deaf and is cut off.
     private static let outboundLimit = 4_096
 
-    init(key: UInt32, welcome: Welcome, startedAt: Int64, host: ProcessHost) {
+    init(key: UInt32, name: String, welcome: Welcome, startedAt: Int64, host: ProcessHost) {
         self.key = key
+        self.name = name
         self.welcome = welcome
         self.startedAt = startedAt
         self.host = host

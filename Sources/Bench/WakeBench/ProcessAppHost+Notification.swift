@@ -37,27 +37,30 @@ extension ProcessAppHost {
         case .withdrawAll: say(app, .request(.notification(.withdrawAll)))
         case .present(let number, let shows): say(app, .request(.notification(.present(number, shows: shows))))
         case .setBadge(let badge): say(app, .request(.notification(.setBadge(badge))))
-        case .list(let id, let delivered, let from): list(id, delivered: delivered, from: from, of: app)
+        case .list(let id, let delivered, let from):
+            reply(id, list(delivered: delivered, from: from, of: app), to: app)
         }
     }
 
     private func known(_ identifiers: [String]) -> [NameID] { identifiers.compactMap(translation.names.known) }
 
-    private func list(_ id: UInt64, delivered: Bool, from: UInt32, of app: AppID) {
-        guard let view = surroundings?.view else { return }
+    /// The answer to an app that asks for its notifications, or to its extension.
+    func list(delivered: Bool, from: UInt32, of app: AppID) -> WireReply {
+        guard let view = surroundings?.view else { return WireReply() }
         let all = view.notifications(of: app, delivered: delivered)
         let clock = view.phoneClock
         let part = all.dropFirst(Int(from)).prefix(WireLimits.notificationsListed).map { item in
-            var told = translation.notification(item.notification.identifier, item.notification.content)
+            var told = translation.wire(item.notification.identifier, item.notification.content)
             told.trigger = WireTranslation.trigger(item.notification.trigger)
             told.date = Double(clock.epoch + item.at.nanoseconds) / 1e9
             return told
         }
         let answer = WireNotifications(list: Array(part), count: UInt32(all.count), badge: view.badge(of: app))
-        reply(id, WireReply(notifications: answer), to: app)
+        return WireReply(notifications: answer)
     }
 
-    private func content(of notification: WireNotification, by app: AppID) -> NotificationContent {
+    /// What an app, or its extension, says of a notification.
+    func content(of notification: WireNotification, by app: AppID) -> NotificationContent {
         var content = NotificationContent()
         content.title = notification.title
         content.subtitle = notification.subtitle
@@ -112,7 +115,8 @@ extension WireTranslation {
         return wire
     }
 
-    func notification(_ identifier: NameID, _ content: NotificationContent) -> WireNotification {
+    /// A notification in the words of the wire.
+    func wire(_ identifier: NameID, _ content: NotificationContent) -> WireNotification {
         var sound: String?
         switch content.sound {
         case .none: sound = nil
@@ -121,21 +125,30 @@ extension WireTranslation {
         }
         return WireNotification(
             identifier: names.text(identifier),
-            title: content.title,
-            subtitle: content.subtitle,
-            body: content.body,
+            title: Self.cut(content.title, to: WireLimits.notificationTitleBytes),
+            subtitle: Self.cut(content.subtitle, to: WireLimits.notificationTitleBytes),
+            body: Self.cut(content.body, to: WireLimits.notificationBodyBytes),
             badge: content.badge,
-            sound: sound,
+            sound: sound.map { Self.cut($0, to: WireLimits.notificationTitleBytes) },
             userInfo: content.userInfo,
-            category: content.category,
-            thread: content.thread
+            category: Self.cut(content.category, to: WireLimits.notificationTitleBytes),
+            thread: Self.cut(content.thread, to: WireLimits.notificationTitleBytes),
+            isRemote: content.isRemote
         )
+    }
+
+    /// A provider may write longer texts than the wire has room for.
+    private static func cut(_ text: String, to bytes: Int) -> String {
+        if text.utf8.count <= bytes { return text }
+        var cut = text
+        while cut.utf8.count > bytes { cut.removeLast() }
+        return cut
     }
 
     /// What an app reads of an event of its notifications; nil for one that came without it.
     func notificationEvent(_ delivery: AppDelivery) -> WireNotificationEvent? {
         guard case .notification(let content) = delivery.payload else { return nil }
-        let notification = notification(delivery.event.subject, content)
+        let notification = wire(delivery.event.subject, content)
         switch delivery.event.kind {
         case .notificationDue: return .due(number: delivery.event.notification, notification)
         case .notificationTapped: return .tapped(notification)

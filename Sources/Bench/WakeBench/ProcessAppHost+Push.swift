@@ -27,16 +27,20 @@ extension PushArea {
 /// The pushes of real apps.
 extension ProcessAppHost {
     func heard(_ request: WirePushRequest, from app: AppID) {
-        let asked: PushRequest =
-            switch request {
-            case .register: .register
-            case .unregister: .unregister
-            case .registerCalls: .registerCalls
-            case .unregisterCalls: .unregisterCalls
-            case .completed(let number, let result): .fetched(number, result)
-            case .reportCall: .reportCall
-            case .callHandled(let number): .callHandled(number)
-            }
+        let asked: PushRequest
+        switch request {
+        case .register: asked = .register
+        case .unregister: asked = .unregister
+        case .registerCalls: asked = .registerCalls
+        case .unregisterCalls: asked = .unregisterCalls
+        case .completed(let number, let result): asked = .fetched(number, result)
+        case .reportCall: asked = .reportCall
+        case .callHandled(let number): asked = .callHandled(number)
+        case .isRegistered(let id):
+            let isRegistered = surroundings?.view.hasDeviceToken(app) == true
+            return reply(id, WireReply(granted: isRegistered), to: app)
+        case .extended: return fault("answers as a service extension, which it is not", app)
+        }
         if asked == .registerCalls, surroundings?.view.hasPushKit == false {
             let event = WirePushEvent.failed(calls: true, message: "The phone has no PushKit before iOS 8.")
             return tell(.push(event), to: 0, of: app, named: "didInvalidatePushTokenFor")
@@ -48,6 +52,11 @@ extension ProcessAppHost {
 extension AppView {
     /// The bundle identifier of an app; nil for one that was never installed.
     func bundle(of app: AppID) -> String? { areas.push.bundle(of: app) }
+
+    /// Whether an app has a device token for pushes other than VoIP.
+    func hasDeviceToken(_ app: AppID) -> Bool {
+        bench.router.registrations(of: app).contains { $0.via == .remoteNotifications }
+    }
 
     /// Whether there are VoIP pushes (PUSH-6).
     var hasPushKit: Bool { bench.router.profile.areas.push.pushKit }

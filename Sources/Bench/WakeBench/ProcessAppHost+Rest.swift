@@ -21,19 +21,19 @@ extension ProcessAppHost {
     enum Rest {
         /// All that can run rests. `unchanged`: and nothing has run since the look before that showed the same.
         case all(unchanged: Bool)
-        /// An app that is waited for does not.
-        case restless(AppID, Unrest)
+        /// A process that is waited for does not.
+        case restless(AppProcess, Unrest)
     }
 
-    /// The processes that can run and live in virtual time, in the order of the apps. One that the kernel keeps on wall time
-    /// has waits of its own there: it is waited for as long as it owes something.
-    private var live: [(app: AppID, process: AppProcess, clock: AppClock)] { clocked.filter { !$0.clock.isRefused } }
+    /// The processes that can run and live in virtual time, those of apps before those of extensions. One that the kernel keeps
+    /// on wall time has waits of its own there: it is waited for as long as it owes something.
+    private var live: [(process: AppProcess, clock: AppClock)] { clocked.filter { !$0.clock.isRefused } }
 
-    /// The processes that can run and were given a clock, in the order of the apps.
-    private var clocked: [(app: AppID, process: AppProcess, clock: AppClock)] {
-        order.compactMap { app in
-            guard let process = processes[app], !process.frozen, let clock = process.clock else { return nil }
-            return (app, process, clock)
+    /// The processes that can run and were given a clock, in the same order.
+    private var clocked: [(process: AppProcess, clock: AppClock)] {
+        hosted.compactMap { process in
+            guard !process.frozen, let clock = process.clock else { return nil }
+            return (process, clock)
         }
     }
 
@@ -41,17 +41,17 @@ extension ProcessAppHost {
     /// until it rests once more, later.
     func lookForRest(at now: Instant) -> Rest {
         let live = live
-        var restless: (AppID, Unrest)?
-        for (app, process, clock) in live {
+        var restless: (AppProcess, Unrest)?
+        for (process, clock) in live {
             let unrest = clock.firstLook()
             process.looked(atRest: unrest == nil, reads: clock.reads, now: now)
             if let unrest, unrest.kind == .waitsOutside { process.waitsOutside = unrest }
             if unrest == nil { letRun(process, clock, untilItWaits: true) }
-            if let unrest, !process.neverRests, restless == nil { restless = (app, unrest) }
+            if let unrest, !process.neverRests, restless == nil { restless = (process, unrest) }
             if restless != nil { break }
         }
-        for (app, process, clock) in live where restless == nil && !process.neverRests {
-            if let unrest = clock.secondLook() { restless = (app, unrest) }
+        for (process, clock) in live where restless == nil && !process.neverRests {
+            if let unrest = clock.secondLook() { restless = (process, unrest) }
         }
         if let restless { return .restless(restless.0, restless.1) }
         let mark = live.filter { !$0.process.neverRests }.map {
@@ -62,14 +62,14 @@ extension ProcessAppHost {
     }
 
     /// How far the clock moves on for an app that reads it on and on; nil for one that does not.
-    func spinStep(of app: AppID, at now: Int64) -> Instant.Span? {
-        guard let process = processes[app], let clock = process.clock else { return nil }
+    func spinStep(of process: AppProcess, at now: Int64) -> Instant.Span? {
+        guard let clock = process.clock else { return nil }
         return process.spin.step(reads: clock.reads, at: now).map(Instant.Span.init(nanoseconds:))
     }
 
     /// Has an app that runs on and on share its processor with others, until it rests. `now` is on the monotonic clock.
-    func holdBack(_ app: AppID, at now: Int64) {
-        guard let process = processes[app], let clock = process.clock, let since = process.spin.since else { return }
+    func holdBack(_ process: AppProcess, at now: Int64) {
+        guard let clock = process.clock, let since = process.spin.since else { return }
         if now - since >= Self.longestRun { letRun(process, clock, untilItWaits: false) }
     }
 
@@ -82,32 +82,18 @@ extension ProcessAppHost {
     /// How long an app may have its processor to itself, in nanoseconds of wall time.
     private static let longestRun: Int64 = 200_000_000
 
-    /// Whether an app kept the others waiting before, for as long as the patience lasts.
-    func hasKeptWaiting(_ app: AppID) -> Bool { processes[app]?.gaveUpAt != nil }
-
-    /// The app that has said most since time moved last, and how often; nil when none has said anything.
-    var talker: (app: AppID, said: Int)? {
-        var most: (app: AppID, said: Int)?
-        for app in order {
-            guard let said = processes[app]?.saidAtInstant, said > most?.said ?? 0 else { continue }
-            most = (app, said)
-        }
+    /// The one that has said most since time moved last, and how often; nil when none has said anything.
+    var talker: (process: AppProcess, said: Int)? {
+        var most: (process: AppProcess, said: Int)?
+        for process in hosted where process.saidAtInstant > most?.said ?? 0 { most = (process, process.saidAtInstant) }
         return most
-    }
-
-    /// Stops waiting for an app to rest, at `now` of the run.
-    ///
-    /// - Returns: the app's bundle identifier.
-    func endWaiting(for app: AppID, at now: Instant) -> String {
-        processes[app]?.giveUp(at: now)
-        return identifier(of: app)
     }
 
     /// Ends the first of what is due in the apps.
     ///
     /// - Returns: whether there was something.
     func fireDue(at now: Instant) -> Bool {
-        for (_, _, clock) in live {
+        for (_, clock) in live {
             for pending in clock.pending(at: now.nanoseconds).due where clock.fire(pending, at: now.nanoseconds) {
                 return true
             }
@@ -134,7 +120,7 @@ extension ProcessAppHost {
 
     /// Sets the clocks of all apps.
     func setClocks(_ now: Instant) {
-        for process in processes.values {
+        for process in hosted {
             process.clock?.set(now.nanoseconds)
             process.saidAtInstant = 0
         }
@@ -143,29 +129,29 @@ extension ProcessAppHost {
     /// What is worth a note of processes that virtual time does not reach into, once for each.
     func notesOfTime() -> [String] {
         var notes: [String] = []
-        for (app, process, clock) in clocked where process.greeted || clock.processes > 0 {
+        for (process, clock) in clocked where process.greeted || clock.processes > 0 {
             if !process.isTimeKnown {
                 process.isTimeKnown = true
                 if let code = clock.fallback {
                     let reason = SystemError("seccomp", code: code).reason
                     notes.append(
-                        "\(identifier(of: app)) runs on wall time: this kernel cannot hold its waits: \(reason)"
+                        "\(process.name) runs on wall time: this kernel cannot hold its waits: \(reason)"
                     )
                 } else if clock.processes == 0 {
-                    notes.append("\(identifier(of: app)) runs on wall time: its program loads no libraries")
+                    notes.append("\(process.name) runs on wall time: its program loads no libraries")
                 }
             }
             if let call = clock.unheldCall, !process.isUnheldKnown {
                 process.isUnheldKnown = true
                 notes.append(
-                    "\(identifier(of: app)) waits on wall time in system call \(call), which virtual time does not hold"
+                    "\(process.name) waits on wall time in system call \(call), which virtual time does not hold"
                 )
             }
             if let unrest = process.waitsOutside, !process.isOutsideKnown {
                 process.isOutsideKnown = true
                 guard clock.processes > 0 else { continue }
                 let what = "has started a program that loads no libraries, and is waited for"
-                notes.append("\(identifier(of: app)) \(what): \(unrest)")
+                notes.append("\(process.name) \(what): \(unrest)")
             }
         }
         return notes

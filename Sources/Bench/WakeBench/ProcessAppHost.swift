@@ -29,6 +29,12 @@ final class ProcessAppHost: AppHost {
     let translation: WireTranslation
     private let environment: [String]
     private(set) var bundles: [AppID: Bundle] = [:]
+    /// How the service extensions of apps are started.
+    private(set) var extensionBundles: [AppID: Bundle] = [:]
+    /// The processes of service extensions, oldest first.
+    var extensions: [RunningExtension] = []
+    /// Hears what came of a service extension.
+    var extensionEnded: ((EndedExtension) -> Void)?
     /// The present process of each app.
     private(set) var processes: [AppID: AppProcess] = [:]
     private var owners: [UInt32: AppID] = [:]
@@ -40,7 +46,8 @@ final class ProcessAppHost: AppHost {
     let time: TimeSettings?
     /// How far each process had run when all rested last.
     var lastRest: [RestMark] = []
-    private var logs: [AppID: AppLog] = [:]
+    /// By their paths.
+    private var logs: [String: AppLog] = [:]
     var isGathering = false
     /// The apps with a packet in the making.
     var gathered: [AppID] = []
@@ -55,7 +62,7 @@ final class ProcessAppHost: AppHost {
     var tellsUse = false
 
     /// The most malformed packets of one process that are written to its log.
-    private static let loggedFaults = 20
+    static let loggedFaults = 20
 
     init(host: ProcessHost, translation: WireTranslation, environment: [String], time: TimeSettings? = nil) {
         self.host = host
@@ -63,44 +70,57 @@ final class ProcessAppHost: AppHost {
         self.translation = translation
         self.environment = environment
         host.onPacket = { [unowned self] key, packet, descriptors in
-            if let app = owners[key] { received(packet, with: &descriptors, from: app) }
+            if let app = owners[key] {
+                received(packet, with: &descriptors, from: app)
+            } else {
+                extensionSaid(packet, key)
+            }
         }
         host.onWritable = { [unowned self] key in
-            if let app = owners[key] { processes[app]?.writable() }
+            if let app = owners[key] { processes[app]?.writable() } else { runningExtension(key)?.process.writable() }
         }
         host.onFault = { [unowned self] key, what in
-            if let app = owners[key] { socketFault(what, app) }
+            if let app = owners[key] { socketFault(what, app) } else { extensionFault(what, key) }
         }
         host.onExit = { [unowned self] key, exit in
-            if let app = owners.removeValue(forKey: key) { exited(app, exit) }
+            if let app = owners.removeValue(forKey: key) { exited(app, exit) } else { extensionExited(key, exit) }
         }
     }
 
-    func add(_ bundle: Bundle, as app: AppID) {
+    func add(_ bundle: Bundle, extension other: Bundle?, as app: AppID) {
         bundles[app] = bundle
+        extensionBundles[app] = other
         order.append(app)
     }
 
-    /// The next process of an app is another program's.
-    func replaceProgram(of app: AppID, by executable: String) { bundles[app]?.executable = executable }
+    /// The next process of an app is another program's, and that of its service extension.
+    func replaceProgram(of app: AppID, by executable: String, extension other: Bundle?) {
+        bundles[app]?.executable = executable
+        extensionBundles[app] = other
+    }
 
     var nextDeadline: Instant? { nil }
     func timeReached(_ now: Instant) {}
 
-    var isQuiet: Bool { !order.contains { processes[$0]?.isBusy == true } }
+    var isQuiet: Bool {
+        !order.contains { processes[$0]?.isBusy == true } && !extensions.contains { $0.process.isBusy }
+    }
+
+    /// All that runs, in an order that is the same each time.
+    var hosted: [AppProcess] { order.compactMap { processes[$0] } + extensions.map(\.process) }
 
     /// Since when the app that has owed something longest has owed it, on the monotonic clock in nanoseconds; nil when none
     /// is waited for.
-    var waitedForSince: Int64? { order.compactMap { processes[$0]?.waitedForSince }.min() }
+    var waitedForSince: Int64? { hosted.compactMap(\.waitedForSince).min() }
 
     /// Stops waiting for the apps that have owed something since `instant` or longer: they count as overrun until they owe
     /// nothing any more.
     ///
     /// - Returns: those, by bundle identifier.
     func endPatience(with instant: Int64) -> [String] {
-        let late = order.filter { app in processes[app]?.waitedForSince.map { $0 <= instant } ?? false }
-        for app in late { processes[app]?.hasOverrun() }
-        return late.map(identifier(of:))
+        let late = hosted.filter { $0.waitedForSince.map { $0 <= instant } ?? false }
+        for process in late { process.hasOverrun() }
+        return late.map(\.name)
     }
 
     func identifier(of app: AppID) -> String { bundles[app]?.identifier ?? "app \(app.number)" }
@@ -123,41 +143,54 @@ final class ProcessAppHost: AppHost {
     func launch(_ app: AppID, generation: UInt32, state: AppState, cause: LaunchCause?, at now: Instant) {
         guard let bundle = bundles[app] else { preconditionFailure("app \(app.number) is no bundle") }
         generations[app] = generation
-        lastKey += 1
-        let process = AppProcess(
-            key: lastKey,
-            welcome: translation.welcome(state, cause),
-            startedAt: MonotonicClock.now(),
-            host: host
-        )
+        let process = makeProcess(bundle, translation.welcome(state, cause))
         process.onFault = { [unowned self] in fault($0, app) }
         processes[app] = process
         sounds[app] = nil
         owners[process.key] = app
         do {
-            let log = try logs[app] ?? AppLog(bundle.log, limit: bundle.logLimit)
-            logs[app] = log
-            let output = try log.input()
-            let clock = try makeClock(at: now)
-            process.clock = clock
-            let pid = try host.spawn(
-                process.key,
-                program(bundle, cause, clock),
-                output: output.number,
-                error: output.number
-            )
-            switch host.threads(of: process.key) {
-            case .list(let descriptor): clock?.watch(list: descriptor, process: pid, output: output.number)
-            case .below(let root): clock?.watch(list: nil, process: root, output: output.number)
-            case nil: break
-            }
-            surroundings?.note(.started(pid: pid), of: app)
+            surroundings?.note(.started(pid: try start(process, bundle, cause, at: now)), of: app)
         } catch {
             processes[app] = nil
             owners[process.key] = nil
             surroundings?.note(.fault("\(error)"), of: app)
             say(app, .report(.launchFailed(Self.code(of: error))))
         }
+    }
+
+    /// What stands for a process that is about to be started.
+    func makeProcess(_ bundle: Bundle, _ welcome: Welcome) -> AppProcess {
+        lastKey += 1
+        return AppProcess(
+            key: lastKey,
+            name: bundle.identifier,
+            welcome: welcome,
+            startedAt: MonotonicClock.now(),
+            host: host
+        )
+    }
+
+    /// Starts it, with its clock and its log.
+    ///
+    /// - Returns: its number.
+    func start(_ process: AppProcess, _ bundle: Bundle, _ cause: LaunchCause?, at now: Instant) throws -> Int32 {
+        let log = try logs[bundle.log] ?? AppLog(bundle.log, limit: bundle.logLimit)
+        logs[bundle.log] = log
+        let output = try log.input()
+        let clock = try makeClock(at: now)
+        process.clock = clock
+        let pid = try host.spawn(
+            process.key,
+            program(bundle, cause, clock),
+            output: output.number,
+            error: output.number
+        )
+        switch host.threads(of: process.key) {
+        case .list(let descriptor): clock?.watch(list: descriptor, process: pid, output: output.number)
+        case .below(let root): clock?.watch(list: nil, process: root, output: output.number)
+        case nil: break
+        }
+        return pid
     }
 
     /// The errno behind a failed launch.
@@ -264,6 +297,7 @@ final class ProcessAppHost: AppHost {
     func stop() {
         processes.removeAll()
         owners.removeAll()
+        extensions.removeAll()
         host.close()
         for log in logs.values { log.finish() }
         logs.removeAll()

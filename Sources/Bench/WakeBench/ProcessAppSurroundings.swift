@@ -24,6 +24,8 @@ enum ProcessFact {
     case fault(String)
     /// What was seen of what it holds, in words.
     case held(String)
+    /// What became of a process beside the app's own, in words.
+    case beside(String)
     /// What all its processes have used since that was told last: processor time, and the memory that they have now, in bytes;
     /// nil where none is left.
     case used(pid: Int32, processor: Instant.Span, footprint: Int64?)

@@ -14,6 +14,8 @@ final class RealApps {
     private let processes: ProcessHost
     private let bundles: [Int: AppBundle]
     private let logLimit: Int
+    /// Where the apps' own folders are.
+    private var folder: RunFolder?
 
     /// Reads the bundles of a scenario, by position.
     static func read(_ scenario: Scenario) throws(CommandFailure) -> [(position: Int, bundle: AppBundle)] {
@@ -80,29 +82,45 @@ final class RealApps {
         )
     }
 
-    /// Makes each app's own folder below the run's.
+    /// Makes each app's own folder below the run's, and that of its service extension.
     func open(in folder: RunFolder) throws(CommandFailure) {
+        self.folder = folder
         for (position, bundle) in bundles.sorted(by: { $0.key < $1.key }) {
-            let home = try folder.makeHome(of: bundle.identifier)
-            host.add(
-                ProcessAppHost.Bundle(
-                    identifier: bundle.identifier,
-                    executable: bundle.executable,
-                    home: Self.absolute(home),
-                    log: Self.absolute(folder.path + "/" + RunFolder.log(of: bundle.identifier)),
-                    logLimit: logLimit
-                ),
-                as: AppID(UInt32(position))
-            )
+            let program = try program(bundle.identifier, bundle.executable, in: folder)
+            host.add(program, extension: try programOfExtension(of: bundle, in: folder), as: AppID(UInt32(position)))
         }
+    }
+
+    private func programOfExtension(
+        of bundle: AppBundle,
+        in folder: RunFolder
+    ) throws(CommandFailure) -> ProcessAppHost.Bundle? {
+        guard let other = bundle.serviceExtension else { return nil }
+        return try program(other.identifier, other.executable, in: folder)
+    }
+
+    private func program(
+        _ identifier: String,
+        _ executable: String,
+        in folder: RunFolder
+    ) throws(CommandFailure) -> ProcessAppHost.Bundle {
+        let home = try folder.makeHome(of: identifier)
+        return ProcessAppHost.Bundle(
+            identifier: identifier,
+            executable: executable,
+            home: Self.absolute(home),
+            log: Self.absolute(folder.path + "/" + RunFolder.log(of: identifier)),
+            logLimit: logLimit
+        )
     }
 
     func bundle(at position: Int) -> AppBundle? { bundles[position] }
 
-    /// The next process of an app is of another version of its bundle.
+    /// The next process of an app is of another version of its bundle, and that of its service extension.
     func replace(_ bundle: AppBundle, at position: Int) {
-        guard bundles[position] != nil else { return }
-        host.replaceProgram(of: AppID(UInt32(position)), by: bundle.executable)
+        guard bundles[position] != nil, let folder else { return }
+        let other = try? programOfExtension(of: bundle, in: folder)
+        host.replaceProgram(of: AppID(UInt32(position)), by: bundle.executable, extension: other)
     }
 
     private static func absolute(_ path: String) -> String {

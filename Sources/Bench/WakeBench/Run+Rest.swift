@@ -59,10 +59,10 @@ extension Run {
                 if recorder.hasNews { recorder.committed() }
             }
             let now = MonotonicClock.now()
-            if case .restless(let app, let unrest) = rest {
-                if let step = host.spinStep(of: app, at: now), !host.freezeRested() { return .spins(step) }
-                host.holdBack(app, at: now)
-                endWaiting(for: app, host, "\(unrest)")
+            if case .restless(let process, let unrest) = rest {
+                if let step = host.spinStep(of: process, at: now), !host.freezeRested() { return .spins(step) }
+                host.holdBack(process, at: now)
+                endWaiting(for: process, "\(unrest)")
             }
             endPatience(host, patience, now)
             // What was heard may have moved a device: the turn begins anew.
@@ -74,21 +74,22 @@ extension Run {
 
     /// Whether time goes on though an app goes on talking: it has done so for as long as the patience lasts.
     func isTalkedThrough(_ host: ProcessAppHost) -> Bool {
-        guard let (app, said) = host.talker else { return false }
-        return endWaiting(for: app, host, "heard \(said) times meanwhile")
+        guard let (process, said) = host.talker else { return false }
+        return endWaiting(for: process, "heard \(said) times meanwhile")
     }
 
-    /// Stops waiting for an app once time has stood still for as long as the patience with it lasts, and says so the first time.
+    /// Stops waiting for a process once time has stood still for as long as the patience with it lasts, and says so the first time.
     ///
     /// - Returns: whether it has.
     @discardableResult
-    private func endWaiting(for app: AppID, _ host: ProcessAppHost, _ what: String) -> Bool {
-        let isKnown = host.hasKeptWaiting(app)
+    private func endWaiting(for process: AppProcess, _ what: String) -> Bool {
+        // One that kept the others waiting before is waited for less.
+        let isKnown = process.gaveUpAt != nil
         let patience = Int64(options.patience * 1_000_000_000)
         let limit = isKnown ? min(patience, Self.shortPatience) : patience
         guard MonotonicClock.now() - stoodSince >= limit else { return false }
-        let name = host.endWaiting(for: app, at: bench.now)
-        let line = "not at rest within the patience of \(options.patience) s: \(name): \(what)"
+        process.giveUp(at: bench.now)
+        let line = "not at rest within the patience of \(options.patience) s: \(process.name): \(what)"
         if !isKnown { recorder.note(line, at: bench.now) }
         return true
     }

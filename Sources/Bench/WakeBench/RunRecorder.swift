@@ -344,7 +344,7 @@ final class RunRecorder: BenchObserver {
         case .greeted(let spawn): open.greeted(after: spawn, of: number)
         case .sent(let callback, let value, let decision): sent(callback, value, decision, number)
         case .answered(let decision): answered(decision, number)
-        case .fault(let what), .held(let what): note(what, of: app)
+        case .fault(let what), .held(let what), .beside(let what): note(what, of: app)
         case .used(let pid, let processor, let footprint):
             let entry = UsageEntry(
                 app: bundles[number],

@@ -20,7 +20,10 @@ enum PushPayload {
             let name = sound.string ?? sound["name"]?.string ?? "default"
             push.content.sound = name == "default" ? .standard : .file(name, nil)
         }
+        push.content.category = aps?["category"]?.string ?? ""
+        push.content.thread = aps?["thread-id"]?.string ?? ""
         push.content.userInfo = String(decoding: bytes, as: UTF8.self)
+        push.content.isRemote = true
         return push
     }
 

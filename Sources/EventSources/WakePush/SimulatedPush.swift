@@ -23,7 +23,7 @@ package struct PlayedExtension: Hashable, Sendable {
     package init() {}
 }
 
-/// A provider that does what a scenario says, and service extensions that it plays.
+/// A provider that does what a scenario says, and the service extensions of scripted apps, which it plays.
 package final class SimulatedPush: PushPort {
     package let backend = "simulated"
     package var report: ((SourceReport) -> Void)?
@@ -31,6 +31,8 @@ package final class SimulatedPush: PushPort {
     /// What takes pushes, from steps and from whoever else brings some.
     package var desk: PushDesk
     private let extensions: [AppID: PlayedExtension]
+    /// The apps whose extensions are processes: others run those.
+    private let real: Set<AppID>
     private let names: NameTable
     private var running = TimedQueue<Running>()
 
@@ -41,9 +43,10 @@ package final class SimulatedPush: PushPort {
         var content: NotificationContent
     }
 
-    package init(desk: PushDesk, extensions: [AppID: PlayedExtension], names: NameTable) {
+    package init(desk: PushDesk, extensions: [AppID: PlayedExtension], real: Set<AppID> = [], names: NameTable) {
         self.desk = desk
         self.extensions = extensions
+        self.real = real
         self.names = names
     }
 
@@ -70,10 +73,15 @@ package final class SimulatedPush: PushPort {
         switch command {
         case .register(let app, let forCalls): desk.register(app, forCalls: forCalls, true)
         case .unregister(let app, let forCalls): desk.register(app, forCalls: forCalls, false)
-        case .runExtension(let app, let number, let content):
+        case .runExtension(let app, let number, let notification):
+            if real.contains(app) { return }
             let played = extensions[app] ?? PlayedExtension()
             if played.ending == .hang { return }
-            running.add(Running(app: app, number: number, content: content), at: now.advanced(by: played.after))
+            running.add(
+                Running(app: app, number: number, content: notification.content),
+                at: now.advanced(by: played.after)
+            )
+        case .warnExtension: break
         case .endExtension(let app, let number):
             let others = running.entries.filter { ($0.element.app, $0.element.number) != (app, number) }
             running = TimedQueue(others, added: running.added)

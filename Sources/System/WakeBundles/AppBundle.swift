@@ -60,7 +60,7 @@ package struct AppBundle: Hashable, Sendable {
             modes: modes,
             exitsOnSuspend: try plist.flag("UIApplicationExitsOnSuspend"),
             sdk: try plist.sdk(),
-            keys: try AreaKeys(plist),
+            keys: try AreaKeys(plist, in: folder),
             warnings: unknown.isEmpty ? [] : [warning(about: unknown, in: path)]
         )
     }
@@ -71,7 +71,8 @@ package struct AppBundle: Hashable, Sendable {
         return "\(path): UIBackgroundModes: unknown \(values), without effect (MODE-1); known are \(known)"
     }
 
-    private static func executable(
+    /// The program of a bundle, by its CFBundleExecutable.
+    static func executable(
         named name: String,
         in folder: String,
         of bundle: String

@@ -19,6 +19,15 @@ package enum KernelText {
         kilobytes(["RssAnon:", "RssShmem:", "VmSwap:"], in: text)
     }
 
+    /// The most memory that one process has had at once, in bytes, from /proc/PID/status: at least that, as the kernel counts files
+    /// that it has mapped in the peak too, and they have grown since.
+    package static func peakMemory(status text: String) -> Int64? {
+        guard let peak = kilobytes(["VmHWM:"], in: text), let files = kilobytes(["RssFile:"], in: text) else {
+            return nil
+        }
+        return max(0, peak - files)
+    }
+
     /// The memory of one process in bytes, from /proc/PID/smaps_rollup; what it shares with others counts by its share.
     package static func memory(rollup text: String) -> Int64? {
         kilobytes(["Pss_Anon:", "Pss_Shmem:", "SwapPss:"], in: text)

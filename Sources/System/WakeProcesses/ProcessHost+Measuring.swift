@@ -19,6 +19,15 @@ extension ProcessHost {
         )
     }
 
+    /// The most memory that the app is known to have had at once, in bytes; nil when it has no process.
+    package func peakFootprint(of app: UInt32) -> Int64? {
+        guard let members = apps[app]?.enclosure.members else { return nil }
+        let peaks = members.compactMap { pid in
+            (try? readSmallFile("/proc/\(pid)/status")).flatMap { KernelText.peakMemory(status: $0) }
+        }
+        return max(peaks.max() ?? 0, Self.footprint(of: members))
+    }
+
     private static func processorTime(of members: [Int32]) -> Int64? {
         let tick = 1_000_000_000 / Int64(sysconf(Int32(_SC_CLK_TCK)))
         var sum: Int64 = 0

@@ -3,6 +3,7 @@ import WakeModel
 import WakePorts
 import WakePush
 import WakeSystem
+import WakeWire
 
 /// Pushes: what a provider sends, and what apps do about it.
 final class PushArea: Area {
@@ -40,7 +41,12 @@ final class PushArea: Area {
     /// Nanoseconds since 1970 at which the run begins.
     private let epoch: Int64
 
-    var sources: [any SourcePort] { if let real { [real] } else { [simulated] } }
+    private let extensions: ServiceExtensions
+
+    var sources: [any SourcePort] {
+        let end: any SourcePort = real ?? simulated
+        return extensions.isEmpty ? [end] : [end, extensions]
+    }
 
     init(_ setup: AreaSetup) {
         let scenario = setup.scenario
@@ -49,13 +55,22 @@ final class PushArea: Area {
         epoch = setup.realTime ? WallClock.now() : date.nanoseconds
         let settings = scenario.settings + setup.options.settings
         let profile = (setup.options.profile ?? scenario.profile ?? .ios17).with(settings)
-        var extensions: [AppID: PlayedExtension] = [:]
+        var played: [AppID: PlayedExtension] = [:]
+        var bundles: Set<AppID> = []
         for (number, app) in scenario.apps.enumerated() {
-            guard case .scripted(let script) = app.form, let played = script.push?.serviceExtension else { continue }
-            extensions[AppID(UInt32(number))] = PlayedExtension(played)
+            switch app.form {
+            case .scripted(let script):
+                played[AppID(UInt32(number))] = script.push?.serviceExtension.map { PlayedExtension($0) }
+            case .bundle: bundles.insert(AppID(UInt32(number)))
+            }
         }
+        extensions = ServiceExtensions(
+            of: bundles,
+            memory: profile.areas.push.extensionMemory,
+            names: setup.names
+        )
         let desk = PushDesk(names: setup.names, figures: profile.areas.push, epoch: epoch)
-        let simulated = SimulatedPush(desk: desk, extensions: extensions, names: setup.names)
+        let simulated = SimulatedPush(desk: desk, extensions: played, real: bundles, names: setup.names)
         self.simulated = simulated
         real =
             setup.backends[Self.source] == "apns"
@@ -69,6 +84,8 @@ final class PushArea: Area {
     }
 
     func connect(to run: Run) {
+        extensions.host = run.processes?.host
+        run.processes?.host.extensionEnded = { [extensions] in extensions.ended($0) }
         for (number, app) in run.scenario.apps.enumerated() {
             let known: PushDesk.App
             switch app.form {
@@ -97,6 +114,13 @@ final class PushArea: Area {
     static func declare(_ app: ScenarioApp, in manifest: inout AppManifest, _ names: NameTable) {
         guard case .scripted(let script) = app.form else { return }
         manifest.serviceExtension = script.push?.serviceExtension != nil
+    }
+
+    static func explain(_ cause: LaunchCause, in options: inout LaunchOptions, _ names: NameTable) {
+        switch cause.event.kind {
+        case .pushReceived, .newsstandPushReceived: options.remoteNotification = cause.event.push.content.userInfo
+        default: break
+        }
     }
 
     // MARK: Steps

@@ -115,12 +115,20 @@ package struct LaunchOptions: Equatable, Sendable {
     package var bluetoothPeripherals: [String]
     /// Whether an event of a location service started the process.
     package var isForLocation: Bool
+    /// The payload of the remote notification that started the process, a JSON object; empty for none.
+    package var remoteNotification: String
 
     /// What the areas have to say of a launch; without arguments, nothing.
-    package init(bluetoothCentrals: [String] = [], bluetoothPeripherals: [String] = [], isForLocation: Bool = false) {
+    package init(
+        bluetoothCentrals: [String] = [],
+        bluetoothPeripherals: [String] = [],
+        isForLocation: Bool = false,
+        remoteNotification: String = ""
+    ) {
         self.bluetoothCentrals = bluetoothCentrals
         self.bluetoothPeripherals = bluetoothPeripherals
         self.isForLocation = isForLocation
+        self.remoteNotification = remoteNotification
     }
 }
 
@@ -131,6 +139,12 @@ extension LaunchOptions: Coded {
         try coder.field("bluetoothCentrals", of: &bluetoothCentrals, .texts, omitted: [])
         try coder.field("bluetoothPeripherals", of: &bluetoothPeripherals, .texts, omitted: [])
         try coder.field("location", of: &isForLocation, .bool, omitted: false)
+        try coder.field(
+            "remoteNotification",
+            of: &remoteNotification,
+            .text(atMost: WireLimits.pushPayloadBytes),
+            omitted: ""
+        )
     }
 }
 
@@ -152,7 +166,7 @@ package struct WireReply: Equatable, Sendable {
     package var audio: WireAudioStatus?
     /// The accessories that the app may see, at most ``WireLimits/accessories``.
     package var accessories: [Accessory]?
-    /// Whether a VoIP socket is watched, or a keep-alive handler will be called.
+    /// Whether a VoIP socket is watched, a keep-alive handler will be called, or the app has a device token.
     package var granted: Bool?
     /// Notifications of the app, as many as a packet holds.
     package var notifications: WireNotifications?

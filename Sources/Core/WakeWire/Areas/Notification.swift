@@ -44,6 +44,8 @@ package struct WireNotification: Equatable, Sendable {
     package var category: String
     /// The app's own word for what belongs together; empty for none.
     package var thread: String
+    /// A push brought it; what an app schedules is never that.
+    package var isRemote: Bool
     /// Nil for one that is due at once.
     package var trigger: WireNotificationTrigger?
     /// In a list: when it is due next, or when the user was shown it, in seconds since 1970.
@@ -59,6 +61,7 @@ package struct WireNotification: Equatable, Sendable {
         userInfo: String = "",
         category: String = "",
         thread: String = "",
+        isRemote: Bool = false,
         trigger: WireNotificationTrigger? = nil,
         date: Double? = nil
     ) {
@@ -71,6 +74,7 @@ package struct WireNotification: Equatable, Sendable {
         self.userInfo = userInfo
         self.category = category
         self.thread = thread
+        self.isRemote = isRemote
         self.trigger = trigger
         self.date = date
     }
@@ -191,6 +195,7 @@ extension WireNotification: Coded {
         try coder.field("userInfo", of: &userInfo, .text(atMost: WireLimits.userInfoBytes), omitted: "")
         try coder.field("category", of: &category, .text(atMost: WireLimits.notificationTitleBytes), omitted: "")
         try coder.field("thread", of: &thread, .text(atMost: WireLimits.notificationTitleBytes), omitted: "")
+        try coder.field("remote", of: &isRemote, .bool, omitted: false)
         try coder.field("trigger", of: &trigger, .object)
         try coder.field("date", of: &date, .seconds)
     }

@@ -14,6 +14,10 @@ package enum WirePushRequest: Equatable, Sendable {
     case reportCall
     /// The callback of the VoIP push with that number has returned.
     case callHandled(number: UInt32)
+    /// Whether the app has a device token for pushes other than VoIP; answered by a reply with `granted`.
+    case isRegistered(id: UInt64)
+    /// What the app's service extension makes of the notification of the push with that number.
+    case extended(number: UInt32, WireNotification)
 }
 
 /// What an app is told about pushes.
@@ -26,6 +30,10 @@ package enum WirePushEvent: Equatable, Sendable {
     case received(number: UInt32, payload: String)
     /// A VoIP push came.
     case called(number: UInt32, payload: String)
+    /// To a service extension: it may change the notification of the push with that number.
+    case extend(number: UInt32, WireNotification)
+    /// To a service extension: its time is nearly over.
+    case extensionExpires(number: UInt32)
 }
 
 extension WireLimits {
@@ -41,7 +49,7 @@ extension WirePushRequest: AreaMessage {
     static let area = "push"
     static let blanks: [Self] = [
         .register, .unregister, .registerCalls, .unregisterCalls, .completed(number: 0, result: .newData), .reportCall,
-        .callHandled(number: 0),
+        .callHandled(number: 0), .isRegistered(id: 0), .extended(number: 0, .blank),
     ]
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
@@ -53,6 +61,12 @@ extension WirePushRequest: AreaMessage {
                 result: coder.field("result", result, .word)
             )
         case .callHandled(let number): self = try .callHandled(number: coder.field("number", number, .whole))
+        case .isRegistered(let id): self = try .isRegistered(id: coder.field("id", id, .whole))
+        case .extended(let number, let notification):
+            self = try .extended(
+                number: coder.field("number", number, .whole),
+                coder.field("notification", notification, .object)
+            )
         }
     }
 }
@@ -61,7 +75,7 @@ extension WirePushEvent: AreaMessage {
     static let area = "push"
     static let blanks: [Self] = [
         .registered(token: [], calls: false), .failed(calls: false, message: ""), .received(number: 0, payload: ""),
-        .called(number: 0, payload: ""),
+        .called(number: 0, payload: ""), .extend(number: 0, .blank), .extensionExpires(number: 0),
     ]
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
@@ -86,6 +100,13 @@ extension WirePushEvent: AreaMessage {
                 number: coder.field("number", number, .whole),
                 payload: coder.field("payload", payload, .text(atMost: WireLimits.pushPayloadBytes))
             )
+        case .extend(let number, let notification):
+            self = try .extend(
+                number: coder.field("number", number, .whole),
+                coder.field("notification", notification, .object)
+            )
+        case .extensionExpires(let number):
+            self = try .extensionExpires(number: coder.field("number", number, .whole))
         }
     }
 }

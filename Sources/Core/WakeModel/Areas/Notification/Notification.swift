@@ -13,6 +13,8 @@ package struct NotificationContent: Hashable, Codable, Sendable {
     package var category = ""
     /// The app's own word for what belongs together; empty for none.
     package var thread = ""
+    /// A push brought it.
+    package var isRemote = false
 
     package init() {}
 }

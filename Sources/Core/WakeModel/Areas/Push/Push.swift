@@ -106,7 +106,9 @@ package enum PushCommand: Hashable, Sendable {
     case register(AppID, forCalls: Bool)
     case unregister(AppID, forCalls: Bool)
     /// The app's service extension is to run, and may change the notification of the push with that number (PUSH-9).
-    case runExtension(AppID, UInt32, NotificationContent)
+    case runExtension(AppID, UInt32, ScheduledNotification)
+    /// Its time is nearly over.
+    case warnExtension(AppID, UInt32)
     /// Its time is over.
     case endExtension(AppID, UInt32)
 }

@@ -29,6 +29,8 @@ package struct PushFigures: Hashable, Codable, Sendable {
     package var extensions: Bool
     /// The time of a service extension (PUSH-9).
     package var extensionWindow = Instant.Span.seconds(30)
+    /// How long before the end of its time a service extension is told of it (PUSH-9); assumed: Apple names no figure.
+    package var extensionMargin = Instant.Span.seconds(5)
     /// The memory of a service extension (PUSH-9), in megabytes.
     package var extensionMemory: UInt32 = 24
     /// Whether there is Newsstand (NEWS-1).
@@ -53,6 +55,12 @@ package struct PushFigures: Hashable, Codable, Sendable {
         background + apns + calls + [
             .init("push.extensions", \.areas.push.extensions, .push9, "there are notification service extensions"),
             .init("push.extensionWindow", \.areas.push.extensionWindow, .push9, "time of a service extension"),
+            .init(
+                "push.extensionMargin",
+                \.areas.push.extensionMargin,
+                .push9,
+                "how long before the end of its time a service extension is told of it; assumed"
+            ),
             .init(
                 "push.extensionMemory",
                 \.areas.push.extensionMemory,

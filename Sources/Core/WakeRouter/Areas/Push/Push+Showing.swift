@@ -39,10 +39,17 @@ extension Router {
     ) {
         // One number is used once; a source that gives it again has lost the first.
         areas.push.apps[app].extensions.removeAll { $0.number == number }
-        let due = now.advanced(by: profile.areas.push.extensionWindow)
-        areas.push.apps[app].extensions.append(.init(number: number, notification: notification, due: due))
+        let (window, margin) = (profile.areas.push.extensionWindow, profile.areas.push.extensionMargin)
+        areas.push.apps[app].extensions.append(
+            .init(
+                number: number,
+                notification: notification,
+                warning: margin < window ? now.advanced(by: window - margin) : now,
+                due: now.advanced(by: window)
+            )
+        )
         act(.did(app, .beganExtension, subject: notification.identifier, event))
-        act(.push(.runExtension(app, number, notification.content)))
+        act(.push(.runExtension(app, number, notification)))
     }
 
     /// The extension has answered, or is over without an answer: the user sees what it made of the notification, or how it came.
@@ -67,8 +74,13 @@ extension Router {
         notify(notification, of: app, by: event.id)
     }
 
-    /// The time of an extension is over: that is the end of it.
+    /// The time of an extension is nearly over, or over: that is the end of it.
     mutating func extensionsDue(of app: AppID) {
+        for place in areas.push.apps[app].extensions.indices where areas.push.apps[app].extensions[place].warning <= now
+        {
+            areas.push.apps[app].extensions[place].warning = .distantFuture
+            act(.push(.warnExtension(app, areas.push.apps[app].extensions[place].number)))
+        }
         for place in areas.push.apps[app].extensions.indices where areas.push.apps[app].extensions[place].due <= now {
             let item = areas.push.apps[app].extensions[place]
             areas.push.apps[app].extensions[place].due = .distantFuture

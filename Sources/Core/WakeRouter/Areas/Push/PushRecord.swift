@@ -21,6 +21,8 @@ struct PushRecord: Equatable, Codable {
         /// That of its push.
         var number: UInt32
         var notification: ScheduledNotification
+        /// When it is told that its time is nearly over.
+        var warning: Instant
         var due: Instant
     }
 
@@ -62,7 +64,7 @@ struct PushRecord: Equatable, Codable {
             times.due = min(times.due, call.due)
             times.lingers = max(times.lingers, call.due)
         }
-        for item in extensions { times.due = min(times.due, item.due) }
+        for item in extensions { times.due = min(times.due, item.warning, item.due) }
         for kept in stored {
             if case .at(let end) = kept.event.push.expiration { times.due = min(times.due, end) }
         }
