@@ -107,6 +107,8 @@ let package = Package(
         .library(name: "AVFoundation", targets: ["AVFoundation"]),
         .library(name: "ExternalAccessory", targets: ["ExternalAccessory"]),
         .library(name: "UserNotifications", targets: ["UserNotifications"]),
+        .library(name: "PushKit", targets: ["PushKit"]),
+        .library(name: "CallKit", targets: ["CallKit"]),
         .library(name: "os", targets: ["os"]),
         .library(name: "OSLog", targets: ["OSLog"]),
         .library(name: "WakebenchTesting", targets: ["WakebenchTesting"]),
@@ -133,6 +135,8 @@ let package = Package(
         clang("CAVFoundation"),
         clang("CExternalAccessory"),
         clang("CUserNotifications"),
+        clang("CPushKit"),
+        clang("CCallKit"),
         clang("COS"),
         // Goes into programs of any kind, so nothing of Swift may come with it: the link adds that to all products.
         .target(
@@ -258,7 +262,11 @@ let package = Package(
         room("WakeClient", on: "SDK", uses: ["CWakeClient", "WakeWire"]),
         room("WakeFoundation", on: "SDK", uses: ["WakeClient"]),
         room("_Testing_UIKit", on: "SDK"),
-        room("UIKit", on: "SDK", uses: ["CUIKit", "WakeClient", "WakeFoundation", "WakeModel", "WakeWire", "_Testing_UIKit"]),
+        room(
+            "UIKit",
+            on: "SDK",
+            uses: ["CUIKit", "WakeClient", "WakeFoundation", "WakeModel", "WakeWire", "_Testing_UIKit"]
+        ),
         room(
             "CoreBluetooth",
             on: "SDK",
@@ -281,6 +289,8 @@ let package = Package(
             on: "SDK",
             uses: ["CUserNotifications", "WakeClient", "WakeFoundation", "WakeModel", "WakeWire"]
         ),
+        room("PushKit", on: "SDK", uses: ["CPushKit", "WakeClient", "WakeFoundation", "WakeWire"]),
+        room("CallKit", on: "SDK", uses: ["CCallKit", "WakeClient", "WakeFoundation"]),
         room("os", on: "SDK", uses: ["COS", "WakeClient", "WakeFoundation", "WakeWire"]),
         room("OSLog", on: "SDK", uses: ["os"]),
         room("WakebenchTesting", on: "SDK"),
@@ -317,6 +327,20 @@ let package = Package(
             settings: phone
         ),
         program("Reminders", on: "Examples", uses: ["UIKit", "UserNotifications"], exclude: ["Info.plist"]),
+        program(
+            "Messenger",
+            on: "Examples",
+            uses: ["UIKit", "UserNotifications", "PushKit", "CallKit"],
+            exclude: ["Info.plist"],
+            settings: phone
+        ),
+        program(
+            "MessengerService",
+            on: "Examples",
+            uses: ["UserNotifications"],
+            exclude: ["Info.plist"],
+            settings: phone
+        ),
         program("AccessoryLogger", on: "Examples", uses: ["UIKit", "ExternalAccessory"], exclude: ["Info.plist"]),
 
         // Benchmarks
@@ -461,6 +485,7 @@ let package = Package(
                 "AccessoryApp", "AccessoryLogger", "CallApp", "ChildProcess", "Fences", "HoppingApp", "LocationApp",
                 "Logger",
                 "MemoApp",
+                "Messenger", "MessengerService",
                 "MisbehavingApp",
                 "Recorder", "SceneApp", "SIPPhone", "SoundCardStandIn", "ThermometerPeripheral", "TimedProgram",
                 "ToneRadio",
@@ -473,11 +498,12 @@ let package = Package(
         tests(
             "SDKTests",
             uses: [
-                "BluetoothApp", "Fences", "HeartRate", "LocationApp", "Reminders", "SceneApp", "ThermometerPeripheral",
+                "BluetoothApp", "Fences", "HeartRate", "LocationApp", "Messenger", "MessengerService", "Reminders",
+                "SceneApp", "ThermometerPeripheral",
                 "WakeClient",
                 "WakeModel", "WakeWire",
                 "UIKit", "AVFAudio", "AVFoundation", "CoreBluetooth", "CoreLocation", "ExternalAccessory", "os",
-                "OSLog", "UserNotifications",
+                "OSLog", "UserNotifications", "PushKit", "CallKit",
             ]
         ),
         tests("WakebenchTestingTests", uses: ["WakeModel", "WakebenchTesting", "wakebench"]),

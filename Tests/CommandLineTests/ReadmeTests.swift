@@ -5,7 +5,7 @@ import Testing
 struct ReadmeTests {
     /// Runs of these take minutes, or a virtual machine: Scripts/test runs them.
     private static let heavy = ["Scripts/demo", "Scripts/test"]
-    private static let bundles = ["HeartRate"]
+    private static let bundles = ["HeartRate", "Messenger"]
 
     /// A fenced block: the words after its fence, and its lines.
     private struct Block {

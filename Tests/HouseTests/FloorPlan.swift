@@ -156,6 +156,13 @@ enum FloorPlan {
             foundation: true
         ),
         Room(
+            name: "PushKit",
+            floor: "SDK",
+            imports: ["CPushKit", "WakeClient", "WakeFoundation", "WakeWire"],
+            foundation: true
+        ),
+        Room(name: "CallKit", floor: "SDK", imports: ["CCallKit", "WakeClient", "WakeFoundation"], foundation: true),
+        Room(
             name: "os",
             floor: "SDK",
             imports: ["COS", "WakeClient", "WakeFoundation", "WakeWire"],
@@ -169,7 +176,7 @@ enum FloorPlan {
     /// The Clang halves of the SDK's modules.
     static let halves: Set<String> = [
         "CUIKit", "CCoreBluetooth", "CCoreLocation", "CAVFAudio", "CAVFoundation", "CExternalAccessory",
-        "CUserNotifications", "COS",
+        "CUserNotifications", "CPushKit", "CCallKit", "COS",
     ]
 
     /// Libraries of the system.

@@ -116,7 +116,10 @@ struct CatalogueTests {
 
     @Test("Each module that tells of a source has an overview and an article, and one tells how to start")
     func catalogues() throws {
-        for module in ["UIKit", "CoreBluetooth", "CoreLocation", "AVFAudio", "ExternalAccessory", "UserNotifications"] {
+        for module in [
+            "UIKit", "CoreBluetooth", "CoreLocation", "AVFAudio", "ExternalAccessory", "UserNotifications", "PushKit",
+            "CallKit",
+        ] {
             let pages = try Self.pages().filter { $0.path.contains("/\(module)/\(module).docc/") }
             #expect(pages.contains { $0.lastPathComponent == "\(module).md" }, "\(module)")
             #expect(pages.count >= 2, "\(module)")

@@ -31,8 +31,9 @@ struct OutsidePackage {
 
     private var manifest: String {
         let modules = [
-            "UIKit", "CoreBluetooth", "CoreLocation", "AVFoundation", "ExternalAccessory", "UserNotifications", "os",
-            "OSLog",
+            "UIKit", "CoreBluetooth", "CoreLocation", "AVFoundation", "ExternalAccessory", "UserNotifications",
+            "PushKit",
+            "CallKit", "os", "OSLog",
         ]
         let products = modules.map { #".product(name: "\#($0)", package: "wakebench")"# }.joined(separator: ", ")
         let bench = ["WakebenchTesting", "wakebench", "WakebenchTime"].map {

@@ -62,10 +62,18 @@ final class BenchProgram {
         try Data(list.utf8).write(to: bundle.appending(path: "Info.plist"))
     }
 
-    /// Puts an example app into the folder `apps`, by hard links: it finds its Info.plist beside its program.
+    /// Puts an example app into the folder `apps`, by hard links: it finds its Info.plist beside its program. Its service extension
+    /// comes with it.
     func install(_ name: String) throws {
+        try link(name, into: folder.appending(path: "apps/\(name).app"))
+        let service = "\(name)Service"
+        let example = Self.repository.appending(path: "Sources/Examples/\(service)").path
+        guard FileManager.default.fileExists(atPath: example) else { return }
+        try link(service, into: folder.appending(path: "apps/\(name).app/PlugIns/\(service).appex"))
+    }
+
+    private func link(_ name: String, into bundle: URL) throws {
         let source = Self.repository.appending(path: "Sources/Examples/\(name)")
-        let bundle = folder.appending(path: "apps/\(name).app")
         try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: true)
         let script = try FileManager.default.contentsOfDirectory(atPath: source.path).first { $0.hasSuffix(".py") }
         let program = try script.map { source.appending(path: $0) } ?? URL(filePath: Self.built(name))

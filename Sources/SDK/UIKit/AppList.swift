@@ -1,20 +1,7 @@
 import Foundation
 import WakeClient
 
-/// The Info.plist of the running app.
-enum AppList {
-    /// The program that runs, which stands beside the list.
-    static let executable: URL? =
-        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")).map { URL(filePath: $0) }
-
-    /// What is in it; nothing for a program without one.
-    static func read() -> [String: Any] {
-        guard let list = executable?.deletingLastPathComponent().appending(path: "Info.plist"),
-            let data = try? Data(contentsOf: list)
-        else { return [:] }
-        return unsafe (try? PropertyListSerialization.propertyList(from: data, format: nil)) as? [String: Any] ?? [:]
-    }
-
+extension AppList {
     /// Says on stderr what the list declares and nobody here asks the app for.
     static func tellNotDecided() {
         let list = read()

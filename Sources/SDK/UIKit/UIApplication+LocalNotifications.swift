@@ -83,6 +83,7 @@ extension UIApplication {
     func hearOfLocalNotifications() {
         NotificationHandlers.setApplication { event in
             let application = UIApplication.shared
+            if application.takesRemote(event) { return true }
             switch event {
             case .due(let number, let wire):
                 guard let notification = UILocalNotification(wire) else { return false }

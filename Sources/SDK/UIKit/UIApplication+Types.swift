@@ -51,7 +51,7 @@ extension UIApplication {
         public static let bluetoothPeripherals = Self(rawValue: "UIApplicationLaunchOptionsBluetoothPeripheralsKey")
         /// Launched for a location event.
         public static let location = Self(rawValue: "UIApplicationLaunchOptionsLocationKey")
-        /// Launched for a remote notification.
+        /// Launched for a remote notification: its payload.
         public static let remoteNotification = Self(rawValue: "UIApplicationLaunchOptionsRemoteNotificationKey")
         /// Launched to open a URL.
         public static let url = Self(rawValue: "UIApplicationLaunchOptionsURLKey")

@@ -99,6 +99,7 @@ extension UIApplication {
         let application = makeApplication(principal)
         application.applicationState = State(welcome.state)
         application.hearOfLocalNotifications()
+        application.hearOfPushes()
         application.launch(delegate: type, options: launchOptions(welcome))
         DispatchQueue.main.async {
             BenchClient.shared.send(.launched)
@@ -120,6 +121,7 @@ extension UIApplication {
         if !told.bluetoothCentrals.isEmpty { options[.bluetoothCentrals] = told.bluetoothCentrals }
         if !told.bluetoothPeripherals.isEmpty { options[.bluetoothPeripherals] = told.bluetoothPeripherals }
         if told.isForLocation { options[.location] = NSNumber(value: true) }
+        if let payload = UserInfo.values(told.remoteNotification) { options[.remoteNotification] = payload }
         return options.isEmpty ? nil : options
     }
 

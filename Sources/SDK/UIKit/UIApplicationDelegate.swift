@@ -34,6 +34,34 @@ public protocol UIApplicationDelegate: NSObjectProtocol {
     func application(_ application: UIApplication, didRegister notificationSettings: UIUserNotificationSettings)
     /// A notification came while the app is in the foreground (NOTE-3), or the user tapped one (NOTE-6).
     func application(_ application: UIApplication, didReceive notification: UILocalNotification)
+    /// The app has a device token, which its server pushes to.
+    func application(
+        _ application: UIApplication,
+        didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data
+    )
+    /// The app gets no device token.
+    func application(
+        _ application: UIApplication,
+        didFailToRegisterForRemoteNotificationsWithError error: any Error
+    )
+    /// A push came that is for the app (PUSH-1, NEWS-1); the older form.
+    func application(_ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any])
+    /// A push came that is for the app (PUSH-1, NEWS-1): the handler is to be called within 30 s.
+    ///
+    /// In an app without UserNotifications also a notification that came while the app is in the foreground, or that the user
+    /// tapped.
+    func application(
+        _ application: UIApplication,
+        didReceiveRemoteNotification userInfo: [AnyHashable: Any],
+        fetchCompletionHandler completionHandler: @escaping (UIBackgroundFetchResult) -> Void
+    )
+    /// A push came that is for the app (PUSH-1, NEWS-1): what it has brought is to be said within 30 s.
+    // The actor is named once more for apps in Swift 5 mode, which are warned otherwise.
+    @MainActor
+    func application(
+        _ application: UIApplication,
+        didReceiveRemoteNotification userInfo: [AnyHashable: Any]
+    ) async -> UIBackgroundFetchResult
     /// The app is to fetch what is new; never on this phone, whose bench decides no background fetch.
     func application(
         _ application: UIApplication,
@@ -115,6 +143,47 @@ extension UIApplicationDelegate {
     ) {}
     /// Does nothing.
     public func application(_ application: UIApplication, didReceive notification: UILocalNotification) {}
+
+    /// Does nothing.
+    public func application(
+        _ application: UIApplication,
+        didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data
+    ) {}
+    /// Does nothing.
+    public func application(
+        _ application: UIApplication,
+        didFailToRegisterForRemoteNotificationsWithError error: any Error
+    ) {}
+    /// Does nothing.
+    public func application(
+        _ application: UIApplication,
+        didReceiveRemoteNotification userInfo: [AnyHashable: Any]
+    ) {}
+
+    /// Awaits the other form.
+    public func application(
+        _ application: UIApplication,
+        didReceiveRemoteNotification userInfo: [AnyHashable: Any],
+        fetchCompletionHandler completionHandler: @escaping (UIBackgroundFetchResult) -> Void
+    ) {
+        Task { @MainActor in
+            completionHandler(await self.application(application, didReceiveRemoteNotification: userInfo))
+        }
+    }
+
+    /// Calls the older form.
+    @MainActor
+    public func application(
+        _ application: UIApplication,
+        didReceiveRemoteNotification userInfo: [AnyHashable: Any]
+    ) async -> UIBackgroundFetchResult {
+        receiveInOlderForm(userInfo, application)
+        return .noData
+    }
+
+    private func receiveInOlderForm(_ userInfo: [AnyHashable: Any], _ application: UIApplication) {
+        self.application(application, didReceiveRemoteNotification: userInfo)
+    }
 
     /// Fetches nothing.
     public func application(

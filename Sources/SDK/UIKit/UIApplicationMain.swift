@@ -1,4 +1,5 @@
 import Foundation
+import WakeClient
 
 /// Runs the app with a delegate named by its class, and does not return.
 @preconcurrency
@@ -48,18 +49,4 @@ private func classNamed(_ name: String) -> NSObject.Type {
         fatalError("UIApplicationMain: no class '\(name)' that is a subclass of NSObject")
     }
     return type
-}
-
-extension NSObject {
-    /// Calls the plain initializer of whatever class it is called on.
-    ///
-    /// An initializer that delegates dispatches on the class it is given, but Swift lets only `required` ones be called
-    /// on a metatype, and NSObject's is not. The static function below is its second name, for that call.
-    @_silgen_name("wakebench_make_object")
-    convenience init(forBench: Void) {
-        self.init()
-    }
-
-    @_silgen_name("wakebench_make_object")
-    static func makeForBench() -> NSObject
 }

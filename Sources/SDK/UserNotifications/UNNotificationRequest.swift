@@ -110,7 +110,7 @@ extension WireNotification {
         return UNNotificationRequest(
             identifier: identifier,
             content: UNNotificationContent(held),
-            trigger: trigger?.trigger(due: due)
+            trigger: isRemote ? UNPushNotificationTrigger(repeats: false) : trigger?.trigger(due: due)
         )
     }
 

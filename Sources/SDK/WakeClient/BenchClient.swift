@@ -30,6 +30,8 @@ package final class BenchClient: Sendable {
         /// The same for the same queue, which may come as several objects.
         var queueNumber: UInt64
         var hearsOfAll: Bool
+        /// It takes the app's VoIP pushes.
+        var hearsOfCalls = false
         var receiver: Receiver
     }
 
@@ -139,10 +141,12 @@ package final class BenchClient: Sendable {
 
     /// Gives a manager its number; its deliveries and their descriptors go to the receiver on the queue from now on.
     ///
-    /// A location manager hears also of what is for all of them; their queue is the main one.
+    /// A location manager hears also of what is for all of them; their queue is the main one. Of several that hear of VoIP pushes
+    /// the latest does.
     package func register(
         queue: DispatchQueue,
         hearsOfAll: Bool = false,
+        hearsOfCalls: Bool = false,
         receiver: @escaping Receiver
     ) -> UInt32 {
         let (number, manager) = state.withLock { state in
@@ -153,6 +157,7 @@ package final class BenchClient: Sendable {
                 queue: queue,
                 queueNumber: self.number(of: queue, UInt64(number)),
                 hearsOfAll: hearsOfAll,
+                hearsOfCalls: hearsOfCalls,
                 receiver: receiver
             )
             state.managers[number] = manager
@@ -358,11 +363,12 @@ package final class BenchClient: Sendable {
         return run.queueNumber == Self.mainNumber && !run.isAboutChannel ? run : nil
     }
 
-    /// What is for the app's calls, or its notifications, has no manager.
+    /// What is for the app's calls, its notifications or its pushes has no manager.
     private func receivers(of delivery: WireDelivery) -> [Manager] {
         switch delivery.body {
         case .voip: [Self.calls]
         case .notification: [Self.notifications]
+        case .push(let event): event.isForCalls ? callReceivers : [Self.pushes]
         default: receivers(of: delivery.manager)
         }
     }
@@ -380,6 +386,20 @@ package final class BenchClient: Sendable {
         hearsOfAll: false,
         receiver: { body, _ in NotificationHandlers.receive(body) }
     )
+
+    private static let pushes = Manager(
+        queue: .main,
+        queueNumber: mainNumber,
+        hearsOfAll: false,
+        receiver: { body, _ in PushHandlers.receive(body) }
+    )
+
+    /// Who takes the app's VoIP pushes.
+    private var callReceivers: [Manager] {
+        state.withLock { state in
+            state.managers.filter { $0.value.hearsOfCalls }.max { $0.key < $1.key }.map { [$0.value] } ?? []
+        }
+    }
 
     /// The manager that a delivery names, or all that hear of what is for all, oldest first.
     private func receivers(of manager: UInt32) -> [Manager] {

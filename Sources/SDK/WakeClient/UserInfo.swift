@@ -11,7 +11,11 @@ package enum UserInfo {
             members[key] = value
         }
         guard !members.isEmpty else { return "" }
-        guard let data = try? JSONSerialization.data(withJSONObject: members, options: .sortedKeys),
+        guard
+            let data = try? JSONSerialization.data(
+                withJSONObject: members,
+                options: [.sortedKeys, .withoutEscapingSlashes]
+            ),
             data.count <= WireLimits.userInfoBytes
         else { return nil }
         return String(decoding: data, as: UTF8.self)

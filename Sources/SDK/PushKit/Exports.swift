@@ -1,0 +1,4 @@
+@_exported import Foundation
+@_exported import PushKit
+@_exported import WakeClient
+@_exported import WakeFoundation
