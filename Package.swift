@@ -399,6 +399,7 @@ let package = Package(
         testProgram("LocationApp", uses: ["CoreLocation"]),
         testProgram("CallApp", uses: ["UIKit", "WakeDevices"]),
         testProgram("MemoApp", uses: ["UIKit", "AVFoundation"], settings: phone),
+        testProgram("PushApp", uses: ["CallKit", "PushKit", "UIKit"], settings: phone),
         testProgram("SceneApp", uses: ["UIKit", "os"]),
         testProgram("BluetoothApp", uses: ["CoreBluetooth"]),
         testProgram("PeripheralEnd", uses: ["WakeBluetooth", "WakeDevices", "WakeModel", "WakePorts", "WakeSystem"]),
@@ -498,7 +499,8 @@ let package = Package(
         tests(
             "SDKTests",
             uses: [
-                "BluetoothApp", "Fences", "HeartRate", "LocationApp", "Messenger", "MessengerService", "Reminders",
+                "BluetoothApp", "Fences", "HeartRate", "LocationApp", "Messenger", "MessengerService", "PushApp",
+                "Reminders",
                 "SceneApp", "ThermometerPeripheral",
                 "WakeClient",
                 "WakeModel", "WakeWire",

@@ -132,6 +132,20 @@ struct MessengerAppTests {
         try Data(values.utf8).write(to: list)
     }
 
+    @Test("PUSH-9: app verify names the service extension, and says what is wrong with one")
+    func verify() throws {
+        let bench = try BenchProgram()
+        try bench.install("MessengerPython")
+        #expect(try bench.run(["app", "verify", "apps/MessengerPython.app"]).code == 0)
+        let said = try bench.lines(of: "stdout").joined()
+        #expect(said.hasSuffix(", service extension: com.example.messenger.python.service"))
+        let service = "apps/MessengerPython.app/PlugIns/MessengerPythonService.appex"
+        try FileManager.default.removeItem(at: bench.folder.appending(path: "\(service)/service.py"))
+        let refused = try bench.run(["app", "verify", "apps/MessengerPython.app"])
+        #expect(refused.code == 11)
+        #expect(refused.errors.contains("MessengerPythonService.appex") && refused.errors.contains("service.py"))
+    }
+
     @Test("LAUNCH-6: a process is told whether its app has a device token, from an earlier process too")
     func registered() throws {
         let bench = try BenchProgram()

@@ -37,7 +37,8 @@ enum AppCommand {
         for missing in needs.missing.dropLast() { Output.complain("\(path): \(missing)") }
         if let last = needs.missing.last { throw CommandFailure(.invalidFile, "\(path): \(last)") }
         for finding in findings { print("\(path): \(finding.rule.text): \(finding.finding); \(finding.remedy)") }
-        print("\(path): good: \(bundle.identifier), background modes: \(modes.isEmpty ? "none" : modes)")
+        let service = bundle.serviceExtension.map { ", service extension: \($0.identifier)" } ?? ""
+        print("\(path): good: \(bundle.identifier), background modes: \(modes.isEmpty ? "none" : modes)\(service)")
         return findings.isEmpty || !arguments.has("--strict") ? .done : .expectationFailed
     }
 
