@@ -11,7 +11,8 @@ import WakeModel
 /// - ``EventKind/serviceExtensionEnded``, the answer to ``PushCommand/runExtension(_:_:_:)``: `local` is the number of the push, the
 ///   push of the event has the changed notification and the memory that was taken; `failed` without an answer.
 ///
-/// The backend is `simulated`.
+/// The backend is `simulated` or `apns`; beside either, `processes` runs the service extensions of real apps, and takes no command
+/// that is not about one of these.
 package protocol PushPort: SourcePort {
     /// Carries out a command of the router.
     func perform(_ command: PushCommand, at now: Instant)

@@ -3,8 +3,8 @@ import WakeModel
 import WakePorts
 import WakeSystem
 
-/// Pushes of true providers: an endpoint on this machine that speaks APNs' HTTP/2 over TLS. Service extensions are those that the
-/// scenario plays.
+/// Pushes of true providers: an endpoint on this machine that speaks APNs' HTTP/2 over TLS. The service extensions of scripted apps are
+/// played.
 package final class APNsPush: PushPort {
     package let backend = "apns"
     package var report: ((SourceReport) -> Void)? {

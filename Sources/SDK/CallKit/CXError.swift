@@ -16,7 +16,7 @@ public struct CXErrorCodeIncomingCallError: Error, Equatable, Sendable {
     public enum Code: Int, Sendable {
         /// None of the others.
         case unknown = 0
-        /// The app may not.
+        /// The app may not; never on this phone.
         case unentitled = 1
         /// There is such a call.
         case callUUIDAlreadyExists = 2
@@ -60,7 +60,7 @@ public struct CXErrorCodeRequestTransactionError: Error, Equatable, Sendable {
     public enum Code: Int, Sendable {
         /// None of the others.
         case unknown = 0
-        /// The app may not.
+        /// The app may not; never on this phone.
         case unentitled = 1
         /// No provider takes the action.
         case unknownCallProvider = 2
@@ -72,7 +72,7 @@ public struct CXErrorCodeRequestTransactionError: Error, Equatable, Sendable {
         case callUUIDAlreadyExists = 5
         /// The call is not in a state for it.
         case invalidAction = 6
-        /// There are as many groups of calls as may be.
+        /// There are as many groups of calls as may be; never on this phone.
         case maximumCallGroupsReached = 7
     }
 
