@@ -36,6 +36,17 @@ struct BundleLintTests {
         #expect(try findings([:], program: "#!/usr/bin/python3\nsend(type=\"central.create\")\n") == [.btp5])
     }
 
+    @Test("BGT-1: who asks the scheduler over the wire must list identifiers; who only fetches need not")
+    func tasks() throws {
+        #expect(try findings([:], program: "send(type=\"backgroundTask.submit\")") == [.bgt1])
+        #expect(try findings([:], program: "send(type=\"backgroundTask.setFetchInterval\")") == [])
+        let listed: [String: Any] = [
+            "BGTaskSchedulerPermittedIdentifiers": ["com.example.refresh"], "UIBackgroundModes": ["fetch"],
+        ]
+        #expect(try findings(listed, program: "send(type=\"backgroundTask.submit\")") == [])
+        #expect(try findings(listed, program: "send(type=\"backgroundTask.setFetchInterval\")") == [.fetch6])
+    }
+
     @Test("MODE-2: a mode without its framework is found")
     func mode() throws {
         let modes = ["UIBackgroundModes": ["location", "audio"]]

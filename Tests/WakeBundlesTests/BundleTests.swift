@@ -81,6 +81,23 @@ struct AppBundleTests {
         #expect(error?.key == key)
     }
 
+    @Test("BGT-1, FETCH-6: permitted identifiers of tasks are read; no list is not the same as an empty one")
+    func taskIdentifiers() throws {
+        let key = "BGTaskSchedulerPermittedIdentifiers"
+        for permitted in [["com.example.refresh", "com.example.clean"], [], nil] as [[String]?] {
+            let folder = try Folder()
+            let names = NameTable()
+            let manifest = try AppBundle.read(try folder.bundle(plist: try plist(changed(key, permitted)))).manifest(
+                names
+            )
+            #expect(manifest.taskIdentifiers?.map(names.text) == permitted)
+        }
+        let wrong = try Folder()
+        let path = try wrong.bundle(plist: try plist(changed(key, "com.example.refresh")))
+        let error = #expect(throws: BundleError.self) { try AppBundle.read(path) }
+        #expect(error?.key == key)
+    }
+
     @Test("BTC-8: a bundle declares AccessorySetupKit for Bluetooth, and anything but an array of texts is an error")
     func accessorySetup() throws {
         let key = "NSAccessorySetupKitSupports"

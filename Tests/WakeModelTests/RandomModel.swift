@@ -182,8 +182,8 @@ extension SeededGenerator {
 
     mutating func backgroundTaskRequest() -> BackgroundTaskRequest {
         let clock = PhoneClock(epoch: signed(), zone: signed())
-        return switch below(7) {
-        case 0: .register(name())
+        return switch below(8) {
+        case 0: .register(name(), answer: optional { $0.number() })
         case 1:
             .submit(
                 BackgroundTaskSubmission(
@@ -194,12 +194,14 @@ extension SeededGenerator {
                     needsNetwork: flag(),
                     isOfExtension: flag()
                 ),
-                clock: clock
+                clock: clock,
+                answer: optional { $0.number() }
             )
         case 2: .cancel(name())
         case 3: .cancelAll
         case 4: .complete(number(), success: flag())
         case 5: .setFetchInterval(optional { $0.span() }, clock: clock)
+        case 6: .list(answer: number())
         default: .fetched(number(), any(), downloaded: optional { $0.flag() })
         }
     }

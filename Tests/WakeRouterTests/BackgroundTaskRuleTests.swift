@@ -240,6 +240,37 @@ struct BackgroundTaskRuleTests {
         #expect(phone.router.tasks(of: app, at: phone.now).isEmpty)
     }
 
+    @Test("BGT-1, BGT-2: an app that waits for an answer hears what became of what it asked, and what is pending")
+    func answers() {
+        var phone = Phone()
+        let app = phone.install([.fetch, .processing], taskIdentifiers: [Self.refresh, Self.clean])
+        phone.user(.launch, app)
+        phone.request(app, .backgroundTask(.register(Self.third, answer: 1)))
+        phone.request(app, .backgroundTask(.register(Self.refresh, answer: 2)))
+        phone.report(app, .launched)
+        for (identifier, answer) in [(Self.refresh, 3), (Self.clean, 4), (Self.third, 5)] as [(NameID, UInt64)] {
+            let submission = BackgroundTaskSubmission(identifier: identifier, isProcessing: false)
+            phone.request(app, .backgroundTask(.submit(submission, clock: Self.clock, answer: answer)))
+        }
+        phone.request(app, .backgroundTask(.list(answer: 6)))
+        let refresh = BackgroundTaskSubmission(identifier: Self.refresh, isProcessing: false)
+        #expect(
+            phone.taskAnswers == [
+                1: .decided(.taskNotPermitted), 2: .decided(nil), 3: .decided(nil), 4: .decided(.tooManyTaskRequests),
+                5: .decided(.taskNotPermitted), 6: .pending([refresh]),
+            ]
+        )
+    }
+
+    @Test("BGT-3: an app that is ended for a launch handler gets no answer")
+    func noAnswer() {
+        var phone = Phone()
+        let app = phone.scheduling()
+        phone.request(app, .backgroundTask(.register(Self.refresh, answer: 1)))
+        #expect(phone.exits.count == 1)
+        #expect(phone.taskAnswers.isEmpty)
+    }
+
     @Test("BGT-3: a launch handler after the launch ends the app, and a second one for an identifier")
     func handlers() {
         var phone = Phone()
@@ -554,7 +585,7 @@ extension Phone {
 
     /// The times at which expiration handlers were called, by their tasks.
     fileprivate var expirations: [UInt32] {
-        actions.compactMap { if case .tell(_, .taskExpiration(let number)) = $0 { number } else { nil } }
+        actions.compactMap { if case .tell(_, .taskExpiration(let number, _)) = $0 { number } else { nil } }
     }
 
     /// A suspended app that fetches.
@@ -573,6 +604,13 @@ extension Phone {
         phone.leave(app)
         if deeds.isEmpty { phone.forget() }
         return (phone, app)
+    }
+
+    /// What apps were told that waited for the scheduler, by their numbers.
+    fileprivate var taskAnswers: [UInt64: TaskAnswer] {
+        var answers: [UInt64: TaskAnswer] = [:]
+        for case .tell(_, .taskAnswer(let number, let answer)) in actions { answers[number] = answer }
+        return answers
     }
 
     /// An app in the foreground that may use the scheduler.

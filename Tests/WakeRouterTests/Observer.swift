@@ -605,7 +605,7 @@ struct Observer {
                 fail("a manager that is not there hears of its state")
             }
         case .command(.bluetooth), .alert, .did, .command(.location), .tell(_, .locationAuthorization): break
-        case .tell(let app, .taskExpiration(let number)):
+        case .tell(let app, .taskExpiration(let number, _)):
             if !runs(Int(app.number)) || apps[Int(app.number)].owes[number] == nil {
                 fail("BGT-8: what expires does not run")
             }
@@ -615,7 +615,7 @@ struct Observer {
                 endUpdates(of: event.manager, Int(app.number))
             }
         case .command(.audio(let command)): observe(command)
-        case .tell(let app, .audioAnswer):
+        case .tell(let app, .audioAnswer), .tell(let app, .taskAnswer):
             if !apps[Int(app.number)].alive { fail("an app without process is answered") }
         case .command(.accessory(let command)): accessories.observe(command, fail: &violation)
         case .command(.voip(let command)): observe(command)

@@ -28,7 +28,9 @@ extension RandomWorld {
             hear(.request(AppID(UInt32(index)), .backgroundTask(.setFetchInterval(.zero, clock: Self.clock))))
         }
         for _ in 0..<3 where chance.once(in: 2) {
-            hear(.request(AppID(UInt32(index)), .backgroundTask(.submit(anySubmission(), clock: Self.clock))))
+            hear(
+                .request(AppID(UInt32(index)), .backgroundTask(.submit(anySubmission(), clock: Self.clock, answer: 1)))
+            )
         }
     }
 
@@ -41,14 +43,14 @@ extension RandomWorld {
                 : .backgroundTask(.complete(task.number, success: chance.once(in: 2)))
         }
         switch chance.below(40) {
-        case 0: return .backgroundTask(.register(anyIdentifier()))
+        case 0: return .backgroundTask(.register(anyIdentifier(), answer: 2))
         case 1...3: return .backgroundTask(.cancel(anyIdentifier()))
         case 4: return .backgroundTask(.cancelAll)
         case 5: return .backgroundTask(.complete(UInt32(chance.below(1_000)), success: true))
         case 6...10:
             let intervals: [Instant.Span?] = [nil, .zero, .seconds(2), .seconds(600)]
             return .backgroundTask(.setFetchInterval(chance.pick(intervals), clock: Self.clock))
-        default: return .backgroundTask(.submit(anySubmission(), clock: Self.clock))
+        default: return .backgroundTask(.submit(anySubmission(), clock: Self.clock, answer: 1))
         }
     }
 

@@ -34,7 +34,7 @@ extension BackgroundTaskArea {
 
     /// Who answers at all answers when its time is over.
     static func told(_ notice: AppNotice, to app: AppID, in host: ScriptedAppHost, at now: Instant) {
-        guard case .taskExpiration(let number) = notice, host.apps[app]?.script.tasks?.answersAfter != nil else {
+        guard case .taskExpiration(let number, _) = notice, host.apps[app]?.script.tasks?.answersAfter != nil else {
             return
         }
         host.request(.backgroundTask(.complete(number, success: false)), from: app)

@@ -295,8 +295,10 @@ package enum AppNotice: Hashable, Sendable {
     case audioAnswer(request: UInt32, AudioAnswer)
     /// The app has its device token, for VoIP pushes or for all others.
     case deviceToken(forCalls: Bool)
-    /// The time of a task is nearly over: its expiration handler is to run (BGT-8).
-    case taskExpiration(UInt32)
+    /// The time of a task is nearly over: its expiration handler is to run (BGT-8). The number of the task, and its identifier.
+    case taskExpiration(UInt32, NameID)
+    /// What the scheduler says to an app that waits for it, under the app's own number.
+    case taskAnswer(UInt64, TaskAnswer)
 }
 
 /// What an app reads of an event. The router never looks at it.

@@ -102,6 +102,7 @@ extension ProcessAppHost {
         case .notification(let request): heard(request, from: app)
         case .transfer(let manager, let request): heard(request, manager: manager, from: app)
         case .push(let request): heard(request, from: app)
+        case .backgroundTask(let request): heard(request, from: app)
         case .hello, .launched, .acknowledge, .done, .beginTask, .endTask, .timeRemaining, .drew, .signpost: break
         }
     }
@@ -112,7 +113,7 @@ extension WireDeliveryBody {
     /// before or after its launch, by chance.
     var waitsForLaunch: Bool {
         switch self {
-        case .location, .voip, .notification, .transfer, .push: true
+        case .location, .voip, .notification, .transfer, .push, .backgroundTask: true
         default: false
         }
     }

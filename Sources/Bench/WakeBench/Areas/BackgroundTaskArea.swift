@@ -17,8 +17,6 @@ final class BackgroundTaskArea: Area {
         manifest.taskIdentifiers = permitted.map(names.intern)
     }
 
-    static func told(_ delivery: AppDelivery, to app: AppID, through host: ProcessAppHost) -> ToldEvent? { nil }
-
     func act(_ verb: Verb, _ origin: NameID, in run: Run, at now: Instant) {
         switch verb {
         case .simulateTask(let apps, let identifier, let lever):

@@ -44,6 +44,8 @@ package enum AppMessage: Equatable, Sendable {
     case transfer(manager: UInt32, WireTransferRequest)
     /// A request about pushes.
     case push(WirePushRequest)
+    /// A request about background tasks and fetch.
+    case backgroundTask(WireBackgroundTaskRequest)
 }
 
 extension AppMessage {
@@ -59,6 +61,7 @@ extension AppMessage {
             + WireNotificationRequest.blanks.map { .notification($0) }
             + WireTransferRequest.blanks.map { .transfer(manager: 0, $0) }
             + WirePushRequest.blanks.map { .push($0) }
+            + WireBackgroundTaskRequest.blanks.map { .backgroundTask($0) }
     }
 
     /// The word of a request to an area; empty for what is none.
@@ -74,6 +77,7 @@ extension AppMessage {
         case .notification(let request): request.word
         case .transfer(_, let request): request.word
         case .push(let request): request.word
+        case .backgroundTask(let request): request.word
         case .hello, .launched, .acknowledge, .done, .beginTask, .endTask, .timeRemaining, .drew, .signpost: ""
         }
     }
@@ -102,6 +106,7 @@ extension AppMessage {
         case .transfer(let manager, let request):
             self = try .transfer(manager: coder.field("manager", manager, .whole), coder.coded(request))
         case .push(let request): self = try .push(coder.coded(request))
+        case .backgroundTask(let request): self = try .backgroundTask(coder.coded(request))
         case .hello, .launched, .acknowledge, .done, .beginTask, .endTask, .timeRemaining, .drew, .signpost: break
         }
     }
@@ -166,12 +171,15 @@ package struct WireReply: Equatable, Sendable {
     package var audio: WireAudioStatus?
     /// The accessories that the app may see, at most ``WireLimits/accessories``.
     package var accessories: [Accessory]?
-    /// Whether a VoIP socket is watched, a keep-alive handler will be called, or the app has a device token.
+    /// Whether a VoIP socket is watched, a keep-alive handler will be called, the app has a device token, a launch handler is
+    /// registered, or Background App Refresh is on.
     package var granted: Bool?
     /// Notifications of the app, as many as a packet holds.
     package var notifications: WireNotifications?
     /// The tasks of a session that was made again, at most ``WireLimits/transfersListed``.
     package var transfers: [WireTransferTask]?
+    /// The requests of background tasks that are pending, at most ``WireLimits/tasksListed``.
+    package var tasks: [WireTaskSubmission]?
 
     /// An answer; without arguments it only says that the request was heard.
     package init(
@@ -185,7 +193,8 @@ package struct WireReply: Equatable, Sendable {
         granted: Bool? = nil,
         audio: WireAudioStatus? = nil,
         notifications: WireNotifications? = nil,
-        transfers: [WireTransferTask]? = nil
+        transfers: [WireTransferTask]? = nil,
+        tasks: [WireTaskSubmission]? = nil
     ) {
         self.failure = failure
         self.seconds = seconds
@@ -198,6 +207,7 @@ package struct WireReply: Equatable, Sendable {
         self.granted = granted
         self.notifications = notifications
         self.transfers = transfers
+        self.tasks = tasks
     }
 }
 
@@ -216,6 +226,7 @@ extension WireReply: Coded {
         try coder.field("accessories", of: &accessories, .list())
         try coder.field("notifications", of: &notifications, .object)
         try coder.field("transfers", of: &transfers, .list())
+        try coder.field("tasks", of: &tasks, .list(atMost: WireLimits.tasksListed))
     }
 }
 
@@ -241,6 +252,8 @@ package enum WireDeliveryBody: Equatable, Sendable {
     case transfer(WireTransferEvent)
     /// A push came, or the app's device token.
     case push(WirePushEvent)
+    /// A background task or a fetch is to run, or its time is nearly over.
+    case backgroundTask(WireBackgroundTaskEvent)
     /// A channel of the manager has something to read, or its end; the app finds it on the channel's own socket.
     case channelData
 }
@@ -257,6 +270,7 @@ extension WireDeliveryBody: CodedByWord {
         blanks += WireNotificationEvent.blanks.map { .notification($0) }
         blanks += WireTransferEvent.blanks.map { .transfer($0) }
         blanks += WirePushEvent.blanks.map { .push($0) }
+        blanks += WireBackgroundTaskEvent.blanks.map { .backgroundTask($0) }
         return table(blanks)
     }()
 
@@ -272,6 +286,7 @@ extension WireDeliveryBody: CodedByWord {
         case .notification(let event): event.word
         case .transfer(let event): event.word
         case .push(let event): event.word
+        case .backgroundTask(let event): event.word
         case .channelData: "channel.data"
         }
     }
@@ -289,6 +304,7 @@ extension WireDeliveryBody: CodedByWord {
         case .notification(let event): self = try .notification(coder.coded(event))
         case .transfer(let event): self = try .transfer(coder.coded(event))
         case .push(let event): self = try .push(coder.coded(event))
+        case .backgroundTask(let event): self = try .backgroundTask(coder.coded(event))
         case .channelData: break
         }
     }
@@ -304,6 +320,7 @@ extension WireDeliveryBody {
             case .notification: .notification
             case .transfer: .transfer
             case .push: .push
+            case .backgroundTask: .task
             case .accessory: .accessory
             default: .bluetooth
             }

@@ -40,13 +40,16 @@ package struct BackgroundTaskSubmission: Hashable, Codable, Sendable {
 }
 
 /// What an app asks of the system's scheduler. The clock is the phone's at that moment: of it the scheduler learns the times of day.
+/// `answer` is the number of the app's own under which it waits for a ``TaskAnswer``; nil where it does not wait.
 package enum BackgroundTaskRequest: Hashable, Codable, Sendable {
     /// A launch handler for an identifier (BGT-3).
-    case register(NameID)
+    case register(NameID, answer: UInt64? = nil)
     /// In place of one with the same identifier (BGT-2).
-    case submit(BackgroundTaskSubmission, clock: PhoneClock)
+    case submit(BackgroundTaskSubmission, clock: PhoneClock, answer: UInt64? = nil)
     case cancel(NameID)
     case cancelAll
+    /// What is pending (BGT-2).
+    case list(answer: UInt64)
     /// setTaskCompleted: the number is that of the event that handed the task over (BGT-8).
     case complete(UInt32, success: Bool)
     /// setMinimumBackgroundFetchInterval; nil for never (FETCH-1).
@@ -54,6 +57,14 @@ package enum BackgroundTaskRequest: Hashable, Codable, Sendable {
     /// The completion handler of a fetch. `downloaded`: whether anything came over the network for it; nil where nobody looked
     /// (FETCH-3).
     case fetched(UInt32, FetchResult, downloaded: Bool?)
+}
+
+/// What an app hears that waits for an answer of the scheduler.
+package enum TaskAnswer: Hashable, Sendable {
+    /// The handler is registered, or the request is pending; or why it is not.
+    case decided(RequestFault?)
+    /// The requests that are pending, in the order in which the app submitted them.
+    case pending([BackgroundTaskSubmission])
 }
 
 /// How strongly a developer's lever has a task run (BGT-12).

@@ -4,12 +4,13 @@ import WakeModel
 extension Router {
     mutating func backgroundTask(_ request: BackgroundTaskRequest, from app: AppID) {
         switch request {
-        case .register(let identifier): registerHandler(identifier, of: app)
-        case .submit(let submission, let clock):
+        case .register(let identifier, let answer): say(registerHandler(identifier, of: app), answer, to: app)
+        case .submit(let submission, let clock, let answer):
             areas.backgroundTask.clock = clock
-            submit(submission, of: app)
+            say(submit(submission, of: app), answer, to: app)
         case .cancel(let identifier): cancelTasks(of: app) { $0.identifier == identifier && $0.kind != .fetch }
         case .cancelAll: cancelTasks(of: app) { $0.kind != .fetch }
+        case .list(let answer): act(.tell(app, .taskAnswer(answer, .pending(pendingTasks(of: app)))))
         case .complete(let number, _): completed(number, of: app)
         case .setFetchInterval(let interval, let clock):
             areas.backgroundTask.clock = clock
@@ -19,17 +20,41 @@ extension Router {
         }
     }
 
+    /// Tells an app that waits for it what became of what it asked.
+    private mutating func say(_ fault: RequestFault?, _ answer: UInt64?, to app: AppID) {
+        if let fault { act(.refused(app, fault)) }
+        // Who is ended for what he asked hears no more.
+        if let answer, apps[app].hasProcess { act(.tell(app, .taskAnswer(answer, .decided(fault)))) }
+    }
+
+    private func pendingTasks(of app: AppID) -> [BackgroundTaskSubmission] {
+        areas.backgroundTask.apps[app].pending.filter { $0.kind != .fetch }.map { item in
+            BackgroundTaskSubmission(
+                identifier: item.identifier,
+                isProcessing: item.kind == .processing,
+                begins: item.begins == .zero ? nil : item.begins,
+                needsPower: item.needsPower,
+                needsNetwork: item.needsNetwork
+            )
+        }
+    }
+
     // MARK: Launch handlers
 
     /// A handler is registered while the app launches, and once in a process (BGT-3).
-    private mutating func registerHandler(_ identifier: NameID, of app: AppID) {
-        guard profile.areas.backgroundTask.hasTasks else { return act(.refused(app, .tasksUnavailable)) }
-        guard permits(identifier, of: app) else { return act(.refused(app, .taskNotPermitted)) }
-        guard apps[app].isLaunching else { return endForHandler(.endedForLateHandler, app) }
-        guard !areas.backgroundTask.apps[app].handlers.contains(identifier) else {
-            return endForHandler(.endedForSecondHandler, app)
+    ///
+    /// - Returns: why it is not registered.
+    private mutating func registerHandler(_ identifier: NameID, of app: AppID) -> RequestFault? {
+        guard profile.areas.backgroundTask.hasTasks else { return .tasksUnavailable }
+        guard permits(identifier, of: app) else { return .taskNotPermitted }
+        if !apps[app].isLaunching {
+            endForHandler(.endedForLateHandler, app)
+        } else if areas.backgroundTask.apps[app].handlers.contains(identifier) {
+            endForHandler(.endedForSecondHandler, app)
+        } else {
+            areas.backgroundTask.apps[app].handlers.insertInOrder(identifier)
         }
-        areas.backgroundTask.apps[app].handlers.insertInOrder(identifier)
+        return nil
     }
 
     /// The framework raises an exception.
@@ -44,7 +69,8 @@ extension Router {
 
     // MARK: Requests
 
-    private mutating func submit(_ submission: BackgroundTaskSubmission, of app: AppID) {
+    /// - Returns: why it is not pending.
+    private mutating func submit(_ submission: BackgroundTaskSubmission, of app: AppID) -> RequestFault? {
         let identifier = submission.identifier
         if let fault = fault(of: submission, by: app) {
             switch fault {
@@ -54,7 +80,7 @@ extension Router {
                 act(.did(app, .refusedWithoutRefresh, subject: identifier))
             default: break
             }
-            return act(.refused(app, fault))
+            return fault
         }
         let state = apps[app].state
         let item = BackgroundTaskRecord.Item(
@@ -76,6 +102,7 @@ extension Router {
         areas.backgroundTask.apps[app].pending.append(item)
         areas.backgroundTask.apps[app].known.append(item)
         planTasks(of: app)
+        return nil
     }
 
     /// Why a request is refused, as BGTaskScheduler's error has it (PWR-3, BGT-1, BGT-2); nil when it is not.

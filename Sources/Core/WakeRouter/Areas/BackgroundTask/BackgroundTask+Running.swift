@@ -160,7 +160,9 @@ extension Router {
             areas.backgroundTask.apps[app].running[place].isExpired = true
             act(.did(app, .expiredTaskRequest, subject: run.item.identifier, event))
             // A lever's event tells the app itself.
-            if event == .none, apps[app].state != .suspended { act(.tell(app, .taskExpiration(run.number))) }
+            if event == .none, apps[app].state != .suspended {
+                act(.tell(app, .taskExpiration(run.number, run.item.identifier)))
+            }
         }
     }
 
