@@ -109,6 +109,7 @@ let package = Package(
         .library(name: "UserNotifications", targets: ["UserNotifications"]),
         .library(name: "PushKit", targets: ["PushKit"]),
         .library(name: "CallKit", targets: ["CallKit"]),
+        .library(name: "BackgroundTasks", targets: ["BackgroundTasks"]),
         .library(name: "os", targets: ["os"]),
         .library(name: "OSLog", targets: ["OSLog"]),
         .library(name: "WakebenchTesting", targets: ["WakebenchTesting"]),
@@ -137,6 +138,7 @@ let package = Package(
         clang("CUserNotifications"),
         clang("CPushKit"),
         clang("CCallKit"),
+        clang("CBackgroundTasks"),
         clang("COS"),
         // Goes into programs of any kind, so nothing of Swift may come with it: the link adds that to all products.
         .target(
@@ -291,6 +293,7 @@ let package = Package(
         ),
         room("PushKit", on: "SDK", uses: ["CPushKit", "WakeClient", "WakeFoundation", "WakeWire"]),
         room("CallKit", on: "SDK", uses: ["CCallKit", "WakeClient", "WakeFoundation"]),
+        room("BackgroundTasks", on: "SDK", uses: ["CBackgroundTasks", "WakeClient", "WakeFoundation", "WakeWire"]),
         room("os", on: "SDK", uses: ["COS", "WakeClient", "WakeFoundation", "WakeWire"]),
         room("OSLog", on: "SDK", uses: ["os"]),
         room("WakebenchTesting", on: "SDK"),
@@ -341,6 +344,7 @@ let package = Package(
             exclude: ["Info.plist"],
             settings: phone
         ),
+        program("FeedReader", on: "Examples", uses: ["BackgroundTasks", "UIKit"], exclude: ["Info.plist"]),
         program("AccessoryLogger", on: "Examples", uses: ["UIKit", "ExternalAccessory"], exclude: ["Info.plist"]),
 
         // Benchmarks
@@ -483,7 +487,7 @@ let package = Package(
         tests(
             "WakeBenchTests",
             uses: [
-                "AccessoryApp", "AccessoryLogger", "CallApp", "ChildProcess", "Fences", "HoppingApp", "LocationApp",
+                "AccessoryApp", "AccessoryLogger", "CallApp", "ChildProcess", "FeedReader", "Fences", "HoppingApp", "LocationApp",
                 "Logger",
                 "MemoApp",
                 "Messenger", "MessengerService",
@@ -505,7 +509,7 @@ let package = Package(
                 "WakeClient",
                 "WakeModel", "WakeWire",
                 "UIKit", "AVFAudio", "AVFoundation", "CoreBluetooth", "CoreLocation", "ExternalAccessory", "os",
-                "OSLog", "UserNotifications", "PushKit", "CallKit",
+                "OSLog", "UserNotifications", "PushKit", "CallKit", "BackgroundTasks", "FeedReader",
             ]
         ),
         tests("WakebenchTestingTests", uses: ["WakeModel", "WakebenchTesting", "wakebench"]),

@@ -162,6 +162,11 @@ enum FloorPlan {
             foundation: true
         ),
         Room(name: "CallKit", floor: "SDK", imports: ["CCallKit", "WakeClient", "WakeFoundation"], foundation: true),
+            name: "BackgroundTasks",
+            floor: "SDK",
+            imports: ["CBackgroundTasks", "WakeClient", "WakeFoundation", "WakeWire"],
+            foundation: true
+        ),
         Room(
             name: "os",
             floor: "SDK",
@@ -176,7 +181,7 @@ enum FloorPlan {
     /// The Clang halves of the SDK's modules.
     static let halves: Set<String> = [
         "CUIKit", "CCoreBluetooth", "CCoreLocation", "CAVFAudio", "CAVFoundation", "CExternalAccessory",
-        "CUserNotifications", "CPushKit", "CCallKit", "COS",
+        "CUserNotifications", "CPushKit", "CCallKit", "CBackgroundTasks", "COS",
     ]
 
     /// Libraries of the system.

@@ -118,7 +118,7 @@ struct CatalogueTests {
     func catalogues() throws {
         for module in [
             "UIKit", "CoreBluetooth", "CoreLocation", "AVFAudio", "ExternalAccessory", "UserNotifications", "PushKit",
-            "CallKit",
+            "CallKit", "BackgroundTasks",
         ] {
             let pages = try Self.pages().filter { $0.path.contains("/\(module)/\(module).docc/") }
             #expect(pages.contains { $0.lastPathComponent == "\(module).md" }, "\(module)")

@@ -33,7 +33,7 @@ struct OutsidePackage {
         let modules = [
             "UIKit", "CoreBluetooth", "CoreLocation", "AVFoundation", "ExternalAccessory", "UserNotifications",
             "PushKit",
-            "CallKit", "os", "OSLog",
+            "CallKit", "BackgroundTasks", "os", "OSLog",
         ]
         let products = modules.map { #".product(name: "\#($0)", package: "wakebench")"# }.joined(separator: ", ")
         let bench = ["WakebenchTesting", "wakebench", "WakebenchTime"].map {

@@ -119,7 +119,18 @@ struct SceneTests {
         _ = try end.end()
     }
 
-    @Test("What the bench does not decide is said once: background fetch, the battery, other apps")
+    @Test("FETCH-1, FETCH-2: the app asks for fetches, is told of each, and its first answer is heard")
+    func fetch() throws {
+        let end = try SceneAppEnd(scenes: false, state: .background, arguments: ["fetches"])
+        #expect(end.start.contains(.backgroundTask(.setFetchInterval(600))))
+        #expect(end.start.contains(.backgroundTask(.setFetchInterval(nil))))
+        end.app.bench.deliver(1, manager: 0, .backgroundTask(.fetch(number: 7)))
+        let answers = try end.app.bench.untilAcknowledged(1)
+        #expect(answers == [.backgroundTask(.fetched(number: 7, result: .newData))])
+        #expect(try end.end().lines.last == "performFetch")
+    }
+
+    @Test("What the bench does not decide is said once: the battery, other apps")
     func notDecided() throws {
         let end = try SceneAppEnd(scenes: false, state: .inactive)
         try end.tell((.didBecomeActive, .active))
@@ -128,8 +139,6 @@ struct SceneTests {
         #expect(done.lines.contains("battery -1.0 unknown"))
         #expect(
             done.errors == [
-                "wakebench: UIApplication.setMinimumBackgroundFetchInterval: the bench decides no background fetch, "
-                    + "performFetchWithCompletionHandler is never called",
                 "wakebench: UIDevice.isBatteryMonitoringEnabled: the phone has no battery, its level is -1, "
                     + "its state unknown",
                 "wakebench: UIApplication.open: the phone has no other app, nothing is opened",

@@ -1,3 +1,4 @@
+import BackgroundTasks
 import CoreBluetooth
 import CoreLocation
 import ExternalAccessory
@@ -106,5 +107,40 @@ struct WithoutBenchTests {
             unsafe setenv("WAKEBENCH_REQUIRED", "1", 1)
             _ = CBCentralManager(delegate: nil, queue: nil)
         }
+    }
+
+    @Test("Its task scheduler is unavailable: no handler is registered, no request taken, none pending")
+    func tasks() async {
+        let scheduler = BGTaskScheduler.shared
+        #expect(!scheduler.register(forTaskWithIdentifier: "com.example.refresh", using: nil) { _ in })
+        let error = #expect(throws: BGTaskScheduler.Error.self) {
+            try scheduler.submit(BGAppRefreshTaskRequest(identifier: "com.example.refresh"))
+        }
+        #expect(error?.code == .unavailable)
+        let impossible = #expect(throws: BGTaskScheduler.Error.self) {
+            try scheduler.submit(BGAppRefreshTaskRequest(identifier: ""))
+        }
+        #expect(impossible?.code == .notPermitted)
+        #expect(await scheduler.pendingTaskRequests().isEmpty)
+    }
+
+    @Test("BGT-3: a second launch handler for an identifier ends the app")
+    func secondHandler() async {
+        await #expect(processExitsWith: .failure) {
+            for _ in 0..<2 {
+                BGTaskScheduler.shared.register(forTaskWithIdentifier: "com.example.refresh", using: nil) { _ in }
+            }
+        }
+    }
+
+    @Test("A copy of a task request asks for the same")
+    func taskRequests() throws {
+        let request = BGProcessingTaskRequest(identifier: "com.example.clean")
+        request.earliestBeginDate = Date(timeIntervalSince1970: 1_767_226_500)
+        request.requiresExternalPower = true
+        let copy = try #require(request.copy() as? BGProcessingTaskRequest)
+        #expect(copy !== request && copy.identifier == "com.example.clean")
+        #expect(copy.earliestBeginDate == request.earliestBeginDate)
+        #expect(copy.requiresExternalPower && !copy.requiresNetworkConnectivity)
     }
 }

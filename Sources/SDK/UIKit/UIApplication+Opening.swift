@@ -75,14 +75,4 @@ extension UIApplication {
 
     /// Whether another app can open the URL: there is none.
     public func canOpenURL(_ url: URL) -> Bool { false }
-
-    /// Asks to be woken for a fetch now and then; the bench wakes nobody for that, which is said once on stderr.
-    public func setMinimumBackgroundFetchInterval(_ minimumBackgroundFetchInterval: TimeInterval) {
-        if minimumBackgroundFetchInterval < UIApplication.backgroundFetchIntervalNever {
-            notDecided(
-                "UIApplication.setMinimumBackgroundFetchInterval: the bench decides no background fetch, "
-                    + "performFetchWithCompletionHandler is never called"
-            )
-        }
-    }
 }

@@ -31,9 +31,9 @@ open class UIApplication: UIResponder {
     /// Whether the phone stays lit; noted, nothing else.
     open var isIdleTimerDisabled = false
 
-    /// Whether the app may refresh itself in the background.
+    /// Whether the app may refresh itself in the background (PWR-3).
     open var backgroundRefreshStatus: UIBackgroundRefreshStatus {
-        .available
+        asksForRefreshStatus
     }
 
     /// Whether files under data protection can be read.
@@ -100,6 +100,7 @@ extension UIApplication {
         application.applicationState = State(welcome.state)
         application.hearOfLocalNotifications()
         application.hearOfPushes()
+        application.hearOfBackgroundFetch()
         application.launch(delegate: type, options: launchOptions(welcome))
         DispatchQueue.main.async {
             BenchClient.shared.send(.launched)

@@ -62,7 +62,7 @@ public protocol UIApplicationDelegate: NSObjectProtocol {
         _ application: UIApplication,
         didReceiveRemoteNotification userInfo: [AnyHashable: Any]
     ) async -> UIBackgroundFetchResult
-    /// The app is to fetch what is new; never on this phone, whose bench decides no background fetch.
+    /// The app is to fetch what is new, and to call the handler in time (FETCH-1, FETCH-2).
     func application(
         _ application: UIApplication,
         performFetchWithCompletionHandler completionHandler: @escaping (UIBackgroundFetchResult) -> Void

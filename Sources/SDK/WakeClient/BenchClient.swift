@@ -369,6 +369,8 @@ package final class BenchClient: Sendable {
         case .voip: [Self.calls]
         case .notification: [Self.notifications]
         case .push(let event): event.isForCalls ? callReceivers : [Self.pushes]
+        case .backgroundTask(let event):
+            BackgroundTaskHandlers.manager(for: event).map { receivers(of: $0) } ?? []
         default: receivers(of: delivery.manager)
         }
     }

@@ -61,6 +61,7 @@ struct WithoutBench {
         case .location(_, .create):
             WireReply(location: WireLocationStatus(authorization: .restricted, largestRadius: 0))
         case .beginTask: WireReply(granted: true)
+        case .backgroundTask(.register), .backgroundTask(.refreshStatus): WireReply(granted: false)
         case .timeRemaining, .accessory, .audio(_, .status): WireReply()
         default:
             WireReply(

@@ -15,9 +15,12 @@ final class AppDelegate: UIResponder, UIApplicationDelegate {
     ) -> Bool {
         say("didFinishLaunching scenes=\(application.connectedScenes.count)")
         for _ in 0..<2 {
-            application.setMinimumBackgroundFetchInterval(UIApplication.backgroundFetchIntervalMinimum)
             UIDevice.current.isBatteryMonitoringEnabled = true
             application.open(URL(string: "https://example.com")!) { say("opened \($0)") }
+        }
+        if CommandLine.arguments.contains("fetches") {
+            application.setMinimumBackgroundFetchInterval(UIApplication.backgroundFetchIntervalNever)
+            application.setMinimumBackgroundFetchInterval(600)
         }
         if CommandLine.arguments.contains("signposts") { markSignposts() }
         if CommandLine.arguments.contains("activities") {
@@ -30,6 +33,15 @@ final class AppDelegate: UIResponder, UIApplicationDelegate {
         }
         say("battery \(UIDevice.current.batteryLevel) \(UIDevice.current.batteryState)")
         return true
+    }
+
+    func application(
+        _ application: UIApplication,
+        performFetchWithCompletionHandler completionHandler: @escaping (UIBackgroundFetchResult) -> Void
+    ) {
+        say("performFetch")
+        completionHandler(.newData)
+        completionHandler(.failed)
     }
 
     private func markSignposts() {
