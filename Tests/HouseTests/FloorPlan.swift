@@ -162,6 +162,7 @@ enum FloorPlan {
             foundation: true
         ),
         Room(name: "CallKit", floor: "SDK", imports: ["CCallKit", "WakeClient", "WakeFoundation"], foundation: true),
+        Room(
             name: "BackgroundTasks",
             floor: "SDK",
             imports: ["CBackgroundTasks", "WakeClient", "WakeFoundation", "WakeWire"],

@@ -43,8 +43,16 @@ final class BenchProgram {
         try Data(text.utf8).write(to: folder.appending(path: name))
     }
 
-    /// Makes a bundle around a script; `copy` is a script of Tests/Support, `text` one of the test's own.
-    func makeApp(_ name: String, _ identifier: String, copy: String? = nil, text: String = "") throws {
+    /// Makes a bundle around a script; `copy` is a script of Tests/Support, `text` one of the test's own, and `keys` are more of its
+    /// Info.plist.
+    func makeApp(
+        _ name: String,
+        _ identifier: String,
+        copy: String? = nil,
+        text: String = "",
+        modes: [String] = ["bluetooth-central"],
+        keys: String = ""
+    ) throws {
         let bundle = folder.appending(path: "apps/\(name).app")
         try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: true)
         let script = try copy.map { try Data(contentsOf: Self.repository.appending(path: "Tests/Support/\($0)")) }
@@ -56,8 +64,8 @@ final class BenchProgram {
             <plist version="1.0"><dict>
             <key>CFBundleIdentifier</key><string>\(identifier)</string>
             <key>CFBundleExecutable</key><string>program</string>
-            <key>UIBackgroundModes</key><array><string>bluetooth-central</string></array>
-            </dict></plist>
+            <key>UIBackgroundModes</key><array>\(modes.map { "<string>\($0)</string>" }.joined())</array>
+            \(keys)</dict></plist>
             """
         try Data(list.utf8).write(to: bundle.appending(path: "Info.plist"))
     }
