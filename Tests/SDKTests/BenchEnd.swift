@@ -223,7 +223,8 @@ final class AppProcess {
     /// Nothing of the process is left: a dead child that nobody asks for would keep the exit tests waiting for theirs.
     deinit {
         closeBench()
-        if !isReaped {
+        // One that could not be started has no number, and 0 is the whole group of the tests.
+        if !isReaped, pid > 0 {
             kill(pid, SIGKILL)
             waitpid(pid, nil, 0)
         }
