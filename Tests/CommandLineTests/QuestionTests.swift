@@ -40,6 +40,49 @@ struct QuestionTests {
         #expect(answer.output.hasPrefix("yes: region-entered desk: "))
     }
 
+    @Test(
+        "BGT-5: can-wake asks of a task about the request that is pending, and says where none is",
+        arguments: [true, false]
+    )
+    func task(isPending: Bool) throws {
+        let program = try Program()
+        defer { program.clean() }
+        try program.write(
+            "feed.yaml",
+            """
+            scenario: feed
+            settings: {task.spacing: 1s}
+            apps:
+              - scripted: com.acme.feed
+                name: feed
+                modes: [processing]
+                tasks: {permitted: [com.acme.clean]\(isPending ? ", submits: [{id: com.acme.clean, kind: processing, after: 1h}]" : "")}
+            steps:
+              - {at: 0, launch: feed}
+              - {at: 1s, submit: feed, request: {id: com.acme.clean, kind: processing}}
+              - {at: 1m, home: feed}
+              - {at: 2m, phone: display-off}
+              - {at: 20m, phone: charger-connected}
+
+            """
+        )
+        #expect(try program.run("run", "feed.yaml", "--out", "out", "-q").code == 0)
+        let answer = try program.run("can-wake", "feed", "processing-task", "--run", "out")
+        #expect(answer.code == 7)
+        if isPending {
+            #expect(
+                answer.output.hasPrefix("no: processing-task com.acme.clean: deny, BeforeBeginDate\n"),
+                "\(answer.output)"
+            )
+        } else {
+            #expect(
+                answer.output.hasPrefix("no: processing-task com.acme.clean: drop, NoRegistration\n"),
+                "\(answer.output)"
+            )
+            #expect(answer.output.contains("submit the task's request before it is to run"))
+        }
+    }
+
     @Test("can-wake changes nothing of the run")
     func changesNothing() throws {
         try afterForceQuit { program in

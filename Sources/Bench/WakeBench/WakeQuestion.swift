@@ -47,6 +47,8 @@ package struct WakeQuestion {
         let writer = DecisionLog(header: log.header, profile: profile, names: names.text)
         for event in events where event.kind == kind && (event.app == nil || event.app == app) {
             var (event, router) = (event, router)
+            // A task is handed over once: asked about is the next.
+            if let next = router.nextTry(after: event) { event = next }
             event.id = EventID(lastEvent + 1)
             event.parent = .none
             var output = RouterOutput()

@@ -189,13 +189,32 @@ extension Router {
 
     /// Puts an event in place for something that an app is to be run for.
     mutating func raise(_ item: BackgroundTaskRecord.Item, _ lever: TaskLever, of app: AppID, by parent: EventID) {
-        areas.backgroundTask.lastNumber &+= 1
-        let number = areas.backgroundTask.lastNumber
-        areas.backgroundTask.apps[app].arriving.append(.init(number: number, item: item, lever: lever))
+        let number = arrive(item, lever, app)
         raise(
             WakeEvent(kind: item.kind.event, local: number, subject: item.identifier, app: app, parent: parent),
             .none
         )
+    }
+
+    /// - Returns: the number of its event.
+    private mutating func arrive(_ item: BackgroundTaskRecord.Item, _ lever: TaskLever, _ app: AppID) -> UInt32 {
+        areas.backgroundTask.lastNumber &+= 1
+        let number = areas.backgroundTask.lastNumber
+        areas.backgroundTask.apps[app].arriving.append(.init(number: number, item: item, lever: lever))
+        return number
+    }
+
+    /// The event by which the scheduler would try again what an earlier event tried, whatever the time; for who asks what would become
+    /// of it. Nil where the app does not wait to be run for it.
+    package mutating func nextTry(after event: WakeEvent) -> WakeEvent? {
+        guard let app = event.app, isInstalled(app),
+            let item = areas.backgroundTask.apps[app].pending.first(where: {
+                $0.kind.event == event.kind && $0.identifier == event.subject
+            }), !areas.backgroundTask.apps[app].isUnderWay(item)
+        else { return nil }
+        var next = event
+        next.local = arrive(item, .none, app)
+        return next
     }
 
     /// It did not reach the app: the request stays, and is tried again when nothing stands in its way.
