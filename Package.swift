@@ -220,7 +220,11 @@ let package = Package(
         ),
 
         room("WakeNotification", on: "EventSources", uses: ["WakeModel", "WakePorts"]),
-        room("WakeBackgroundTransfer", on: "EventSources", uses: ["WakeModel", "WakePorts", "WakeDevices"]),
+        room(
+            "WakeBackgroundTransfer",
+            on: "EventSources",
+            uses: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeTransfers"]
+        ),
 
         room(
             "WakePush",

@@ -76,7 +76,7 @@ enum FloorPlan {
         Room(
             name: "WakeBackgroundTransfer",
             floor: "EventSources",
-            imports: ["WakeModel", "WakePorts", "WakeDevices"]
+            imports: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeTransfers"]
         ),
 
         Room(

@@ -1,10 +1,24 @@
 import WakeModel
 import WakePorts
+import WakeSystem
 import WakeWire
 
 extension TransferArea {
     static func told(_ delivery: AppDelivery, to app: AppID, through host: ProcessAppHost) -> ToldEvent? {
-        guard let event = host.translation.transferEvent(delivery) else { return nil }
+        guard var event = host.translation.transferEvent(delivery) else { return nil }
+        if case .finished(let task, let status, let headers, let sent, let received, let file) = event, !file.isEmpty {
+            do throws(SystemError) {
+                let place = try host.place(file, of: delivery.event.transfer, for: app)
+                event = .finished(
+                    task: task,
+                    status: status,
+                    headers: headers,
+                    sent: sent,
+                    received: received,
+                    file: place
+                )
+            } catch { event = .cannotPlace(task, error) }
+        }
         var told = ToldEvent(.transfer(event), of: delivery)
         if case .events = event { told.callback = "handleEventsForBackgroundURLSession" }
         return told
@@ -21,6 +35,13 @@ extension TransferArea {
     }
 }
 
+extension WireTransferEvent {
+    /// A download whose file the app cannot have: NSURLErrorCannotCreateFile.
+    fileprivate static func cannotPlace(_ task: UInt32, _ error: SystemError) -> WireTransferEvent {
+        .failed(task: task, code: -3_000, message: "cannot create file: \(error.reason)", reason: nil)
+    }
+}
+
 /// The transfers of real apps.
 extension ProcessAppHost {
     /// A request about transfers; the tasks of a session that is made again are told here, since the app waits for them.
@@ -30,7 +51,7 @@ extension ProcessAppHost {
         case .join(let id, let session):
             let identifier = translation.names.intern(session.identifier)
             let tasks = surroundings?.view.transferTasks(of: app, in: identifier) ?? []
-            let told = tasks.prefix(WireLimits.transfersListed).map { WireTransferTask($0.number, $0.order) }
+            let told = tasks.suffix(WireLimits.transfersListed).map { WireTransferTask($0.number, $0.order) }
             reply(id, WireReply(transfers: Array(told)), to: app)
             asked = .join(identifier, TransferConfiguration(session))
         case .invalidate(let cancels): asked = .invalidate(cancels: cancels)

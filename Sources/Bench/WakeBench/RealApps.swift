@@ -108,8 +108,8 @@ final class RealApps {
         return ProcessAppHost.Bundle(
             identifier: identifier,
             executable: executable,
-            home: Self.absolute(home),
-            log: Self.absolute(folder.path + "/" + RunFolder.log(of: identifier)),
+            home: RunFolder.absolute(home),
+            log: RunFolder.absolute(folder.path + "/" + RunFolder.log(of: identifier)),
             logLimit: logLimit
         )
     }
@@ -121,12 +121,6 @@ final class RealApps {
         guard bundles[position] != nil, let folder else { return }
         let other = try? programOfExtension(of: bundle, in: folder)
         host.replaceProgram(of: AppID(UInt32(position)), by: bundle.executable, extension: other)
-    }
-
-    private static func absolute(_ path: String) -> String {
-        guard !path.hasPrefix("/"), let current = unsafe getcwd(nil, 0) else { return path }
-        defer { unsafe free(current) }
-        return unsafe String(cString: current) + "/" + path
     }
 
     /// What every app finds in its environment: little of the bench's own, each WAKEBENCH_APP_NAME as NAME, and what

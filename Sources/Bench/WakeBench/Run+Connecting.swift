@@ -18,7 +18,7 @@ extension Run {
             notes += processes.notes
             if realTime { try measure(processes.host) }
         }
-        for area in areas.all { area.connect(to: self) }
+        for area in areas.all { try area.connect(to: self) }
         try hearMemoryStalls()
     }
 

@@ -119,6 +119,13 @@ package struct RunFolder: Sendable {
         return folder
     }
 
+    /// A path as any process can use it.
+    static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let current = unsafe getcwd(nil, 0) else { return path }
+        defer { unsafe free(current) }
+        return unsafe String(cString: current) + "/" + path
+    }
+
     /// Lets the link `latest` beside the folder point to it; a link that cannot be made is left out.
     package func becomeLatest() {
         guard let slash = path.lastIndex(of: "/") else { return }

@@ -72,6 +72,8 @@ package struct RunOptions: Sendable {
     package var apnsPort: UInt16 = 2_197
     /// The folder of the files by which providers know APNs' endpoint.
     package var apnsIdentity = "wakebench-apns"
+    /// A file of authorities that true servers of transfers may show; nil for the system's alone.
+    package var transferAuthorities: String?
     /// The PCM of ALSA that stands for the phone's microphone; nil for the same.
     package var microphone: String?
 

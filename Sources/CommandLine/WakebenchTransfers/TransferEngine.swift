@@ -30,7 +30,7 @@ final class TransferEngine {
 
     private(set) var tasks: [UInt64: TransferTask] = [:]
     private var copies: [UInt64: UploadCopy] = [:]
-    private var highest: UInt64
+    private(set) var highest: UInt64
     /// Those whose records the disk had no room for.
     private var unkept: Set<UInt64> = []
     private let keepAgain: Timer

@@ -83,6 +83,7 @@ final class TransferServer {
     }
 
     private func list() {
+        connection?.send(TransferMessage.highest(engine.highest).packet)
         for task in engine.inOrder {
             let summary = TransferSummary(
                 number: task.number,

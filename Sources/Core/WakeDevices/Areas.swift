@@ -42,6 +42,7 @@ extension BackendChoice {
         .audio: ["simulated", "alsa"],
         .voip: ["simulated", "socket"],
         .push: ["simulated", "apns"],
+        .transfer: ["simulated", "curl"],
     ]
 }
 

@@ -43,6 +43,8 @@ package final class TransferClient {
     private var commands: [Command] = []
     private var lastCommand: UInt64 = 0
     private var listed: [TransferSummary] = []
+    /// The highest number that a transfer ever had, as far as the last list told.
+    package private(set) var highest: UInt64 = 0
     /// The number of the last report of each transfer.
     private var told: [UInt64: UInt64] = [:]
     private var failures = 0
@@ -92,6 +94,13 @@ package final class TransferClient {
         again.disarm()
         connection?.close()
         connection = nil
+    }
+
+    /// Ends the process too. What is under way is gone on with when it is started again.
+    package func end() {
+        lastCommand += 1
+        connection?.send(TransferCommand.shutDown.packet(id: lastCommand))
+        leave()
     }
 
     /// Says a command, and again until it is answered.
@@ -203,6 +212,7 @@ package final class TransferClient {
         switch message {
         case .report(let report): received(report)
         case .listed(let summary): listed.append(summary)
+        case .highest(let number): highest = max(highest, number)
         case .reply(let id, let error):
             guard let place = commands.firstIndex(where: { $0.id == id }) else { return }
             let command = commands.remove(at: place)

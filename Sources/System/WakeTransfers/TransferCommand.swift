@@ -51,6 +51,8 @@ package enum TransferMessage: Hashable, Sendable {
     case report(TransferReport)
     /// The first transfers of a list, which the reply follows.
     case listed(TransferSummary)
+    /// The highest number that a transfer here ever had; a list begins with it.
+    case highest(UInt64)
     /// The command of that number was carried out, or refused.
     case reply(UInt64, TransferError?)
     /// It cannot work, and ends.
@@ -180,6 +182,9 @@ extension TransferMessage {
             json.optional("state", summary.state.rawValue)
             json.optional("received", summary.received)
             json.optional("reports", Int64(summary.reports))
+        case .highest(let number):
+            json.key("highest")
+            json.unsigned(number)
         case .reply(let id, let error):
             json.key("reply")
             json.unsigned(id)
@@ -208,6 +213,8 @@ extension TransferMessage {
             self = .listed(
                 TransferSummary(number: number, state: state, received: received, reports: Int(reports))
             )
+        } else if let number = json["highest"]?.unsigned {
+            self = .highest(number)
         } else if let id = json["reply"]?.unsigned {
             self = .reply(id, error)
         } else if json["gaveUp"] != nil, let error {

@@ -75,8 +75,8 @@ package enum TransferBounds {
     /// Reports of one transfer that wait to be acknowledged. Beyond, redirects are not told any more.
     package static let mostReports = 64
 
-    /// Fields that the process itself writes.
-    fileprivate static let ownHeaders: Set<String> = [
+    /// Fields that the process itself writes, in lower case.
+    package static let ownHeaders: Set<String> = [
         "connection", "content-length", "expect", "host", "if-range", "keep-alive", "proxy-authorization",
         "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
     ]

@@ -36,8 +36,8 @@ protocol Area: AnyObject {
     /// What real apps find in their environment.
     var environment: [String] { get }
 
-    /// Ties its ends to the bench and to the apps of a run.
-    func connect(to run: Run)
+    /// Ties its ends to the bench and to the apps of a run, whose folder is there.
+    func connect(to run: Run) throws(CommandFailure)
 
     /// How everything of it is at the start; while a journal is read back, only of the ends that it brings back.
     func begin(_ scenario: Scenario, isReplay: Bool)
@@ -129,7 +129,7 @@ extension Area {
     static func examine() -> [Doctor.Line] { [] }
     var keeper: ChannelKeeper? { nil }
     var environment: [String] { [] }
-    func connect(to run: Run) {}
+    func connect(to run: Run) throws(CommandFailure) {}
     func begin(_ scenario: Scenario, isReplay: Bool) {}
     func closeLinks(_ run: Run, _ origin: NameID, isReplay: Bool) {}
     func code(with coder: inout SnapshotCoder, at now: Instant) throws(EncodingFault) {}

@@ -2,6 +2,7 @@ import WakeBackgroundTransfer
 import WakeDevices
 import WakeModel
 import WakePorts
+import WakeRouter
 
 /// Background transfers, and the servers that they go to.
 final class TransferArea: Area {
@@ -9,12 +10,35 @@ final class TransferArea: Area {
 
     static func isUsed(by scenario: Scenario) -> Bool { false }
 
-    private let simulated: SimulatedTransfers
+    static let options = [
+        AreaOption(
+            name: "--transfer-ca",
+            value: "FILE",
+            help: "certificates of authorities that transfer=curl trusts besides the system's",
+            take: { options, text in
+                options.transferAuthorities = text
+                return true
+            }
+        )
+    ]
 
-    var sources: [any SourcePort] { [simulated] }
+    private let simulated: SimulatedTransfers?
+    private let real: CurlTransfers?
+    private let acknowledger: TransferAcknowledger?
+
+    var sources: [any SourcePort] { if let real { [real] } else { simulated.map { [$0] } ?? [] } }
 
     init(_ setup: AreaSetup) {
         let scenario = setup.scenario
+        guard setup.backends[Self.source] == "simulated" else {
+            let real = CurlTransfers(
+                names: setup.names,
+                loop: setup.loop,
+                certificates: setup.options.transferAuthorities.map { RunFolder.absolute($0) }
+            )
+            (self.real, simulated, acknowledger) = (real, nil, TransferAcknowledger(real))
+            return
+        }
         let hasProcesses = scenario.apps.contains { app in
             if case .bundle = app.form { true } else { false }
         }
@@ -23,10 +47,21 @@ final class TransferArea: Area {
             names: setup.names,
             folder: hasProcesses ? "\(setup.options.out)/transfers" : nil
         )
+        (real, acknowledger) = (nil, nil)
+    }
+
+    func connect(to run: Run) throws(CommandFailure) {
+        guard let real, let acknowledger else { return }
+        run.bench.add(acknowledger)
+        real.standing = { [unowned bench = run.bench] in bench.router.standing(ofTransfer: $0) }
+        real.failed = { [unowned run] in run.notes.append($0) }
+        do throws(SourceFailure) { try real.open(in: RunFolder.absolute(run.folder.path) + "/transfers") } catch {
+            throw CommandFailure(error.exitCode, error.message)
+        }
     }
 
     func code(with coder: inout SnapshotCoder, at now: Instant) throws(EncodingFault) {
-        try simulated.code(with: &coder)
+        try simulated?.code(with: &coder)
     }
 
     // MARK: Steps
@@ -39,7 +74,36 @@ final class TransferArea: Area {
     func owns(_ device: ScenarioDevice) -> Bool { device.transferServer != nil }
 
     func arm(_ fault: String, of device: ScenarioDevice, at now: Instant) throws(SourceFailure) {
-        try simulated.arm(fault: fault, device: device.name, at: now)
+        try need(simulated, for: "arm", "the server").arm(fault: fault, device: device.name, at: now)
+    }
+}
+
+/// Tells the process that carries transfers which ends survive the bench, once they do.
+final class TransferAcknowledger: BenchObserver {
+    private let transfers: CurlTransfers
+    private var heard: [TransferNumber] = []
+
+    init(_ transfers: CurlTransfers) { self.transfers = transfers }
+
+    func observe(_ item: InboxItem, _ output: RouterOutput, at now: Instant) {
+        guard let event = item.input.reported, event.kind == .transferEnded, event.parent == .none else { return }
+        heard.append(event.transfer)
+    }
+
+    func committed() {
+        for transfer in heard { transfers.accepted(endOf: transfer) }
+        heard.removeAll(keepingCapacity: true)
+    }
+}
+
+extension Router {
+    /// What is to become of a transfer that the process has.
+    fileprivate func standing(ofTransfer number: TransferNumber) -> CurlTransfers.Standing {
+        switch transferIsUnderWay(number) {
+        case true?: .underWay
+        case false?: .held
+        case nil: .unwanted
+        }
     }
 }
 

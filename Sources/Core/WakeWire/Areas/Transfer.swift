@@ -122,7 +122,7 @@ extension WireLimits {
     package static let headerFields = 32
     /// The longest name or value of a field, in bytes.
     package static let headerBytes = 512
-    /// How many tasks the reply to a join lists at most, each by its number, kind and URL alone.
+    /// How many tasks the reply to a join lists at most, the latest, each by its number, kind and URL alone.
     package static let transfersListed = 4
 }
 

@@ -57,6 +57,19 @@ extension Router {
         return (session.identifier, session.tasks[place.task].number)
     }
 
+    /// Whether the source is to carry a transfer on; false for one that waits, nil for one that has its end or is not there.
+    package func transferIsUnderWay(_ transfer: TransferNumber) -> Bool? {
+        for record in areas.transfer.apps {
+            guard let place = record.place(of: transfer) else { continue }
+            switch record[place].stage {
+            case .running, .challenged: return true
+            case .suspended, .waiting: return false
+            case .over, .kept, .telling, .told: return nil
+            }
+        }
+        return nil
+    }
+
     // MARK: Sessions
 
     /// A session made again is the one that there is (XFER-3).

@@ -1,0 +1,215 @@
+import WakeModel
+import WakePorts
+import WakeSystem
+import WakeTransfers
+
+/// Transfers from and to true servers: a process of its own carries them with libcurl, and goes on when the bench is gone.
+///
+/// The process tries again by itself after a broken connection or a request's time-out (XFER-7), and goes on where it stopped
+/// when the server lets it (XFER-9): a bench that is dead could not. The router hears of the end alone. How long a transfer may
+/// take in all is the router's to say.
+package final class CurlTransfers: TransferPort {
+    package let backend = "curl"
+    package var report: ((SourceReport) -> Void)?
+
+    /// What is to become of a transfer that the process has.
+    package enum Standing: Sendable {
+        case underWay
+        /// It waits, and is begun again some time.
+        case held
+        /// Nobody wants it.
+        case unwanted
+    }
+
+    /// How a transfer stands with the router; asked for those that an earlier bench left to the process.
+    package var standing: (TransferNumber) -> Standing = { _ in .underWay }
+    /// The process cannot be had; in one line.
+    package var failed: (String) -> Void = { _ in }
+
+    private let loop: EventLoop
+    private let origin: NameID
+    private let certificates: String?
+    private var client: TransferClient?
+    /// What the router has begun.
+    private var begun: [TransferNumber: CurlTransfer] = [:]
+    /// The process's numbers for transfers, those that it had before this bench included.
+    private var numbers: [TransferNumber: UInt64] = [:]
+    /// The last report of a transfer that waits until it is begun again, or until it is accepted.
+    private var ends: [TransferNumber: WakeTransfers.TransferReport] = [:]
+    /// Those whose end the journal has.
+    private var accepted: Set<TransferNumber> = []
+    /// Commands that came before the process has told what it has.
+    private var early: [WakeModel.TransferCommand] = []
+    private var isListed = false
+    /// What the process's numbers begin with, so that each is higher than those before.
+    private var series: UInt64 = 0
+    private var looksAgain: Instant?
+    private var now = Instant.zero
+
+    /// - Parameter certificates: a file of authorities that are trusted besides the system's; nil for none.
+    package init(names: NameTable, loop: EventLoop, certificates: String? = nil) {
+        self.loop = loop
+        self.certificates = certificates
+        origin = names.intern(backend)
+    }
+
+    /// - Throws: ``SourceFailure`` of kind environment when the program is missing that carries transfers.
+    package func start(at now: Instant) throws(SourceFailure) {
+        guard TransferProgram.path() == nil else { return }
+        throw SourceFailure(
+            .environment,
+            "transfer=curl needs the program \(TransferProgram.name) beside wakebench; build or install it"
+        )
+    }
+
+    /// Connects to the process of a folder, which an earlier bench may have started; it is started when there is none.
+    ///
+    /// - Parameter folder: an absolute path.
+    /// - Throws: ``SourceFailure`` of kind environment when the folder cannot be used.
+    package func open(in folder: String) throws(SourceFailure) {
+        var settings = TransferClient.Settings(folder: folder, program: TransferProgram.path() ?? TransferProgram.name)
+        settings.arguments = ["--progress", "1000"]
+        if let certificates { settings.arguments += ["--ca", certificates] }
+        do throws(TransferError) {
+            let client = try TransferClient(settings, on: loop)
+            client.reported = { [unowned self] in heard($0) }
+            client.failed = { [unowned self] in lost($0) }
+            self.client = client
+            client.open()
+            client.send(.list) { [unowned self] in listed($0) }
+        } catch { throw SourceFailure(.environment, error.message) }
+    }
+
+    /// The run is over: nobody will ask for what is still under way.
+    package func stop() {
+        report = nil
+        client?.end()
+        client = nil
+    }
+
+    // MARK: The process
+
+    private func lost(_ error: TransferError) {
+        failed("transfers stand still: \(error.message)")
+        looksAgain = now.advanced(by: .seconds(30))
+    }
+
+    package var nextDeadline: Instant? { looksAgain }
+
+    package func timeReached(_ now: Instant) {
+        self.now = max(self.now, now)
+        guard let due = looksAgain, due <= now else { return }
+        looksAgain = nil
+        if isListed { client?.open() } else { client?.send(.list) { [unowned self] in listed($0) } }
+    }
+
+    /// What the process has, from before this bench.
+    private func listed(_ answer: Result<[TransferSummary], TransferError>) {
+        guard case .success(let summaries) = answer, !isListed else { return }
+        isListed = true
+        series = (client?.highest ?? 0) >> 32 + 1
+        for summary in summaries {
+            let transfer = TransferNumber(truncatingIfNeeded: summary.number)
+            numbers[transfer] = summary.number
+            switch standing(transfer) {
+            case .underWay: break
+            case .held: if summary.state != .over { client?.send(.pause(summary.number)) }
+            case .unwanted: drop(transfer)
+            }
+        }
+        let commands = early
+        early = []
+        for command in commands { carryOut(command) }
+    }
+
+    // MARK: Commands
+
+    package func perform(_ command: WakeModel.TransferCommand, at now: Instant) {
+        self.now = max(self.now, now)
+        if isListed { carryOut(command) } else { early.append(command) }
+    }
+
+    private func carryOut(_ command: WakeModel.TransferCommand) {
+        switch command {
+        case .begin(let app, let transfer, let task, let session, let order, let requestTimeout, _):
+            begin(CurlTransfer(app: app, number: transfer, task: task, session: session, order), requestTimeout)
+        case .suspend(let transfer): if let number = numbers[transfer] { client?.send(.pause(number)) }
+        case .cancel(let transfer):
+            begun[transfer] = nil
+            drop(transfer)
+        case .answer(let transfer, let challenge, let answer):
+            guard let number = numbers[transfer] else { return }
+            client?.send(.answer(number, report: UInt64(challenge), TransferAnswer(answer)))
+        }
+    }
+
+    private func begin(_ transfer: CurlTransfer, _ requestTimeout: Instant.Span) {
+        begun[transfer.number] = transfer
+        if let number = numbers[transfer.number] {
+            // It may be over, which its report says.
+            client?.send(.start(number))
+            if let end = ends[transfer.number] { tell(end, of: transfer) }
+            return
+        }
+        let number = series << 32 | UInt64(transfer.number)
+        series += 1
+        numbers[transfer.number] = number
+        client?.send(.submit(transfer.request(number, requestTimeout))) { [unowned self] answer in
+            if case .failure(let error) = answer { refused(transfer, error) }
+        }
+        client?.send(.start(number))
+    }
+
+    /// The process does not take a transfer, or cannot be had.
+    private func refused(_ transfer: CurlTransfer, _ error: TransferError) {
+        guard begun.removeValue(forKey: transfer.number) != nil else { return }
+        numbers[transfer.number] = nil
+        report?(transfer.report(.failed, .failed(.init(code: error.code, message: error.message)), origin))
+    }
+
+    /// Nothing is heard of it any more, and nothing of it is kept.
+    private func drop(_ transfer: TransferNumber) {
+        guard let number = numbers[transfer] else { return }
+        if let end = ends.removeValue(forKey: transfer) {
+            forget(end)
+        } else {
+            accepted.insert(transfer)
+            client?.send(.cancel(number, keepingBytes: false))
+        }
+    }
+
+    // MARK: Reports
+
+    private func heard(_ report: WakeTransfers.TransferReport) {
+        let transfer = TransferNumber(truncatingIfNeeded: report.transfer)
+        numbers[transfer] = report.transfer
+        guard report.isLast else {
+            if let begun = begun[transfer] { tell(report, of: begun) }
+            // What a challenge asks is kept until it is answered.
+            if case .challenged = report.kind { return }
+            client?.send(.acknowledge(report.transfer, report: report.number))
+            return
+        }
+        if accepted.remove(transfer) != nil { return forget(report) }
+        ends[transfer] = report
+        if let begun = begun[transfer] { tell(report, of: begun) }
+    }
+
+    private func tell(_ report: WakeTransfers.TransferReport, of transfer: CurlTransfer) {
+        if let told = transfer.report(of: report, at: { [client] in client?.path(of: $0) ?? "" }, origin) {
+            self.report?(told)
+        }
+    }
+
+    /// The end of a transfer survives the bench from now on, and the process need not keep it.
+    package func accepted(endOf transfer: TransferNumber) {
+        begun[transfer] = nil
+        if let end = ends.removeValue(forKey: transfer) { forget(end) } else { accepted.insert(transfer) }
+    }
+
+    private func forget(_ end: WakeTransfers.TransferReport) {
+        numbers[TransferNumber(truncatingIfNeeded: end.transfer)] = nil
+        client?.send(.acknowledge(end.transfer, report: end.number))
+        if case .failed(_, _, true) = end.kind { client?.send(.discard(end.transfer)) }
+    }
+}
