@@ -267,11 +267,12 @@ let package = Package(
         // SDK
         room("WakeClient", on: "SDK", uses: ["CWakeClient", "WakeWire"]),
         room("WakeFoundation", on: "SDK", uses: ["WakeClient"]),
+        room("WakeNetworking", on: "SDK", uses: ["WakeClient", "WakeModel", "WakeWire"]),
         room("_Testing_UIKit", on: "SDK"),
         room(
             "UIKit",
             on: "SDK",
-            uses: ["CUIKit", "WakeClient", "WakeFoundation", "WakeModel", "WakeWire", "_Testing_UIKit"]
+            uses: ["CUIKit", "WakeClient", "WakeFoundation", "WakeModel", "WakeNetworking", "WakeWire", "_Testing_UIKit"]
         ),
         room(
             "CoreBluetooth",
@@ -349,6 +350,7 @@ let package = Package(
             settings: phone
         ),
         program("FeedReader", on: "Examples", uses: ["BackgroundTasks", "UIKit"], exclude: ["Info.plist"]),
+        program("Downloads", on: "Examples", uses: ["UIKit"], exclude: ["Info.plist"]),
         program("AccessoryLogger", on: "Examples", uses: ["UIKit", "ExternalAccessory"], exclude: ["Info.plist"]),
 
         // Benchmarks

@@ -117,11 +117,20 @@ enum FloorPlan {
         Room(name: "WakeClient", floor: "SDK", imports: ["CWakeClient", "WakeWire"], foundation: true),
         // What Apple's Foundation and Dispatch have, and Linux's do not.
         Room(name: "WakeFoundation", floor: "SDK", imports: ["WakeClient"], foundation: true),
+        // URLSession's background sessions, which Apple's Foundation has.
+        Room(
+            name: "WakeNetworking",
+            floor: "SDK",
+            imports: ["WakeClient", "WakeModel", "WakeWire"],
+            foundation: true
+        ),
         Room(name: "_Testing_UIKit", floor: "SDK", imports: []),
         Room(
             name: "UIKit",
             floor: "SDK",
-            imports: ["CUIKit", "WakeClient", "WakeFoundation", "WakeModel", "WakeWire", "_Testing_UIKit"],
+            imports: [
+                "CUIKit", "WakeClient", "WakeFoundation", "WakeModel", "WakeNetworking", "WakeWire", "_Testing_UIKit",
+            ],
             foundation: true
         ),
         Room(
@@ -221,7 +230,9 @@ enum FloorPlan {
     /// What comes with the toolchain and the system.
     static let system: Set<String> = ["Glibc", "Dispatch", "Synchronization"]
     /// What stands for Foundation in a room that may import it.
-    static let foundation: Set<String> = ["CoreFoundation", "Foundation", "FoundationEssentials", "FoundationXML"]
+    static let foundation: Set<String> = [
+        "CoreFoundation", "Foundation", "FoundationEssentials", "FoundationNetworking", "FoundationXML",
+    ]
 }
 
 /// The house as it stands in the package's folder.

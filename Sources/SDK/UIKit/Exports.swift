@@ -2,3 +2,4 @@
 @_exported import UIKit
 @_exported import WakeClient
 @_exported import WakeFoundation
+@_exported import WakeNetworking

@@ -101,6 +101,15 @@ extension UIApplication {
         application.hearOfLocalNotifications()
         application.hearOfPushes()
         application.hearOfBackgroundFetch()
+        TransferHandlers.setApplication { session, handler in
+            let application = UIApplication.shared
+            guard let delegate = application.delegate else { return handler() }
+            delegate.application(
+                application,
+                handleEventsForBackgroundURLSession: session,
+                completionHandler: handler
+            )
+        }
         application.launch(delegate: type, options: launchOptions(welcome))
         DispatchQueue.main.async {
             BenchClient.shared.send(.launched)

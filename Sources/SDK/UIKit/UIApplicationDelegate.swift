@@ -67,6 +67,15 @@ public protocol UIApplicationDelegate: NSObjectProtocol {
         _ application: UIApplication,
         performFetchWithCompletionHandler completionHandler: @escaping (UIBackgroundFetchResult) -> Void
     )
+    /// The transfers of a background session are done, or a server wants a credential (XFER-2, XFER-4). The session is to be made
+    /// again, in a process that has not made it; the completion handler is owed, and an app that never calls it is ended (XFER-10).
+    ///
+    /// The handler is called on the main queue, once `urlSessionDidFinishEvents(forBackgroundURLSession:)` has come.
+    func application(
+        _ application: UIApplication,
+        handleEventsForBackgroundURLSession identifier: String,
+        completionHandler: @escaping () -> Void
+    )
     /// A URL is to be opened; never on this phone. In an app with scenes the scene's delegate is told.
     func application(
         _ app: UIApplication,
@@ -191,6 +200,15 @@ extension UIApplicationDelegate {
         performFetchWithCompletionHandler completionHandler: @escaping (UIBackgroundFetchResult) -> Void
     ) {
         completionHandler(.noData)
+    }
+
+    /// Calls the completion handler at once.
+    public func application(
+        _ application: UIApplication,
+        handleEventsForBackgroundURLSession identifier: String,
+        completionHandler: @escaping () -> Void
+    ) {
+        completionHandler()
     }
 
     /// Opens nothing.

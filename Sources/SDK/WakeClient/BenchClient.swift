@@ -363,7 +363,7 @@ package final class BenchClient: Sendable {
         return run.queueNumber == Self.mainNumber && !run.isAboutChannel ? run : nil
     }
 
-    /// What is for the app's calls, its notifications or its pushes has no manager.
+    /// What is for the app's calls, its notifications, its pushes, or its sessions before they are made, has no manager.
     private func receivers(of delivery: WireDelivery) -> [Manager] {
         switch delivery.body {
         case .voip: [Self.calls]
@@ -371,6 +371,7 @@ package final class BenchClient: Sendable {
         case .push(let event): event.isForCalls ? callReceivers : [Self.pushes]
         case .backgroundTask(let event):
             BackgroundTaskHandlers.manager(for: event).map { receivers(of: $0) } ?? []
+        case .transfer(.events): [Self.transfers]
         default: receivers(of: delivery.manager)
         }
     }
@@ -402,6 +403,13 @@ package final class BenchClient: Sendable {
             state.managers.filter { $0.value.hearsOfCalls }.max { $0.key < $1.key }.map { [$0.value] } ?? []
         }
     }
+
+    private static let transfers = Manager(
+        queue: .main,
+        queueNumber: mainNumber,
+        hearsOfAll: false,
+        receiver: { body, _ in TransferHandlers.receive(body) }
+    )
 
     /// The manager that a delivery names, or all that hear of what is for all, oldest first.
     private func receivers(of manager: UInt32) -> [Manager] {
