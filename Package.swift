@@ -447,7 +447,10 @@ let package = Package(
         tests("WakeJournalTests", uses: ["WakeJournal", "WakeModel", "WakePorts"]),
         tests(
             "WakeTransfersTests",
-            uses: ["CWakeShims", "ChildProcess", "WakebenchTransfers", "WakeSystem", "WakeTransfers"]
+            uses: [
+                "CWakeShims", "ChildProcess", "WakebenchTransfers", "WakeBackgroundTransfer", "WakeModel", "WakePorts",
+                "WakeSystem", "WakeTransfers",
+            ]
         ),
         tests(
             "WakeBluetoothTests",
@@ -493,7 +496,8 @@ let package = Package(
         tests(
             "WakeBenchTests",
             uses: [
-                "AccessoryApp", "AccessoryLogger", "CallApp", "ChildProcess", "FeedReader", "Fences", "HoppingApp", "LocationApp",
+                "AccessoryApp", "AccessoryLogger", "CallApp", "ChildProcess", "Downloads", "FeedReader", "Fences", "HoppingApp",
+                "LocationApp",
                 "Logger",
                 "MemoApp",
                 "Messenger", "MessengerService",
@@ -509,7 +513,7 @@ let package = Package(
         tests(
             "SDKTests",
             uses: [
-                "BluetoothApp", "Fences", "HeartRate", "LocationApp", "Messenger", "MessengerService", "PushApp",
+                "BluetoothApp", "Downloads", "Fences", "HeartRate", "LocationApp", "Messenger", "MessengerService", "PushApp",
                 "Reminders",
                 "SceneApp", "ThermometerPeripheral",
                 "WakeClient",

@@ -9,13 +9,11 @@ struct CurlTransfer {
     var task: TransferTaskNumber
     var session: NameID
     var order: TransferOrder
-
-    init(app: AppID, number: TransferNumber, task: TransferTaskNumber, session: NameID, _ order: TransferOrder) {
-        (self.app, self.number, self.task, self.session, self.order) = (app, number, task, session, order)
-    }
+    /// How long a request of it may stand still.
+    var requestTimeout: Instant.Span
 
     /// What the process is asked to carry.
-    func request(_ number: UInt64, _ requestTimeout: Instant.Span) -> WakeTransfers.TransferRequest {
+    func request(_ number: UInt64) -> WakeTransfers.TransferRequest {
         let isUpload = order.kind == .upload
         var request = WakeTransfers.TransferRequest(
             number: number,

@@ -76,7 +76,7 @@ package final class CurlTransfers: TransferPort {
             client.failed = { [unowned self] in lost($0) }
             self.client = client
             client.open()
-            client.send(.list) { [unowned self] in listed($0) }
+            list()
         } catch { throw SourceFailure(.environment, error.message) }
     }
 
@@ -100,8 +100,14 @@ package final class CurlTransfers: TransferPort {
         self.now = max(self.now, now)
         guard let due = looksAgain, due <= now else { return }
         looksAgain = nil
-        if isListed { client?.open() } else { client?.send(.list) { [unowned self] in listed($0) } }
+        guard isListed else { return list() }
+        client?.open()
+        for transfer in begun.values.sorted(by: { $0.number < $1.number }) where numbers[transfer.number] == nil {
+            begin(transfer)
+        }
     }
+
+    private func list() { client?.send(.list) { [unowned self] in listed($0) } }
 
     /// What the process has, from before this bench.
     private func listed(_ answer: Result<[TransferSummary], TransferError>) {
@@ -132,8 +138,18 @@ package final class CurlTransfers: TransferPort {
     private func carryOut(_ command: WakeModel.TransferCommand) {
         switch command {
         case .begin(let app, let transfer, let task, let session, let order, let requestTimeout, _):
-            begin(CurlTransfer(app: app, number: transfer, task: task, session: session, order), requestTimeout)
-        case .suspend(let transfer): if let number = numbers[transfer] { client?.send(.pause(number)) }
+            begin(
+                CurlTransfer(
+                    app: app,
+                    number: transfer,
+                    task: task,
+                    session: session,
+                    order: order,
+                    requestTimeout: requestTimeout
+                )
+            )
+        case .suspend(let transfer):
+            if let number = numbers[transfer] { client?.send(.pause(number)) } else { begun[transfer] = nil }
         case .cancel(let transfer):
             begun[transfer] = nil
             drop(transfer)
@@ -143,7 +159,7 @@ package final class CurlTransfers: TransferPort {
         }
     }
 
-    private func begin(_ transfer: CurlTransfer, _ requestTimeout: Instant.Span) {
+    private func begin(_ transfer: CurlTransfer) {
         begun[transfer.number] = transfer
         if let number = numbers[transfer.number] {
             // It may be over, which its report says.
@@ -154,7 +170,7 @@ package final class CurlTransfers: TransferPort {
         let number = series << 32 | UInt64(transfer.number)
         series += 1
         numbers[transfer.number] = number
-        client?.send(.submit(transfer.request(number, requestTimeout))) { [unowned self] answer in
+        client?.send(.submit(transfer.request(number))) { [unowned self] answer in
             if case .failure(let error) = answer { refused(transfer, error) }
         }
         client?.send(.start(number))
@@ -162,8 +178,11 @@ package final class CurlTransfers: TransferPort {
 
     /// The process does not take a transfer, or cannot be had.
     private func refused(_ transfer: CurlTransfer, _ error: TransferError) {
-        guard begun.removeValue(forKey: transfer.number) != nil else { return }
+        guard begun[transfer.number] != nil else { return }
         numbers[transfer.number] = nil
+        // It may be had again, and takes the transfer then.
+        if error.kind == .program || error.kind == .folder { return }
+        begun[transfer.number] = nil
         report?(transfer.report(.failed, .failed(.init(code: error.code, message: error.message)), origin))
     }
 

@@ -33,10 +33,10 @@ final class Downloads: NSObject, URLSessionDownloadDelegate {
             try Data().write(to: mark)
             let heard = support.appending(path: "heard.txt")
             try Data("episode 1\n".utf8).write(to: heard)
-            if let url = place("DOWNLOAD_URL", "https://podcasts.example.com/episodes/1.mp3") {
+            if let url = place("DOWNLOAD_URL", "https://podcasts.example.com/episodes/3.mp3") {
                 let download = session.downloadTask(with: url)
                 download.countOfBytesClientExpectsToSend = 200
-                download.countOfBytesClientExpectsToReceive = 60_000_000
+                download.countOfBytesClientExpectsToReceive = 10_000_000
                 download.resume()
                 log("download \(download.taskIdentifier)")
             }
