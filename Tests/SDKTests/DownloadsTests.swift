@@ -108,6 +108,26 @@ struct DownloadsTests {
         )
     }
 
+    @Test("XFER-3: it knows all tasks of its session, however many parts they are listed in")
+    func manyTasks() throws {
+        let home = try Home(hasBegun: true)
+        let app = try home.start(Self.apps[0])
+        guard case .hello = try app.bench.next() else { throw BenchFailure(description: "no hello") }
+        app.bench.send(.welcome(Welcome(state: .background, options: LaunchOptions())))
+        let all = (1...9).map { WireTransferTask(task: $0, kind: .download, url: "https://podcasts.example.com/\($0)") }
+        try app.bench.wait { message in
+            switch message {
+            case .transfer(_, .join(let id, _)): app.bench.send(.reply(id: id, WireReply(transfers: all.suffix(4))))
+            case .transfer(_, .tasks(let id, Self.session, let after)):
+                let part = all.filter { $0.task > after }.prefix(4)
+                app.bench.send(.reply(id: id, WireReply(transfers: Array(part))))
+            default: break
+            }
+            return message == .launched
+        }
+        #expect(try app.end().lines.contains("tasks 9"))
+    }
+
     @Test("XFER-4: it answers a challenge once, and gives up when that was refused", arguments: apps)
     func challenged(command: [String]) throws {
         let home = try Home(hasBegun: true)

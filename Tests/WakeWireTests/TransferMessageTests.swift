@@ -29,6 +29,7 @@ struct TransferMessageTests {
         .cancel(task: 1),
         .answer(task: 1, .credential, user: "anna", password: "secret"),
         .answer(task: 1, .defaultHandling, user: "", password: ""), .handled(session: "s"),
+        .tasks(id: 4, session: "s", after: 4), .tasks(id: 4, session: "s", after: 0),
     ]
     private static let events: [WireTransferEvent] = [
         .events(session: "s"),

@@ -50,9 +50,8 @@ extension ProcessAppHost {
         switch request {
         case .join(let id, let session):
             let identifier = translation.names.intern(session.identifier)
-            let tasks = surroundings?.view.transferTasks(of: app, in: identifier) ?? []
-            let told = tasks.suffix(WireLimits.transfersListed).map { WireTransferTask($0.number, $0.order) }
-            reply(id, WireReply(transfers: Array(told)), to: app)
+            let latest = tasks(of: app, in: session.identifier).suffix(WireLimits.transfersListed)
+            reply(id, WireReply(transfers: Array(latest)), to: app)
             asked = .join(identifier, TransferConfiguration(session))
         case .invalidate(let cancels): asked = .invalidate(cancels: cancels)
         case .create(let task): asked = .create(task.task, TransferOrder(task))
@@ -72,8 +71,18 @@ extension ProcessAppHost {
                 return fault("calls the completion handler of \(session), which it has no session of", app)
             }
             asked = .handledEvents(identifier)
+        case .tasks(let id, let session, let after):
+            let beyond = tasks(of: app, in: session).filter { $0.task > after }.sorted { $0.task < $1.task }
+            return reply(id, WireReply(transfers: Array(beyond.prefix(WireLimits.transfersListed))), to: app)
         }
         say(app, .request(.transfer(manager, asked)))
+    }
+
+    /// The tasks of a session that its app has not been told the end of, as the wire lists them.
+    private func tasks(of app: AppID, in session: String) -> [WireTransferTask] {
+        guard let identifier = translation.names.known(session) else { return [] }
+        let tasks = surroundings?.view.transferTasks(of: app, in: identifier) ?? []
+        return tasks.map { WireTransferTask($0.number, $0.order) }
     }
 }
 

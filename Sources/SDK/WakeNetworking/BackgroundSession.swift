@@ -83,14 +83,29 @@ final class BackgroundSession: URLSession, @unchecked Sendable {
         manager.withLock { $0 = number }
         let session = wire
         let reply = BenchClient.shared.request { .transfer(manager: number, .join(id: $0, session)) }
+        let latest = reply.transfers ?? []
+        let listed = latest.count < WireLimits.transfersListed ? latest : listAll(number)
         state.withLock { state in
-            for task in reply.transfers ?? [] {
+            for task in listed {
                 state.lastTask = max(state.lastTask, task.task)
                 let request = URL(string: task.url).map { URLRequest(url: $0) }
                 let known = make(task.task, task.kind, request)
                 known.core.facts.withLock { $0.state = .running }
                 state.tasks[task.task] = state.tasks[task.task] ?? known
             }
+        }
+    }
+
+    /// All tasks of the session; fewer where the bench stops answering.
+    private func listAll(_ manager: UInt32) -> [WireTransferTask] {
+        var all: [WireTransferTask] = []
+        while true {
+            let after = all.last?.task ?? 0
+            let reply = BenchClient.shared.request {
+                .transfer(manager: manager, .tasks(id: $0, session: identifier, after: after))
+            }
+            guard let part = reply.transfers, !part.isEmpty else { return all }
+            all += part
         }
     }
 

@@ -16,6 +16,8 @@ package enum WireTransferRequest: Equatable, Sendable {
     case answer(task: UInt32, WireChallengeAnswer, user: String, password: String)
     /// The completion handler of a session's events was called.
     case handled(session: String)
+    /// The tasks of a session with numbers beyond one, the lowest first; answered by a reply with `transfers`.
+    case tasks(id: UInt64, session: String, after: UInt32)
 }
 
 /// What an app is told of its transfers.
@@ -122,7 +124,7 @@ extension WireLimits {
     package static let headerFields = 32
     /// The longest name or value of a field, in bytes.
     package static let headerBytes = 512
-    /// How many tasks the reply to a join lists at most, the latest, each by its number, kind and URL alone.
+    /// How many tasks a reply lists at most, each by its number, kind and URL alone; the latest where it answers a join.
     package static let transfersListed = 4
 }
 
@@ -134,6 +136,7 @@ extension WireTransferRequest: AreaMessage {
         .join(id: 0, .blank), .invalidate(cancels: false), .create(.blank),
         .resume(task: 0, earliestBegin: nil, bytesToSend: nil, bytesToReceive: nil), .suspend(task: 0),
         .cancel(task: 0), .answer(task: 0, .cancel, user: "", password: ""), .handled(session: ""),
+        .tasks(id: 0, session: "", after: 0),
     ]
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
@@ -159,6 +162,12 @@ extension WireTransferRequest: AreaMessage {
                 password: coder.field("password", password, .text(atMost: WireLimits.headerBytes), omitted: "")
             )
         case .handled(let session): self = try .handled(session: coder.field("session", session, .sessionName))
+        case .tasks(let id, let session, let after):
+            self = try .tasks(
+                id: coder.field("id", id, .whole),
+                session: coder.field("session", session, .sessionName),
+                after: coder.field("after", after, .whole, omitted: 0)
+            )
         }
     }
 }
