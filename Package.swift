@@ -272,7 +272,9 @@ let package = Package(
         room(
             "UIKit",
             on: "SDK",
-            uses: ["CUIKit", "WakeClient", "WakeFoundation", "WakeModel", "WakeNetworking", "WakeWire", "_Testing_UIKit"]
+            uses: [
+                "CUIKit", "WakeClient", "WakeFoundation", "WakeModel", "WakeNetworking", "WakeWire", "_Testing_UIKit",
+            ]
         ),
         room(
             "CoreBluetooth",

@@ -17,6 +17,9 @@ import WakeModel
 /// - ``EventKind/transferProgressed`` with ``TransferReport/progress(sent:received:expected:)``, at most once a second.
 /// - ``EventKind/transferWaiting``: there is no way to the server, and the port tries on by itself.
 ///
+/// A port whose transfers outlive the bench tries again by itself, and reports no `interrupted`: nobody else could while the
+/// bench is dead.
+///
 /// What there is of a transfer is kept until it ends or is cancelled; a port that lost it, with the bench, begins it from nothing
 /// where the router says that it resumes. When the file of a response may be taken is the bench's to see to.
 ///
