@@ -12,6 +12,7 @@ private final class PortEnd {
     private let loop: EventLoop
     private let folder: String
     private(set) var reports: [SourceReport] = []
+    private(set) var notes: [String] = []
 
     init(_ folder: TestFolder, standing: @escaping (TransferNumber) -> CurlTransfers.Standing = { _ in .underWay })
         throws
@@ -22,6 +23,7 @@ private final class PortEnd {
         transfers = CurlTransfers(names: NameTable(), loop: loop)
         transfers.report = { [unowned self] in reports.append($0) }
         transfers.standing = standing
+        transfers.failed = { [unowned self] in notes.append($0) }
         try transfers.start(at: .zero)
         try transfers.open(in: self.folder)
     }
@@ -175,6 +177,33 @@ extension TransferTests {
             defer { second.transfers.stop() }
             try second.wait("its end") { second.records == 0 }
             #expect(second.reports.isEmpty)
+        }
+
+        @Test("No process is started before there is something to carry")
+        func idle() throws {
+            let server = try StandInServer { [hello] _, _ in Data(status: "200 OK", body: hello) }
+            defer { server.stop() }
+            let bench = try PortEnd(folder)
+            defer { bench.transfers.stop() }
+            #expect(!FileManager.default.fileExists(atPath: folder.path("transfers")))
+            bench.begin(1, server.url)
+            #expect(try bench.response(1).status == 200)
+        }
+
+        @Test("A process that cannot be had is said once, and gets the transfers when it can")
+        func notToBeHad() throws {
+            let server = try StandInServer { [hello] _, _ in Data(status: "200 OK", body: hello) }
+            defer { server.stop() }
+            let bench = try PortEnd(folder)
+            defer { bench.transfers.stop() }
+            // A folder that others may use is not taken.
+            try #require(unsafe mkdir(folder.path("transfers"), 0o755) == 0)
+            for transfer in [1, 2] as [TransferNumber] { bench.begin(transfer, server.url) }
+            #expect(bench.notes.count == 1)
+            #expect(bench.reports.isEmpty)
+            try #require(unsafe chmod(folder.path("transfers"), 0o700) == 0)
+            bench.transfers.timeReached(try #require(bench.transfers.nextDeadline))
+            for transfer in [1, 2] as [TransferNumber] { #expect(try bench.response(transfer).status == 200) }
         }
 
         @Test("Transfers are begun in any order of their numbers")

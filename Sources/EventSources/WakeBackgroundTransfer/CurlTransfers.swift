@@ -1,3 +1,4 @@
+import Glibc
 import WakeModel
 import WakePorts
 import WakeSystem
@@ -29,6 +30,8 @@ package final class CurlTransfers: TransferPort {
     private let loop: EventLoop
     private let origin: NameID
     private let certificates: String?
+    private var folder = ""
+    /// Nil before there is anything to carry.
     private var client: TransferClient?
     /// What the router has begun.
     private var begun: [TransferNumber: CurlTransfer] = [:]
@@ -42,7 +45,7 @@ package final class CurlTransfers: TransferPort {
     private var early: [WakeModel.TransferCommand] = []
     private var isListed = false
     /// What the process's numbers begin with, so that each is higher than those before.
-    private var series: UInt64 = 0
+    private var series: UInt64 = 1
     private var looksAgain: Instant?
     private var now = Instant.zero
 
@@ -62,22 +65,32 @@ package final class CurlTransfers: TransferPort {
         )
     }
 
-    /// Connects to the process of a folder, which an earlier bench may have started; it is started when there is none.
+    /// Says where the process has its folder. Where there is one an earlier bench has started the process, which is found or
+    /// started again; otherwise it is started for the first transfer.
     ///
     /// - Parameter folder: an absolute path.
     /// - Throws: ``SourceFailure`` of kind environment when the folder cannot be used.
     package func open(in folder: String) throws(SourceFailure) {
+        self.folder = folder
+        guard unsafe access(folder, F_OK) == 0 else {
+            isListed = true
+            return
+        }
+        do throws(TransferError) {
+            try connect()
+            list()
+        } catch { throw SourceFailure(.environment, error.message) }
+    }
+
+    private func connect() throws(TransferError) {
         var settings = TransferClient.Settings(folder: folder, program: TransferProgram.path() ?? TransferProgram.name)
         settings.arguments = ["--progress", "1000"]
         if let certificates { settings.arguments += ["--ca", certificates] }
-        do throws(TransferError) {
-            let client = try TransferClient(settings, on: loop)
-            client.reported = { [unowned self] in heard($0) }
-            client.failed = { [unowned self] in lost($0) }
-            self.client = client
-            client.open()
-            list()
-        } catch { throw SourceFailure(.environment, error.message) }
+        let client = try TransferClient(settings, on: loop)
+        client.reported = { [unowned self] in heard($0) }
+        client.failed = { [unowned self] in lost($0) }
+        self.client = client
+        client.open()
     }
 
     /// The run is over: nobody will ask for what is still under way.
@@ -90,6 +103,8 @@ package final class CurlTransfers: TransferPort {
     // MARK: The process
 
     private func lost(_ error: TransferError) {
+        // Each command that was given up says the same.
+        guard looksAgain == nil else { return }
         failed("transfers stand still: \(error.message)")
         looksAgain = now.advanced(by: .seconds(30))
     }
@@ -161,6 +176,7 @@ package final class CurlTransfers: TransferPort {
 
     private func begin(_ transfer: CurlTransfer) {
         begun[transfer.number] = transfer
+        do throws(TransferError) { if client == nil { try connect() } } catch { return refused(transfer, error) }
         if let number = numbers[transfer.number] {
             // It may be over, which its report says.
             client?.send(.start(number))
@@ -181,7 +197,7 @@ package final class CurlTransfers: TransferPort {
         guard begun[transfer.number] != nil else { return }
         numbers[transfer.number] = nil
         // It may be had again, and takes the transfer then.
-        if error.kind == .program || error.kind == .folder { return }
+        if error.kind == .program || error.kind == .folder { return lost(error) }
         begun[transfer.number] = nil
         report?(transfer.report(.failed, .failed(.init(code: error.code, message: error.message)), origin))
     }
