@@ -14,7 +14,7 @@ struct DownloadsTests {
     private static let session = "com.example.downloads.episodes"
     private static let both = [
         WireTransferTask(task: 1, kind: .download, url: "https://podcasts.example.com/episodes/3.mp3"),
-        WireTransferTask(task: 2, kind: .upload, url: "https://podcasts.example.com/statistics"),
+        WireTransferTask(task: 2, kind: .upload, url: "https://podcasts.example.com/recordings"),
     ]
 
     /// The app, in a folder of its own.

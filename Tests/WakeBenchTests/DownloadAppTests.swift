@@ -23,8 +23,9 @@ struct DownloadAppTests {
         let identifier = name == "Downloads" ? "com.example.downloads" : "com.example.downloads.python"
         #expect(
             try bench.lines(of: "out/apps/\(identifier).log") == [
-                "didFinishLaunching", "tasks 0", "download 1", "upload 2", "didBecomeActive", "didEnterBackground",
-                "didFinishLaunching", "tasks 2", "handleEvents com.example.downloads.episodes",
+                "didFinishLaunching", "tasks 0", "download 1", "upload 2", "didBecomeActive",
+                "didSendBodyData 1250000 of 5000000", "didEnterBackground", "didFinishLaunching", "tasks 2",
+                "handleEvents com.example.downloads.episodes",
                 "didFinishDownloading 1 10000000 bytes", "didComplete 1 status=200 error=0",
                 "didComplete 2 status=201 error=0", "didFinishEvents",
             ]

@@ -40,7 +40,7 @@ final class Downloads: NSObject, URLSessionDownloadDelegate {
                 download.resume()
                 log("download \(download.taskIdentifier)")
             }
-            if let url = place("UPLOAD_URL", "https://podcasts.example.com/statistics") {
+            if let url = place("UPLOAD_URL", "https://podcasts.example.com/recordings") {
                 var request = URLRequest(url: url)
                 request.httpMethod = "PUT"
                 let file = ProcessInfo.processInfo.environment["UPLOAD_FILE"].map { URL(fileURLWithPath: $0) } ?? heard

@@ -57,7 +57,7 @@ class App:
                 type="transfer.resume", manager=MANAGER, task=number, bytesToSend=200, bytesToReceive=10_000_000
             )
             log(f"download {number}")
-        if url := os.environ.get("UPLOAD_URL", "https://podcasts.example.com/statistics"):
+        if url := os.environ.get("UPLOAD_URL", "https://podcasts.example.com/recordings"):
             number += 1
             file = os.environ.get("UPLOAD_FILE", str(heard))
             self.send(
