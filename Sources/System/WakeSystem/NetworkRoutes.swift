@@ -63,7 +63,9 @@ package final class NetworkRoutes {
         }
         for line in routes6.split(separator: "\n") {
             let words = line.split(separator: " ")
-            guard words.count == 10, words[0].allSatisfy({ $0 == "0" }), words[1] == "00", leads(words[8]) else { continue }
+            guard words.count == 10, words[0].allSatisfy({ $0 == "0" }), words[1] == "00", leads(words[8]) else {
+                continue
+            }
             guard words[9] != "lo" else { continue }
             ways.insert(isModem(String(words[9])) ? .mobile : .local)
         }
