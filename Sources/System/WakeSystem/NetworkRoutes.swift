@@ -58,7 +58,8 @@ package final class NetworkRoutes {
         var ways: Ways = []
         for line in routes.split(separator: "\n").dropFirst() {
             let words = line.split { $0 == "\t" || $0 == " " }
-            guard words.count > 7, words[1] == "00000000", words[7] == "00000000", leads(words[3]) else { continue }
+            guard words.count > 7, words[1] == "00000000", words[7] == "00000000", words[0] != "lo", leads(words[3])
+            else { continue }
             ways.insert(isModem(String(words[0])) ? .mobile : .local)
         }
         for line in routes6.split(separator: "\n") {
