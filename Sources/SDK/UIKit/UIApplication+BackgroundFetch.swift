@@ -25,39 +25,12 @@ extension UIApplication {
 
     /// Has the delegate hear of each fetch; its completion handler is owed within the time of the phone (FETCH-2).
     func hearOfBackgroundFetch() {
-        let manager = BenchClient.shared.register(queue: .main) { body, _ in
-            guard case .backgroundTask(.fetch(let number)) = body else { return }
-            MainActor.assumeIsolated {
-                let application = UIApplication.shared
-                let answer = FetchAnswer(number: number)
-                guard let delegate = application.delegate else { return answer.give(.noData) }
-                delegate.application(application, performFetchWithCompletionHandler: { answer.give($0) })
-            }
+        BackgroundTaskHandlers.setFetch { number in
+            let application = UIApplication.shared
+            let answer = FetchAnswer { BenchClient.shared.send(.backgroundTask(.fetched(number: number, result: $0))) }
+            guard let delegate = application.delegate else { return answer.give(.noData) }
+            delegate.application(application, performFetchWithCompletionHandler: { answer.give($0) })
         }
-        BackgroundTaskHandlers.setFetch(manager: manager)
-    }
-}
-
-/// What an app says of a fetch, once and from any thread.
-private final class FetchAnswer: Sendable {
-    private let number: UInt32
-    private let isGiven = Mutex(false)
-
-    init(number: UInt32) { self.number = number }
-
-    func give(_ result: UIBackgroundFetchResult) {
-        let isFirst = isGiven.withLock { isGiven in
-            defer { isGiven = true }
-            return !isGiven
-        }
-        guard isFirst else { return }
-        let told: FetchResult =
-            switch result {
-            case .newData: .newData
-            case .noData: .noData
-            case .failed: .failed
-            }
-        BenchClient.shared.send(.backgroundTask(.fetched(number: number, result: told)))
     }
 }
 

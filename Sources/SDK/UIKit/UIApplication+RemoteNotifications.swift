@@ -55,7 +55,7 @@ extension UIApplication {
             let error = NSError(domain: NSCocoaErrorDomain, code: 3_000, userInfo: [NSLocalizedDescriptionKey: message])
             delegate?.application(self, didFailToRegisterForRemoteNotificationsWithError: error)
         case .received(let number, let payload):
-            let answer = FetchAnswer(number)
+            let answer = FetchAnswer { BenchClient.shared.send(.push(.completed(number: number, result: $0))) }
             tell(payload) { answer.give($0) }
         case .called, .extend, .extensionExpires: break
         }
@@ -82,25 +82,6 @@ extension UIApplication {
             tell(wire.userInfo) { _ in }
         }
         return true
-    }
-}
-
-/// The completion handler of a push: what it is called with first counts (PUSH-1).
-private final class FetchAnswer: Sendable {
-    private let number: UInt32
-    private let isGiven = Mutex(false)
-
-    init(_ number: UInt32) { self.number = number }
-
-    func give(_ result: UIBackgroundFetchResult) {
-        guard !isGiven.withLock({ exchange(&$0, with: true) }) else { return }
-        let told: FetchResult =
-            switch result {
-            case .newData: .newData
-            case .noData: .noData
-            case .failed: .failed
-            }
-        BenchClient.shared.send(.push(.completed(number: number, result: told)))
     }
 }
 

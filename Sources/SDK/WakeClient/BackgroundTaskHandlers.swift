@@ -2,14 +2,17 @@ import Dispatch
 import Synchronization
 import WakeWire
 
-/// Who in the app runs its background tasks, and fetches what is new: each is a manager of the client's, with the queue that its
-/// handler is called on.
+/// Who in the app runs its background tasks, each a manager of the client's with the queue that its handler is called on, and who
+/// fetches what is new.
 package enum BackgroundTaskHandlers {
+    /// Takes the number of a fetch on the main queue.
+    package typealias Fetch = @MainActor @Sendable (UInt32) -> Void
+
     private struct Handlers {
         /// By the identifiers of their tasks.
         var launches: [String: UInt32] = [:]
         var expirations: UInt32?
-        var fetch: UInt32?
+        var fetch: Fetch?
     }
 
     private static let handlers = Mutex(Handlers())
@@ -22,10 +25,18 @@ package enum BackgroundTaskHandlers {
     /// From now on the manager hears of the tasks whose time is nearly over.
     package static func setExpirations(manager: UInt32) { handlers.withLock { $0.expirations = manager } }
 
-    /// From now on the manager hears of each fetch.
-    package static func setFetch(manager: UInt32) { handlers.withLock { $0.fetch = manager } }
+    /// The handler hears of each fetch from now on.
+    package static func setFetch(_ handler: @escaping Fetch) { handlers.withLock { $0.fetch = handler } }
 
-    /// Who hears of an event; nil when nobody does.
+    /// Takes a fetch; on the main queue.
+    static func receive(_ body: WireDeliveryBody) {
+        guard case .backgroundTask(.fetch(let number)) = body, let fetch = handlers.withLock({ $0.fetch }) else {
+            return
+        }
+        MainActor.assumeIsolated { fetch(number) }
+    }
+
+    /// Which manager hears of an event; nil when none does.
     static func manager(for event: WireBackgroundTaskEvent) -> UInt32? {
         let handlers = handlers.withLock { $0 }
         switch event {
@@ -35,7 +46,7 @@ package enum BackgroundTaskHandlers {
             }
             return handlers.launches[identifier]
         case .expired: return handlers.expirations
-        case .fetch: return handlers.fetch
+        case .fetch: return nil
         }
     }
 }

@@ -369,6 +369,7 @@ package final class BenchClient: Sendable {
         case .voip: [Self.calls]
         case .notification: [Self.notifications]
         case .push(let event): event.isForCalls ? callReceivers : [Self.pushes]
+        case .backgroundTask(.fetch): [Self.fetches]
         case .backgroundTask(let event):
             BackgroundTaskHandlers.manager(for: event).map { receivers(of: $0) } ?? []
         case .transfer(.events): [Self.transfers]
@@ -403,6 +404,13 @@ package final class BenchClient: Sendable {
             state.managers.filter { $0.value.hearsOfCalls }.max { $0.key < $1.key }.map { [$0.value] } ?? []
         }
     }
+
+    private static let fetches = Manager(
+        queue: .main,
+        queueNumber: mainNumber,
+        hearsOfAll: false,
+        receiver: { body, _ in BackgroundTaskHandlers.receive(body) }
+    )
 
     private static let transfers = Manager(
         queue: .main,
