@@ -36,8 +36,8 @@ struct Observer {
         var stoppedAt: Instant?
         /// The process has used sound.
         var usesSound = false
-        /// Something that the router found is still to be decided for it.
-        var isAwaited = false
+        /// What the router found and is still to decide for it.
+        var awaited: [EventKind] = []
         var hasLocationMode = false
         /// The managers whose updates go on in the background, as far as the app asked.
         var backgroundUpdates: Set<ManagerNumber> = []
@@ -291,8 +291,10 @@ struct Observer {
     /// The router heard the input and produced this.
     mutating func observe(_ input: Input, id: EventID, _ output: RouterOutput) {
         hear(input)
-        if case .event(let event) = input, let app = event.app, Int(app.number) < apps.count {
-            apps[Int(app.number)].isAwaited = false
+        if case .event(let event) = input, let app = event.app, Int(app.number) < apps.count,
+            let place = apps[Int(app.number)].awaited.firstIndex(of: event.kind)
+        {
+            apps[Int(app.number)].awaited.remove(at: place)
         }
         for decision in output.decisions { observe(decision) }
         for action in output.actions { observe(action, after: input) }
@@ -610,7 +612,7 @@ struct Observer {
                 fail("BGT-8: what expires does not run")
             }
         case .raise(let event, _):
-            if let app = event.app { apps[Int(app.number)].isAwaited = true }
+            if let app = event.app { apps[Int(app.number)].awaited.append(event.kind) }
             if event.kind == .locationUpdatesPaused, let app = event.app {
                 endUpdates(of: event.manager, Int(app.number))
             }
@@ -774,7 +776,7 @@ struct Observer {
         endWindow(index)
         guard !apps[index].launching, !apps[index].leaving, !apps[index].ending else { return }
         guard !owesTask(index) else { return }
-        guard !apps[index].isSounding, !apps[index].isAwaited, !updatesHold(index), !apps[index].isExempt else {
+        guard !apps[index].isSounding, apps[index].awaited.isEmpty, !updatesHold(index), !apps[index].isExempt else {
             return
         }
         let lingers =

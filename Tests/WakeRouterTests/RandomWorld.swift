@@ -165,7 +165,7 @@ struct RandomWorld {
 
     private mutating func step() {
         if chance.once(in: 6_000) { return flood() }
-        if chance.once(in: 4), let app = app(in: .inactive) { return chance.once(in: 4) ? plug(for: app) : meet(app) }
+        if chance.once(in: 3), let app = app(in: .inactive) { return chance.once(in: 4) ? plug(for: app) : meet(app) }
         if chance.once(in: 30), let app = app(in: chance.once(in: 3) ? .suspended : .active) { return meet(app) }
         let number = chance.below(1_000)
         if happen(number) { return }
@@ -420,7 +420,9 @@ struct RandomWorld {
     }
 
     private mutating func request(_ index: Int) {
-        hear(.request(AppID(UInt32(index)), anyRequest(index)))
+        let request = anyRequest(index)
+        hear(.request(AppID(UInt32(index)), request))
+        if case .beginTask = request, chance.once(in: 4) { hear(.request(AppID(UInt32(index)), request)) }
         if chance.once(in: 6_000) {
             // More than any app may have.
             for _ in 0..<1_030 {

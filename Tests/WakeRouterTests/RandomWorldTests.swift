@@ -10,7 +10,7 @@ struct RandomWorldTests {
         let count = ProcessInfo.processInfo.environment["WAKEBENCH_SEEDS"].flatMap { UInt64($0) } ?? 20
         return Array(1...max(20, count))
     }()
-    private static let stepsPerSeed = 110_000
+    private static let stepsPerSeed = 130_000
 
     /// What one seed came to.
     private struct World {

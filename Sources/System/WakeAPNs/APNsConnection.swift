@@ -111,7 +111,7 @@ final class APNsConnection {
     private func hear(_ count: Int) {
         guard let channel else { return tell(input, count) }
         if case .ending = state { return }
-        channel.receive(input.span.extracting(0..<count))
+        give(input, count, to: channel)
         if case .beginning = state, channel.state == .open {
             state = .talking(APNsConversation(desk, certificate: channel.certificate, at: begunAt))
         }
@@ -120,6 +120,11 @@ final class APNsConnection {
             guard count > 0 else { break }
             tell(plain, count)
         }
+    }
+
+    // A span of the connection's own buffer might outlive it, for all that the compiler sees.
+    private func give(_ bytes: [UInt8], _ count: Int, to channel: TLSChannel) {
+        channel.receive(bytes.span.extracting(0..<count))
     }
 
     private func tell(_ bytes: [UInt8], _ count: Int) {
