@@ -51,6 +51,10 @@ extension RandomWorld {
     /// More background pushes than the phone gives an app time for, or more calls than it may leave unreported.
     private mutating func pushAgainAndAgain(to app: AppID) {
         let isCall = chance.once(in: 2)
+        // Calls come to a phone that is reached, and may launch their app.
+        for change in [PhoneChange.boot, .airplaneModeOff, .cellularOn, .unlock] where isCall {
+            hear(.phone(change), isEvent: true)
+        }
         hear(.request(app, .push(isCall ? .registerCalls : .register)))
         for _ in 0..<5 {
             var push = Push()

@@ -159,6 +159,7 @@ struct RandomWorld {
         case 1, 2: anyLocationEvent(for: app)
         case 3, 4: askSomething(of: app)
         case 5, 6: transfer(for: app)
+        case 7: failConnection(of: app)
         default: anyEvent(for: app)
         }
     }
@@ -635,6 +636,16 @@ struct RandomWorld {
             )
         case .stopScan, .release: break
         }
+    }
+
+    /// What an app waits for fails.
+    private mutating func failConnection(of app: AppID) {
+        let waits = commands.last {
+            if case .connect(let client, _) = $0 { client.app == app } else { false }
+        }
+        guard case .connect(let client, let peripheral)? = waits else { return }
+        let kind = chance.once(in: 3) ? EventKind.peripheralDisconnected : .peripheralConnectionFailed
+        hear(.event(WakeEvent(kind: kind, peripheral: peripheral, client: client)), isEvent: true)
     }
 
     private func answer(to operation: BluetoothOperation) -> EventKind {
