@@ -67,6 +67,39 @@ struct AreaDeedTests {
         #expect(phone.deeds(.wokeWithoutRefresh) == [app])
     }
 
+    @Test("PWR-4: as the archive guide has it no position wakes an app while Background App Refresh is off", arguments: [true, false])
+    func needsRefresh(ownSwitch: Bool) {
+        var profile = Profile.ios17
+        profile.areas.location.needsRefresh = true
+        var phone = Phone(profile)
+        let app = phone.suspendedMonitor()
+        if ownSwitch { phone.user(.refuseRefresh, app) } else { phone.hear(.phone(.backgroundRefreshOff)) }
+        phone.enter()
+        #expect(phone.last?.verdict == .deny)
+        #expect(phone.last?.reason == .refreshNeeded)
+        #expect(phone.last?.checks.decisive == .refreshWhereNeeded)
+        if ownSwitch { phone.user(.allowRefresh, app) } else { phone.hear(.phone(.backgroundRefreshOn)) }
+        phone.fix(5_000)
+        phone.wait(.seconds(20))
+        #expect(phone.last?.verdict == .resume)
+        #expect(phone.deeds(.wokeWithoutRefresh) == [])
+    }
+
+    @Test("PWR-4: updates need Background App Refresh in the background alone")
+    func updatesNeedRefresh() {
+        var profile = Profile.ios17
+        profile.areas.location.needsRefresh = true
+        var phone = Phone(profile)
+        let app = phone.locating([.location])
+        phone.locate(app, .startUpdating(distanceFilterChord: 0, allowsBackground: true, pausesAutomatically: false))
+        phone.hear(.phone(.backgroundRefreshOff))
+        phone.fix(0)
+        #expect(phone.last?.verdict == .foregroundDeliver)
+        phone.leave(app)
+        phone.fix(10)
+        #expect(phone.last?.reason == .refreshNeeded)
+    }
+
     @Test("REG-3, REG-7: a region too many and one too large are refused, each by its rule")
     func refusals() {
         var profile = Profile.ios17

@@ -80,6 +80,7 @@ struct RandomWorld {
         if seed % 7 == 6 { profile.multitasking = false }
         if seed % 5 == 4 { profile.areas.audio.relaunches = true }
         if seed % 5 == 4 { profile.areas.voip.legacy = .off }
+        if seed % 5 == 2 { profile.areas.location.needsRefresh = true }
         if seed % 4 == 1 { profile.wakeWindow = .first }
         if seed % 4 == 2 { profile.areas.bluetooth.accessorySetupRelaunches = true }
         if seed % 2 == 0 { profile.areas.audio.silenceLimit = .seconds(10) }

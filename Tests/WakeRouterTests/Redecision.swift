@@ -18,7 +18,8 @@ struct Redecision {
         .notPaused,
         .sideWanted, .soundModePresent, .noCall, .voipModePresent, .accessoryModePresent, .notDuplicate,
         .restoreIdentifier, .scanHasMode,
-        .exitAllowsRelaunch, .lowPowerModeOff, .backgroundRefreshOn, .externalPower, .bluetoothOn, .peripheralPreserved,
+        .exitAllowsRelaunch, .lowPowerModeOff, .backgroundRefreshOn, .refreshWhereNeeded, .externalPower, .bluetoothOn,
+        .peripheralPreserved,
         .bluetoothAuthorized, .runsInBackground, .phoneReachable, .pushesLeft, .callsReported,
     ]
 
@@ -110,7 +111,7 @@ struct Redecision {
         case .pushesLeft: router.areas.push.apps[index].wakes.removeAll()
         case .callsReported: router.areas.push.apps[index].unreported = 0
         case .externalPower: router.conditions.insert(.externalPower)
-        case .backgroundRefreshOn:
+        case .backgroundRefreshOn, .refreshWhereNeeded:
             router.conditions.remove(.refreshOff)
             router.apps[index].snapshot.refreshRefused = false
         case .updatesInBackground, .beyondDistanceFilter, .notPaused:

@@ -152,6 +152,7 @@ public enum Reason: UInt8, CaseIterable, Sendable {
     case noNetwork
     case notEligible
     case refreshOff
+    case refreshNeeded
 }
 
 /// One question of a decision, in the order of the rulebook; several may belong to one rule.
@@ -228,6 +229,7 @@ public enum Check: UInt8, CaseIterable, Sendable {
     case runsInBackground
     case lowPowerModeOff
     case backgroundRefreshOn
+    case refreshWhereNeeded
     case phoneIsOn
     case roomInQueues
     case lastsUntilDecided

@@ -29,6 +29,8 @@ package struct LocationFigures: Hashable, Codable, Sendable {
     /// Whether background updates need allowsBackgroundLocationUpdates (LOC-6), and then keep the app from being suspended
     /// instead of waking it for each (LOC-3).
     package var backgroundFlag: Bool
+    /// Whether location events need Background App Refresh, as the archive guide has it (PWR-4).
+    package var needsRefresh = false
     /// Whether there are beacon regions and ranging (BCN-1).
     package var beaconRegions: Bool
     /// Whether there are visits.
@@ -127,6 +129,12 @@ package struct LocationFigures: Hashable, Codable, Sendable {
             "largest radius of a region; assumed"
         ),
         .init("beaconRegions", \.areas.location.beaconRegions, .bcn1, "there are beacon regions and ranging"),
+        .init(
+            "locationNeedsRefresh",
+            \.areas.location.needsRefresh,
+            .pwr4,
+            "location events need Background App Refresh, as the archive guide has it"
+        ),
         .init(
             "beaconExitDelay",
             \.areas.location.beaconExitDelay,

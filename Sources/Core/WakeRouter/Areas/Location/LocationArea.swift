@@ -87,7 +87,7 @@ extension LocationArea: Area {
             guard verdict.delivers else { return }
             if event.kind == .positionFixed { router.noteUpdate(event, for: interest) }
             if event.kind == .significantChange { router.noteChange(event, of: interest.app) }
-            // Its rule asks nothing of the switches, which the record has no check for.
+            // Without the setting its rule asks nothing of the switches, and the record has no check for them.
             if verdict == .resume || verdict == .relaunch,
                 router.conditions.contains(.refreshOff) || router.apps[interest.app].snapshot.refreshRefused
             {

@@ -42,6 +42,7 @@ extension LocationQuestion: AreaQuestion {
         case .updatesReachProcess: (.deny, .notRelaunchedByUpdates)
         case .beyondDistanceFilter: (.coalesce, .withinDistanceFilter)
         case .authorized: (.deny, .notAuthorized)
+        case .refreshWhereNeeded: (.deny, .refreshNeeded)
         case .notPaused: (.drop, .updatesPaused)
         case .sideWanted: (.drop, .sideNotWanted)
         case .rangesWhileRunning: (.deny, .rangingNeedsRunning)
@@ -89,6 +90,10 @@ enum LocationRules {
         results[.notPaused] = !standard ? .notApplicable : passes(!question.paused, where: true)
         results[.dwellOver] = question.hasDwelt ? .pass : .notApplicable
         results[.sideWanted] = !crossing ? .notApplicable : passes(question.sideWanted, where: true)
+        if constants.profile.areas.location.needsRefresh, needsRefresh(question) {
+            let isOn = !app.conditions.contains(.refreshOff) && !app.refreshRefused
+            results[.refreshWhereNeeded] = passes(isOn, where: true)
+        }
         results[.rangesWhileRunning] = question.via != .ranging ? .notApplicable : passes(!asleep, where: true)
         return results
     }
@@ -111,6 +116,14 @@ enum LocationRules {
         question.state == .notRunning && app.forceQuit && constants.profile.forceQuitBars
             && constants.profile.areas.location.liftsForceQuit
             && belongsToSystem(question.via)
+    }
+
+    /// Whether it is what the archive guide says Background App Refresh is for: the system's own services in each state of
+    /// the app, and updates that reach it in the background (PWR-4).
+    private static func needsRefresh(_ question: LocationQuestion) -> Bool {
+        if belongsToSystem(question.via) { return true }
+        guard question.via == .standardUpdates else { return false }
+        return question.state == .background || question.state == .suspended && question.updatesWake
     }
 
     /// Whether the system goes on with it when the process is gone (REG-6, LOC-1).
