@@ -67,7 +67,10 @@ struct AreaDeedTests {
         #expect(phone.deeds(.wokeWithoutRefresh) == [app])
     }
 
-    @Test("PWR-4: as the archive guide has it no position wakes an app while Background App Refresh is off", arguments: [true, false])
+    @Test(
+        "PWR-4: as the archive guide has it no position wakes an app while Background App Refresh is off",
+        arguments: [true, false]
+    )
     func needsRefresh(ownSwitch: Bool) {
         var profile = Profile.ios17
         profile.areas.location.needsRefresh = true

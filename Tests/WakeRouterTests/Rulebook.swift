@@ -137,7 +137,8 @@ enum Rulebook {
         case .fetchNotPaused:
             let isPaused = profile.areas.backgroundTask.heedsLowPower && shown.conditions.contains(.lowPowerMode)
             return !isPaused && !shown.conditions.contains(.refreshOff) && !shown.refreshRefused
-        case .backgroundRefreshOn, .refreshWhereNeeded: return !shown.conditions.contains(.refreshOff) && !shown.refreshRefused
+        case .backgroundRefreshOn, .refreshWhereNeeded:
+            return !shown.conditions.contains(.refreshOff) && !shown.refreshRefused
         case .phoneIdle: return shown.conditions.contains(.displayOn) ? false : nil
         case .externalPower: return shown.conditions.contains(.externalPower) ? true : nil
         case .networkThere: return shown.conditions.hasNetwork ? true : nil
