@@ -15,7 +15,7 @@ struct FeedWeekTests {
         let out = FileManager.default.temporaryDirectory.path + "/feed-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: out) }
         try Run(RunOptions(scenario: Self.scenario, out: out)).execute()
-        let days = TaskHistory(try RunLog(folder: out)).days
+        let days = TaskHistory(of: try RunLog(folder: out)).days
         #expect(days.map(\.number) == Array(1...7))
         for day in days.dropFirst(3) {
             #expect(day.refreshes.count == 3, "day \(day.number)")

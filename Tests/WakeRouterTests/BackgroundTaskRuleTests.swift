@@ -100,13 +100,17 @@ struct BackgroundTaskRuleTests {
         #expect(phone.now.since(begin) == .seconds(deed == .raisedChances ? 1_800 : 7_200))
     }
 
-    @Test("FETCH-3: a failed fetch changes nothing")
-    func failedFetch() {
+    @Test(
+        "FETCH-3: a failed fetch raises no chances, and lowers them where it was slow",
+        arguments: [1, 20] as [Int64]
+    )
+    func failedFetch(seconds: Int64) {
         var (phone, app) = Phone.fetching(.ios8, interval: .zero)
         phone.waitFor(app, .fetchDue)
+        phone.wait(.seconds(seconds))
         phone.answerFetch(app, .failed)
         #expect(phone.deeds(.raisedChances) == [])
-        #expect(phone.deeds(.loweredChances) == [])
+        #expect(phone.deeds(.loweredChances) == (seconds == 20 ? [app] : []))
     }
 
     @Test("FETCH-3, BGT-12: with its chances used up the app waits, though the lever brings the next look forward")
@@ -331,7 +335,7 @@ struct BackgroundTaskRuleTests {
 
     @Test("BGT-5: a date a week ahead is forgotten, unless the user uses the app meanwhile", arguments: [true, false])
     func farDate(used: Bool) {
-        var phone = Phone.refreshing(after: .seconds(7 * 86_400))
+        var phone = Phone.refreshing(after: .seconds(7 * 86_400), stays: .seconds(1))
         phone.wait(.seconds(6 * 86_400))
         if used {
             phone.user(.launch, AppID(0))
@@ -423,6 +427,29 @@ struct BackgroundTaskRuleTests {
         phone.waitFor(AppID(0), .refreshTaskDue)
         phone.hear(.phone(.displayOn))
         #expect(phone.expirations.isEmpty)
+    }
+
+    @Test("BGT-7: refresh that runs beside interrupted processing goes on")
+    func refreshBeside() {
+        var phone = Phone.runningProcessing()
+        let app = AppID(0)
+        phone.submit(app, Self.refresh)
+        phone.lever(.scheduled, app, Self.refresh)
+        phone.lever(.allowed, app, Self.refresh)
+        #expect(phone.router.taskNumber(Self.refresh, of: app) != nil)
+        phone.hear(.phone(.displayOn))
+        #expect(phone.expirations.count == 1)
+        #expect(phone.deeds(.expiredTaskRequest).count == 1)
+    }
+
+    @Test("FETCH-6, BGT-12: no lever has a fetch run whose calls do nothing")
+    func leverWithoutFetch() {
+        var phone = Phone()
+        let app = phone.install([.fetch, .processing], taskIdentifiers: [Self.refresh])
+        phone.hear(.user(app, .launch))
+        phone.forget()
+        phone.lever(.regardless, app, .none)
+        #expect(phone.reasons == [.noRegistration])
     }
 
     @Test("BGT-7, CPU-1: with external power the processor monitor is off", arguments: [true, false])
@@ -647,10 +674,11 @@ extension Phone {
     }
 
     /// A suspended app that asked for a refresh in the foreground; the first at once is over a minute ahead.
-    fileprivate static func refreshing(after span: Instant.Span = .seconds(60)) -> Phone {
+    fileprivate static func refreshing(after span: Instant.Span = .seconds(60), stays: Instant.Span = .zero) -> Phone {
         var phone = Phone()
         let app = phone.scheduling()
         phone.submit(app, tasks.refresh, after: span)
+        phone.wait(stays)
         phone.leave(app)
         phone.forget()
         return phone

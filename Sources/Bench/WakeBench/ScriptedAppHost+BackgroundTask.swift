@@ -18,8 +18,10 @@ extension BackgroundTaskArea {
     /// What runs, runs for as long as the script says; the next one is asked for at once (BGT-4).
     static func delivered(_ delivery: AppDelivery, to app: AppID, in host: ScriptedAppHost) {
         let event = delivery.event
-        guard let use = host.apps[app]?.script.tasks, let view = host.view, event.kind != .taskExpirationSimulated
-        else {
+        guard let use = host.apps[app]?.script.tasks, let view = host.view else { return }
+        if event.kind == .taskExpirationSimulated {
+            guard let number = view.bench.router.taskNumber(event.subject, of: app) else { return }
+            expired(number, of: app, use, in: host)
             return
         }
         for request in use.submits where host.names.known(request.identifier) == event.subject {
@@ -34,9 +36,17 @@ extension BackgroundTaskArea {
 
     /// Who answers at all answers when its time is over.
     static func told(_ notice: AppNotice, to app: AppID, in host: ScriptedAppHost, at now: Instant) {
-        guard case .taskExpiration(let number, _) = notice, host.apps[app]?.script.tasks?.answersAfter != nil else {
-            return
-        }
+        guard case .taskExpiration(let number, _) = notice, let use = host.apps[app]?.script.tasks else { return }
+        expired(number, of: app, use, in: host)
+    }
+
+    private static func expired(
+        _ number: UInt32,
+        of app: AppID,
+        _ use: ScriptedApp.TaskUse,
+        in host: ScriptedAppHost
+    ) {
+        guard use.answersAfter != nil else { return }
         host.request(.backgroundTask(.complete(number, success: false)), from: app)
     }
 }

@@ -9,18 +9,16 @@ package struct TaskHistory: Sendable {
         package var number: Int
         /// Fetches and refresh tasks.
         package var refreshes: [Instant] = []
-        /// Of these, how many were followed by a use within ``TaskHistory/soon``.
+        /// Of these, how many were soon followed by a use.
         package var beforeUse = 0
         package var processings: [Instant] = []
     }
 
-    /// A use so long after a refresh is what the refresh was for: the time before an expected use, and a part of a day.
-    package static let soon = Instant.Span.seconds(2_400)
-
     /// In order of app and day.
     package let days: [Day]
 
-    package init(_ log: RunLog) {
+    /// - Parameter soon: a use so long after a refresh is what the refresh was for.
+    package init(_ log: RunLog, soon: Instant.Span) {
         var days: [Day] = []
         for record in log.decisions where record.verdict.delivers {
             guard let app = record.app,
@@ -35,7 +33,7 @@ package struct TaskHistory: Sendable {
             }
             days[place].refreshes.append(record.at)
             let isUsed = log.moves.contains { move in
-                move.app == app && move.to == .active && move.at >= record.at && move.at.since(record.at) <= Self.soon
+                move.app == app && move.to == .active && move.at >= record.at && move.at.since(record.at) <= soon
             }
             if isUsed { days[place].beforeUse += 1 }
         }

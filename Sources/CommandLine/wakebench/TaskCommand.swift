@@ -26,7 +26,7 @@ enum TaskCommand {
         let arguments = try Arguments(words, options: [])
         guard arguments.rest.count <= 1 else { throw CommandFailure(.usage, "one RUN expected", hint: "see --help") }
         let log = try WhyCommand.read(arguments.rest.first ?? "wakebench-runs/latest")
-        for line in TaskHistory(log).lines { print(line) }
+        for line in TaskHistory(of: log).lines { print(line) }
         return .done
     }
 }

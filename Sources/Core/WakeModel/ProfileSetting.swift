@@ -54,6 +54,17 @@ package struct ProfileSetting: Sendable {
         self.init(name, path, .count(range, unit: unit), rule, meaning)
     }
 
+    /// A time with bounds of its own.
+    init<Figure: SettingFigure>(
+        _ name: String,
+        _ path: Path<Figure>,
+        _ range: ClosedRange<Instant.Span>,
+        _ rule: RuleID,
+        _ meaning: String
+    ) {
+        self.init(name, path, .time(range), rule, meaning)
+    }
+
     private init<Figure: SettingFigure>(
         _ name: String,
         _ path: Path<Figure>,

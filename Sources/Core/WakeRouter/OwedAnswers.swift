@@ -41,11 +41,6 @@ struct OwedAnswers: Equatable, Codable {
         return true
     }
 
-    /// All that is owed is due by an instant at the latest.
-    mutating func shorten(to due: Instant) {
-        for place in answers.indices { answers[place].due = min(answers[place].due, due) }
-    }
-
     /// One answer is due by an instant at the latest.
     mutating func shorten(_ number: UInt32, to due: Instant) {
         for place in answers.indices where answers[place].number == number {

@@ -75,7 +75,7 @@ package struct BackgroundTaskFigures: Hashable, Codable, Sendable {
         .init(
             "task.refreshRequests",
             \.areas.backgroundTask.refreshRequests,
-            1...100,
+            1...10,
             "requests",
             .bgt2,
             "refresh requests of an app that are pending"
@@ -83,7 +83,7 @@ package struct BackgroundTaskFigures: Hashable, Codable, Sendable {
         .init(
             "task.processingRequests",
             \.areas.backgroundTask.processingRequests,
-            1...100,
+            1...20,
             "requests",
             .bgt2,
             "processing requests of an app that are pending"
@@ -140,7 +140,13 @@ package struct BackgroundTaskFigures: Hashable, Codable, Sendable {
             .fetch4,
             "how long before an expected use a refresh may begin; assumed"
         ),
-        .init("task.slot", \.areas.backgroundTask.slot, .fetch4, "parts of a day in which uses are counted; assumed"),
+        .init(
+            "task.slot",
+            \.areas.backgroundTask.slot,
+            .seconds(300) ... .seconds(86_400),
+            .fetch4,
+            "parts of a day in which uses are counted; assumed"
+        ),
         .init(
             "task.habitDays",
             \.areas.backgroundTask.habitDays,

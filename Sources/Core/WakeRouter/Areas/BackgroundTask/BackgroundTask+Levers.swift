@@ -29,7 +29,9 @@ extension Router {
         }
         guard lever == .regardless else { return nil }
         if identifier == .none {
-            guard figures.hasFetch, apps[app].snapshot.modes.contains(.fetch) else { return nil }
+            guard figures.hasFetch, !ignoresFetch(of: app), apps[app].snapshot.modes.contains(.fetch) else {
+                return nil
+            }
             return .init(kind: .fetch, identifier: .none, since: apps[app].installedAt)
         }
         return record.known.first { $0.identifier == identifier }
@@ -41,6 +43,13 @@ extension Router {
         return areas.backgroundTask.apps[app].running.first {
             $0.item.identifier == identifier && !$0.isExpired && $0.isHandedOver
         }
+    }
+
+    /// The number of the task of an identifier that an app has; nil when it has none.
+    package func taskNumber(_ identifier: NameID, of app: AppID) -> UInt32? {
+        guard isInstalled(app) else { return nil }
+        return areas.backgroundTask.apps[app].running.first { $0.item.identifier == identifier && $0.isHandedOver }?
+            .number
     }
 
     /// The app is told that its task expires: it has the moment that it has then.

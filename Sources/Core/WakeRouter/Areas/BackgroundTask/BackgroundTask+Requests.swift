@@ -141,7 +141,7 @@ extension Router {
     }
 
     /// Whether the key of the scheduler disables the legacy calls (FETCH-6).
-    private func ignoresFetch(of app: AppID) -> Bool {
+    func ignoresFetch(of app: AppID) -> Bool {
         profile.areas.backgroundTask.hasTasks && areas.backgroundTask.apps[app].permitted != nil
     }
 

@@ -72,13 +72,13 @@ extension Router {
     mutating func completed(_ number: UInt32, of app: AppID) {
         guard let run = answered(number, of: app) else { return act(.refused(app, .unknownTask)) }
         act(.did(app, .completedTaskRequest, subject: run.item.identifier))
-        if run.item.kind == .refresh { judge(run, isTruthful: true, of: app) }
+        if run.item.kind == .refresh { judge(run, .newData, isTruthful: true, of: app) }
         finishTasks(of: app)
     }
 
     mutating func fetched(_ number: UInt32, _ result: FetchResult, downloaded: Bool?, of app: AppID) {
         guard let run = answered(number, of: app) else { return act(.refused(app, .unknownTask)) }
-        if result != .failed { judge(run, isTruthful: result == .noData || downloaded != false, of: app) }
+        judge(run, result, isTruthful: result != .newData || downloaded != false, of: app)
         finishTasks(of: app)
     }
 
@@ -101,13 +101,18 @@ extension Router {
 
     // MARK: Chances
 
-    /// Quick and truthful answers raise an app's chances, others lower them (FETCH-3).
-    private mutating func judge(_ run: BackgroundTaskRecord.Run, isTruthful: Bool, of app: AppID) {
+    /// Quick and truthful answers raise an app's chances, others lower them; that it failed raises none (FETCH-3).
+    private mutating func judge(
+        _ run: BackgroundTaskRecord.Run,
+        _ result: FetchResult,
+        isTruthful: Bool,
+        of app: AppID
+    ) {
         guard run.lever != .regardless else { return }
         let isQuick = now.since(run.at) <= profile.areas.backgroundTask.quickAnswer
         let before = areas.backgroundTask.apps[app].doublings
         if isQuick && isTruthful {
-            guard before > 0 else { return }
+            guard before > 0, result != .failed else { return }
             areas.backgroundTask.apps[app].doublings = before - 1
             act(.did(app, .raisedChances))
         } else {
@@ -168,19 +173,18 @@ extension Router {
 
     /// The user takes the phone, or what a task requires is gone: processing ends (BGT-7).
     mutating func interruptProcessing(of app: AppID) {
-        let record = areas.backgroundTask.apps[app]
-        let isInterrupted = record.running.contains { run in
-            guard run.item.kind == .processing, !run.isExpired, run.isHandedOver else { return false }
-            guard run.lever == .none || run.lever == .scheduled else { return false }
-            return !isIdle || run.item.needsPower && !conditions.contains(.externalPower)
-                || run.item.needsNetwork && !conditions.hasNetwork
-        }
-        guard isInterrupted, !record.owed.isEmpty else { return }
+        let interrupted = areas.backgroundTask.apps[app].running.filter(isInterrupted).map(\.number)
+        guard !interrupted.isEmpty else { return }
         act(.did(app, .interruptedProcessing))
         let ends = now.advanced(by: profile.areas.backgroundTask.expirationMargin)
-        areas.backgroundTask.apps[app].ends = min(record.ends, ends)
-        areas.backgroundTask.apps[app].owed.shorten(to: ends)
-        areas.backgroundTask.apps[app].expires = .distantFuture
-        expireTasks(of: app, by: .none) { _ in true }
+        for number in interrupted { areas.backgroundTask.apps[app].owed.shorten(number, to: ends) }
+        expireTasks(of: app, by: .none) { interrupted.contains($0.number) }
+    }
+
+    private func isInterrupted(_ run: BackgroundTaskRecord.Run) -> Bool {
+        guard run.item.kind == .processing, !run.isExpired, run.isHandedOver else { return false }
+        guard run.lever == .none || run.lever == .scheduled else { return false }
+        return !isIdle || run.item.needsPower && !conditions.contains(.externalPower)
+            || run.item.needsNetwork && !conditions.hasNetwork
     }
 }

@@ -107,7 +107,8 @@ extension Router {
     ) -> BackgroundTaskQuestion {
         let record = areas.backgroundTask.apps[app]
         let figures = profile.areas.backgroundTask
-        let lastUse = apps[app].state == .active || apps[app].state == .inactive ? now : record.lastUse
+        let isInFront = apps[app].state == .active || apps[app].state == .inactive
+        let lastUse = isInFront ? now : record.lastUse
         snapshot.task.lastUse = lastUse ?? .zero
         // What is handed over with others needs no chance of its own.
         let isBeside = !record.owed.isEmpty
@@ -124,7 +125,8 @@ extension Router {
         question.isIntervalOver = intervalEnds(item, app) <= now
         question.isSpaced = isBeside || spacingEnds(item, app) <= now
         question.hasBegun = item.begins <= now
-        question.isRemembered = !isFar || lastUse.map { $0 > item.since } ?? false
+        // The use in which the app asked is none since.
+        question.isRemembered = !isFar || isInFront || record.lastOpened.map { $0 > item.since } ?? false
         question.isEligible = item.isOfForeground || isRecent
         question.hasHandler =
             !apps[app].hasProcess || apps[app].isLaunching || record.handlers.contains(item.identifier)

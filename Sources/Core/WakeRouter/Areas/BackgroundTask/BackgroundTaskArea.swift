@@ -162,6 +162,7 @@ extension BackgroundTaskArea: Area {
 extension Router {
     /// The user opens the app: the scheduler learns when he does (FETCH-4).
     fileprivate mutating func noteUse(of app: AppID) {
+        areas.backgroundTask.apps[app].lastOpened = now
         areas.backgroundTask.apps[app].lastUse = now
         let memory = profile.areas.backgroundTask.memory
         let now = self.now

@@ -66,6 +66,8 @@ struct BackgroundTaskRecord: Equatable, Codable {
 
     /// When the user opened the app, oldest first.
     var uses: [Instant] = []
+    /// When the user last opened it; nil for never.
+    var lastOpened: Instant?
     /// When the user last had it before him; nil for never.
     var lastUse: Instant?
     /// When it was last run for a fetch or a refresh.

@@ -20,7 +20,7 @@ struct UseHabit {
 
     /// - Parameter uses: oldest first.
     init(of uses: [Instant], at now: Instant, by clock: PhoneClock, _ figures: BackgroundTaskFigures) {
-        slot = min(max(figures.slot.nanoseconds, 300_000_000_000), Self.day)
+        slot = figures.slot.nanoseconds
         habitDays = UInt8(clamping: figures.habitDays)
         shift = Self.modulo(clock.epoch &+ Int64(clock.zone) &* 1_000_000_000, Self.day)
         let count = Int((Self.day + slot - 1) / slot)
