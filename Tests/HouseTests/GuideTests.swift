@@ -51,6 +51,15 @@ struct GuideTests {
         }
     }
 
+    @Test("Each room of the SDK is named once where the page says which there are")
+    func rooms() throws {
+        let paragraphs = try Self.text().components(separatedBy: "\n\n")
+        let paragraph = try #require(paragraphs.first { $0.hasPrefix("The SDK stands outside") })
+        for room in FloorPlan.sdk {
+            #expect(paragraph.components(separatedBy: "`\(room.name)`").count == 2, "\(room.name)")
+        }
+    }
+
     @Test("Each area has all the places of an area")
     func areas() throws {
         let everything = try Self.everything()

@@ -57,6 +57,18 @@ struct EnergyAccountTests {
         #expect(account.counts[.processor] == 1.5)
     }
 
+    @Test("A million bytes of transfers are charged as one, up and down alike (PWR-1)")
+    func transfers() throws {
+        _ = try fixture.run([[fixture.resume(1, at: second(10))]])
+        let outcomes = try OutcomeLog(creating: fixture.outcomesPath)
+        try outcomes.append(TrafficEntry(app: app, at: second(11), number: 1, sent: 500_000, received: 2_000_000))
+        try outcomes.flush()
+        let account = try #require(
+            EnergyAccount.all(of: try RunLog(folder: fixture.folder.path)).first { $0.app == app }
+        )
+        #expect(account.counts[.traffic] == 2.5)
+    }
+
     @Test("The table has the figures that it was made with, and the whole")
     func table() throws {
         var model = EnergyModel()

@@ -21,11 +21,13 @@ struct WireDocumentTests {
         try String(contentsOf: folder.appending(path: name), encoding: .utf8)
     }
 
-    /// The example packets under the heading, up to the next one.
+    /// The example packets under the heading, up to the next one: the lines of its blocks of JSON.
     private static func examples(under heading: String) throws -> [String] {
         let sections = try text("WIRE.md").components(separatedBy: "\n## ")
         let section = try #require(sections.first { $0.hasPrefix(heading) }, "no heading '\(heading)'")
-        return section.split(separator: "\n").map(String.init).filter { $0.hasPrefix("{") || $0.hasPrefix("[") }
+        return section.components(separatedBy: "\n```json\n").dropFirst().flatMap { block in
+            (block.components(separatedBy: "\n```\n").first ?? "").split(separator: "\n").map(String.init)
+        }
     }
 
     /// The words in quotes that the pattern's group finds in the files.
@@ -48,6 +50,18 @@ struct WireDocumentTests {
         let body = try #require(declarations.first?.components(separatedBy: "\n}").first, "no enum \(name)")
         return body.split(separator: "\n").filter { $0.hasPrefix("    case ") }.map { line in
             String(line.dropFirst(9).prefix { $0.isLetter || $0.isNumber })
+        }
+    }
+
+    @Test("Each block of examples is closed before the next one, and has nothing but packets")
+    func blocks() throws {
+        let fences = try Self.text("WIRE.md").split(separator: "\n").filter { $0.hasPrefix("```") }
+        for (place, fence) in fences.enumerated() { #expect(fence == (place % 2 == 0 ? "```json" : "```")) }
+        #expect(fences.count % 2 == 0)
+        for heading in ["From the app to the bench", "From the bench to the app"] {
+            for example in try Self.examples(under: heading) {
+                #expect(example.hasPrefix("{") || example.hasPrefix("["), "\(example)")
+            }
         }
     }
 

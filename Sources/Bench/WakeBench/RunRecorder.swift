@@ -414,6 +414,14 @@ final class RunRecorder: BenchObserver {
         hasNews = true
     }
 
+    /// Writes down what went over the network for an app, unless the file has it from before the bench died.
+    func note(sent: UInt64, received: UInt64, by number: UInt32, of app: AppID, at instant: Instant) {
+        guard !outcomes.claim(.traffic(number)) else { return }
+        let bundle = bundles[Int(app.number)]
+        let entry = TrafficEntry(app: bundle, at: instant, number: number, sent: sent, received: received)
+        keep { () throws(ReportError) in try outcomes.append(entry) }
+    }
+
     /// Writes down that devices left the phone's reach, or came back, unless the file has it from before the bench died.
     func range(_ devices: [String], inRange: Bool, at instant: Instant) {
         hasNews = true

@@ -18,6 +18,8 @@ package struct EnergyModel: Sendable {
         case receiver
         /// A second of a processor that the app's processes used, as measured.
         case processor
+        /// A million bytes that the system carried for the app, up or down.
+        case traffic
     }
 
     /// A row of energy.tsv.
@@ -115,6 +117,9 @@ package struct EnergyAccount: Sendable {
         }
         for (app, time) in log.receiver { charge(.receiver, Self.seconds(time), to: app) }
         for usage in log.usage { charge(.processor, Double(usage.processor.nanoseconds) / 1e9, to: usage.app) }
+        for entry in log.traffic {
+            charge(.traffic, (Double(entry.sent) + Double(entry.received)) / 1e6, to: entry.app)
+        }
         return accounts
     }
 

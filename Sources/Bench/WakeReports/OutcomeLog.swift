@@ -22,10 +22,11 @@ package final class OutcomeLog {
         package var facts: [Fact: Int] = [:]
     }
 
-    /// A line that a run that goes on would write again, and that no number tells from others.
+    /// A line that a run that goes on would write again, and that no number of a decision tells from others.
     package enum Fact: Hashable, Sendable {
         case note(String, app: String?)
         case range(String, inRange: Bool)
+        case traffic(UInt32)
     }
 
     let file: LogFile
@@ -73,6 +74,8 @@ package final class OutcomeLog {
         case Act.schema: held.acts += 1
         case DeedEntry.schema: held.deeds += 1
         case EndEntry.schema: held.ended = true
+        case TrafficEntry.schema:
+            if let entry = TrafficEntry(record) { held.facts[.traffic(entry.number), default: 0] += 1 }
         case Note.schema:
             if let note = Note(record) { held.facts[.note(note.text, app: note.app), default: 0] += 1 }
         case SignpostEntry.schema:

@@ -271,6 +271,38 @@ package struct UsageEntry: LogLine, Hashable, Sendable {
     }
 }
 
+/// What went over the network for an app in one piece, when that is over: `wake.traffic/1`. Of what failed it is what was known
+/// of its progress.
+package struct TrafficEntry: LogLine, Hashable, Sendable {
+    package var app: String
+    package var at: Instant
+    /// The system's number for it, used once in a run.
+    package var number: UInt32
+    /// Bytes that the server was sent, without heads.
+    package var sent: UInt64
+    /// Bytes that came, without heads.
+    package var received: UInt64
+
+    package init(app: String, at: Instant, number: UInt32, sent: UInt64, received: UInt64) {
+        self.app = app
+        self.at = at
+        self.number = number
+        self.sent = sent
+        self.received = received
+    }
+
+    package static let schema = "wake.traffic/1"
+    package static let blank = TrafficEntry(app: "", at: .zero, number: 0, sent: 0, received: 0)
+
+    package mutating func code(with coder: inout RecordCoder) {
+        coder.need("app", &app)
+        coder.need("t", &at)
+        coder.need("number", &number)
+        coder.need("sent", &sent)
+        coder.need("received", &received)
+    }
+}
+
 /// The run is over at an instant, which may be later than the last thing that happened: `wake.end/1`.
 package struct EndEntry: LogLine {
     package var at: Instant

@@ -16,6 +16,7 @@ package struct RunLog: Sendable {
     package var receiver: [(app: String, time: Instant.Span)] = []
     /// What the processes of real apps have used.
     package var usage: [UsageEntry] = []
+    package var traffic: [TrafficEntry] = []
     /// The apps of the run, in the order of the scenario; none in a log of an older version.
     package var roster: [AppEntry] = []
     package var acts: [Act] = []
@@ -121,6 +122,7 @@ package struct RunLog: Sendable {
         taker(ExitEntry.self) { $0.exits.append($1) },
         taker(ReceiverEntry.self) { $0.take($1) },
         taker(UsageEntry.self) { $0.usage.append($1) },
+        taker(TrafficEntry.self) { $0.traffic.append($1) },
         taker(AppEntry.self) { $0.roster.append($1) },
         taker(Act.self) { $0.acts.append($1) },
         taker(DeedEntry.self) { $0.deeds.append($1) },

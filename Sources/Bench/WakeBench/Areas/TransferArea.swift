@@ -51,6 +51,7 @@ final class TransferArea: Area {
     }
 
     func connect(to run: Run) throws(CommandFailure) {
+        run.bench.add(TransferMeter(run.bench, run.recorder))
         guard let real, let acknowledger else { return }
         run.bench.add(acknowledger)
         real.standing = { [unowned bench = run.bench] in bench.router.standing(ofTransfer: $0) }
