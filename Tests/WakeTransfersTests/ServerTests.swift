@@ -1,11 +1,10 @@
-import ChildProcess
 import Foundation
 import Testing
 import WakeTransfers
 
 extension TransferTests {
     /// What servers want before they answer.
-    @Suite("Challenges, redirects and certificates", .enabled(if: NginxServer.isThere, "needs nginx"))
+    @Suite("Challenges and redirects", .enabled(if: NginxServer.isThere, "needs nginx"))
     struct ServerTests {
         private let folder: TestFolder
 
@@ -110,27 +109,6 @@ extension TransferTests {
             #expect(server.log.count == TransferBounds.mostRedirects + 1)
             try bench.begin(TransferRequest(number: 2, url: server.url + "/away"))
             #expect(try bench.failed(2) == .unsupportedURL)
-        }
-
-        @Test("A certificate is trusted by the file of authorities that is given, and not without it")
-        func certificate() throws {
-            let openssl = ChildProcess("/usr/bin/openssl")
-            openssl.arguments = [
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-                "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
-                "-keyout", folder.path("key.pem"), "-out", folder.path("cert.pem"),
-            ]
-            openssl.standardError = .null
-            try openssl.run()
-            openssl.waitUntilExit()
-            let server = try NginxServer(folder, isSecure: true)
-            try Data("sealed".utf8).write(to: folder.url.appending(path: "files/data"))
-            let wary = try Bench(folder.path("wary"))
-            try wary.begin(TransferRequest(number: 1, url: server.url + "/data"))
-            #expect(try wary.failed(1) == .serverCertificateUntrusted)
-            let bench = try Bench(folder.path("transfers"), options: ["--ca", folder.path("cert.pem")])
-            try bench.begin(TransferRequest(number: 1, url: server.url + "/data"))
-            #expect(try bench.body(of: bench.finished(1)) == Data("sealed".utf8))
         }
     }
 }
