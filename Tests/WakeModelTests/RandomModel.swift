@@ -480,7 +480,8 @@ extension SeededGenerator {
                     fields: list { $0.httpField() },
                     sent: number(),
                     received: number(),
-                    file: text()
+                    file: text(),
+                    url: optional { $0.text() }
                 )
             )
         case 2: .failed(TransferFailure(code: signed(), message: text(), reason: optional { $0.any() }))

@@ -256,6 +256,21 @@ extension TransferTests {
             #expect(try bench.response(1).status == 200)
         }
 
+        @Test("A response has the URL that redirects led to, and none where there were none")
+        func redirected() throws {
+            let server = try StandInServer { [hello] index, _ in
+                index == 0
+                    ? Data(status: "302 Found", ["Location: /there?a=b"]) : Data(status: "200 OK", body: hello)
+            }
+            defer { server.stop() }
+            let bench = try PortEnd(folder)
+            defer { bench.transfers.stop() }
+            bench.begin(1, server.url)
+            #expect(try bench.response(1).url == server.url + "/there?a=b")
+            bench.begin(2, server.url)
+            #expect(try bench.response(2).url == nil)
+        }
+
         @Test("XFER-9: An upload sends its file; one without fails at once")
         func uploads() throws {
             let server = try StandInServer { _, _ in Data(status: "201 Created") }

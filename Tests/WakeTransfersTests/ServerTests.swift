@@ -72,6 +72,41 @@ extension TransferTests {
             #expect(!bench.reports.contains { if case .challenged = $0.kind { true } else { false } })
         }
 
+        @Test(
+            "A redirect of any kind is followed, and the response says where it came from",
+            arguments: [301, 302, 303, 307, 308]
+        )
+        func followed(status: Int) throws {
+            let server = try NginxServer(
+                folder,
+                locations: "location /first { return \(status) /second; } location /second { return \(status) /data; }"
+            )
+            try Data("there".utf8).write(to: folder.url.appending(path: "files/data"))
+            let bench = try Bench(folder.path("transfers"))
+            try bench.begin(TransferRequest(number: 1, url: server.url + "/first"))
+            let response = try bench.finished(1)
+            #expect(response.status == 200)
+            #expect(response.url == server.url + "/data")
+            #expect(try bench.body(of: response) == Data("there".utf8))
+            #expect(server.log.map { $0.prefix(7) } == ["GET \(status)", "GET \(status)", "GET 200"])
+        }
+
+        @Test("An upload that is sent elsewhere with its method sends its file there, from its beginning")
+        func uploadFollows() throws {
+            let server = try NginxServer(
+                folder,
+                locations: "dav_methods PUT; location /first { return 307 /target; }"
+            )
+            let data = TestFolder.bytes(300_000)
+            try data.write(to: folder.url.appending(path: "source"))
+            let bench = try Bench(folder.path("transfers"))
+            try bench.begin(TransferRequest(number: 1, url: server.url + "/first", upload: folder.path("source")))
+            let response = try bench.finished(1)
+            #expect(response.status == 201)
+            #expect(response.url == server.url + "/target")
+            #expect(try Data(contentsOf: folder.url.appending(path: "files/target")) == data)
+        }
+
         @Test("Redirects are told and followed, and no credential goes along to another server")
         func redirect() throws {
             let other = try StandInServer { _, _ in Data(status: "200 OK", body: Data("there".utf8)) }

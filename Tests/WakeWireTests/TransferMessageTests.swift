@@ -21,6 +21,14 @@ struct TransferMessageTests {
         resourceTimeout: 7_200,
         allowsCellular: false
     )
+    private static let response = WireTransferResponse(
+        status: 206,
+        headers: task.headers,
+        sent: 1,
+        received: 2,
+        file: "/tmp/1",
+        url: "https://example.com/there"
+    )
     private static let requests: [WireTransferRequest] = [
         .join(id: 3, session), .join(id: 3, WireTransferSession(identifier: "s")), .invalidate(cancels: true),
         .create(task), .create(WireTransferTask(task: .max, kind: .download, url: "")),
@@ -33,8 +41,7 @@ struct TransferMessageTests {
     ]
     private static let events: [WireTransferEvent] = [
         .events(session: "s"),
-        .finished(task: 1, status: 206, headers: task.headers, sent: 1, received: 2, file: "/tmp/1"),
-        .finished(task: 1, status: 404, headers: [], sent: 0, received: 0, file: ""),
+        .finished(task: 1, response), .finished(task: 1, WireTransferResponse(status: 404)),
         .failed(task: 1, code: -999, message: "cancelled", reason: 0),
         .failed(task: 1, code: -1001, message: "", reason: nil),
         .challenged(task: 1, host: "a", realm: "b", scheme: "digest", failures: 2),

@@ -6,17 +6,10 @@ import WakeWire
 extension TransferArea {
     static func told(_ delivery: AppDelivery, to app: AppID, through host: ProcessAppHost) -> ToldEvent? {
         guard var event = host.translation.transferEvent(delivery) else { return nil }
-        if case .finished(let task, let status, let headers, let sent, let received, let file) = event, !file.isEmpty {
+        if case .finished(let task, var response) = event, !response.file.isEmpty {
             do throws(SystemError) {
-                let place = try host.place(file, of: delivery.event.transfer, for: app)
-                event = .finished(
-                    task: task,
-                    status: status,
-                    headers: headers,
-                    sent: sent,
-                    received: received,
-                    file: place
-                )
+                response.file = try host.place(response.file, of: delivery.event.transfer, for: app)
+                event = .finished(task: task, response)
             } catch { event = .cannotPlace(task, error) }
         }
         var told = ToldEvent(.transfer(event), of: delivery)
@@ -94,14 +87,7 @@ extension WireTranslation {
         let task = delivery.event.transferTask
         switch (delivery.event.kind, delivery.payload) {
         case (.transferEnded, .transfer(.finished(let response))):
-            return .finished(
-                task: task,
-                status: response.status,
-                headers: response.fields.prefix(WireLimits.headerFields).compactMap(WireHTTPField.init),
-                sent: response.sent,
-                received: response.received,
-                file: response.file
-            )
+            return .finished(task: task, WireTransferResponse(response))
         case (.transferEnded, .transfer(.failed(let failure))):
             return .failed(
                 task: task,
@@ -133,6 +119,20 @@ extension WireLimits {
     /// As much of a text as a field of a header may have.
     fileprivate static func cut(_ text: String) -> String {
         text.utf8.count <= headerBytes ? text : String(text.prefix(headerBytes / 4))
+    }
+}
+
+extension WireTransferResponse {
+    /// As much of it as can be told: no URL or field of the header that is too long.
+    fileprivate init(_ response: TransferResponse) {
+        self.init(
+            status: response.status,
+            headers: response.fields.prefix(WireLimits.headerFields).compactMap(WireHTTPField.init),
+            sent: response.sent,
+            received: response.received,
+            file: response.file,
+            url: response.url.flatMap { $0.utf8.count <= WireLimits.transferURLBytes ? $0 : nil }
+        )
     }
 }
 

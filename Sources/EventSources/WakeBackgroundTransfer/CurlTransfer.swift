@@ -47,7 +47,7 @@ struct CurlTransfer {
                 expected: (isUpload ? progress.toSend : progress.toReceive).map { UInt64(clamping: $0) }
             )
             return self.report(.transferProgressed, said, origin)
-        // A background session follows each redirect, and its app is not asked.
+        // A background session follows each redirect, and its app is not asked: the response has the URL that it came from.
         case .redirected: return nil
         case .challenged(let challenge):
             let said = AuthenticationChallenge(
@@ -75,7 +75,8 @@ struct CurlTransfer {
             fields: response.headers.map { HTTPField($0.name, $0.value) },
             sent: 0,
             received: UInt64(clamping: response.bytes),
-            file: isUpload ? "" : path(response.file)
+            file: isUpload ? "" : path(response.file),
+            url: response.url == order.url ? nil : response.url
         )
     }
 

@@ -77,6 +77,8 @@ class App:
                 target = SUPPORT / "episode"
                 os.replace(file, target)
                 log(f"didFinishDownloading {task} {target.stat().st_size} bytes")
+            if url := message.get("url"):
+                log(f"redirected to {url}")
             log(f"didComplete {task} status={message['status']} error=0")
         elif kind == "failed":
             log(f"didComplete {task} status=0 error={message['code']}")

@@ -287,9 +287,8 @@ final class BackgroundSession: URLSession, @unchecked Sendable {
         let delegate = delegate
         switch event {
         case .events: break
-        case .finished(let number, let status, let headers, let sent, let received, let file):
-            let task = task(number, isUpload: file.isEmpty && sent > 0)
-            finish(task, status, headers, (sent, received), file, delegate)
+        case .finished(let number, let response):
+            finish(task(number, isUpload: response.file.isEmpty && response.sent > 0), response, delegate)
         case .failed(let number, let code, let message, let reason):
             fail(task(number), code, message, reason, delegate)
         case .challenged(let number, let host, let realm, let scheme, let failures):
@@ -317,27 +316,26 @@ final class BackgroundSession: URLSession, @unchecked Sendable {
 
     private func finish(
         _ task: any BackgroundTask,
-        _ status: UInt16,
-        _ headers: [WireHTTPField],
-        _ bytes: (sent: UInt64, received: UInt64),
-        _ file: String,
+        _ response: WireTransferResponse,
         _ delegate: (any FoundationNetworking.URLSessionDelegate)?
     ) {
-        let fields = Dictionary(headers.map { ($0.name, $0.value) }, uniquingKeysWith: { "\($0), \($1)" })
-        let url = task.originalRequest?.url ?? URL(fileURLWithPath: "/")
+        let fields = Dictionary(response.headers.map { ($0.name, $0.value) }, uniquingKeysWith: { "\($0), \($1)" })
+        let redirected = response.url.flatMap { URL(string: $0) }
+        let url = redirected ?? task.originalRequest?.url ?? URL(fileURLWithPath: "/")
         task.core.facts.withLock { facts in
             facts.state = .completed
-            facts.received = Int64(clamping: bytes.received)
-            facts.sent = max(facts.sent, Int64(clamping: bytes.sent))
+            facts.received = Int64(clamping: response.received)
+            facts.sent = max(facts.sent, Int64(clamping: response.sent))
+            facts.redirected = redirected
             facts.response = HTTPURLResponse(
                 url: url,
-                statusCode: Int(status),
+                statusCode: Int(response.status),
                 httpVersion: "HTTP/1.1",
                 headerFields: fields
             )
         }
-        if let download = task as? BackgroundDownloadTask, !file.isEmpty {
-            let location = URL(fileURLWithPath: file)
+        if let download = task as? BackgroundDownloadTask, !response.file.isEmpty {
+            let location = URL(fileURLWithPath: response.file)
             (delegate as? any FoundationNetworking.URLSessionDownloadDelegate)?
                 .urlSession(self, downloadTask: download, didFinishDownloadingTo: location)
             // What the app did not take is gone.

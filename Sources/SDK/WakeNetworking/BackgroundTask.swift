@@ -19,6 +19,8 @@ final class TaskCore: Sendable {
         var toReceive = NSURLSessionTransferSizeUnknown
         var toSend: Int64 = 0
         var response: URLResponse?
+        /// Where the response came from after redirects.
+        var redirected: URL?
         var error: (any Error)?
     }
 
@@ -31,6 +33,13 @@ final class TaskCore: Sendable {
 
     init(_ number: UInt32, _ kind: TransferKind, _ request: URLRequest?, of session: BackgroundSession) {
         (self.number, self.kind, self.request, self.session) = (number, kind, request, session)
+    }
+
+    /// The request as it went to where redirects led, once the response is there; the one that was made before that.
+    var currentRequest: URLRequest? {
+        guard var current = request, let redirected = facts.withLock({ $0.redirected }) else { return request }
+        current.url = redirected
+        return current
     }
 
     func resume(_ task: URLSessionTask) {
@@ -80,7 +89,7 @@ final class BackgroundDownloadTask: URLSessionDownloadTask, BackgroundTask, @unc
 
     override var taskIdentifier: Int { Int(core.number) }
     override var originalRequest: URLRequest? { core.request }
-    override var currentRequest: URLRequest? { core.request }
+    override var currentRequest: URLRequest? { core.currentRequest }
     override var response: URLResponse? { core.facts.withLock { $0.response } }
     override var error: (any Error)? { core.facts.withLock { $0.error } }
     override var state: URLSessionTask.State { core.facts.withLock { $0.state } }
@@ -109,7 +118,7 @@ final class BackgroundUploadTask: URLSessionUploadTask, BackgroundTask, @uncheck
 
     override var taskIdentifier: Int { Int(core.number) }
     override var originalRequest: URLRequest? { core.request }
-    override var currentRequest: URLRequest? { core.request }
+    override var currentRequest: URLRequest? { core.currentRequest }
     override var response: URLResponse? { core.facts.withLock { $0.response } }
     override var error: (any Error)? { core.facts.withLock { $0.error } }
     override var state: URLSessionTask.State { core.facts.withLock { $0.state } }

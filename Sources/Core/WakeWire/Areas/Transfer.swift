@@ -25,7 +25,7 @@ package enum WireTransferEvent: Equatable, Sendable {
     /// A session has events for the app, which owes the call of a completion handler: `transfer.handled`.
     case events(session: String)
     /// A task is over; its body lies in a file that the app may take while it handles the delivery.
-    case finished(task: UInt32, status: UInt16, headers: [WireHTTPField], sent: UInt64, received: UInt64, file: String)
+    case finished(task: UInt32, WireTransferResponse)
     case failed(task: UInt32, code: Int32, message: String, reason: UInt8?)
     /// The server wants a credential.
     case challenged(task: UInt32, host: String, realm: String, scheme: String, failures: UInt32)
@@ -91,6 +91,35 @@ package struct WireTransferTask: Equatable, Sendable {
         self.method = method
         self.headers = headers
         self.file = file
+    }
+}
+
+/// What the server answered to a task.
+package struct WireTransferResponse: Equatable, Sendable {
+    package var status: UInt16
+    package var headers: [WireHTTPField]
+    /// The bytes of the bodies.
+    package var sent: UInt64
+    package var received: UInt64
+    /// Where the body of a download lies: a path; empty for none.
+    package var file: String
+    /// The URL that it came from where redirects led elsewhere than the task's; nil where they did not.
+    package var url: String?
+
+    package init(
+        status: UInt16,
+        headers: [WireHTTPField] = [],
+        sent: UInt64 = 0,
+        received: UInt64 = 0,
+        file: String = "",
+        url: String? = nil
+    ) {
+        self.status = status
+        self.headers = headers
+        self.sent = sent
+        self.received = received
+        self.file = file
+        self.url = url
     }
 }
 
@@ -175,7 +204,7 @@ extension WireTransferRequest: AreaMessage {
 extension WireTransferEvent: AreaMessage {
     static let area = "transfer"
     static let blanks: [Self] = [
-        .events(session: ""), .finished(task: 0, status: 0, headers: [], sent: 0, received: 0, file: ""),
+        .events(session: ""), .finished(task: 0, .blank),
         .failed(task: 0, code: 0, message: "", reason: nil),
         .challenged(task: 0, host: "", realm: "", scheme: "", failures: 0),
         .progress(task: 0, sent: 0, received: 0, expected: nil), .waiting(task: 0), .eventsFinished,
@@ -184,15 +213,8 @@ extension WireTransferEvent: AreaMessage {
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         switch self {
         case .events(let session): self = try .events(session: coder.field("session", session, .sessionName))
-        case .finished(let task, let status, let headers, let sent, let received, let file):
-            self = try .finished(
-                task: coder.field("task", task, .task),
-                status: coder.field("status", status, .whole),
-                headers: coder.field("headers", headers, .list(atMost: WireLimits.headerFields), omitted: []),
-                sent: coder.field("sent", sent, .whole, omitted: 0),
-                received: coder.field("received", received, .whole, omitted: 0),
-                file: coder.field("file", file, .text(atMost: WireLimits.pathBytes), omitted: "")
-            )
+        case .finished(let task, let response):
+            self = try .finished(task: coder.field("task", task, .task), coder.coded(response))
         case .failed(let task, let code, let message, let reason):
             self = try .failed(
                 task: coder.field("task", task, .task),
@@ -245,6 +267,19 @@ extension WireTransferTask: Coded {
         try coder.field("method", of: &method, .text(atMost: 32), omitted: "GET")
         try coder.field("headers", of: &headers, .list(atMost: WireLimits.headerFields), omitted: [])
         try coder.field("file", of: &file, .text(atMost: WireLimits.pathBytes), omitted: "")
+    }
+}
+
+extension WireTransferResponse: Coded {
+    static let blank = WireTransferResponse(status: 0)
+
+    mutating func code(_ coder: inout FieldCoder) throws(WireError) {
+        try coder.field("status", of: &status, .whole)
+        try coder.field("headers", of: &headers, .list(atMost: WireLimits.headerFields), omitted: [])
+        try coder.field("sent", of: &sent, .whole, omitted: 0)
+        try coder.field("received", of: &received, .whole, omitted: 0)
+        try coder.field("file", of: &file, .text(atMost: WireLimits.pathBytes), omitted: "")
+        try coder.field("url", of: &url, .text(atMost: WireLimits.transferURLBytes))
     }
 }
 

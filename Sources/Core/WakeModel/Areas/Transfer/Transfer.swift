@@ -179,13 +179,23 @@ package struct TransferResponse: Hashable, Codable, Sendable {
     package var received: UInt64
     /// Where the body lies: a path; empty for none.
     package var file: String
+    /// The URL that it came from where redirects led elsewhere than the order says; nil where they did not.
+    package var url: String?
 
-    package init(status: UInt16, fields: [HTTPField] = [], sent: UInt64 = 0, received: UInt64 = 0, file: String = "") {
+    package init(
+        status: UInt16,
+        fields: [HTTPField] = [],
+        sent: UInt64 = 0,
+        received: UInt64 = 0,
+        file: String = "",
+        url: String? = nil
+    ) {
         self.status = status
         self.fields = fields
         self.sent = sent
         self.received = received
         self.file = file
+        self.url = url
     }
 }
 
