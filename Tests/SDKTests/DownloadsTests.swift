@@ -121,6 +121,31 @@ struct DownloadsTests {
         )
     }
 
+    @Test("XFER-9: it goes on with a download from what an earlier one left", arguments: apps)
+    func resumed(command: [String]) throws {
+        let home = try Home(hasBegun: true)
+        let app = try home.start(command)
+        let (manager, _) = try launch(app, tasks: Self.both)
+        app.bench.deliver(
+            1,
+            manager: manager,
+            .transfer(.failed(task: 1, code: -1_005, message: "connection lost", reason: nil, resumes: 77))
+        )
+        let said = try app.bench.untilAcknowledged(1)
+        var rest = Self.both[0]
+        (rest.task, rest.resumes) = (3, 77)
+        #expect(
+            said == [
+                .transfer(manager: manager, .create(rest)),
+                .transfer(
+                    manager: manager,
+                    .resume(task: 3, earliestBegin: nil, bytesToSend: nil, bytesToReceive: nil)
+                ),
+            ]
+        )
+        _ = try app.end()
+    }
+
     @Test("XFER-3: it knows all tasks of its session, however many parts they are listed in")
     func manyTasks() throws {
         let home = try Home(hasBegun: true)

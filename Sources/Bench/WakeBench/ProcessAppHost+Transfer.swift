@@ -55,6 +55,7 @@ extension ProcessAppHost {
             asked = .resume(task, wishes)
         case .suspend(let task): asked = .suspend(task)
         case .cancel(let task): asked = .cancel(task)
+        case .cancelKeepingBytes(let task): asked = .cancelKeepingBytes(task)
         case .answer(let task, .credential, let user, let password):
             asked = .answer(task, .credential(user: user, password: password))
         case .answer(let task, .defaultHandling, _, _): asked = .answer(task, .defaultHandling)
@@ -93,7 +94,8 @@ extension WireTranslation {
                 task: task,
                 code: failure.code,
                 message: WireLimits.cut(failure.message),
-                reason: failure.reason?.rawValue
+                reason: failure.reason?.rawValue,
+                resumes: failure.resumes
             )
         case (.transferEnded, _):
             // Its result did not outlive the bench.
@@ -163,7 +165,8 @@ extension TransferOrder {
             url: task.url,
             method: task.method,
             fields: task.headers.map { HTTPField($0.name, $0.value) },
-            file: task.file
+            file: task.file,
+            resumes: task.resumes
         )
     }
 }

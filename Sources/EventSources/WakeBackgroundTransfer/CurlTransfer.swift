@@ -27,6 +27,7 @@ struct CurlTransfer {
         let milliseconds = requestTimeout.nanoseconds / 1_000_000
         request.requestTimeout = max(1, min(milliseconds, TransferBounds.longestTimeout))
         request.resourceTimeout = TransferBounds.longestTimeout
+        request.predecessor = order.resumes
         return request
     }
 
@@ -59,8 +60,12 @@ struct CurlTransfer {
             let request = UInt32(truncatingIfNeeded: report.number)
             return self.report(.transferChallenged, .challenge(said), origin, request: request)
         case .finished(let response): return self.report(.finished, .finished(answer(response, at: path)), origin)
-        case .failed(let code, let message, _):
-            let failure = WakeModel.TransferFailure(code: Int32(clamping: code.rawValue), message: message)
+        case .failed(let code, let message, let canResume):
+            let failure = WakeModel.TransferFailure(
+                code: Int32(clamping: code.rawValue),
+                message: message,
+                resumes: canResume ? report.transfer : nil
+            )
             return self.report(.failed, .failed(failure), origin)
         }
     }

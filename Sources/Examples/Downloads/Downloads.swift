@@ -111,6 +111,9 @@ final class Downloads: NSObject, URLSessionDownloadDelegate {
         let status = (task.response as? HTTPURLResponse)?.statusCode ?? 0
         let code = (error as? URLError)?.code.rawValue ?? 0
         log("didComplete \(task.taskIdentifier) status=\(status) error=\(code)")
+        if let left = (error as? URLError)?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data {
+            session.downloadTask(withResumeData: left).resume()
+        }
     }
 
     nonisolated func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {

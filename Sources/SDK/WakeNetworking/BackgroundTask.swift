@@ -22,6 +22,8 @@ final class TaskCore: Sendable {
         /// Where the response came from after redirects.
         var redirected: URL?
         var error: (any Error)?
+        /// Who waits for what the task leaves to go on from.
+        var takers: [ResumeDataTaker] = []
     }
 
     let number: UInt32
@@ -76,6 +78,32 @@ final class TaskCore: Sendable {
         }
         if isOpen { session.say(.cancel(task: number)) }
     }
+
+    func cancel(leavingTo taker: ResumeDataTaker) {
+        let isOpen = facts.withLock { facts in
+            let isOpen = facts.state == .running || facts.state == .suspended
+            if isOpen {
+                facts.state = .canceling
+                facts.takers.append(taker)
+            }
+            return isOpen
+        }
+        if isOpen { session.say(.cancelKeepingBytes(task: number)) } else { taker.take(nil) }
+    }
+
+    /// The task is over, and leaves so much; on its session's delegate queue.
+    func answer(_ data: Data?) {
+        let takers = facts.withLock { facts in
+            defer { facts.takers = [] }
+            return facts.takers
+        }
+        for taker in takers { taker.take(data) }
+    }
+}
+
+/// A completion handler of `cancel(byProducingResumeData:)`, which is called once, on the delegate queue of its session.
+struct ResumeDataTaker: @unchecked Sendable {
+    let take: (Data?) -> Void
 }
 
 /// A download that the phone carries on.
@@ -100,10 +128,8 @@ final class BackgroundDownloadTask: URLSessionDownloadTask, BackgroundTask, @unc
     override func suspend() { core.suspend() }
     override func cancel() { core.cancel() }
 
-    /// There are no bytes to go on with: the phone keeps them to itself.
     override func cancel(byProducingResumeData completionHandler: @escaping (Data?) -> Void) {
-        core.cancel()
-        completionHandler(nil)
+        core.cancel(leavingTo: ResumeDataTaker(take: completionHandler))
     }
 }
 

@@ -12,6 +12,8 @@ package enum WireTransferRequest: Equatable, Sendable {
     case resume(task: UInt32, earliestBegin: Double?, bytesToSend: UInt64?, bytesToReceive: UInt64?)
     case suspend(task: UInt32)
     case cancel(task: UInt32)
+    /// The same, and what there is of a download is kept for one that goes on from there, where the server allows it.
+    case cancelKeepingBytes(task: UInt32)
     /// What the app says to a challenge; with a user and a password where it is a credential.
     case answer(task: UInt32, WireChallengeAnswer, user: String, password: String)
     /// The completion handler of a session's events was called.
@@ -26,7 +28,8 @@ package enum WireTransferEvent: Equatable, Sendable {
     case events(session: String)
     /// A task is over; its body lies in a file that the app may take while it handles the delivery.
     case finished(task: UInt32, WireTransferResponse)
-    case failed(task: UInt32, code: Int32, message: String, reason: UInt8?)
+    /// A task is over without an answer; with `resumes` another one may go on from the bytes that there are.
+    case failed(task: UInt32, code: Int32, message: String, reason: UInt8?, resumes: UInt64? = nil)
     /// The server wants a credential.
     case challenged(task: UInt32, host: String, realm: String, scheme: String, failures: UInt32)
     case progress(task: UInt32, sent: UInt64, received: UInt64, expected: UInt64?)
@@ -76,6 +79,8 @@ package struct WireTransferTask: Equatable, Sendable {
     package var headers: [WireHTTPField]
     /// What an upload reads: a path.
     package var file: String
+    /// What an earlier download of the same URL failed with, to go on from its bytes; nil to begin from nothing.
+    package var resumes: UInt64?
 
     package init(
         task: UInt32,
@@ -83,7 +88,8 @@ package struct WireTransferTask: Equatable, Sendable {
         url: String,
         method: String = "GET",
         headers: [WireHTTPField] = [],
-        file: String = ""
+        file: String = "",
+        resumes: UInt64? = nil
     ) {
         self.task = task
         self.kind = kind
@@ -91,6 +97,7 @@ package struct WireTransferTask: Equatable, Sendable {
         self.method = method
         self.headers = headers
         self.file = file
+        self.resumes = resumes
     }
 }
 
@@ -164,8 +171,8 @@ extension WireTransferRequest: AreaMessage {
     static let blanks: [Self] = [
         .join(id: 0, .blank), .invalidate(cancels: false), .create(.blank),
         .resume(task: 0, earliestBegin: nil, bytesToSend: nil, bytesToReceive: nil), .suspend(task: 0),
-        .cancel(task: 0), .answer(task: 0, .cancel, user: "", password: ""), .handled(session: ""),
-        .tasks(id: 0, session: "", after: 0),
+        .cancel(task: 0), .cancelKeepingBytes(task: 0), .answer(task: 0, .cancel, user: "", password: ""),
+        .handled(session: ""), .tasks(id: 0, session: "", after: 0),
     ]
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
@@ -183,6 +190,7 @@ extension WireTransferRequest: AreaMessage {
             )
         case .suspend(let task): self = try .suspend(task: coder.field("task", task, .task))
         case .cancel(let task): self = try .cancel(task: coder.field("task", task, .task))
+        case .cancelKeepingBytes(let task): self = try .cancelKeepingBytes(task: coder.field("task", task, .task))
         case .answer(let task, let answer, let user, let password):
             self = try .answer(
                 task: coder.field("task", task, .task),
@@ -215,12 +223,13 @@ extension WireTransferEvent: AreaMessage {
         case .events(let session): self = try .events(session: coder.field("session", session, .sessionName))
         case .finished(let task, let response):
             self = try .finished(task: coder.field("task", task, .task), coder.coded(response))
-        case .failed(let task, let code, let message, let reason):
+        case .failed(let task, let code, let message, let reason, let resumes):
             self = try .failed(
                 task: coder.field("task", task, .task),
                 code: coder.field("code", code, .whole(in: Int64(Int32.min)...Int64(Int32.max))),
                 message: coder.field("message", message, .text(atMost: WireLimits.headerBytes)),
-                reason: coder.field("reason", reason, .whole)
+                reason: coder.field("reason", reason, .whole),
+                resumes: coder.field("resumes", resumes, .whole)
             )
         case .challenged(let task, let host, let realm, let scheme, let failures):
             self = try .challenged(
@@ -267,6 +276,7 @@ extension WireTransferTask: Coded {
         try coder.field("method", of: &method, .text(atMost: 32), omitted: "GET")
         try coder.field("headers", of: &headers, .list(atMost: WireLimits.headerFields), omitted: [])
         try coder.field("file", of: &file, .text(atMost: WireLimits.pathBytes), omitted: "")
+        try coder.field("resumes", of: &resumes, .whole)
     }
 }
 
