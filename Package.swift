@@ -33,6 +33,15 @@ func room(
     )
 }
 
+// An app loads what it calls: FoundationNetworking comes with UIKit and brings libcurl and all of its libraries. The flag must
+// stand before the libraries, where swiftc puts none but what a configuration of clang says. New apps get the same.
+let asNeeded: [LinkerSetting] = [
+    .unsafeFlags([
+        "-Xclang-linker",
+        "--config=\(Context.packageDirectory)/Sources/System/WakeBundles/Templates/as-needed.cfg.txt",
+    ])
+]
+
 // Code as it is written for a phone, where audio blocks touch memory without a word.
 let phone: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 
@@ -50,7 +59,7 @@ func program(
         path: "Sources/\(floor)/\(name)",
         exclude: exclude,
         swiftSettings: settings,
-        linkerSettings: links.map { .linkedLibrary($0) }
+        linkerSettings: links.map { .linkedLibrary($0) } + (floor == "Examples" ? asNeeded : [])
     )
 }
 
@@ -177,8 +186,8 @@ let package = Package(
             tables: ["frameworks.tsv", "lint.tsv", "modules.tsv"],
             templates: [
                 "AppDelegate.swift.txt", "BeltCentral.swift.txt", "Info.plist.txt", "Makefile.txt", "Package.swift.txt",
-                "README.md.txt", "ScenarioTests.swift.txt", "belt.yaml.txt", "main.c.txt", "main.py.txt",
-                "scenario.yaml.txt",
+                "README.md.txt", "ScenarioTests.swift.txt", "as-needed.cfg.txt", "belt.yaml.txt", "main.c.txt",
+                "main.py.txt", "scenario.yaml.txt",
             ]
         ),
         room("WakeProcesses", on: "System", uses: ["CWakeShims", "WakeSystem"]),

@@ -37,6 +37,23 @@ struct AppProcessTests {
     }
 
     @Test(
+        "It loads FoundationNetworking, and libcurl with it, only where it makes a URLSession",
+        arguments: [false, true]
+    )
+    func loadsWhatItCalls(makesSession: Bool) throws {
+        let downloads = AppProcess.repository.appending(path: ".build/debug/Downloads").path
+        let app = try AppProcess(makesSession ? [downloads] : AppProcess.swiftApp)
+        guard case .hello(version: _, client: _, let process, batches: _) = try app.bench.next() else {
+            throw BenchFailure(description: "the first packet is no hello")
+        }
+        let maps = try FileHandle(forReadingFrom: URL(filePath: "/proc/\(process)/maps"))
+        let loaded = try String(decoding: maps.readToEnd() ?? Data(), as: UTF8.self)
+        #expect(loaded.contains("/libFoundation.so"))
+        #expect(loaded.contains("/libFoundationNetworking.so") == makesSession)
+        #expect(loaded.contains("/libcurl") == makesSession)
+    }
+
+    @Test(
         "It finds, connects and follows a belt, answers each delivery after its work, and ends with the socket",
         arguments: [AppProcess.swiftApp, AppProcess.pythonApp]
     )

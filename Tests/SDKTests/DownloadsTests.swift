@@ -83,15 +83,8 @@ struct DownloadsTests {
         try Data("episode".utf8).write(to: body)
         app.bench.deliver(1, manager: 0, .transfer(.events(session: Self.session)))
         #expect(try app.bench.untilAcknowledged(1) == [])
-        let finished = WireTransferEvent.finished(
-            task: 1,
-            status: 200,
-            headers: [],
-            sent: 0,
-            received: 7,
-            file: body.path
-        )
-        app.bench.deliver(2, manager: manager, .transfer(finished))
+        let response = WireTransferResponse(status: 200, received: 7, file: body.path)
+        app.bench.deliver(2, manager: manager, .transfer(.finished(task: 1, response)))
         app.bench.deliver(3, manager: manager, .transfer(.failed(task: 2, code: -999, message: "cancelled", reason: 0)))
         app.bench.deliver(4, manager: manager, .transfer(.eventsFinished))
         let said = try app.bench.untilAcknowledged(4)
@@ -106,6 +99,51 @@ struct DownloadsTests {
                 "didComplete 1 status=200 error=0", "didComplete 2 status=0 error=-999", "didFinishEvents",
             ]
         )
+    }
+
+    @Test("it reads where the answer came from after redirects", arguments: apps)
+    func redirected(command: [String]) throws {
+        let home = try Home(hasBegun: true)
+        let app = try home.start(command)
+        let (manager, _) = try launch(app, tasks: Self.both)
+        let answers = [
+            WireTransferResponse(status: 404, url: "https://cdn.example.com/3.mp3"), WireTransferResponse(status: 201),
+        ]
+        for (task, response) in zip([1, 2] as [UInt32], answers) {
+            app.bench.deliver(UInt64(task), manager: manager, .transfer(.finished(task: task, response)))
+        }
+        _ = try app.bench.untilAcknowledged(2)
+        #expect(
+            try app.end().lines.suffix(3) == [
+                "redirected to https://cdn.example.com/3.mp3", "didComplete 1 status=404 error=0",
+                "didComplete 2 status=201 error=0",
+            ]
+        )
+    }
+
+    @Test("XFER-9: it goes on with a download from what an earlier one left", arguments: apps)
+    func resumed(command: [String]) throws {
+        let home = try Home(hasBegun: true)
+        let app = try home.start(command)
+        let (manager, _) = try launch(app, tasks: Self.both)
+        app.bench.deliver(
+            1,
+            manager: manager,
+            .transfer(.failed(task: 1, code: -1_005, message: "connection lost", reason: nil, resumes: 77))
+        )
+        let said = try app.bench.untilAcknowledged(1)
+        var rest = Self.both[0]
+        (rest.task, rest.resumes) = (3, 77)
+        #expect(
+            said == [
+                .transfer(manager: manager, .create(rest)),
+                .transfer(
+                    manager: manager,
+                    .resume(task: 3, earliestBegin: nil, bytesToSend: nil, bytesToReceive: nil)
+                ),
+            ]
+        )
+        _ = try app.end()
     }
 
     @Test("XFER-3: it knows all tasks of its session, however many parts they are listed in")

@@ -37,8 +37,15 @@ private final class End {
         transfers.report = { [unowned self] in reports.append((now, $0)) }
     }
 
-    func begin(_ path: String, _ transfer: TransferNumber = 1, resumes: Bool = false, kind: TransferKind = .download) {
-        let order = TransferOrder(kind, url: path.hasPrefix("/") ? "https://example.com\(path)" : path)
+    func begin(
+        _ path: String,
+        _ transfer: TransferNumber = 1,
+        resumes: Bool = false,
+        kind: TransferKind = .download,
+        after: UInt64? = nil
+    ) {
+        let url = path.hasPrefix("/") ? "https://example.com\(path)" : path
+        let order = TransferOrder(kind, url: url, resumes: after)
         transfers.perform(
             .begin(
                 AppID(0),
@@ -140,6 +147,23 @@ struct SimulatedTransfersTests {
         end.transfers.perform(.cancel(1), at: end.now)
         end.wait(.seconds(100))
         #expect(end.reports.isEmpty)
+    }
+
+    @Test(
+        "XFER-9: a download that is cancelled with its bytes kept leaves them to another where its server gives parts",
+        arguments: [("/plain", 10_000_000 as UInt64?, Int64(40)), ("/once", nil, 50)]
+    )
+    func cancelledKeepingBytes(path: String, bytes: UInt64?, seconds: Int64) throws {
+        let end = try End()
+        end.begin(path)
+        end.wait(.seconds(10))
+        if path == "/once" { end.begin(path) }
+        end.transfers.perform(.cancelKeepingBytes(1), at: end.now)
+        let payload = try #require(end.reports.last?.report.payload)
+        #expect(payload == .transfer(.failed(TransferFailure(code: -999, message: "cancelled", resumes: bytes))))
+        end.begin("/plain", 2, after: bytes)
+        end.wait(.seconds(100))
+        #expect(end.ends.last?.seconds == seconds)
     }
 
     @Test("XFER-4: a server with a lock asks, again after a wrong answer, and opens for the right one")

@@ -433,7 +433,7 @@ extension SeededGenerator {
 
 extension SeededGenerator {
     mutating func transferRequest() -> TransferRequest {
-        switch below(8) {
+        switch below(9) {
         case 0: .join(name(), transferConfiguration())
         case 1: .invalidate(cancels: flag())
         case 2: .create(number(), transferOrder())
@@ -441,6 +441,7 @@ extension SeededGenerator {
         case 4: .suspend(number())
         case 5: .cancel(number())
         case 6: .answer(number(), flag() ? .cancel : .credential(user: text(), password: text()))
+        case 7: .cancelKeepingBytes(number())
         default: .handledEvents(name())
         }
     }
@@ -457,7 +458,14 @@ extension SeededGenerator {
     }
 
     private mutating func transferOrder() -> TransferOrder {
-        TransferOrder(any(), url: text(), method: text(), fields: list { $0.httpField() }, file: text())
+        TransferOrder(
+            any(),
+            url: text(),
+            method: text(),
+            fields: list { $0.httpField() },
+            file: text(),
+            resumes: optional { $0.number() }
+        )
     }
 
     private mutating func httpField() -> HTTPField { HTTPField(text(), text()) }
@@ -480,10 +488,19 @@ extension SeededGenerator {
                     fields: list { $0.httpField() },
                     sent: number(),
                     received: number(),
-                    file: text()
+                    file: text(),
+                    url: optional { $0.text() }
                 )
             )
-        case 2: .failed(TransferFailure(code: signed(), message: text(), reason: optional { $0.any() }))
+        case 2:
+            .failed(
+                TransferFailure(
+                    code: signed(),
+                    message: text(),
+                    reason: optional { $0.any() },
+                    resumes: optional { $0.number() }
+                )
+            )
         default: .challenge(AuthenticationChallenge(host: text(), realm: text(), scheme: text(), failures: number()))
         }
     }

@@ -487,7 +487,7 @@ struct Observer {
                 fail("XFER-5: a transfer of a force-quit app is begun")
             }
             if isOff { fail("XFER-1: a transfer begins while the phone is off") }
-        case .suspend(let transfer), .answer(let transfer, _, _):
+        case .suspend(let transfer), .answer(let transfer, _, _), .cancelKeepingBytes(let transfer):
             if !apps.contains(where: { $0.transfers.contains(transfer) }) {
                 fail("XFER-1: nobody has transfer \(transfer)")
             }

@@ -40,7 +40,7 @@ extension RandomWorld {
         case 7..<12: request = .create(anyTask(), anyTransferOrder())
         case 12..<18: request = .resume(anyTask(), anyWishes())
         case 18: request = .suspend(anyTask())
-        case 19: request = .cancel(anyTask())
+        case 19: request = chance.once(in: 2) ? .cancelKeepingBytes(anyTask()) : .cancel(anyTask())
         case 20: request = chance.once(in: 8) ? .invalidate(cancels: chance.once(in: 2)) : .cancel(anyTask())
         case 21: request = .answer(anyTask(), chance.once(in: 4) ? .cancel : .defaultHandling)
         default: request = .handledEvents(anySession())
@@ -61,7 +61,7 @@ extension RandomWorld {
             transfers.removeAll { $0.number == transfer }
             transfers.append(.init(app: app, number: transfer, task: task, session: session))
         case .cancel(let transfer): transfers.removeAll { $0.number == transfer }
-        case .suspend, .answer: break
+        case .suspend, .answer, .cancelKeepingBytes: break
         }
     }
 

@@ -233,6 +233,31 @@ struct TransferRuleTests {
         #expect(phone.receivers == [5])
     }
 
+    // MARK: Resume data
+
+    @Test("XFER-9: a download that is cancelled with its bytes kept ends when the source has failed it")
+    func cancelKeepingBytes() {
+        var phone = Phone()
+        let app = phone.downloader()
+        phone.forget()
+        phone.transfer(app, .cancelKeepingBytes(1))
+        #expect(phone.transferCommands == [.cancelKeepingBytes(1)])
+        #expect(phone.failures.isEmpty)
+        phone.end(app, 1, .failed)
+        #expect(phone.verdicts.count == 1)
+    }
+
+    @Test("XFER-9: a download that has not begun has nothing to keep, and is cancelled at once")
+    func cancelBeforeItsBegin() {
+        var phone = Phone()
+        let app = phone.downloader(tasks: 0)
+        phone.transfer(app, .create(1, TransferOrder(.download, url: Phone.url)))
+        phone.forget()
+        phone.transfer(app, .cancelKeepingBytes(1))
+        #expect(phone.transferCommands.isEmpty)
+        #expect(phone.failures == [.cancelled])
+    }
+
     // MARK: Force quit
 
     @Test("XFER-5: a force quit cancels what is under way; the next launch is told so, and no other comes of it")

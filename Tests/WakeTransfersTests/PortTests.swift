@@ -68,6 +68,13 @@ private final class PortEnd {
         return response
     }
 
+    /// The most bytes of a body that progress told of.
+    var received: UInt64 {
+        reports.compactMap { report in
+            if case .transfer(.progress(_, let received, _)) = report.payload { received } else { nil }
+        }.max() ?? 0
+    }
+
     /// How many transfers the process keeps a record of.
     var records: Int {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -254,6 +261,68 @@ extension TransferTests {
                 at: .zero
             )
             #expect(try bench.response(1).status == 200)
+        }
+
+        @Test("A response has the URL that redirects led to, and none where there were none")
+        func redirected() throws {
+            let server = try StandInServer { [hello] index, _ in
+                index == 0
+                    ? Data(status: "302 Found", ["Location: /there?a=b"]) : Data(status: "200 OK", body: hello)
+            }
+            defer { server.stop() }
+            let bench = try PortEnd(folder)
+            defer { bench.transfers.stop() }
+            bench.begin(1, server.url)
+            #expect(try bench.response(1).url == server.url + "/there?a=b")
+            bench.begin(2, server.url)
+            #expect(try bench.response(2).url == nil)
+        }
+
+        /// A download of nginx that is cancelled in its middle with its bytes kept; gives what it failed with.
+        private func cancelled(_ bench: PortEnd, _ url: String) throws -> TransferFailure {
+            bench.begin(1, url)
+            try bench.wait("its first megabyte") { bench.received >= 1_000_000 }
+            bench.transfers.perform(.cancelKeepingBytes(1), at: .zero)
+            guard case .failed(let failure) = try bench.end(of: 1) else { throw CocoaError(.fileReadUnknown) }
+            bench.transfers.accepted(endOf: 1)
+            return failure
+        }
+
+        @Test(
+            "XFER-9: A download goes on from what a cancelled one left, and only the rest is fetched; once",
+            .enabled(if: NginxServer.isThere, "needs nginx")
+        )
+        func resumeData() throws {
+            let server = try NginxServer(folder, locations: "limit_rate 4m;")
+            let data = TestFolder.bytes(6_000_000)
+            try data.write(to: folder.url.appending(path: "files/data"))
+            let bench = try PortEnd(folder)
+            defer { bench.transfers.stop() }
+            let failure = try cancelled(bench, server.url + "/data")
+            #expect(failure.code == -999)
+            let kept = try #require(failure.resumes)
+            let order = TransferOrder(.download, url: server.url + "/data", resumes: kept)
+            for transfer in [2, 3] as [TransferNumber] {
+                bench.begin(transfer, order)
+                #expect(try Data(contentsOf: URL(filePath: bench.response(transfer).file)) == data)
+            }
+            let log = server.log.map { $0.split(separator: " ") }
+            #expect(log.count == 3 && log[1].starts(with: ["GET", "206"]), "\(server.log)")
+            let sent = try #require(Int(log[1][3]))
+            #expect(sent <= 5_000_000 && log[1][2] == "bytes=\(6_000_000 - sent)-", "\(server.log)")
+            #expect(log[2].starts(with: ["GET", "200"]), "\(server.log)")
+        }
+
+        @Test(
+            "XFER-9: Where a server has nothing to know a file by, a cancelled download leaves nothing",
+            .enabled(if: NginxServer.isThere, "needs nginx")
+        )
+        func noResumeData() throws {
+            let server = try NginxServer(folder, locations: "limit_rate 4m; etag off; add_header Last-Modified \"\";")
+            try TestFolder.bytes(6_000_000).write(to: folder.url.appending(path: "files/data"))
+            let bench = try PortEnd(folder)
+            defer { bench.transfers.stop() }
+            #expect(try cancelled(bench, server.url + "/data").resumes == nil)
         }
 
         @Test("XFER-9: An upload sends its file; one without fails at once")

@@ -1,11 +1,10 @@
-import ChildProcess
 import Foundation
 import Testing
 import WakeTransfers
 
 extension TransferTests {
     /// What servers want before they answer.
-    @Suite("Challenges, redirects and certificates", .enabled(if: NginxServer.isThere, "needs nginx"))
+    @Suite("Challenges and redirects", .enabled(if: NginxServer.isThere, "needs nginx"))
     struct ServerTests {
         private let folder: TestFolder
 
@@ -73,6 +72,41 @@ extension TransferTests {
             #expect(!bench.reports.contains { if case .challenged = $0.kind { true } else { false } })
         }
 
+        @Test(
+            "A redirect of any kind is followed, and the response says where it came from",
+            arguments: [301, 302, 303, 307, 308]
+        )
+        func followed(status: Int) throws {
+            let server = try NginxServer(
+                folder,
+                locations: "location /first { return \(status) /second; } location /second { return \(status) /data; }"
+            )
+            try Data("there".utf8).write(to: folder.url.appending(path: "files/data"))
+            let bench = try Bench(folder.path("transfers"))
+            try bench.begin(TransferRequest(number: 1, url: server.url + "/first"))
+            let response = try bench.finished(1)
+            #expect(response.status == 200)
+            #expect(response.url == server.url + "/data")
+            #expect(try bench.body(of: response) == Data("there".utf8))
+            #expect(server.log.map { $0.prefix(7) } == ["GET \(status)", "GET \(status)", "GET 200"])
+        }
+
+        @Test("An upload that is sent elsewhere with its method sends its file there, from its beginning")
+        func uploadFollows() throws {
+            let server = try NginxServer(
+                folder,
+                locations: "dav_methods PUT; location /first { return 307 /target; }"
+            )
+            let data = TestFolder.bytes(300_000)
+            try data.write(to: folder.url.appending(path: "source"))
+            let bench = try Bench(folder.path("transfers"))
+            try bench.begin(TransferRequest(number: 1, url: server.url + "/first", upload: folder.path("source")))
+            let response = try bench.finished(1)
+            #expect(response.status == 201)
+            #expect(response.url == server.url + "/target")
+            #expect(try Data(contentsOf: folder.url.appending(path: "files/target")) == data)
+        }
+
         @Test("Redirects are told and followed, and no credential goes along to another server")
         func redirect() throws {
             let other = try StandInServer { _, _ in Data(status: "200 OK", body: Data("there".utf8)) }
@@ -110,27 +144,6 @@ extension TransferTests {
             #expect(server.log.count == TransferBounds.mostRedirects + 1)
             try bench.begin(TransferRequest(number: 2, url: server.url + "/away"))
             #expect(try bench.failed(2) == .unsupportedURL)
-        }
-
-        @Test("A certificate is trusted by the file of authorities that is given, and not without it")
-        func certificate() throws {
-            let openssl = ChildProcess("/usr/bin/openssl")
-            openssl.arguments = [
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-                "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
-                "-keyout", folder.path("key.pem"), "-out", folder.path("cert.pem"),
-            ]
-            openssl.standardError = .null
-            try openssl.run()
-            openssl.waitUntilExit()
-            let server = try NginxServer(folder, isSecure: true)
-            try Data("sealed".utf8).write(to: folder.url.appending(path: "files/data"))
-            let wary = try Bench(folder.path("wary"))
-            try wary.begin(TransferRequest(number: 1, url: server.url + "/data"))
-            #expect(try wary.failed(1) == .serverCertificateUntrusted)
-            let bench = try Bench(folder.path("transfers"), options: ["--ca", folder.path("cert.pem")])
-            try bench.begin(TransferRequest(number: 1, url: server.url + "/data"))
-            #expect(try bench.body(of: bench.finished(1)) == Data("sealed".utf8))
         }
     }
 }

@@ -21,22 +21,31 @@ struct TransferMessageTests {
         resourceTimeout: 7_200,
         allowsCellular: false
     )
+    private static let response = WireTransferResponse(
+        status: 206,
+        headers: task.headers,
+        sent: 1,
+        received: 2,
+        file: "/tmp/1",
+        url: "https://example.com/there"
+    )
     private static let requests: [WireTransferRequest] = [
         .join(id: 3, session), .join(id: 3, WireTransferSession(identifier: "s")), .invalidate(cancels: true),
         .create(task), .create(WireTransferTask(task: .max, kind: .download, url: "")),
         .resume(task: 1, earliestBegin: 1_767_225_600, bytesToSend: 5, bytesToReceive: 1 << 40),
         .resume(task: 1, earliestBegin: nil, bytesToSend: nil, bytesToReceive: nil), .suspend(task: 1),
-        .cancel(task: 1),
+        .cancel(task: 1), .cancelKeepingBytes(task: 1),
+        .create(WireTransferTask(task: 3, kind: .download, url: "a", resumes: 1 << 40)),
         .answer(task: 1, .credential, user: "anna", password: "secret"),
         .answer(task: 1, .defaultHandling, user: "", password: ""), .handled(session: "s"),
         .tasks(id: 4, session: "s", after: 4), .tasks(id: 4, session: "s", after: 0),
     ]
     private static let events: [WireTransferEvent] = [
         .events(session: "s"),
-        .finished(task: 1, status: 206, headers: task.headers, sent: 1, received: 2, file: "/tmp/1"),
-        .finished(task: 1, status: 404, headers: [], sent: 0, received: 0, file: ""),
+        .finished(task: 1, response), .finished(task: 1, WireTransferResponse(status: 404)),
         .failed(task: 1, code: -999, message: "cancelled", reason: 0),
         .failed(task: 1, code: -1001, message: "", reason: nil),
+        .failed(task: 1, code: -999, message: "cancelled", reason: nil, resumes: 1 << 40),
         .challenged(task: 1, host: "a", realm: "b", scheme: "digest", failures: 2),
         .progress(task: 1, sent: 3, received: 0, expected: nil), .progress(task: 1, sent: 0, received: 4, expected: 8),
         .waiting(task: 1), .eventsFinished,

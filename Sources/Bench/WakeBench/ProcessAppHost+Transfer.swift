@@ -6,17 +6,10 @@ import WakeWire
 extension TransferArea {
     static func told(_ delivery: AppDelivery, to app: AppID, through host: ProcessAppHost) -> ToldEvent? {
         guard var event = host.translation.transferEvent(delivery) else { return nil }
-        if case .finished(let task, let status, let headers, let sent, let received, let file) = event, !file.isEmpty {
+        if case .finished(let task, var response) = event, !response.file.isEmpty {
             do throws(SystemError) {
-                let place = try host.place(file, of: delivery.event.transfer, for: app)
-                event = .finished(
-                    task: task,
-                    status: status,
-                    headers: headers,
-                    sent: sent,
-                    received: received,
-                    file: place
-                )
+                response.file = try host.place(response.file, of: delivery.event.transfer, for: app)
+                event = .finished(task: task, response)
             } catch { event = .cannotPlace(task, error) }
         }
         var told = ToldEvent(.transfer(event), of: delivery)
@@ -62,6 +55,7 @@ extension ProcessAppHost {
             asked = .resume(task, wishes)
         case .suspend(let task): asked = .suspend(task)
         case .cancel(let task): asked = .cancel(task)
+        case .cancelKeepingBytes(let task): asked = .cancelKeepingBytes(task)
         case .answer(let task, .credential, let user, let password):
             asked = .answer(task, .credential(user: user, password: password))
         case .answer(let task, .defaultHandling, _, _): asked = .answer(task, .defaultHandling)
@@ -94,20 +88,14 @@ extension WireTranslation {
         let task = delivery.event.transferTask
         switch (delivery.event.kind, delivery.payload) {
         case (.transferEnded, .transfer(.finished(let response))):
-            return .finished(
-                task: task,
-                status: response.status,
-                headers: response.fields.prefix(WireLimits.headerFields).compactMap(WireHTTPField.init),
-                sent: response.sent,
-                received: response.received,
-                file: response.file
-            )
+            return .finished(task: task, WireTransferResponse(response))
         case (.transferEnded, .transfer(.failed(let failure))):
             return .failed(
                 task: task,
                 code: failure.code,
                 message: WireLimits.cut(failure.message),
-                reason: failure.reason?.rawValue
+                reason: failure.reason?.rawValue,
+                resumes: failure.resumes
             )
         case (.transferEnded, _):
             // Its result did not outlive the bench.
@@ -133,6 +121,20 @@ extension WireLimits {
     /// As much of a text as a field of a header may have.
     fileprivate static func cut(_ text: String) -> String {
         text.utf8.count <= headerBytes ? text : String(text.prefix(headerBytes / 4))
+    }
+}
+
+extension WireTransferResponse {
+    /// As much of it as can be told: no URL or field of the header that is too long.
+    fileprivate init(_ response: TransferResponse) {
+        self.init(
+            status: response.status,
+            headers: response.fields.prefix(WireLimits.headerFields).compactMap(WireHTTPField.init),
+            sent: response.sent,
+            received: response.received,
+            file: response.file,
+            url: response.url.flatMap { $0.utf8.count <= WireLimits.transferURLBytes ? $0 : nil }
+        )
     }
 }
 
@@ -163,7 +165,8 @@ extension TransferOrder {
             url: task.url,
             method: task.method,
             fields: task.headers.map { HTTPField($0.name, $0.value) },
-            file: task.file
+            file: task.file,
+            resumes: task.resumes
         )
     }
 }

@@ -133,8 +133,8 @@ extension TransferEngine {
         var predecessor: TransferTask?
         if let earlier = request.predecessor {
             let found = try task(earlier)
-            guard found.record.keepsBytes else {
-                throw TransferError(.notNow, "the transfer \(earlier) keeps no bytes to go on from")
+            guard found.record.keepsBytes, found.record.request.url == request.url else {
+                throw TransferError(.notNow, "the transfer \(earlier) keeps no bytes of \(request.url) to go on from")
             }
             predecessor = found
         }

@@ -17,6 +17,9 @@ import WakeModel
 /// - ``EventKind/transferProgressed`` with ``TransferReport/progress(sent:received:expected:)``, at most once a second.
 /// - ``EventKind/transferWaiting``: there is no way to the server, and the port tries on by itself.
 ///
+/// A ``TransferCommand/cancelKeepingBytes(_:)`` is answered with `failed`, as cancelled; ``TransferFailure/resumes`` of it, and of any
+/// other failure, is what the port knows the bytes by, where a download whose order has the same goes on from them.
+///
 /// A port whose transfers outlive the bench tries again by itself, and reports no `interrupted`: nobody else could while the
 /// bench is dead.
 ///

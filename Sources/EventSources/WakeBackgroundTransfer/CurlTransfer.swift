@@ -27,6 +27,7 @@ struct CurlTransfer {
         let milliseconds = requestTimeout.nanoseconds / 1_000_000
         request.requestTimeout = max(1, min(milliseconds, TransferBounds.longestTimeout))
         request.resourceTimeout = TransferBounds.longestTimeout
+        request.predecessor = order.resumes
         return request
     }
 
@@ -47,7 +48,7 @@ struct CurlTransfer {
                 expected: (isUpload ? progress.toSend : progress.toReceive).map { UInt64(clamping: $0) }
             )
             return self.report(.transferProgressed, said, origin)
-        // A background session follows each redirect, and its app is not asked.
+        // A background session follows each redirect, and its app is not asked: the response has the URL that it came from.
         case .redirected: return nil
         case .challenged(let challenge):
             let said = AuthenticationChallenge(
@@ -59,8 +60,12 @@ struct CurlTransfer {
             let request = UInt32(truncatingIfNeeded: report.number)
             return self.report(.transferChallenged, .challenge(said), origin, request: request)
         case .finished(let response): return self.report(.finished, .finished(answer(response, at: path)), origin)
-        case .failed(let code, let message, _):
-            let failure = WakeModel.TransferFailure(code: Int32(clamping: code.rawValue), message: message)
+        case .failed(let code, let message, let canResume):
+            let failure = WakeModel.TransferFailure(
+                code: Int32(clamping: code.rawValue),
+                message: message,
+                resumes: canResume ? report.transfer : nil
+            )
             return self.report(.failed, .failed(failure), origin)
         }
     }
@@ -75,7 +80,8 @@ struct CurlTransfer {
             fields: response.headers.map { HTTPField($0.name, $0.value) },
             sent: 0,
             received: UInt64(clamping: response.bytes),
-            file: isUpload ? "" : path(response.file)
+            file: isUpload ? "" : path(response.file),
+            url: response.url == order.url ? nil : response.url
         )
     }
 

@@ -168,6 +168,8 @@ package final class CurlTransfers: TransferPort {
         case .cancel(let transfer):
             begun[transfer] = nil
             drop(transfer)
+        case .cancelKeepingBytes(let transfer):
+            if let number = numbers[transfer] { client?.send(.cancel(number, keepingBytes: true)) }
         case .answer(let transfer, let challenge, let answer):
             guard let number = numbers[transfer] else { return }
             client?.send(.answer(number, report: UInt64(challenge), TransferAnswer(answer)))
@@ -186,10 +188,21 @@ package final class CurlTransfers: TransferPort {
         let number = series << 32 | UInt64(transfer.number)
         series += 1
         numbers[transfer.number] = number
-        client?.send(.submit(transfer.request(number))) { [unowned self] answer in
-            if case .failure(let error) = answer { refused(transfer, error) }
+        submit(transfer, transfer.request(number))
+    }
+
+    private func submit(_ transfer: CurlTransfer, _ request: WakeTransfers.TransferRequest) {
+        client?.send(.submit(request)) { [unowned self] answer in
+            guard case .failure(let error) = answer else { return }
+            guard request.predecessor != nil, error.kind == .notNow || error.kind == .unknown else {
+                return refused(transfer, error)
+            }
+            // What it was to go on from is gone, or was gone on from: it begins from nothing.
+            var whole = request
+            whole.predecessor = nil
+            submit(transfer, whole)
         }
-        client?.send(.start(number))
+        client?.send(.start(request.number))
     }
 
     /// The process does not take a transfer, or cannot be had.
@@ -207,6 +220,7 @@ package final class CurlTransfers: TransferPort {
         guard let number = numbers[transfer] else { return }
         if let end = ends.removeValue(forKey: transfer) {
             forget(end)
+            client?.send(.discard(number))
         } else {
             accepted.insert(transfer)
             client?.send(.cancel(number, keepingBytes: false))
@@ -242,9 +256,9 @@ package final class CurlTransfers: TransferPort {
         if let end = ends.removeValue(forKey: transfer) { forget(end) } else { accepted.insert(transfer) }
     }
 
+    /// The process need not tell it again; the bytes that another download may go on from stay with it.
     private func forget(_ end: WakeTransfers.TransferReport) {
         numbers[TransferNumber(truncatingIfNeeded: end.transfer)] = nil
         client?.send(.acknowledge(end.transfer, report: end.number))
-        if case .failed(_, _, true) = end.kind { client?.send(.discard(end.transfer)) }
     }
 }

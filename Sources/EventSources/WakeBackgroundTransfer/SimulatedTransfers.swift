@@ -50,7 +50,8 @@ package final class SimulatedTransfers: TransferPort {
     package func perform(_ command: TransferCommand, at now: Instant) {
         switch command {
         case .begin(let app, let transfer, let task, let session, let order, let requestTimeout, let resumes):
-            if place(of: transfer) == nil {
+            let isNew = place(of: transfer) == nil
+            if isNew {
                 transfers.append(
                     SimulatedTransfer(
                         app: app,
@@ -62,13 +63,15 @@ package final class SimulatedTransfers: TransferPort {
                     )
                 )
             }
-            begin(transfer, resumes: resumes, at: now)
+            if isNew { take(order.resumes, transfer) }
+            begin(transfer, resumes: resumes || isNew && order.resumes != nil, at: now)
         case .suspend(let transfer):
             guard let place = place(of: transfer) else { return }
             account(place, at: now)
             if case .challenged = transfers[place].stage { return }
             transfers[place].stage = .idle
         case .cancel(let transfer): transfers.removeAll { $0.transfer == transfer }
+        case .cancelKeepingBytes(let transfer): cancelKeepingBytes(transfer, at: now)
         case .answer(let transfer, let challenge, let answer):
             guard let place = place(of: transfer), case .challenged(challenge) = transfers[place].stage else { return }
             take(answer, place, at: now)
@@ -85,6 +88,22 @@ package final class SimulatedTransfers: TransferPort {
             }
         }
         return nil
+    }
+
+    /// An earlier download left so many bytes: nothing else of it is kept.
+    private func take(_ bytes: UInt64?, _ transfer: TransferNumber) {
+        guard let place = place(of: transfer), let bytes, let entry = found(place)?.entry else { return }
+        transfers[place].done = min(bytes, entry.size)
+        transfers[place].quarters = entry.size < 4 ? 0 : min(3, transfers[place].done / (entry.size / 4))
+    }
+
+    private func cancelKeepingBytes(_ transfer: TransferNumber, at now: Instant) {
+        guard let place = place(of: transfer) else { return }
+        account(place, at: now)
+        var failure = TransferFailure.cancelled
+        let isResumable = found(place)?.entry?.resumable == true && transfers[place].order.kind == .download
+        if isResumable, transfers[place].done > 0 { failure.resumes = transfers[place].done }
+        end(place, .failed, .failed(failure), at: now)
     }
 
     private func begin(_ transfer: TransferNumber, resumes: Bool, at now: Instant) {

@@ -107,9 +107,13 @@ final class Downloads: NSObject, URLSessionDownloadDelegate {
     }
 
     nonisolated func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        if let url = task.currentRequest?.url, url != task.originalRequest?.url { log("redirected to \(url)") }
         let status = (task.response as? HTTPURLResponse)?.statusCode ?? 0
         let code = (error as? URLError)?.code.rawValue ?? 0
         log("didComplete \(task.taskIdentifier) status=\(status) error=\(code)")
+        if let left = (error as? URLError)?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data {
+            session.downloadTask(withResumeData: left).resume()
+        }
     }
 
     nonisolated func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {

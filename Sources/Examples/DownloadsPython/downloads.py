@@ -15,6 +15,9 @@ class App:
     def __init__(self):
         self.socket = socket.socket(fileno=int(os.environ["WAKEBENCH_SOCKET"]))
         self.owes_handler = False
+        # What each task is of, and the highest number of one.
+        self.urls = {}
+        self.last = 0
 
     def send(self, **message):
         self.socket.send(json.dumps(message).encode())
@@ -30,7 +33,10 @@ class App:
             log("didFinishLaunching")
             self.send(type="transfer.join", manager=MANAGER, id=1, session={"identifier": SESSION})
         elif kind == "reply":
-            log(f"tasks {len(message.get('transfers', []))}")
+            tasks = message.get("transfers", [])
+            self.urls = {task["task"]: task["url"] for task in tasks}
+            self.last = max(self.urls, default=0)
+            log(f"tasks {len(tasks)}")
             self.begin()
             self.send(type="launched")
         elif kind == "callback" and message["name"] in ("didBecomeActive", "didEnterBackground", "willTerminate"):
@@ -49,22 +55,26 @@ class App:
         mark.touch()
         heard = SUPPORT / "heard.txt"
         heard.write_text("episode 1\n")
-        number = 0
         if url := os.environ.get("DOWNLOAD_URL", "https://podcasts.example.com/episodes/3.mp3"):
-            number += 1
+            number = self.number(url)
             self.send(type="transfer.create", manager=MANAGER, task=number, kind="download", url=url)
             self.send(
                 type="transfer.resume", manager=MANAGER, task=number, bytesToSend=200, bytesToReceive=10_000_000
             )
             log(f"download {number}")
         if url := os.environ.get("UPLOAD_URL", "https://podcasts.example.com/recordings"):
-            number += 1
+            number = self.number(url)
             file = os.environ.get("UPLOAD_FILE", str(heard))
             self.send(
                 type="transfer.create", manager=MANAGER, task=number, kind="upload", url=url, method="PUT", file=file
             )
             self.send(type="transfer.resume", manager=MANAGER, task=number)
             log(f"upload {number}")
+
+    def number(self, url):
+        self.last += 1
+        self.urls[self.last] = url
+        return self.last
 
     def deliver(self, message):
         kind = message["kind"].removeprefix("transfer.")
@@ -77,9 +87,13 @@ class App:
                 target = SUPPORT / "episode"
                 os.replace(file, target)
                 log(f"didFinishDownloading {task} {target.stat().st_size} bytes")
+            if url := message.get("url"):
+                log(f"redirected to {url}")
             log(f"didComplete {task} status={message['status']} error=0")
         elif kind == "failed":
             log(f"didComplete {task} status=0 error={message['code']}")
+            if resumes := message.get("resumes"):
+                self.go_on(task, resumes)
         elif kind == "challenged":
             log(f"didReceive challenge {message['realm']} {message.get('failures', 0)}")
             self.answer(task, message.get("failures", 0))
@@ -92,6 +106,15 @@ class App:
             if self.owes_handler:
                 self.owes_handler = False
                 self.send(type="transfer.handled", manager=0, session=SESSION)
+
+    def go_on(self, task, resumes):
+        """Asks for the rest of a download that has failed."""
+        url = self.urls[task]
+        rest = self.number(url)
+        self.send(
+            type="transfer.create", manager=MANAGER, task=rest, kind="download", url=url, resumes=resumes
+        )
+        self.send(type="transfer.resume", manager=MANAGER, task=rest)
 
     def answer(self, task, failures):
         if failures:

@@ -1,5 +1,5 @@
 import Foundation
-import FoundationNetworking
+@_weakLinked import FoundationNetworking
 import WakeWire
 
 /// Challenges of servers (XFER-4).

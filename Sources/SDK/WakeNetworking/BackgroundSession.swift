@@ -1,5 +1,5 @@
 import Foundation
-import FoundationNetworking
+@_weakLinked import FoundationNetworking
 import Synchronization
 import WakeClient
 import WakeModel
@@ -136,7 +136,12 @@ final class BackgroundSession: URLSession, @unchecked Sendable {
         return kind == .upload ? BackgroundUploadTask(core) : BackgroundDownloadTask(core)
     }
 
-    private func create(_ kind: TransferKind, _ request: URLRequest, file: String = "") -> any BackgroundTask {
+    private func create(
+        _ kind: TransferKind,
+        _ request: URLRequest,
+        file: String = "",
+        resumes: UInt64? = nil
+    ) -> any BackgroundTask {
         let task = state.withLock { state in
             precondition(state.takesTasks, "a task was created in the session \(identifier), which is invalid")
             state.lastTask += 1
@@ -155,7 +160,8 @@ final class BackgroundSession: URLSession, @unchecked Sendable {
                     url: request.url?.absoluteString ?? "",
                     method: request.httpMethod ?? "GET",
                     headers: Array(fields.prefix(WireLimits.headerFields)),
-                    file: file
+                    file: file,
+                    resumes: resumes
                 )
             )
         )
@@ -164,8 +170,17 @@ final class BackgroundSession: URLSession, @unchecked Sendable {
 
     override func downloadTask(with url: URL) -> URLSessionDownloadTask { downloadTask(with: URLRequest(url: url)) }
 
-    override func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
-        guard let task = create(.download, request) as? BackgroundDownloadTask else {
+    override func downloadTask(with request: URLRequest) -> URLSessionDownloadTask { download(request, resumes: nil) }
+
+    /// Goes on with a download that was cancelled or has failed. What is no resume data of a background session is a task that
+    /// fails with `NSURLErrorUnsupportedURL`.
+    override func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
+        let data = ResumeData(resumeData)
+        return download(data?.request ?? URLRequest(url: URL(fileURLWithPath: "/")), resumes: data?.bytes)
+    }
+
+    private func download(_ request: URLRequest, resumes: UInt64?) -> URLSessionDownloadTask {
+        guard let task = create(.download, request, resumes: resumes) as? BackgroundDownloadTask else {
             preconditionFailure("a download is another task")
         }
         return task
@@ -188,9 +203,6 @@ final class BackgroundSession: URLSession, @unchecked Sendable {
     }
     override func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
         refuse("Upload tasks from streams")
-    }
-    override func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
-        refuse("Downloads from resume data")
     }
     override func downloadTask(
         with request: URLRequest,
@@ -287,11 +299,10 @@ final class BackgroundSession: URLSession, @unchecked Sendable {
         let delegate = delegate
         switch event {
         case .events: break
-        case .finished(let number, let status, let headers, let sent, let received, let file):
-            let task = task(number, isUpload: file.isEmpty && sent > 0)
-            finish(task, status, headers, (sent, received), file, delegate)
-        case .failed(let number, let code, let message, let reason):
-            fail(task(number), code, message, reason, delegate)
+        case .finished(let number, let response):
+            finish(task(number, isUpload: response.file.isEmpty && response.sent > 0), response, delegate)
+        case .failed(let number, let code, let message, let reason, let resumes):
+            fail(task(number), (code, message, reason), resumes, delegate)
         case .challenged(let number, let host, let realm, let scheme, let failures):
             challenge(task(number), host, realm, scheme, Int(failures), delegate)
         case .progress(let number, let sent, let received, let expected):
@@ -317,47 +328,49 @@ final class BackgroundSession: URLSession, @unchecked Sendable {
 
     private func finish(
         _ task: any BackgroundTask,
-        _ status: UInt16,
-        _ headers: [WireHTTPField],
-        _ bytes: (sent: UInt64, received: UInt64),
-        _ file: String,
+        _ response: WireTransferResponse,
         _ delegate: (any FoundationNetworking.URLSessionDelegate)?
     ) {
-        let fields = Dictionary(headers.map { ($0.name, $0.value) }, uniquingKeysWith: { "\($0), \($1)" })
-        let url = task.originalRequest?.url ?? URL(fileURLWithPath: "/")
+        let fields = Dictionary(response.headers.map { ($0.name, $0.value) }, uniquingKeysWith: { "\($0), \($1)" })
+        let redirected = response.url.flatMap { URL(string: $0) }
+        let url = redirected ?? task.originalRequest?.url ?? URL(fileURLWithPath: "/")
         task.core.facts.withLock { facts in
             facts.state = .completed
-            facts.received = Int64(clamping: bytes.received)
-            facts.sent = max(facts.sent, Int64(clamping: bytes.sent))
+            facts.received = Int64(clamping: response.received)
+            facts.sent = max(facts.sent, Int64(clamping: response.sent))
+            facts.redirected = redirected
             facts.response = HTTPURLResponse(
                 url: url,
-                statusCode: Int(status),
+                statusCode: Int(response.status),
                 httpVersion: "HTTP/1.1",
                 headerFields: fields
             )
         }
-        if let download = task as? BackgroundDownloadTask, !file.isEmpty {
-            let location = URL(fileURLWithPath: file)
+        if let download = task as? BackgroundDownloadTask, !response.file.isEmpty {
+            let location = URL(fileURLWithPath: response.file)
             (delegate as? any FoundationNetworking.URLSessionDownloadDelegate)?
                 .urlSession(self, downloadTask: download, didFinishDownloadingTo: location)
             // What the app did not take is gone.
             try? FileManager.default.removeItem(at: location)
         }
+        task.core.answer(nil)
         end(task, nil, delegate)
     }
 
     private func fail(
         _ task: any BackgroundTask,
-        _ code: Int32,
-        _ message: String,
-        _ reason: UInt8?,
+        _ failure: (code: Int32, message: String, reason: UInt8?),
+        _ resumes: UInt64?,
         _ delegate: (any FoundationNetworking.URLSessionDelegate)?
     ) {
-        var info: [String: Any] = [NSLocalizedDescriptionKey: message]
+        var info: [String: Any] = [NSLocalizedDescriptionKey: failure.message]
         if let url = task.originalRequest?.url { info[NSURLErrorFailingURLErrorKey] = url }
-        if let reason { info[NSURLErrorBackgroundTaskCancelledReasonKey] = Int(reason) }
-        let error = URLError(_nsError: NSError(domain: NSURLErrorDomain, code: Int(code), userInfo: info))
+        if let reason = failure.reason { info[NSURLErrorBackgroundTaskCancelledReasonKey] = Int(reason) }
+        let data = resumes.flatMap { ResumeData($0, of: task.originalRequest)?.data }
+        if let data { info[NSURLSessionDownloadTaskResumeData] = data }
+        let error = URLError(_nsError: NSError(domain: NSURLErrorDomain, code: Int(failure.code), userInfo: info))
         task.core.facts.withLock { ($0.state, $0.error) = (.completed, error) }
+        task.core.answer(data)
         end(task, error, delegate)
     }
 

@@ -1,5 +1,5 @@
 import Foundation
-import FoundationNetworking
+@_weakLinked import FoundationNetworking
 import Synchronization
 import WakeModel
 import WakeWire
@@ -19,7 +19,11 @@ final class TaskCore: Sendable {
         var toReceive = NSURLSessionTransferSizeUnknown
         var toSend: Int64 = 0
         var response: URLResponse?
+        /// Where the response came from after redirects.
+        var redirected: URL?
         var error: (any Error)?
+        /// Who waits for what the task leaves to go on from.
+        var takers: [ResumeDataTaker] = []
     }
 
     let number: UInt32
@@ -31,6 +35,13 @@ final class TaskCore: Sendable {
 
     init(_ number: UInt32, _ kind: TransferKind, _ request: URLRequest?, of session: BackgroundSession) {
         (self.number, self.kind, self.request, self.session) = (number, kind, request, session)
+    }
+
+    /// The request as it went to where redirects led, once the response is there; the one that was made before that.
+    var currentRequest: URLRequest? {
+        guard var current = request, let redirected = facts.withLock({ $0.redirected }) else { return request }
+        current.url = redirected
+        return current
     }
 
     func resume(_ task: URLSessionTask) {
@@ -67,6 +78,32 @@ final class TaskCore: Sendable {
         }
         if isOpen { session.say(.cancel(task: number)) }
     }
+
+    func cancel(leavingTo taker: ResumeDataTaker) {
+        let isOpen = facts.withLock { facts in
+            let isOpen = facts.state == .running || facts.state == .suspended
+            if isOpen {
+                facts.state = .canceling
+                facts.takers.append(taker)
+            }
+            return isOpen
+        }
+        if isOpen { session.say(.cancelKeepingBytes(task: number)) } else { taker.take(nil) }
+    }
+
+    /// The task is over, and leaves so much; on its session's delegate queue.
+    func answer(_ data: Data?) {
+        let takers = facts.withLock { facts in
+            defer { facts.takers = [] }
+            return facts.takers
+        }
+        for taker in takers { taker.take(data) }
+    }
+}
+
+/// A completion handler of `cancel(byProducingResumeData:)`, which is called once, on the delegate queue of its session.
+struct ResumeDataTaker: @unchecked Sendable {
+    let take: (Data?) -> Void
 }
 
 /// A download that the phone carries on.
@@ -80,7 +117,7 @@ final class BackgroundDownloadTask: URLSessionDownloadTask, BackgroundTask, @unc
 
     override var taskIdentifier: Int { Int(core.number) }
     override var originalRequest: URLRequest? { core.request }
-    override var currentRequest: URLRequest? { core.request }
+    override var currentRequest: URLRequest? { core.currentRequest }
     override var response: URLResponse? { core.facts.withLock { $0.response } }
     override var error: (any Error)? { core.facts.withLock { $0.error } }
     override var state: URLSessionTask.State { core.facts.withLock { $0.state } }
@@ -91,10 +128,8 @@ final class BackgroundDownloadTask: URLSessionDownloadTask, BackgroundTask, @unc
     override func suspend() { core.suspend() }
     override func cancel() { core.cancel() }
 
-    /// There are no bytes to go on with: the phone keeps them to itself.
     override func cancel(byProducingResumeData completionHandler: @escaping (Data?) -> Void) {
-        core.cancel()
-        completionHandler(nil)
+        core.cancel(leavingTo: ResumeDataTaker(take: completionHandler))
     }
 }
 
@@ -109,7 +144,7 @@ final class BackgroundUploadTask: URLSessionUploadTask, BackgroundTask, @uncheck
 
     override var taskIdentifier: Int { Int(core.number) }
     override var originalRequest: URLRequest? { core.request }
-    override var currentRequest: URLRequest? { core.request }
+    override var currentRequest: URLRequest? { core.currentRequest }
     override var response: URLResponse? { core.facts.withLock { $0.response } }
     override var error: (any Error)? { core.facts.withLock { $0.error } }
     override var state: URLSessionTask.State { core.facts.withLock { $0.state } }

@@ -1,2 +1,3 @@
 @_exported import Foundation
-@_exported import FoundationNetworking
+// Weakly linked, here as in each file of the module: an app that calls nothing of it need not load it, and libcurl with it.
+@_exported @_weakLinked import FoundationNetworking

@@ -1,5 +1,5 @@
 import Foundation
-import FoundationNetworking
+@_weakLinked import FoundationNetworking
 
 /// A session that may turn out to be of another class than the one that was asked.
 public protocol _URLSessionMaking {}

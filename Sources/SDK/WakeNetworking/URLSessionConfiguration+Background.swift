@@ -1,5 +1,5 @@
 import Foundation
-import FoundationNetworking
+@_weakLinked import FoundationNetworking
 import Synchronization
 
 /// A configuration of a session whose transfers the phone carries on while the app is suspended or gone (XFER-1).

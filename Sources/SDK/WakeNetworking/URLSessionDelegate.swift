@@ -1,5 +1,5 @@
 import Foundation
-import FoundationNetworking
+@_weakLinked import FoundationNetworking
 
 /// What a session tells of itself. It stands in the place of Foundation's, which knows no background sessions.
 ///

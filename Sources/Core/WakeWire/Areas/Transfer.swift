@@ -12,6 +12,8 @@ package enum WireTransferRequest: Equatable, Sendable {
     case resume(task: UInt32, earliestBegin: Double?, bytesToSend: UInt64?, bytesToReceive: UInt64?)
     case suspend(task: UInt32)
     case cancel(task: UInt32)
+    /// The same, and what there is of a download is kept for one that goes on from there, where the server allows it.
+    case cancelKeepingBytes(task: UInt32)
     /// What the app says to a challenge; with a user and a password where it is a credential.
     case answer(task: UInt32, WireChallengeAnswer, user: String, password: String)
     /// The completion handler of a session's events was called.
@@ -25,8 +27,9 @@ package enum WireTransferEvent: Equatable, Sendable {
     /// A session has events for the app, which owes the call of a completion handler: `transfer.handled`.
     case events(session: String)
     /// A task is over; its body lies in a file that the app may take while it handles the delivery.
-    case finished(task: UInt32, status: UInt16, headers: [WireHTTPField], sent: UInt64, received: UInt64, file: String)
-    case failed(task: UInt32, code: Int32, message: String, reason: UInt8?)
+    case finished(task: UInt32, WireTransferResponse)
+    /// A task is over without an answer; with `resumes` another one may go on from the bytes that there are.
+    case failed(task: UInt32, code: Int32, message: String, reason: UInt8?, resumes: UInt64? = nil)
     /// The server wants a credential.
     case challenged(task: UInt32, host: String, realm: String, scheme: String, failures: UInt32)
     case progress(task: UInt32, sent: UInt64, received: UInt64, expected: UInt64?)
@@ -76,6 +79,8 @@ package struct WireTransferTask: Equatable, Sendable {
     package var headers: [WireHTTPField]
     /// What an upload reads: a path.
     package var file: String
+    /// What an earlier download of the same URL failed with, to go on from its bytes; nil to begin from nothing.
+    package var resumes: UInt64?
 
     package init(
         task: UInt32,
@@ -83,7 +88,8 @@ package struct WireTransferTask: Equatable, Sendable {
         url: String,
         method: String = "GET",
         headers: [WireHTTPField] = [],
-        file: String = ""
+        file: String = "",
+        resumes: UInt64? = nil
     ) {
         self.task = task
         self.kind = kind
@@ -91,6 +97,36 @@ package struct WireTransferTask: Equatable, Sendable {
         self.method = method
         self.headers = headers
         self.file = file
+        self.resumes = resumes
+    }
+}
+
+/// What the server answered to a task.
+package struct WireTransferResponse: Equatable, Sendable {
+    package var status: UInt16
+    package var headers: [WireHTTPField]
+    /// The bytes of the bodies.
+    package var sent: UInt64
+    package var received: UInt64
+    /// Where the body of a download lies: a path; empty for none.
+    package var file: String
+    /// The URL that it came from where redirects led elsewhere than the task's; nil where they did not.
+    package var url: String?
+
+    package init(
+        status: UInt16,
+        headers: [WireHTTPField] = [],
+        sent: UInt64 = 0,
+        received: UInt64 = 0,
+        file: String = "",
+        url: String? = nil
+    ) {
+        self.status = status
+        self.headers = headers
+        self.sent = sent
+        self.received = received
+        self.file = file
+        self.url = url
     }
 }
 
@@ -135,8 +171,8 @@ extension WireTransferRequest: AreaMessage {
     static let blanks: [Self] = [
         .join(id: 0, .blank), .invalidate(cancels: false), .create(.blank),
         .resume(task: 0, earliestBegin: nil, bytesToSend: nil, bytesToReceive: nil), .suspend(task: 0),
-        .cancel(task: 0), .answer(task: 0, .cancel, user: "", password: ""), .handled(session: ""),
-        .tasks(id: 0, session: "", after: 0),
+        .cancel(task: 0), .cancelKeepingBytes(task: 0), .answer(task: 0, .cancel, user: "", password: ""),
+        .handled(session: ""), .tasks(id: 0, session: "", after: 0),
     ]
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
@@ -154,6 +190,7 @@ extension WireTransferRequest: AreaMessage {
             )
         case .suspend(let task): self = try .suspend(task: coder.field("task", task, .task))
         case .cancel(let task): self = try .cancel(task: coder.field("task", task, .task))
+        case .cancelKeepingBytes(let task): self = try .cancelKeepingBytes(task: coder.field("task", task, .task))
         case .answer(let task, let answer, let user, let password):
             self = try .answer(
                 task: coder.field("task", task, .task),
@@ -175,7 +212,7 @@ extension WireTransferRequest: AreaMessage {
 extension WireTransferEvent: AreaMessage {
     static let area = "transfer"
     static let blanks: [Self] = [
-        .events(session: ""), .finished(task: 0, status: 0, headers: [], sent: 0, received: 0, file: ""),
+        .events(session: ""), .finished(task: 0, .blank),
         .failed(task: 0, code: 0, message: "", reason: nil),
         .challenged(task: 0, host: "", realm: "", scheme: "", failures: 0),
         .progress(task: 0, sent: 0, received: 0, expected: nil), .waiting(task: 0), .eventsFinished,
@@ -184,21 +221,15 @@ extension WireTransferEvent: AreaMessage {
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
         switch self {
         case .events(let session): self = try .events(session: coder.field("session", session, .sessionName))
-        case .finished(let task, let status, let headers, let sent, let received, let file):
-            self = try .finished(
-                task: coder.field("task", task, .task),
-                status: coder.field("status", status, .whole),
-                headers: coder.field("headers", headers, .list(atMost: WireLimits.headerFields), omitted: []),
-                sent: coder.field("sent", sent, .whole, omitted: 0),
-                received: coder.field("received", received, .whole, omitted: 0),
-                file: coder.field("file", file, .text(atMost: WireLimits.pathBytes), omitted: "")
-            )
-        case .failed(let task, let code, let message, let reason):
+        case .finished(let task, let response):
+            self = try .finished(task: coder.field("task", task, .task), coder.coded(response))
+        case .failed(let task, let code, let message, let reason, let resumes):
             self = try .failed(
                 task: coder.field("task", task, .task),
                 code: coder.field("code", code, .whole(in: Int64(Int32.min)...Int64(Int32.max))),
                 message: coder.field("message", message, .text(atMost: WireLimits.headerBytes)),
-                reason: coder.field("reason", reason, .whole)
+                reason: coder.field("reason", reason, .whole),
+                resumes: coder.field("resumes", resumes, .whole)
             )
         case .challenged(let task, let host, let realm, let scheme, let failures):
             self = try .challenged(
@@ -245,6 +276,20 @@ extension WireTransferTask: Coded {
         try coder.field("method", of: &method, .text(atMost: 32), omitted: "GET")
         try coder.field("headers", of: &headers, .list(atMost: WireLimits.headerFields), omitted: [])
         try coder.field("file", of: &file, .text(atMost: WireLimits.pathBytes), omitted: "")
+        try coder.field("resumes", of: &resumes, .whole)
+    }
+}
+
+extension WireTransferResponse: Coded {
+    static let blank = WireTransferResponse(status: 0)
+
+    mutating func code(_ coder: inout FieldCoder) throws(WireError) {
+        try coder.field("status", of: &status, .whole)
+        try coder.field("headers", of: &headers, .list(atMost: WireLimits.headerFields), omitted: [])
+        try coder.field("sent", of: &sent, .whole, omitted: 0)
+        try coder.field("received", of: &received, .whole, omitted: 0)
+        try coder.field("file", of: &file, .text(atMost: WireLimits.pathBytes), omitted: "")
+        try coder.field("url", of: &url, .text(atMost: WireLimits.transferURLBytes))
     }
 }
 

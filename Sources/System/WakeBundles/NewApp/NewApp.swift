@@ -57,6 +57,7 @@ package struct NewApp: Sendable {
             Kit(
                 files: [
                     ("Package.swift", PackageResources.Package_swift_txt),
+                    ("as-needed.cfg", PackageResources.as_needed_cfg_txt),
                     ("Sources/AppDelegate.swift", PackageResources.AppDelegate_swift_txt),
                     ("Sources/BeltCentral.swift", PackageResources.BeltCentral_swift_txt),
                     ("Tests/ScenarioTests.swift", PackageResources.ScenarioTests_swift_txt),

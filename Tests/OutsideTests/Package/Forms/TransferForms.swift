@@ -31,6 +31,19 @@ final class Transferrer: NSObject, URLSessionDownloadDelegate, @unchecked Sendab
         urlSession.finishTasksAndInvalidate()
     }
 
+    func pause(_ download: URLSessionDownloadTask) {
+        download.cancel(byProducingResumeData: { data in
+            guard let data else { return }
+            self.urlSession.downloadTask(withResumeData: data).resume()
+        })
+    }
+
+    func pauseLater(_ download: URLSessionDownloadTask) async {
+        if let data = await download.cancelByProducingResumeData() {
+            urlSession.downloadTask(withResumeData: data).resume()
+        }
+    }
+
     func keep(_ handler: @escaping () -> Void, of identifier: String) { completionHandlers[identifier] = handler }
 
     func urlSession(
@@ -47,6 +60,7 @@ final class Transferrer: NSObject, URLSessionDownloadDelegate, @unchecked Sendab
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: Error?) {
         if let error = error as? URLError, error.code == .cancelled {
             print(error.userInfo[NSURLErrorBackgroundTaskCancelledReasonKey] ?? "by the app")
+            print(error.userInfo[NSURLSessionDownloadTaskResumeData] is Data)
         }
     }
 

@@ -62,14 +62,23 @@ package struct TransferOrder: Hashable, Codable, Sendable {
     package var fields: [HTTPField]
     /// What an upload reads: a path; empty for a download.
     package var file: String
+    /// What an earlier download left for it to go on from, as ``TransferFailure/resumes`` had it; nil to begin from nothing.
+    package var resumes: UInt64?
 
-    package init(_ kind: TransferKind, url: String, method: String = "GET", fields: [HTTPField] = [], file: String = "")
-    {
+    package init(
+        _ kind: TransferKind,
+        url: String,
+        method: String = "GET",
+        fields: [HTTPField] = [],
+        file: String = "",
+        resumes: UInt64? = nil
+    ) {
         self.kind = kind
         self.url = url
         self.method = method
         self.fields = fields
         self.file = file
+        self.resumes = resumes
     }
 
     /// Whether the URL is one of HTTP or HTTPS (XFER-9).
@@ -109,6 +118,8 @@ package enum TransferRequest: Hashable, Codable, Sendable {
     case resume(TransferTaskNumber, TransferWishes = TransferWishes())
     case suspend(TransferTaskNumber)
     case cancel(TransferTaskNumber)
+    /// Cancel a download, and keep what there is of it for one that is to go on from there (XFER-9).
+    case cancelKeepingBytes(TransferTaskNumber)
     case answer(TransferTaskNumber, ChallengeAnswer)
     /// The completion handler of handleEventsForBackgroundURLSession was called; of the session of that identifier (XFER-10).
     case handledEvents(NameID)
@@ -141,11 +152,14 @@ package struct TransferFailure: Hashable, Codable, Sendable {
     package var message: String
     /// NSURLErrorBackgroundTaskCancelledReasonKey, where the system cancelled it.
     package var reason: TransferCancellation?
+    /// By what the source knows the bytes that another download can go on from; nil where nothing is kept (XFER-9).
+    package var resumes: UInt64?
 
-    package init(code: Int32, message: String, reason: TransferCancellation? = nil) {
+    package init(code: Int32, message: String, reason: TransferCancellation? = nil, resumes: UInt64? = nil) {
         self.code = code
         self.message = message
         self.reason = reason
+        self.resumes = resumes
     }
 
     package static let cancelled = TransferFailure(code: -999, message: "cancelled")
@@ -179,13 +193,23 @@ package struct TransferResponse: Hashable, Codable, Sendable {
     package var received: UInt64
     /// Where the body lies: a path; empty for none.
     package var file: String
+    /// The URL that it came from where redirects led elsewhere than the order says; nil where they did not.
+    package var url: String?
 
-    package init(status: UInt16, fields: [HTTPField] = [], sent: UInt64 = 0, received: UInt64 = 0, file: String = "") {
+    package init(
+        status: UInt16,
+        fields: [HTTPField] = [],
+        sent: UInt64 = 0,
+        received: UInt64 = 0,
+        file: String = "",
+        url: String? = nil
+    ) {
         self.status = status
         self.fields = fields
         self.sent = sent
         self.received = received
         self.file = file
+        self.url = url
     }
 }
 
@@ -222,6 +246,8 @@ package enum TransferCommand: Hashable, Sendable {
     case suspend(TransferNumber)
     /// It is over: nothing is reported of it any more.
     case cancel(TransferNumber)
+    /// It is to fail as cancelled, with what there is of it kept where the server lets another one go on from there.
+    case cancelKeepingBytes(TransferNumber)
     /// What an app says to the challenge of that number.
     case answer(TransferNumber, challenge: UInt32, ChallengeAnswer)
 }

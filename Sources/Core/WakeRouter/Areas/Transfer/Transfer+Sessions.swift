@@ -25,6 +25,8 @@ extension Router {
         case .suspend(let number): ask(number, in: session, of: app) { $0.suspend($1, of: app) }
         case .cancel(let number):
             ask(number, in: session, of: app) { $0.endTransfer($1, .cancelled, of: app) }
+        case .cancelKeepingBytes(let number):
+            ask(number, in: session, of: app) { $0.cancelKeepingBytes($1, of: app) }
         case .answer(let number, let answer):
             ask(number, in: session, of: app) { $0.answer($1, answer, of: app) }
         }
@@ -234,6 +236,12 @@ extension Router {
         }
         areas.transfer.apps[app][place].stage = .suspended
         areas.transfer.apps[app][place].hold = nil
+    }
+
+    /// What the source has it fails itself, for it alone knows what there is to go on from (XFER-9).
+    private mutating func cancelKeepingBytes(_ place: TransferPlace, of app: AppID) {
+        guard areas.transfer.apps[app][place].stage == .running else { return endTransfer(place, .cancelled, of: app) }
+        act(.transfer(.cancelKeepingBytes(areas.transfer.apps[app][place].transfer)))
     }
 
     private mutating func answer(_ place: TransferPlace, _ answer: ChallengeAnswer, of app: AppID) {
