@@ -93,11 +93,13 @@ struct ConversationTests {
         #expect(provider.answers.values.allSatisfy { $0.status == 200 })
     }
 
-    @Test("PUSH-5: a payload that is too large is refused, whether it is whole or has no end in sight")
+    @Test("PUSH-5: a payload that is too large is the owner's to refuse, but for one that has no end in sight")
     func tooLarge() {
         let conversation = conversation()
+        owner.answer = { $0.payload.count > 4_096 ? .refused(.payloadTooLarge) : .accepted }
         let little = provider.push(request(), [UInt8](repeating: 32, count: 4_097))
         conversation.talk(with: provider)
+        #expect(owner.pushes.map(\.payload.count) == [4_097])
         #expect(
             provider.answers[little] == .init(status: 413, id: owner.id(1), body: "{\"reason\":\"PayloadTooLarge\"}")
         )
@@ -274,6 +276,6 @@ struct ConversationTests {
             conversation.shutDown()
             _ = conversation.output()
         }
-        #expect(owner.pushes.allSatisfy { !$0.payload.isEmpty && $0.payload.count <= APNsPushType.largestPayload })
+        #expect(owner.pushes.allSatisfy { !$0.payload.isEmpty && $0.payload.count <= RequestCheck.largestBody })
     }
 }

@@ -11,7 +11,7 @@ enum Pushes {
             clock: { now },
             makeID: { "00000000-0000-4000-8000-000000000000" },
             answer: { push in
-                let most = push.pushType?.payloadLimit ?? APNsPushType.largestPayload
+                let most = RequestCheck.largestBody
                 precondition((1...most).contains(push.payload.count), "a payload of \(push.payload.count) bytes")
                 precondition(!push.topic.isEmpty && !push.deviceToken.isEmpty, "a push to nobody: \(push)")
                 return push.priority == 10 ? .accepted : .refused(.unregistered, timestamp: 1)
