@@ -22,6 +22,43 @@ struct ConversationTests {
         #expect(provider.resets == [:])
     }
 
+    @Test("A push is answered when its owner knows the answer, which may be later")
+    func answeredLater() {
+        owner.holds = true
+        let conversation = conversation()
+        var told = 0
+        conversation.answeredLater = { told += 1 }
+        let stream = provider.push()
+        conversation.talk(with: provider)
+        #expect(owner.pushes.count == 1 && provider.answers == [:] && told == 0)
+        owner.answerHeld()
+        conversation.talk(with: provider)
+        #expect(provider.answers[stream]?.status == 200 && told == 1)
+    }
+
+    @Test("A connection on which an answer is owed is not idle")
+    func owed() {
+        owner.holds = true
+        let conversation = conversation()
+        provider.push()
+        conversation.talk(with: provider)
+        #expect(conversation.nextDeadline == nil)
+        owner.answerHeld()
+        conversation.talk(with: provider)
+        #expect(conversation.nextDeadline == second(3_600))
+    }
+
+    @Test("A client that has gone is not answered")
+    func gone() {
+        owner.holds = true
+        var conversation: APNsConversation? = conversation()
+        provider.push()
+        conversation?.talk(with: provider)
+        conversation = nil
+        owner.answerHeld()
+        #expect(provider.answers == [:])
+    }
+
     @Test("A push without an identifier gets the next new one")
     func newID() {
         let streams = [provider.push(), provider.push()]

@@ -46,7 +46,7 @@ private func serve() throws -> Int32 {
             let digits = String(made)
             return "00000000-0000-4000-8000-" + String(repeating: "0", count: 12 - digits.count) + digits
         },
-        answer: answer
+        answer: { push, reply in reply(answer(push)) }
     )
     let identity = try TLSIdentity(in: arguments[1], at: WallClock.now() / 1_000_000_000)
     let server = try APNsServer(desk, security: .tls(identity), port: 0, on: loop)

@@ -2,6 +2,7 @@ import WakeDevices
 import WakeModel
 import WakePorts
 import WakePush
+import WakeRouter
 import WakeSystem
 import WakeWire
 
@@ -101,6 +102,7 @@ final class PushArea: Area {
                 run.notes.append("\(PushType.topic(of: known.bundle, forCalls: forCalls)): device token \(token)")
             }
         }
+        if let real { run.bench.add(PushAcknowledger(real)) }
         if let address = real?.address { run.notes.append(address) }
     }
 
@@ -167,6 +169,23 @@ final class PushArea: Area {
     func owns(_ device: ScenarioDevice) -> Bool { false }
 
     func arm(_ fault: String, of device: ScenarioDevice, at now: Instant) throws(SourceFailure) {}
+}
+
+/// Tells APNs' end which pushes survive the bench, once they do.
+final class PushAcknowledger: BenchObserver {
+    private let pushes: APNsPush
+
+    init(_ pushes: APNsPush) { self.pushes = pushes }
+
+    func observe(_ item: InboxItem, _ output: RouterOutput, at now: Instant) {
+        switch item.input {
+        case .event(let event): pushes.heard(event, isLost: false)
+        case .overflowed(let event): pushes.heard(event, isLost: true)
+        default: break
+        }
+    }
+
+    func committed() { pushes.committed() }
 }
 
 extension PlayedExtension {
