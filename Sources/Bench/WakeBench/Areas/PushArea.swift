@@ -68,7 +68,8 @@ final class PushArea: Area {
         extensions = ServiceExtensions(
             of: bundles,
             memory: profile.areas.push.extensionMemory,
-            names: setup.names
+            names: setup.names,
+            realTime: setup.realTime
         )
         let desk = PushDesk(names: setup.names, figures: profile.areas.push, epoch: epoch)
         let simulated = SimulatedPush(desk: desk, extensions: played, real: bundles, names: setup.names)
