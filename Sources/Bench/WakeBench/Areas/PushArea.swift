@@ -172,6 +172,20 @@ final class PushArea: Area {
     func arm(_ fault: String, of device: ScenarioDevice, at now: Instant) throws(SourceFailure) {}
 }
 
+extension PushArea {
+    /// The line of `--backend push=apns`.
+    static func examine() -> [Doctor.Line] {
+        let port = RunOptions.usualAPNsPort
+        return [line(.examine(port: port), port: port)]
+    }
+
+    static func line(_ found: APNsPresence, port: UInt16) -> Doctor.Line {
+        let end = found.failure.map { "\($0); give a port that is free with --apns-port" } ?? "port \(port) is free"
+        let libraries = found.libraries.joined(separator: ", ")
+        return Doctor.Line(what: "APNs", good: found.failure == nil, finding: "\(libraries); \(end)")
+    }
+}
+
 /// Tells APNs' end which pushes survive the bench, once they do.
 final class PushAcknowledger: BenchObserver {
     private let pushes: APNsPush
