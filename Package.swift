@@ -496,7 +496,7 @@ let package = Package(
             "WakeBackgroundTransferTests",
             uses: ["WakeModel", "WakeBackgroundTransfer", "WakePorts", "WakeDevices"]
         ),
-        tests("WakePushTests", uses: ["WakeModel", "WakePush", "WakePorts"]),
+        tests("WakePushTests", uses: ["ChildProcess", "WakeModel", "WakePush", "WakePorts", "WakeSystem"]),
         tests("WakeNotificationTests", uses: ["WakeModel", "WakeNotification", "WakePorts"]),
         tests("WakeVoIPTests", uses: ["WakeVoIP", "WakeModel", "WakePorts", "WakeDevices", "WakeSystem"]),
         tests(
@@ -517,8 +517,8 @@ let package = Package(
                 "ToneRadio",
                 "WakeAudio",
                 "WakeBench",
-                "WakeDevices", "WakeJournal", "WakeModel", "WakePorts", "WakeProcesses", "WakeReports", "WakeRouter",
-                "WakeWire", "wakebench",
+                "WakeDevices", "WakeJournal", "WakeModel", "WakePorts", "WakeProcesses", "WakePush", "WakeReports",
+                "WakeRouter", "WakeSystem", "WakeUdev", "WakeWire", "wakebench",
             ]
         ),
         tests(

@@ -70,7 +70,8 @@ struct AnswerTests {
         let known = [
             "freezer cgroup2", "freezer cgroup1", "freezer sigstop", "virtual time in apps", "order in apps",
             "system D-Bus", "bluetoothd", "Bluetooth adapter",
-            "udev", "USB accessories", "RFCOMM", "sound card", "alsa-lib", "run folder", "SQLite", "libsystemd",
+            "udev", "USB accessories", "RFCOMM", "sound card", "alsa-lib", "APNs", "transfers",
+            "phone machine", "run folder", "SQLite", "libsystemd",
             "libyaml",
         ]
         var outcomes = [try program.run("doctor", environment: nowhere)]

@@ -22,6 +22,43 @@ struct ConversationTests {
         #expect(provider.resets == [:])
     }
 
+    @Test("A push is answered when its owner knows the answer, which may be later")
+    func answeredLater() {
+        owner.holds = true
+        let conversation = conversation()
+        var told = 0
+        conversation.answeredLater = { told += 1 }
+        let stream = provider.push()
+        conversation.talk(with: provider)
+        #expect(owner.pushes.count == 1 && provider.answers == [:] && told == 0)
+        owner.answerHeld()
+        conversation.talk(with: provider)
+        #expect(provider.answers[stream]?.status == 200 && told == 1)
+    }
+
+    @Test("A connection on which an answer is owed is not idle")
+    func owed() {
+        owner.holds = true
+        let conversation = conversation()
+        provider.push()
+        conversation.talk(with: provider)
+        #expect(conversation.nextDeadline == nil)
+        owner.answerHeld()
+        conversation.talk(with: provider)
+        #expect(conversation.nextDeadline == second(3_600))
+    }
+
+    @Test("A client that has gone is not answered")
+    func gone() {
+        owner.holds = true
+        var conversation: APNsConversation? = conversation()
+        provider.push()
+        conversation?.talk(with: provider)
+        conversation = nil
+        owner.answerHeld()
+        #expect(provider.answers == [:])
+    }
+
     @Test("A push without an identifier gets the next new one")
     func newID() {
         let streams = [provider.push(), provider.push()]
@@ -93,11 +130,13 @@ struct ConversationTests {
         #expect(provider.answers.values.allSatisfy { $0.status == 200 })
     }
 
-    @Test("PUSH-5: a payload that is too large is refused, whether it is whole or has no end in sight")
+    @Test("PUSH-5: a payload that is too large is the owner's to refuse, but for one that has no end in sight")
     func tooLarge() {
         let conversation = conversation()
+        owner.answer = { $0.payload.count > 4_096 ? .refused(.payloadTooLarge) : .accepted }
         let little = provider.push(request(), [UInt8](repeating: 32, count: 4_097))
         conversation.talk(with: provider)
+        #expect(owner.pushes.map(\.payload.count) == [4_097])
         #expect(
             provider.answers[little] == .init(status: 413, id: owner.id(1), body: "{\"reason\":\"PayloadTooLarge\"}")
         )
@@ -274,6 +313,6 @@ struct ConversationTests {
             conversation.shutDown()
             _ = conversation.output()
         }
-        #expect(owner.pushes.allSatisfy { !$0.payload.isEmpty && $0.payload.count <= APNsPushType.largestPayload })
+        #expect(owner.pushes.allSatisfy { !$0.payload.isEmpty && $0.payload.count <= RequestCheck.largestBody })
     }
 }

@@ -62,12 +62,23 @@ final class Owner {
     private var made = 0
     var clock = noon
     var answer: (PushNotification) -> APNsAnswer = { _ in .accepted }
+    /// Whether answers are held back until ``answerHeld()``.
+    var holds = false
+    private var held: [() -> Void] = []
 
     func desk(_ limits: APNsLimits = APNsLimits(), key: ProviderKey? = nil) -> APNsDesk {
-        APNsDesk(limits: limits, key: key, clock: { self.clock }, makeID: makeID) { push in
+        APNsDesk(limits: limits, key: key, clock: { self.clock }, makeID: makeID) { push, reply in
             self.pushes.append(push)
-            return self.answer(push)
+            self.held.append { reply(self.answer(push)) }
+            if !self.holds { self.answerHeld() }
         }
+    }
+
+    /// Answers what was held back.
+    func answerHeld() {
+        let all = held
+        held = []
+        for answer in all { answer() }
     }
 
     private func makeID() -> String {

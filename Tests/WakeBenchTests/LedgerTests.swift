@@ -9,7 +9,14 @@ private final class Scribe: Journal {
     var lines: [String] = []
 
     func begin() { lines.append("begin") }
-    func append(_ input: Input, payload: EventPayload, sequence: UInt64, at: Instant, origin: NameID) {
+    func append(
+        _ input: Input,
+        id: EventID,
+        payload: EventPayload,
+        sequence: UInt64,
+        at: Instant,
+        origin: NameID
+    ) {
         lines.append("input \(sequence)")
     }
     func append(_ exit: ExitRecord) { lines.append("exit \(exit.number)") }

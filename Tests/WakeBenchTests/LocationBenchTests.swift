@@ -33,8 +33,17 @@ private final class Notebook: Journal {
     var transactions: [[UInt64]] = []
 
     func begin() { transactions.append([]) }
-    func append(_ input: Input, payload: EventPayload, sequence: UInt64, at: Instant, origin: NameID) {
-        inputs.append(JournaledInput(sequence: sequence, at: at, origin: origin, input: input, payload: payload))
+    func append(
+        _ input: Input,
+        id: EventID,
+        payload: EventPayload,
+        sequence: UInt64,
+        at: Instant,
+        origin: NameID
+    ) {
+        inputs.append(
+            JournaledInput(sequence: sequence, at: at, origin: origin, id: id, input: input, payload: payload)
+        )
         transactions[transactions.count - 1].append(sequence)
     }
     func append(_ exit: ExitRecord) {}

@@ -70,4 +70,41 @@ struct UpdateTests {
         let deeds = try bench.records(of: "out/outcomes.ndjson").filter { $0["deed"] as? String == "refused-bundle" }
         #expect(deeds.map { $0["subject"] as? String } == [key])
     }
+
+    @Test(
+        "MODE-3: a bundle whose service extension cannot have a folder of its own is refused, and the app runs on",
+        .enabled(if: BenchProgram.python, "needs /usr/bin/python3")
+    )
+    func extensionWithoutFolder() throws {
+        let bench = try BenchProgram()
+        try copy(bench, as: "New.app") { $0 }
+        let service = bench.folder.appending(path: "New.app/PlugIns/Service.appex")
+        try FileManager.default.createDirectory(at: service, withIntermediateDirectories: true)
+        let identifier = "com.example.reminders.python.service"
+        try bench.write(
+            """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <plist version="1.0"><dict>
+            <key>CFBundleIdentifier</key><string>\(identifier)</string>
+            <key>CFBundleExecutable</key><string>reminders.py</string>
+            <key>NSExtension</key><dict>
+            <key>NSExtensionPointIdentifier</key><string>com.apple.usernotifications.service</string>
+            </dict></dict></plist>
+            """,
+            to: "New.app/PlugIns/Service.appex/Info.plist"
+        )
+        let script = bench.folder.appending(path: "New.app/reminders.py")
+        try FileManager.default.copyItem(at: script, to: service.appending(path: "reminders.py"))
+        // Its place is taken by a file.
+        try FileManager.default.createDirectory(
+            at: bench.folder.appending(path: "out/apps"),
+            withIntermediateDirectories: true
+        )
+        try bench.write("", to: "out/apps/\(identifier)")
+        try play(bench, installing: "New.app")
+        let log = try bench.lines(of: "out/apps/com.example.reminders.python.log")
+        #expect(log.count { $0 == "didFinishLaunching" } == 1)
+        let deeds = try bench.records(of: "out/outcomes.ndjson").filter { $0["deed"] as? String == "refused-bundle" }
+        #expect(deeds.map { $0["subject"] as? String } == ["PlugIns"])
+    }
 }

@@ -76,6 +76,18 @@ func exit(_ number: UInt64) -> ExitRecord {
 func second(_ number: UInt64) -> Instant { Instant.zero.advanced(by: .seconds(Int64(number))) }
 
 extension SQLiteJournal {
+    /// An input with the number of its event.
+    func append(
+        _ input: Input,
+        payload: EventPayload,
+        sequence: UInt64,
+        at: Instant,
+        origin: NameID
+    ) throws(JournalError) {
+        let id = if case .event(let event) = input { event.id } else { EventID.none }
+        try append(input, id: id, payload: payload, sequence: sequence, at: at, origin: origin)
+    }
+
     /// One turn: the nth notification.
     func turn(_ number: UInt64, payload: EventPayload = .value([6, 72])) throws {
         try begin()

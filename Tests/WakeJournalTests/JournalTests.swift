@@ -10,6 +10,24 @@ struct JournalTests {
 
     init() throws { place = try JournalFolder() }
 
+    @Test("SYS-3: what the user did is read with the number that it took")
+    func act() throws {
+        let journal = try place.create()
+        try journal.begin()
+        try journal.append(
+            .user(AppID(0), .launch),
+            id: EventID(7),
+            payload: .none,
+            sequence: 1,
+            at: second(1),
+            origin: .none
+        )
+        try journal.commit()
+        var read: [EventID] = []
+        try journal.readInputs { (input) throws(JournalError) in read.append(input.id) }
+        #expect(read == [EventID(7)])
+    }
+
     @Test("An input is read back with its time, origin and payload")
     func input() throws {
         try place.create().turn(1)

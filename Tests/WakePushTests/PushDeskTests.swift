@@ -115,6 +115,7 @@ struct PushDeskTests {
         #expect(PushRefusal.payloadTooLarge.status == 413)
         #expect(provider.report?.event.push.size == 4_097)
         #expect(provider.report?.payload == .push([]))
+        #expect(provider.report?.event.push.content == NotificationContent())
         #expect(provider.send(payload(5_120), forCalls: true) == .accepted)
         #expect(provider.send(payload(5_121), forCalls: true) == .refused(.payloadTooLarge))
     }

@@ -257,6 +257,19 @@ extension TransferTests {
             #expect(error?.kind == .program)
             #expect(error?.message.contains("No such file or directory") == true)
         }
+
+        @Test("The program says which libcurl it is linked with")
+        func version() throws {
+            let version = try TransferProgram.libraryVersion(of: try built("WakebenchTransfers"))
+            let numbers = version.split(separator: ".").prefix(2).compactMap { Int($0) }
+            #expect(numbers.count == 2, "\(version)")
+        }
+
+        @Test("Another program, which says no version, is told from it")
+        func noVersion() {
+            let error = #expect(throws: TransferError.self) { try TransferProgram.libraryVersion(of: "/bin/true") }
+            #expect(error == TransferError(.program, "/bin/true does not say its version"))
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 import Testing
+import WakeModel
 
 @testable import WakeWire
 
@@ -41,5 +42,18 @@ struct PushMessageTests {
         let packet = BenchMessage.deliver(WireDelivery(delivery: 3, cause: "push", manager: 0, body: .push(event)))
             .encode()
         #expect(throws: WireError.self) { try BenchMessage(decoding: packet) }
+    }
+
+    @Test("PUSH-5: no payload that a setting lets through is longer than what an app can be told")
+    func limits() {
+        let settings = ProfileSetting.all.filter { $0.rule == .push5 }
+        #expect(settings.map(\.name) == ["push.payloadLimit", "push.callPayloadLimit"])
+        for setting in settings {
+            guard case .count(let range, _) = setting.kind else {
+                Issue.record("\(setting.name) is no number")
+                continue
+            }
+            #expect(Int(range.upperBound) == WireLimits.pushPayloadBytes)
+        }
     }
 }

@@ -25,8 +25,9 @@ extension Bench {
             input: journaled.input,
             payload: journaled.payload,
             origin: journaled.origin,
-            id: number(of: journaled.input)
+            id: journaled.id
         )
+        lastEvent = max(lastEvent, journaled.id.number)
         decide(item)
         replayed.inputs += 1
         if let last = output.decisions.last { replayed.lastDecision = last.id }
@@ -44,13 +45,6 @@ extension Bench {
         case .action(.command(let command), _, _): carryOut(command)
         case .action: break
         }
-    }
-
-    /// The event number that an input took when it was submitted.
-    private func number(of input: Input) -> EventID {
-        var numbers = replayedNumbers ?? EventNumbers(after: lastEvent)
-        defer { (replayedNumbers, lastEvent) = (numbers, numbers.last) }
-        return numbers.number(of: input)
     }
 
     /// Whether so many inputs have come since the latest snapshot that another is due, and nothing is under way.
@@ -97,7 +91,6 @@ extension Bench {
     /// The bench is back: every process is gone, and what was on its way to one is decided again.
     package func endReplay(unacknowledged: [Delivery], events: [EventID: (WakeEvent, EventPayload)], origin: NameID) {
         replaying = false
-        replayedNumbers = nil
         ledger.endReplay(inputs: replayed.inputs)
         submit(.benchRestarted, origin: origin)
         for (app, id, decision) in undelivered(unacknowledged) {

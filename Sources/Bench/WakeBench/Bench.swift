@@ -52,7 +52,7 @@ package final class Bench {
     private(set) var hosts: [any AppHost] = []
     private var observers: [any BenchObserver] = []
 
-    private var inbox = Inbox(limit: inboxLimit)
+    private var inbox: Inbox
     /// What the router found in the input at hand, on its way back to it, in order.
     private var raised: [InboxItem] = []
     var output = RouterOutput()
@@ -68,8 +68,6 @@ package final class Bench {
     var replaying = false
     /// What the radio said during a replay and the journal does not have: the bench died before it was accepted.
     var unheard: [SourceReport] = []
-    /// Of the inputs that a replay has taken; nil before the first.
-    var replayedNumbers: EventNumbers?
     /// What a replay made, to be compared with what the journal has.
     var replayed = ReplayedCounts()
     /// Whether the ports whose simulated ends no snapshot can hold have been told to do something.
@@ -82,7 +80,9 @@ package final class Bench {
     /// The most events that wait for the router; beyond it a source that cannot wait loses its oldest.
     package static let inboxLimit = 65_536
 
-    package init(router: Router, names: NameTable, journal: any Journal) {
+    /// - Parameter inboxLimit: the most events that wait for the router.
+    package init(router: Router, names: NameTable, journal: any Journal, inboxLimit: Int = Bench.inboxLimit) {
+        inbox = Inbox(limit: inboxLimit)
         self.router = router
         self.names = names
         ledger = Ledger(journal, names: names)

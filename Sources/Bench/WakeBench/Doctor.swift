@@ -19,7 +19,7 @@ package enum Doctor {
     package static func examine() -> [Line] {
         let areas = Areas.rows.sorted { $0.source.rawValue < $1.source.rawValue }
         return leftovers() + freezers() + virtualTime(.examine(), .available()) + areas.flatMap { $0.examine() }
-            + [runs()] + libraries()
+            + [PhoneOfMachine.examine(), runs()] + libraries()
     }
 
     /// A line when there was something to remove.

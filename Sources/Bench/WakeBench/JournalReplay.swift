@@ -14,10 +14,8 @@ struct JournalReplay {
     let profile: Profile
     private(set) var router: Router
     private(set) var now = Instant.zero
-    /// The number of the last event, or action of the user or the phone.
-    private var numbers = EventNumbers()
-    /// The highest number of an event so far.
-    var lastEvent: UInt64 { numbers.last }
+    /// The highest number so far of an event, or of what the user, the phone or the system did.
+    private(set) var lastEvent: UInt64 = 0
     private(set) var inputs = 0
 
     /// Opens the journal of a run that no other program has.
@@ -49,7 +47,7 @@ struct JournalReplay {
         do throws(EncodingFault) {
             try coder.code(&places)
             let part = try Bench.standing(from: &coder, profile: profile)
-            (router, now, numbers) = (part.router, part.now, EventNumbers(after: part.lastEvent))
+            (router, now, lastEvent) = (part.router, part.now, part.lastEvent)
         } catch {
             throw CommandFailure(.invalidFile, "\(folder): its snapshot is damaged: \(error)")
         }
@@ -67,9 +65,9 @@ struct JournalReplay {
     private mutating func hear(_ journaled: JournaledInput) -> RouterOutput {
         now = journaled.at
         inputs += 1
-        let id = numbers.number(of: journaled.input)
+        lastEvent = max(lastEvent, journaled.id.number)
         var output = RouterOutput()
-        router.handle(journaled.input, id: id, at: journaled.at, into: &output)
+        router.handle(journaled.input, id: journaled.id, at: journaled.at, into: &output)
         return output
     }
 }

@@ -43,7 +43,14 @@ struct Ledger {
             try journal.append(name, text: names.text(name))
             journaledNames += 1
         }
-        try journal.append(item.input, payload: item.payload, sequence: sequence, at: now, origin: item.origin)
+        try journal.append(
+            item.input,
+            id: item.id,
+            payload: item.payload,
+            sequence: sequence,
+            at: now,
+            origin: item.origin
+        )
         if case .redeliver(let app, let event, _) = item.input {
             // Decided anew: the delivery to the dead process is settled.
             try journal.acknowledge(app: app, event: event.id)

@@ -117,9 +117,19 @@ final class RealApps {
     func bundle(at position: Int) -> AppBundle? { bundles[position] }
 
     /// The next process of an app is of another version of its bundle, and that of its service extension.
-    func replace(_ bundle: AppBundle, at position: Int) {
+    ///
+    /// - Throws: ``BundleError`` when the service extension cannot be given a folder of its own; the app is as before.
+    func replace(_ bundle: AppBundle, at position: Int) throws(BundleError) {
         guard bundles[position] != nil, let folder else { return }
-        let other = try? programOfExtension(of: bundle, in: folder)
+        let other: ProcessAppHost.Bundle?
+        do throws(CommandFailure) { other = try programOfExtension(of: bundle, in: folder) } catch {
+            throw BundleError(
+                bundle: bundle.path,
+                key: "PlugIns",
+                found: error.message,
+                expected: "a service extension that has a folder of its own"
+            )
+        }
         host.replaceProgram(of: AppID(UInt32(position)), by: bundle.executable, extension: other)
     }
 

@@ -57,7 +57,7 @@ extension Run {
             }
             var manifest = bundle.manifest(names)
             for area in Areas.rows { area.declare(scenario.apps[number], in: &manifest, names) }
-            processes?.replace(bundle, at: number)
+            try processes?.replace(bundle, at: number)
             bench.submit(.update(app, manifest), origin: origin)
         } catch {
             let key = error.key.isEmpty ? path.split(separator: "/").last.map(String.init) ?? path : error.key

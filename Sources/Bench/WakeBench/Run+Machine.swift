@@ -59,3 +59,29 @@ extension Run {
         machine.begin(from: bench.router.conditions) { [unowned self] in bench.submit(.phone($0), origin: origin) }
     }
 }
+
+extension PhoneOfMachine {
+    /// The line of `--phone machine`.
+    static func examine() -> Doctor.Line {
+        do throws(SystemError) { return line(try PowerSupplies.now, NetworkRoutes.now) } catch {
+            return Doctor.Line(what: "phone machine", good: false, finding: error.description)
+        }
+    }
+
+    static func line(_ supplies: [PowerSupplies.Supply], _ ways: NetworkRoutes.Ways) -> Doctor.Line {
+        let named = supplies.map { supply in
+            supply.name + (supply.isOnline.map { $0 ? " is online" : " is not online" } ?? " is no charger")
+        }
+        let isThere = supplies.contains { $0.isOnline != nil }
+        let power = named.isEmpty ? "no power supply" : named.joined(separator: ", ")
+        let alone = isThere ? "" : ": the scenario alone says when the phone is charged"
+        let route =
+            switch (ways.contains(.local), ways.contains(.mobile)) {
+            case (true, true): "default routes over a network and over a modem"
+            case (true, false): "a default route over a network"
+            case (false, true): "a default route over a modem"
+            case (false, false): "no default route, so the phone is on no network"
+            }
+        return Doctor.Line(what: "phone machine", good: isThere, finding: "\(power)\(alone); \(route)")
+    }
+}

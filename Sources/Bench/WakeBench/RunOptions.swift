@@ -68,8 +68,10 @@ package struct RunOptions: Sendable {
     package var receiver: String?
     /// The PCM of ALSA that stands for the phone's speaker.
     package var soundCard = "default"
+    /// Where APNs' endpoint listens unless it is said.
+    package static let usualAPNsPort: UInt16 = 2_197
     /// Where APNs' endpoint listens; 0 for a port of the kernel's choice.
-    package var apnsPort: UInt16 = 2_197
+    package var apnsPort = usualAPNsPort
     /// The folder of the files by which providers know APNs' endpoint.
     package var apnsIdentity = "wakebench-apns"
     /// A file of authorities that true servers of transfers may show; nil for the system's alone.

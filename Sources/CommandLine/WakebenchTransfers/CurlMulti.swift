@@ -25,6 +25,12 @@ import WakeSystem
         precondition(code == CURLM_OK, "curl_multi_setopt failed with \(code.rawValue)")
     }
 
+    /// The version of the libcurl that is linked.
+    static var libraryVersion: String {
+        guard let found = unsafe curl_version_info(CURLVERSION_FIRST) else { return "of an unknown version" }
+        return unsafe String(cString: found.pointee.version)
+    }
+
     deinit {
         unsafe curl_multi_cleanup(handle)
     }

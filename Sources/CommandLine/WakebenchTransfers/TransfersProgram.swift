@@ -58,6 +58,10 @@ enum TransfersProgram {
         signal(SIGXFSZ, SIG_IGN)
         umask(0o077)
         let words = Array(CommandLine.arguments.dropFirst())
+        if words == ["--version"] {
+            let version = Array(CurlMulti.libraryVersion.utf8)
+            exit(unsafe send(given, version, version.count, Int32(MSG_NOSIGNAL)) < 0 ? 12 : 0)
+        }
         do throws(TransferError) {
             try run(try Arguments(words))
             exit(0)

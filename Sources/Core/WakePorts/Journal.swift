@@ -8,9 +8,13 @@ import WakeModel
 package protocol Journal: AnyObject {
     func begin() throws(JournalError)
 
-    /// An accepted input. Sequence numbers ascend by at least 1; the event id is taken from the input.
+    /// An accepted input. Sequence numbers ascend by at least 1.
+    ///
+    /// - Parameter id: the event number that it took: an event's own, and that of what the user, the phone or the system did;
+    ///   ``EventID/none`` for what takes none.
     func append(
         _ input: Input,
+        id: EventID,
         payload: EventPayload,
         sequence: UInt64,
         at: Instant,
@@ -184,7 +188,14 @@ package final class NoJournal: Journal {
     package init() {}
 
     package func begin() {}
-    package func append(_ input: Input, payload: EventPayload, sequence: UInt64, at: Instant, origin: NameID) {}
+    package func append(
+        _ input: Input,
+        id: EventID,
+        payload: EventPayload,
+        sequence: UInt64,
+        at: Instant,
+        origin: NameID
+    ) {}
     package func append(_ exit: ExitRecord) {}
     package func append(_ delivery: Delivery) {}
     package func acknowledge(app: AppID, from first: EventID, through last: EventID) {}

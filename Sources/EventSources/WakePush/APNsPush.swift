@@ -19,6 +19,10 @@ package final class APNsPush: PushPort {
     private let port: UInt16
     private let folder: String
     private var server: APNsServer?
+    /// Answers to pushes that are on their way to the router, by the number that the desk gave them.
+    private var waiting: [UInt32: (APNsAnswer) -> Void] = [:]
+    /// Pushes that the router has had, and what is answered once that survives the bench.
+    private var heard: [(number: UInt32, answer: APNsAnswer)] = []
 
     /// - Parameters:
     ///   - port: 0 for one of the kernel's choice.
@@ -38,7 +42,7 @@ package final class APNsPush: PushPort {
         let desk = APNsDesk(
             clock: { WallClock.now() / 1_000_000_000 },
             makeID: Self.identifier,
-            answer: { [unowned self] in answer($0) }
+            answer: { [unowned self] in answer($0, $1) }
         )
         do {
             let identity = try TLSIdentity(in: folder, at: WallClock.now() / 1_000_000_000)
@@ -53,11 +57,16 @@ package final class APNsPush: PushPort {
         server.map { "pushes are taken at https://localhost:\($0.port); clients trust \(folder)/apns-authority.pem" }
     }
 
-    package func stop() { server?.close() }
+    package func stop() {
+        for number in waiting.keys.sorted() { waiting[number]?(.refused(.shutdown)) }
+        waiting.removeAll()
+        server?.close()
+    }
 
     // MARK: Pushes
 
-    private func answer(_ push: PushNotification) -> APNsAnswer {
+    /// A push that is accepted is answered once it survives the bench: its provider sends it to nobody else.
+    private func answer(_ push: PushNotification, _ reply: @escaping (APNsAnswer) -> Void) {
         let message = PushMessage(
             token: Self.bytes(push.deviceToken),
             topic: push.topic,
@@ -68,14 +77,28 @@ package final class APNsPush: PushPort {
             payload: push.payload
         )
         let (answer, report) = played.desk.receive(message, origin: names.intern(backend), at: .zero)
-        if let report { self.report?(report) }
         switch answer {
-        case .accepted: return .accepted
+        case .accepted: if let report { waiting[report.event.local] = reply }
         case .refused(let refusal):
             let reason = APNsReason(rawValue: refusal.rawValue) ?? .internalServerError
             // The phone never knew the app to be registered, so the answer's own time is as good as any.
-            return .refused(reason, timestamp: reason == .unregistered ? WallClock.now() / 1_000_000 : nil)
+            reply(.refused(reason, timestamp: reason == .unregistered ? WallClock.now() / 1_000_000 : nil))
         }
+        if let report { self.report?(report) }
+    }
+
+    /// The router has had an event, which survives the bench with the next ``committed()``.
+    ///
+    /// - Parameter isLost: there was no room for it, and no app gets it.
+    package func heard(_ event: WakeEvent, isLost: Bool) {
+        guard !waiting.isEmpty, event.kind.source == .push, waiting[event.local] != nil else { return }
+        heard.append((event.local, isLost ? .refused(.serviceUnavailable) : .accepted))
+    }
+
+    /// All that was heard of survives the bench: providers are told.
+    package func committed() {
+        for (number, answer) in heard { waiting.removeValue(forKey: number)?(answer) }
+        heard.removeAll(keepingCapacity: true)
     }
 
     private static func bytes(_ text: String) -> [UInt8] {

@@ -106,7 +106,8 @@ package struct PushDesk {
         if !(owner.forCalls ? registration.calls : registration.others) { answer = .refused(.unregistered) }
         if push.size > (owner.forCalls ? figures.callPayloadLimit : figures.payloadLimit) {
             answer = .refused(.payloadTooLarge)
-            // Nobody reads it.
+            // Nobody reads it, and no journal keeps it.
+            push.content = NotificationContent()
             return (answer, report(push, of: owner, app, origin, []))
         }
         return (answer, report(push, of: owner, app, origin, message.payload))

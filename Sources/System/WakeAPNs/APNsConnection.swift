@@ -37,6 +37,8 @@ final class APNsConnection {
     /// How much of the output has gone.
     private var written = 0
     private var writtenAt: Int64 = 0
+    /// Answers have come that were not heard of when their requests were; they go when the socket takes them, all at once.
+    private var hasLateAnswers = false
     private var interests: Readiness = .readable
 
     /// - Parameter channel: TLS; nil for none.
@@ -52,10 +54,21 @@ final class APNsConnection {
         self.desk = desk
         self.channel = channel
         self.closed = closed
-        state = channel == nil ? .talking(APNsConversation(desk, at: begunAt)) : .beginning
+        state = .beginning
+        if channel == nil { talk(certificate: nil) }
         timer = try loop.timer(on: .monotonic) { [unowned self] in timeReached() }
         watch = try loop.watch(number, for: .readable) { [unowned self] in ready($0) }
         flush()
+    }
+
+    private func talk(certificate: ClientCertificate?) {
+        let conversation = APNsConversation(desk, certificate: certificate, at: begunAt)
+        conversation.answeredLater = { [unowned self] in
+            guard !hasLateAnswers else { return }
+            hasLateAnswers = true
+            settle()
+        }
+        state = .talking(conversation)
     }
 
     /// Says that the server ends, and then does.
@@ -70,6 +83,12 @@ final class APNsConnection {
 
     var isClosed: Bool {
         if case .closed = state { true } else { false }
+    }
+
+    /// Says what there is to say, as far as the socket takes it, and ends.
+    func sayAndClose() {
+        if !isClosed { flush() }
+        close()
     }
 
     /// Ends at once.
@@ -113,7 +132,7 @@ final class APNsConnection {
         if case .ending = state { return }
         give(input, count, to: channel)
         if case .beginning = state, channel.state == .open {
-            state = .talking(APNsConversation(desk, certificate: channel.certificate, at: begunAt))
+            talk(certificate: channel.certificate)
         }
         while true {
             let count = channel.read(into: &plain)
@@ -136,6 +155,7 @@ final class APNsConnection {
 
     /// Sends what there is to say, and looks what comes next.
     private func flush() {
+        hasLateAnswers = false
         gather()
         while written < output.count {
             guard let count = send() else { break }
@@ -209,7 +229,7 @@ final class APNsConnection {
         guard !isClosed else { return }
         var wanted: Readiness = []
         if output.count - written < Self.outputLimit { wanted.insert(.readable) }
-        if !output.isEmpty { wanted.insert(.writable) }
+        if !output.isEmpty || hasLateAnswers { wanted.insert(.writable) }
         if wanted != interests {
             interests = wanted
             watch?.setInterests(wanted)

@@ -5,6 +5,10 @@ package final class APNsConversation {
     private var trust: ProviderTrust
     private var hasAllStreams: Bool
     private var isLeaving = false
+    /// Whether requests are being heard: who called has the answers that come meanwhile sent.
+    private var isHearing = false
+    /// An answer came later than its request, and is to be sent.
+    package var answeredLater: () -> Void = {}
     private let begunAt: Int64
     /// When something last happened that keeps a connection.
     private var activeAt: Int64
@@ -47,6 +51,8 @@ package final class APNsConversation {
     }
 
     private func answerRequests(at now: Int64) {
+        isHearing = true
+        defer { isHearing = false }
         for request in session.takeRequests() {
             activeAt = now
             answer(request)
@@ -60,26 +66,27 @@ package final class APNsConversation {
     private func answer(_ request: HTTP2Session.Request) {
         let check = RequestCheck(request.head, body: request.body)
         let id = check.id(desk.makeID)
-        let answer: APNsAnswer
-        if request.isLate {
-            answer = .refused(.idleTimeout)
-        } else if isLeaving {
-            answer = .refused(.shutdown)
-        } else {
-            do throws(APNsReason) {
-                answer = desk.answer(try check.notification(id: id, trust: &trust, at: desk.clock()))
-            } catch { answer = .refused(error) }
-        }
+        let stream = request.stream
+        if request.isLate { return say(.refused(.idleTimeout), id, on: stream) }
+        if isLeaving { return say(.refused(.shutdown), id, on: stream) }
+        do throws(APNsReason) {
+            let push = try check.notification(id: id, trust: &trust, at: desk.clock())
+            desk.answer(push) { [weak self] in self?.say($0, id, on: stream) }
+        } catch { say(.refused(error), id, on: stream) }
+    }
+
+    private func say(_ answer: APNsAnswer, _ id: String, on stream: Int32) {
         desk.counts.requests += 1
         let identifier = [RequestHead.Field("apns-id", id)]
         switch answer {
         case .accepted:
             desk.counts.accepted += 1
-            session.answer(request.stream, status: 200, fields: identifier, body: [])
+            session.answer(stream, status: 200, fields: identifier, body: [])
         case .refused(let reason, let timestamp):
             let body = APNsDesk.body(reason, timestamp: timestamp)
-            session.answer(request.stream, status: reason.status, fields: identifier, body: body)
+            session.answer(stream, status: reason.status, fields: identifier, body: body)
         }
+        if !isHearing { answeredLater() }
     }
 
     // MARK: Time

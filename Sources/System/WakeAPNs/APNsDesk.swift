@@ -45,21 +45,22 @@ package final class APNsDesk {
     let clock: () -> Int64
     /// A new apns-id.
     let makeID: () -> String
-    /// Answers a push, at once.
-    let answer: (PushNotification) -> APNsAnswer
+    /// Answers a push, at once or later.
+    let answer: (PushNotification, _ reply: @escaping (APNsAnswer) -> Void) -> Void
     package internal(set) var counts = Counts()
 
     /// - Parameters:
     ///   - key: with what the signatures of provider tokens are checked; nil leaves them unchecked.
     ///   - clock: seconds since 1970, for the age of tokens and certificates.
     ///   - makeID: a new UUID in its canonical form, for pushes that have none.
-    ///   - answer: what becomes of a push; it is called in the order in which the pushes of a connection became whole.
+    ///   - answer: says what becomes of a push by calling `reply` once, whenever that is known; it is called in the order in which the
+    ///     pushes of a connection became whole. A client that has gone meanwhile is not answered.
     package init(
         limits: APNsLimits = APNsLimits(),
         key: ProviderKey? = nil,
         clock: @escaping () -> Int64,
         makeID: @escaping () -> String,
-        answer: @escaping (PushNotification) -> APNsAnswer
+        answer: @escaping (PushNotification, _ reply: @escaping (APNsAnswer) -> Void) -> Void
     ) {
         self.limits = limits
         self.key = key

@@ -27,15 +27,4 @@ package enum APNsPushType: String, CaseIterable, Sendable {
         case .widgets: ".push-type.widgets"
         }
     }
-
-    /// The most bytes of a payload (PUSH-5).
-    package var payloadLimit: Int { self == .voip ? Self.largestPayload : 4_096 }
-
-    /// The most bytes of a payload of any kind (PUSH-5).
-    package static let largestPayload = 5_120
-
-    /// The kind that a topic is for, where its suffix tells.
-    static func named(by topic: String) -> APNsPushType? {
-        allCases.first { $0.topicSuffix.map(topic.hasSuffix) ?? false }
-    }
 }

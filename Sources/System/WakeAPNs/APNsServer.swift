@@ -2,7 +2,7 @@ import WakeSystem
 
 /// A provider endpoint of APNs on this machine: HTTP/2 over TLS, or without it, on 127.0.0.1 and ::1 alone.
 ///
-/// It knows the form of a push and who may ask for one. What becomes of it is its owner's to say, at once.
+/// It knows the form of a push and who may ask for one. What becomes of it is its owner's to say, at once or later.
 package final class APNsServer {
     /// How clients reach it.
     package enum Security: Equatable, Sendable {
@@ -45,10 +45,10 @@ package final class APNsServer {
         for number in connections.keys.sorted() { connections[number]?.shutDown() }
     }
 
-    /// Ends all at once.
+    /// Ends all at once; what was answered is still sent, as far as the sockets take it.
     package func close() {
         listener = nil
-        for number in connections.keys.sorted() { connections[number]?.close() }
+        for number in connections.keys.sorted() { connections[number]?.sayAndClose() }
     }
 
     private func accept(_ descriptor: consuming Descriptor) {

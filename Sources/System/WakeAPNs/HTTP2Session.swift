@@ -8,10 +8,8 @@ import CNGHTTP2
     struct Bounds {
         /// Bytes of a request's fields, counted as HTTP/2 does: names, values and 32 for each field.
         var head = 16_384
-        /// Bytes of a body that are kept; the others are counted.
-        var body = APNsPushType.largestPayload + 1
-        /// A body of more bytes is not waited for.
-        var wholeBody = 65_535
+        /// Bytes of a body; one of more is not waited for.
+        var body = RequestCheck.largestBody
         /// Bytes of all requests that are not whole.
         var kept = 2_097_152
     }
@@ -20,7 +18,7 @@ import CNGHTTP2
     struct Request {
         var stream: Int32
         var head: RequestHead
-        /// At most ``Bounds/body`` bytes.
+        /// At most ``Bounds/body`` bytes, and one more where there were more.
         var body: [UInt8]
         /// It was not whole in time.
         var isLate = false
@@ -30,7 +28,6 @@ import CNGHTTP2
         var head = RequestHead()
         var headSize = 0
         var body: [UInt8] = []
-        var bodySize = 0
         var openedAt: Int64
     }
 
@@ -250,12 +247,11 @@ import CNGHTTP2
     @unsafe
     fileprivate func came(_ data: UnsafeBufferPointer<UInt8>, on stream: Int32) {
         guard incoming[stream] != nil else { return }
-        incoming[stream]!.bodySize += data.count
-        let room = bounds.body - incoming[stream]!.body.count
+        let room = bounds.body + 1 - incoming[stream]!.body.count
         unsafe incoming[stream]!.body.append(contentsOf: data.prefix(room))
         kept += min(room, data.count)
         if kept > bounds.kept { return reset(stream, NGHTTP2_ENHANCE_YOUR_CALM) }
-        if incoming[stream]!.bodySize > bounds.wholeBody { finish(stream, saidAll: false) }
+        if incoming[stream]!.body.count > bounds.body { finish(stream, saidAll: false) }
     }
 
     fileprivate func saidAll(on stream: Int32) { finish(stream) }

@@ -15,7 +15,7 @@ package struct PushNotification: Equatable, Sendable {
     package var expiration: Int64?
     /// At most 64 bytes.
     package var collapseID: String?
-    /// At least one byte, at most 4096, or 5120 for a VoIP push (PUSH-5). Nobody has looked whether it is JSON.
+    /// At least one byte, at most ``RequestCheck/largestBody``. Nobody has looked whether it is JSON, or too large for its kind (PUSH-5).
     package var payload: [UInt8]
 }
 

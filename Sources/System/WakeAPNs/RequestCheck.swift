@@ -6,11 +6,14 @@ package struct RequestCheck {
     package static let collapseIDLimit = 64
     /// The most bytes of a device token. Apple names no length; those in use have 32, those of Live Activities 80.
     package static let deviceTokenLimit = 128
+    /// The most bytes of a body: as many as HTTP/2 has a client send unasked. A larger one is refused before anybody hears of it; how
+    /// much of these a push may have is its owner's to say (PUSH-5).
+    package static let largestBody = 65_535
     /// The most bytes of a topic, as of a bundle identifier.
     static let topicLimit = 255
 
     var head: RequestHead
-    /// The body, of which no more is needed than ``APNsPushType/largestPayload`` and one byte.
+    /// The body, of which no more is needed than ``largestBody`` and one byte.
     var body: [UInt8]
 
     package init(_ head: RequestHead, body: [UInt8]) {
@@ -53,8 +56,7 @@ package struct RequestCheck {
         guard !deviceToken.isEmpty else { throw .missingDeviceToken }
         guard Self.isDeviceToken(deviceToken) else { throw .badDeviceToken }
         guard !body.isEmpty else { throw .payloadEmpty }
-        let limit = (pushType ?? APNsPushType.named(by: topic) ?? .alert).payloadLimit
-        guard body.count <= limit else { throw .payloadTooLarge }
+        guard body.count <= Self.largestBody else { throw .payloadTooLarge }
         return PushNotification(
             id: id,
             deviceToken: deviceToken.lowercased(),

@@ -6,6 +6,8 @@ package struct JournaledInput: Hashable, Sendable {
     package var sequence: UInt64
     package var at: Instant
     package var origin: NameID
+    /// The event number that it took; none for what takes none.
+    package var id: EventID
     package var input: Input
     package var payload: EventPayload
 }
@@ -259,6 +261,7 @@ extension SQLiteJournal {
             sequence: sequence,
             at: Instant(nanoseconds: statement.int64(1)),
             origin: NameID(UInt32(truncatingIfNeeded: statement.int64(2))),
+            id: EventID(statement.uint64(5)),
             input: try decode(input, place, names: names),
             payload: payload.isEmpty ? .none : try decode(payload, "the payload of \(place)", names: names)
         )

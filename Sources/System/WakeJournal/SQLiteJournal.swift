@@ -166,6 +166,7 @@ package final class SQLiteJournal: Journal {
 
     package func append(
         _ input: Input,
+        id: EventID,
         payload: EventPayload,
         sequence: UInt64,
         at: Instant,
@@ -175,7 +176,7 @@ package final class SQLiteJournal: Journal {
         statement.bind(1, sequence)
         statement.bind(2, at.nanoseconds)
         statement.bind(3, Int64(origin.number))
-        statement.bind(4, input.event.number)
+        statement.bind(4, id.number)
         writer.removeAll()
         input.encode(into: &writer)
         let split = writer.count
@@ -184,7 +185,7 @@ package final class SQLiteJournal: Journal {
             sequence: sequence,
             at: at.nanoseconds,
             origin: Int64(origin.number),
-            event: input.event.number,
+            event: id.number,
             bytes: writer.bytes,
             split: split
         )
@@ -309,13 +310,6 @@ package final class SQLiteJournal: Journal {
     private func setMeta(_ key: String, text: String) throws(JournalError) {
         let statement = try Statement("INSERT OR REPLACE INTO meta VALUES ('\(key)', ?1)", on: connection)
         try attempt { () throws(JournalError) in try statement.run(text: text, at: 1) }
-    }
-}
-
-extension Input {
-    /// The event in the input; none for all other inputs.
-    fileprivate var event: EventID {
-        if case .event(let event) = self { event.id } else { .none }
     }
 }
 

@@ -22,10 +22,13 @@ extension ProcessHost {
     /// The most memory that the app is known to have had at once, in bytes; nil when it has no process.
     package func peakFootprint(of app: UInt32) -> Int64? {
         guard let members = apps[app]?.enclosure.members else { return nil }
-        let peaks = members.compactMap { pid in
-            (try? readSmallFile("/proc/\(pid)/status")).flatMap { KernelText.peakMemory(status: $0) }
+        var (peak, sum): (Int64, Int64) = (0, 0)
+        for pid in members {
+            let status = try? readSmallFile("/proc/\(pid)/status")
+            peak = max(peak, status.flatMap { KernelText.peakMemory(status: $0) } ?? 0)
+            sum += Self.sharedMemory(of: pid, among: members) ?? status.flatMap { KernelText.memory(status: $0) } ?? 0
         }
-        return max(peaks.max() ?? 0, Self.footprint(of: members))
+        return max(peak, sum)
     }
 
     private static func processorTime(of members: [Int32]) -> Int64? {
@@ -42,17 +45,22 @@ extension ProcessHost {
         return isKnown ? sum : nil
     }
 
-    /// The kernel adds up what two processes share only by looking at every page, which is done only where there are two.
     private static func footprint(of members: [Int32]) -> Int64 {
         var sum: Int64 = 0
         for pid in members {
-            let shared = members.count > 1 ? try? readSmallFile("/proc/\(pid)/smaps_rollup") : nil
-            let bytes =
-                shared.flatMap { KernelText.memory(rollup: $0) }
-                ?? (try? readSmallFile("/proc/\(pid)/status")).flatMap { KernelText.memory(status: $0) }
-            sum += bytes ?? 0
+            sum +=
+                sharedMemory(of: pid, among: members)
+                ?? (try? readSmallFile("/proc/\(pid)/status")).flatMap { KernelText.memory(status: $0) } ?? 0
         }
         return sum
+    }
+
+    /// The kernel adds up what two processes share only by looking at every page, which is done only where there are two.
+    ///
+    /// - Returns: the memory of one of them in bytes; nil where it is alone.
+    private static func sharedMemory(of pid: Int32, among members: [Int32]) -> Int64? {
+        guard members.count > 1 else { return nil }
+        return (try? readSmallFile("/proc/\(pid)/smaps_rollup")).flatMap { KernelText.memory(rollup: $0) }
     }
 
     // MARK: Locks

@@ -43,6 +43,9 @@ package final class NetworkRoutes {
         handler()
     }
 
+    /// The ways that this machine has now.
+    package static var now: Ways { read() }
+
     private static func read() -> Ways {
         ways(
             routes: text(of: "/proc/thread-self/net/route"),

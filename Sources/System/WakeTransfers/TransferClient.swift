@@ -242,6 +242,36 @@ package enum TransferProgram {
         return ["\(folder)/\(name)", "\(folder)/../lib/\(name)"].first { unsafe access($0, X_OK) == 0 }
     }
 
+    /// The version of libcurl that the program at a path is linked with, as it says itself.
+    ///
+    /// - Throws: ``TransferError`` of kind program when it cannot be started, or says nothing within two seconds.
+    package static func libraryVersion(of path: String) throws(TransferError) -> String {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe wake_packet_pair(&ends) == 0 else {
+            throw TransferError(.system, SystemError(last: "socketpair").description)
+        }
+        let own = Descriptor(owning: ends[0])
+        var pid: Int32 = 0
+        let words = [name, "--version"]
+        var pointers: [UnsafePointer<CChar>?] = unsafe words.map { unsafe UnsafePointer(strdup($0)) }
+        unsafe pointers.append(nil)
+        let code = unsafe wake_spawn_apart(path, pointers, ends[1], &pid)
+        for index in words.indices { unsafe free(UnsafeMutablePointer(mutating: pointers[index])) }
+        Glibc.close(ends[1])
+        guard code == 0 else {
+            throw TransferError(.program, SystemError("posix_spawn", code: code, subject: path).description)
+        }
+        var asked = pollfd(fd: own.number, events: Int16(POLLIN), revents: 0)
+        let answers = unsafe poll(&asked, 1, 2_000) == 1
+        var said = [UInt8](repeating: 0, count: 64)
+        let count = answers ? (try? own.read(into: &said)) ?? 0 : 0
+        if !answers { kill(pid, SIGKILL) }
+        var status: Int32 = 0
+        _ = repeatingInterrupted { unsafe waitpid(pid, &status, 0) }
+        guard count > 0 else { throw TransferError(.program, "\(path) does not say its version") }
+        return String(decoding: said.prefix(count), as: UTF8.self)
+    }
+
     private static var ownFolder: String? {
         guard let whole = unsafe realpath("/proc/self/exe", nil) else { return nil }
         defer { unsafe free(whole) }

@@ -26,12 +26,37 @@ package final class PowerSupplies {
     }
 
     private func read() throws(SystemError) -> Bool? {
-        let states = try udev.devices(of: "power_supply").compactMap { device -> Bool? in
-            // A battery has no such file, but for those that know whether they are there.
-            guard Self.word("type", of: device) != "Battery" else { return nil }
-            return Self.word("online", of: device).map { $0 != "0" }
-        }
+        let states = try Self.supplies(udev).compactMap(\.isOnline)
         return states.isEmpty ? nil : states.contains(true)
+    }
+
+    /// A supply of this machine.
+    package struct Supply: Hashable, Sendable {
+        /// As in /sys/class/power_supply.
+        package var name: String
+        /// Nil for a battery, and where the kernel does not say.
+        package var isOnline: Bool?
+
+        package init(name: String, isOnline: Bool?) {
+            self.name = name
+            self.isOnline = isOnline
+        }
+    }
+
+    /// All that this machine names now.
+    ///
+    /// - Throws: ``SystemError`` when libudev cannot be set up.
+    package static var now: [Supply] {
+        get throws(SystemError) { try supplies(try Udev()) }
+    }
+
+    private static func supplies(_ udev: Udev) throws(SystemError) -> [Supply] {
+        try udev.devices(of: "power_supply").map { device in
+            let name = device.systemPath.split(separator: "/").last.map(String.init) ?? device.systemPath
+            // A battery has no such file, but for those that know whether they are there.
+            guard word("type", of: device) != "Battery" else { return Supply(name: name, isOnline: nil) }
+            return Supply(name: name, isOnline: word("online", of: device).map { $0 != "0" })
+        }
     }
 
     /// What the kernel says of a supply (Documentation/ABI/testing/sysfs-class-power).

@@ -1,6 +1,27 @@
 import WakeModel
 import WakePorts
 
+/// When something that costs is due again while time goes on: at once after a pause, and else once in a period.
+struct Pace {
+    /// Nil for each time that it is asked.
+    private let period: Instant.Span?
+    /// The next instant at which it is due; nil where it always is.
+    private(set) var next: Instant?
+
+    init(_ period: Instant.Span?) {
+        self.period = period
+        next = period == nil ? nil : .zero
+    }
+
+    /// Whether it is due; it is then not due for a period.
+    mutating func isDue(at now: Instant) -> Bool {
+        guard let period else { return true }
+        if let next, now < next { return false }
+        next = now.advanced(by: period)
+        return true
+    }
+}
+
 /// The service extensions of real apps, which are processes (PUSH-9).
 final class ServiceExtensions: PushPort {
     let backend = "processes"
@@ -11,14 +32,19 @@ final class ServiceExtensions: PushPort {
     /// The memory of one, in megabytes.
     private let memory: UInt32
     private let names: NameTable
+    /// When the memory of those that run is looked at. In real time each turn would cost a look at the kernel's files; in virtual time
+    /// what one turn found would else depend on the machine.
+    private var pace: Pace
 
     /// - Parameters:
     ///   - apps: Those that are processes.
     ///   - memory: What one may have, in megabytes.
-    init(of apps: Set<AppID>, memory: UInt32, names: NameTable) {
+    ///   - realTime: Whether the run follows the machine's clock.
+    init(of apps: Set<AppID>, memory: UInt32, names: NameTable, realTime: Bool) {
         self.apps = apps
         self.memory = memory
         self.names = names
+        pace = Pace(realTime ? .milliseconds(100) : nil)
     }
 
     /// Whether there can be none.
@@ -46,7 +72,14 @@ final class ServiceExtensions: PushPort {
         }
     }
 
-    func look(at now: Instant) { host?.endExtensions(above: memory) }
+    /// When those that run are looked at next.
+    var nextDeadline: Instant? { host?.extensions.isEmpty == false ? pace.next : nil }
+
+    /// Ends those that have more memory than they may. What answers is measured by then, too.
+    func look(at now: Instant) {
+        guard let host, !host.extensions.isEmpty, pace.isDue(at: now) else { return }
+        host.endExtensions(above: memory)
+    }
 
     /// One has answered, or has ended without an answer.
     func ended(_ end: EndedExtension) {

@@ -2,6 +2,7 @@ import WakeDevices
 import WakeModel
 import WakePorts
 import WakePush
+import WakeRouter
 import WakeSystem
 import WakeWire
 
@@ -67,7 +68,8 @@ final class PushArea: Area {
         extensions = ServiceExtensions(
             of: bundles,
             memory: profile.areas.push.extensionMemory,
-            names: setup.names
+            names: setup.names,
+            realTime: setup.realTime
         )
         let desk = PushDesk(names: setup.names, figures: profile.areas.push, epoch: epoch)
         let simulated = SimulatedPush(desk: desk, extensions: played, real: bundles, names: setup.names)
@@ -101,6 +103,7 @@ final class PushArea: Area {
                 run.notes.append("\(PushType.topic(of: known.bundle, forCalls: forCalls)): device token \(token)")
             }
         }
+        if let real { run.bench.add(PushAcknowledger(real)) }
         if let address = real?.address { run.notes.append(address) }
     }
 
@@ -167,6 +170,37 @@ final class PushArea: Area {
     func owns(_ device: ScenarioDevice) -> Bool { false }
 
     func arm(_ fault: String, of device: ScenarioDevice, at now: Instant) throws(SourceFailure) {}
+}
+
+extension PushArea {
+    /// The line of `--backend push=apns`.
+    static func examine() -> [Doctor.Line] {
+        let port = RunOptions.usualAPNsPort
+        return [line(.examine(port: port), port: port)]
+    }
+
+    static func line(_ found: APNsPresence, port: UInt16) -> Doctor.Line {
+        let end = found.failure.map { "\($0); give a port that is free with --apns-port" } ?? "port \(port) is free"
+        let libraries = found.libraries.joined(separator: ", ")
+        return Doctor.Line(what: "APNs", good: found.failure == nil, finding: "\(libraries); \(end)")
+    }
+}
+
+/// Tells APNs' end which pushes survive the bench, once they do.
+final class PushAcknowledger: BenchObserver {
+    private let pushes: APNsPush
+
+    init(_ pushes: APNsPush) { self.pushes = pushes }
+
+    func observe(_ item: InboxItem, _ output: RouterOutput, at now: Instant) {
+        switch item.input {
+        case .event(let event): pushes.heard(event, isLost: false)
+        case .overflowed(let event): pushes.heard(event, isLost: true)
+        default: break
+        }
+    }
+
+    func committed() { pushes.committed() }
 }
 
 extension PlayedExtension {

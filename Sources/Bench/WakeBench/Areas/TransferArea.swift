@@ -79,6 +79,23 @@ final class TransferArea: Area {
     }
 }
 
+extension TransferArea {
+    /// The line of `--backend transfer=curl`.
+    static func examine() -> [Doctor.Line] { [line(.examine())] }
+
+    static func line(_ found: CurlPresence) -> Doctor.Line {
+        let finding =
+            switch found {
+            case .missing:
+                "the program WakebenchTransfers is not beside wakebench; build its product, or transfer=curl cannot be used"
+            case .silent(let reason): "\(reason); transfer=curl cannot be used"
+            case .there(let program, let version): "libcurl \(version), in \(program)"
+            }
+        let isThere = if case .there = found { true } else { false }
+        return Doctor.Line(what: "transfers", good: isThere, finding: finding)
+    }
+}
+
 /// Tells the process that carries transfers which ends survive the bench, once they do.
 final class TransferAcknowledger: BenchObserver {
     private let transfers: CurlTransfers

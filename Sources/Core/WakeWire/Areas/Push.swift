@@ -38,7 +38,7 @@ package enum WirePushEvent: Equatable, Sendable {
 
 extension WireLimits {
     /// The longest payload of a push that APNs takes, in bytes.
-    package static let pushPayloadBytes = 5_120
+    package static let pushPayloadBytes = Int(PushFigures.largestPayload)
     /// A device token, in bytes.
     package static let deviceTokenBytes = 32
 }

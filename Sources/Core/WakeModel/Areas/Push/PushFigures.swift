@@ -16,7 +16,7 @@ package struct PushFigures: Hashable, Codable, Sendable {
     /// The largest payload (PUSH-5), in bytes.
     package var payloadLimit: UInt32 = 4_096
     /// The largest payload of a push for calls (PUSH-5), in bytes.
-    package var callPayloadLimit: UInt32 = 5_120
+    package var callPayloadLimit = largestPayload
     /// Whether there is PushKit (PUSH-6).
     package var pushKit: Bool
     /// Whether an app must report a call for each push for calls (PUSH-7).
@@ -37,6 +37,9 @@ package struct PushFigures: Hashable, Codable, Sendable {
     package var newsstand: Bool
     /// Whether Low Power Mode pauses background pushes (PWR-2).
     package var pausesInLowPower: Bool
+
+    /// The largest payload that apps can be told of, in bytes: no limit is above it (PUSH-5).
+    package static let largestPayload: UInt32 = 5_120
 
     init(ios version: Int) {
         background = version >= 7
@@ -114,7 +117,7 @@ package struct PushFigures: Hashable, Codable, Sendable {
         .init(
             "push.payloadLimit",
             \.areas.push.payloadLimit,
-            1...1_000_000,
+            1...largestPayload,
             "bytes",
             .push5,
             "largest payload of a push"
@@ -122,7 +125,7 @@ package struct PushFigures: Hashable, Codable, Sendable {
         .init(
             "push.callPayloadLimit",
             \.areas.push.callPayloadLimit,
-            1...1_000_000,
+            1...largestPayload,
             "bytes",
             .push5,
             "largest payload of a push for calls"

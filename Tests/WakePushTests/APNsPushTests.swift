@@ -1,0 +1,162 @@
+import ChildProcess
+import Foundation
+import Glibc
+import Testing
+import WakeModel
+import WakePorts
+import WakePush
+import WakeSystem
+
+/// APNs' end for one app, on a port of this machine, and a provider that pushes with curl.
+private final class Endpoint {
+    static let bundle = "com.example.messenger"
+
+    private let loop: EventLoop
+    private let folder: String
+    let push: APNsPush
+    private(set) var reports: [SourceReport] = []
+    private var children: [ChildProcess] = []
+    private var said: [UInt8] = []
+    private var watch: Watch?
+    private var isOver = false
+
+    init(change: (inout PushFigures) -> Void = { _ in }) throws {
+        loop = try EventLoop()
+        folder = FileManager.default.temporaryDirectory.path + "/apns-push-\(UUID())"
+        let names = NameTable()
+        var figures = Profile.ios17.areas.push
+        change(&figures)
+        var desk = PushDesk(names: names, figures: figures, epoch: 0)
+        desk.add(.init(bundle: Self.bundle, modes: BackgroundModes([.remoteNotification])), as: AppID(0))
+        desk.register(AppID(0), forCalls: false, true)
+        let played = SimulatedPush(desk: desk, extensions: [:], names: names)
+        push = APNsPush(playing: played, names: names, loop: loop, port: 0, folder: folder)
+        push.report = { [unowned self] in reports.append($0) }
+        try push.start(at: .zero)
+    }
+
+    deinit {
+        push.stop()
+        for child in children { child.waitUntilExit() }
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// A provider's token of now, whose signature nobody checks.
+    private var token: String {
+        func text(_ bytes: [UInt8]) -> String {
+            let base = Data(bytes).base64EncodedString().replacing("=", with: "")
+            return base.replacing("+", with: "-").replacing("/", with: "_")
+        }
+        let parts = [
+            #"{"alg":"ES256","kid":"ABC123DEFG"}"#,
+            #"{"iss":"DEF123GHIJ","iat":\#(WallClock.now() / 1_000_000_000)}"#,
+        ]
+        return (parts.map { text(Array($0.utf8)) } + [text([UInt8](repeating: 0, count: 64))]).joined(separator: ".")
+    }
+
+    /// Begins a push whose payload has so many bytes.
+    func begin(size: Int = 100) throws {
+        let head = #"{"aps":{},"x":""#
+        let payload = head + String(repeating: "x", count: size - head.utf8.count - 2) + #""}"#
+        let port = push.address?.split(separator: ":").dropFirst(2).first?.prefix { $0.isNumber } ?? ""
+        let device = DeviceToken.text(DeviceToken.bytes(of: Self.bundle, forCalls: false))
+        let child = ChildProcess(
+            "/usr/bin/curl",
+            [
+                "-s", "--http2", "--cacert", folder + "/apns-authority.pem", "-d", payload, "-w", " %{http_code}",
+                "-H", "apns-topic: " + Self.bundle, "-H", "authorization: bearer " + token,
+                "https://localhost:\(port)/3/device/\(device)",
+            ]
+        )
+        let pipe = Pipe()
+        child.standardOutput = .pipe(pipe)
+        child.standardError = .null
+        try child.run()
+        children.append(child)
+        let number = pipe.fileHandleForReading.fileDescriptor
+        watch = try loop.watch(number, for: .readable) { [unowned self] _ in
+            var buffer = [UInt8](repeating: 0, count: 4_096)
+            let count = unsafe Glibc.read(number, &buffer, buffer.count)
+            said += buffer.prefix(max(count, 0))
+            isOver = count <= 0
+            withExtendedLifetime(pipe) {}
+        }
+    }
+
+    /// Waits until the push is reported.
+    func report() throws -> SourceReport? {
+        try turn { !reports.isEmpty }
+        return reports.first
+    }
+
+    /// Waits for what the provider is answered.
+    func answer() throws -> String {
+        try turn { isOver }
+        watch = nil
+        return String(decoding: said, as: UTF8.self)
+    }
+
+    /// Serves until something is so; at most 20 seconds.
+    private func turn(until condition: () -> Bool) throws {
+        let deadline = MonotonicClock.now() + 20_000_000_000
+        while !condition(), MonotonicClock.now() < deadline {
+            try loop.runOnce(timeout: deadline - MonotonicClock.now())
+        }
+        #expect(condition())
+    }
+}
+
+@Suite(
+    "Pushes of true providers",
+    .serialized,
+    .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/curl"), "needs Debian's curl")
+)
+struct APNsPushTests {
+    @Test("PUSH-5: a true provider's payload that is too large is refused with 413, and is in the records")
+    func tooLarge() throws {
+        let endpoint = try Endpoint()
+        try endpoint.begin(size: 6_000)
+        #expect(try endpoint.answer() == #"{"reason":"PayloadTooLarge"} 413"#)
+        #expect(endpoint.reports.map(\.event.push.size) == [6_000])
+    }
+
+    @Test("PUSH-5: how large a true provider's payload may be is the phone's figure")
+    func figure() throws {
+        let endpoint = try Endpoint { $0.payloadLimit = 4_200 }
+        try endpoint.begin(size: 4_200)
+        let report = try #require(try endpoint.report())
+        endpoint.push.heard(report.event, isLost: false)
+        endpoint.push.committed()
+        #expect(try endpoint.answer() == " 200")
+    }
+
+    @Test("SYS-2: a push is accepted once it survives the bench")
+    func accepted() throws {
+        let endpoint = try Endpoint()
+        try endpoint.begin()
+        let report = try #require(try endpoint.report())
+        endpoint.push.heard(report.event, isLost: false)
+        endpoint.push.committed()
+        #expect(try endpoint.answer() == " 200")
+    }
+
+    @Test("SYS-2: a push that does not survive the bench is not accepted")
+    func shutdown() throws {
+        let endpoint = try Endpoint()
+        try endpoint.begin()
+        let report = try #require(try endpoint.report())
+        endpoint.push.heard(report.event, isLost: false)
+        endpoint.push.stop()
+        #expect(try endpoint.answer() == #"{"reason":"Shutdown"} 503"#)
+    }
+
+    @Test("SYS-4: a push that there was no room for is not accepted")
+    func lost() throws {
+        let endpoint = try Endpoint()
+        try endpoint.begin()
+        let report = try #require(try endpoint.report())
+        endpoint.push.heard(report.event, isLost: true)
+        endpoint.push.committed()
+        #expect(try endpoint.answer() == #"{"reason":"ServiceUnavailable"} 503"#)
+    }
+}
