@@ -106,7 +106,8 @@ enum RandomModel: CaseIterable {
 
 extension SeededGenerator {
     mutating func input() -> Input {
-        switch below(15) {
+        switch below(16) {
+        case 14: .clock(PhoneClock(epoch: Int64(below(1_000_000)), zone: 3_600))
         case 12: .update(app(), manifest())
         case 13: .refuseUpdate(app(), key: name())
         case 11: .setUp(app(), peripheral: name())

@@ -346,6 +346,18 @@ struct BackgroundTaskRuleTests {
         #expect(phone.reasons.first == (used ? .refreshTaskRuns : .farDateUnused))
     }
 
+    @Test("BGT-5, SYS-1: a clock that is set an hour ahead brings earliestBeginDate nearer")
+    func clockSet() {
+        var phone = Phone.refreshing(after: .seconds(7_200))
+        let app = AppID(0)
+        let begins = phone.router.tasks(of: app, at: phone.now).first?.begins
+        var clock = Self.clock
+        clock.epoch += 3_600_000_000_000
+        phone.hear(.clock(clock))
+        let after = phone.router.tasks(of: app, at: phone.now).first?.begins
+        #expect(begins.flatMap { begins in after.map { begins.since($0) } } == .seconds(3_600))
+    }
+
     // MARK: Running
 
     @Test("BGT-6: refresh has 30 s a launch, whatever else is handed over, and the expiration handler runs before")

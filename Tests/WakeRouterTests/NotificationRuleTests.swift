@@ -189,6 +189,32 @@ struct NotificationRuleTests {
         }
     }
 
+    @Test("NOTE-1, SYS-1: in another time zone what is due by the wall is due by its wall, and all else as it was")
+    func anotherTimeZone() {
+        for (isWall, due) in [(true, 7_200), (false, 10_800)] as [(Bool, Int64)] {
+            var phone = Phone()
+            let app = phone.appInFront()
+            phone.schedule(app, .date(seconds: Phone.midnight + 10_800, isWall: isWall, repeats: .never))
+            #expect(phone.dueAfter(app) == [10_800])
+            phone.hear(.clock(Phone.clock(zone: 3_600)))
+            #expect(phone.dueAfter(app) == [due])
+        }
+    }
+
+    @Test("NOTE-1, SYS-1: a clock that is set an hour ahead brings a date nearer, and no interval")
+    func clockSet() {
+        var phone = Phone()
+        let app = phone.appInFront()
+        phone.schedule(app, .date(seconds: Phone.midnight + 10_800, isWall: false, repeats: .never))
+        var clock = Phone.clock()
+        clock.epoch += 3_600_000_000_000
+        phone.hear(.clock(clock))
+        #expect(phone.dueAfter(app) == [7_200])
+        phone.schedule(app, .interval(.seconds(500), repeats: false))
+        phone.hear(.clock(Phone.clock()))
+        #expect(phone.dueAfter(app) == [500])
+    }
+
     @Test("NOTE-1: what a clock shows is looked for, and what is left out and finer is 0")
     func matching() {
         var phone = Phone()

@@ -200,7 +200,7 @@ struct Observer {
                 apps[Int(app.number)].locationAuthorization = authorization
                 if held { apps[Int(app.number)].backgroundSince = now }
             }
-        case .timeReached, .refuseUpdate, .phone, .user, .terminate, .overflowed, .redeliver,
+        case .timeReached, .refuseUpdate, .phone, .clock, .user, .terminate, .overflowed, .redeliver,
             .benchRestarted:
             break
         }
@@ -280,7 +280,7 @@ struct Observer {
             .user(let app, _), .setUp(let app, _), .terminate(let app, _, _),
             .request(let app, _), .process(let app, _), .redeliver(let app, _, _):
             tally.count(column, in: Int(app.number) < apps.count ? apps[Int(app.number)].state : .notRunning)
-        case .timeReached, .phone, .benchRestarted:
+        case .timeReached, .phone, .clock, .benchRestarted:
             for app in apps { tally.count(column, in: app.state) }
         case .event, .overflowed: break
         }

@@ -526,6 +526,10 @@ struct RandomWorld {
 
     private mutating func phone() {
         if router.conditions.contains(.shutDown), chance.once(in: 2) { return hear(.phone(.boot), isEvent: true) }
+        if chance.once(in: 40) {
+            let clock = PhoneClock(epoch: 1_767_225_600_000_000_000, zone: Int32(chance.below(25) - 12) * 3_600)
+            return hear(.clock(clock), isEvent: true)
+        }
         let change: PhoneChange =
             switch chance.below(34) {
             case 0: .reboot

@@ -4,7 +4,11 @@ import WakeModel
 struct Tally {
     /// The kinds of input, as columns of the table.
     static let inputKinds: [String] =
-        ["time", "install", "uninstall", "terminate", "redeliver", "benchRestarted", "setUp", "update", "refuseUpdate"]
+        [
+            "time", "install", "uninstall", "terminate", "redeliver", "benchRestarted", "setUp", "update",
+            "refuseUpdate",
+            "clock",
+        ]
         + PhoneChange.allCases.map { "phone.\($0)" }
         + UserAction.allCases.map { "user.\($0)" }
         + [
@@ -42,7 +46,7 @@ struct Tally {
 
     /// The column of an input; nil for events, which have a table of their own.
     static func column(of input: Input) -> Int? {
-        let phone = 9
+        let phone = 10
         let user = phone + PhoneChange.allCases.count
         let request = user + UserAction.allCases.count
         let report = request + 22
@@ -56,6 +60,7 @@ struct Tally {
         case .setUp: return 6
         case .update: return 7
         case .refuseUpdate: return 8
+        case .clock: return 9
         case .phone(let change): return phone + Int(change.rawValue)
         case .user(_, let action): return user + Int(action.rawValue)
         case .request(_, .beginTask): return request

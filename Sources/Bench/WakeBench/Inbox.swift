@@ -89,7 +89,8 @@ extension Input {
     var event: WakeEvent? {
         switch self {
         case .event(let event), .overflowed(let event), .redeliver(_, let event, _): event
-        case .timeReached, .phone, .install, .uninstall, .update, .refuseUpdate, .user, .setUp, .terminate, .request,
+        case .timeReached, .phone, .clock, .install, .uninstall, .update, .refuseUpdate, .user, .setUp, .terminate,
+            .request,
             .process, .benchRestarted:
             nil
         }

@@ -132,7 +132,7 @@ struct ReplayedSteps {
             open.append((verb, origin, apps.count))
         case .install: open.append((verb, origin, 1))
         case .setUp(let apps, let devices): open.append((verb, origin, apps.count * devices.count))
-        case .phone: open.append((verb, origin, 1))
+        case .phone, .clock: open.append((verb, origin, 1))
         case .notify, .disconnect, .range, .arm, .cross, .position, .play, .visit, .attach, .send,
             .authorize, .note, .call, .microphone, .plug, .sound, .tap, .notifications, .process, .transfer, .push,
             .simulateTask, .expireTask, .submitTask, .registerTask:

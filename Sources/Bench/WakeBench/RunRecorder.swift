@@ -167,7 +167,7 @@ final class RunRecorder: BenchObserver {
         switch item.input {
         case .process(let app, .launched): launching[Int(app.number)] = false
         case .request(let app, let request) where request.mayRegister: restless.insert(Int(app.number))
-        case .phone, .user, .setUp, .terminate, .uninstall, .update, .refuseUpdate:
+        case .phone, .clock, .user, .setUp, .terminate, .uninstall, .update, .refuseUpdate:
             guard let (word, app) = Act.word(item.input) else { return }
             if let app { restless.insert(Int(app.number)) } else { disturbAll() }
             if isReplaying { replayedActs += 1 }

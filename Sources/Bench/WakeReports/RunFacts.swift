@@ -70,6 +70,7 @@ package struct Act: LogLine, Hashable, Sendable {
     package static func word(_ input: Input) -> (word: String, app: AppID?)? {
         switch input {
         case .phone(let change): words["\(change)"].map { ($0, nil) }
+        case .clock: words["clock"].map { ($0, nil) }
         case .user(let app, let action): words["\(action)"].map { ($0, app) }
         case .setUp(let app, _): words["setUp"].map { ($0, app) }
         case .terminate(let app, let cause, .normal): ("terminate (\(cause.word))", app)

@@ -138,7 +138,7 @@ package struct AreaSwitches: Hashable, Sendable {
 
     init(_ fields: Fields) throws(FileError) {
         bluetooth = try fields["bluetooth"]?.bool() ?? bluetooth
-        timeZone = try fields.value("time-zone", ScriptedApp.NotificationUse.timeZone) ?? timeZone
+        timeZone = try fields.value("time-zone", ClockSetting.timeZone) ?? timeZone
     }
 }
 
@@ -152,6 +152,7 @@ package enum Verb: Hashable, Sendable {
     /// The user installs a bundle over an app.
     case install(app: Int, bundle: String)
     case phone(PhoneChange)
+    case clock(ClockSetting)
     /// The peripheral notifies a value beside its timetable.
     case notify(devices: [Int], characteristic: String, value: [UInt8])
     /// The peripheral drops its link.

@@ -35,12 +35,7 @@ extension ScenarioReading {
         for (key, (on, off)) in Self.conditions {
             if let node = fields[key] { phone.conditions = phone.conditions.after(try node.bool() ? on : off) }
         }
-        if let node = fields["date"] {
-            guard let date = RunDate(try node.text(expecting: RunDate.expected)) else {
-                throw node.error(expected: RunDate.expected)
-            }
-            phone.date = date
-        }
+        phone.date = try fields.value("date", RunDate.init(_:))
         return phone
     }
 

@@ -39,6 +39,7 @@ extension ScenarioReading {
             StepVerb("install", ScenarioReading.install, beside: ["bundle"]),
             StepVerb("debug", ScenarioReading.debug, beside: ["debugger"]),
             StepVerb("phone", ScenarioReading.phoneChange), StepVerb("call", ScenarioReading.phoneCall),
+            StepVerb("time-zone", ScenarioReading.timeZone), StepVerb("date", ScenarioReading.date),
             StepVerb("note", ScenarioReading.note),
             StepVerb("out-of-range", ScenarioReading.range), StepVerb("in-range", ScenarioReading.range),
             StepVerb("arm", ScenarioReading.arm, beside: ["fault"]),
@@ -105,6 +106,14 @@ extension ScenarioReading {
     private func phoneCall(_ step: StepEntry) throws(FileError) -> Verb {
         let changes: [PhoneChange] = [.callBegan, .callEnded]
         return .phone(try step.value.word("change of a call", of: changes) { $0 == .callBegan ? "begin" : "end" })
+    }
+
+    private func timeZone(_ step: StepEntry) throws(FileError) -> Verb {
+        .clock(.timeZone(try ClockSetting.timeZone(step.value)))
+    }
+
+    private func date(_ step: StepEntry) throws(FileError) -> Verb {
+        .clock(.date(try RunDate(step.value)))
     }
 
     private func note(_ step: StepEntry) throws(FileError) -> Verb {

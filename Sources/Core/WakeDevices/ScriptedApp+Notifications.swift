@@ -33,17 +33,6 @@ extension ScriptedApp.NotificationUse {
         scheduled = try fields.list("schedule", of: "notifications", limit: 1_000, ScriptedApp.Notice.init)
         presents = try fields["presents"]?.bool() ?? false
     }
-
-    /// Reads how far a time zone is ahead of Greenwich, in seconds.
-    static func timeZone(_ node: YAMLNode) throws(FileError) -> Int32 {
-        let expected = "a time zone such as +02:00 or -09:30"
-        let text = try node.text(expecting: expected)
-        let parts = text.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
-        guard text.utf8.count == 6, parts.count == 2, let hours = Int32(parts[0]), let minutes = Int32(parts[1]),
-            (0...14).contains(hours), (0...59).contains(minutes), text.hasPrefix("+") || text.hasPrefix("-")
-        else { throw node.error(expected: expected) }
-        return (text.hasPrefix("-") ? -1 : 1) * (hours * 3_600 + minutes * 60)
-    }
 }
 
 extension ScriptedApp.Notice {

@@ -3,6 +3,8 @@ package enum Input: Hashable, Codable, Sendable {
     /// A deadline may have passed.
     case timeReached
     case phone(PhoneChange)
+    /// The phone's clock is set, or the phone is in another time zone: how it stands from now on.
+    case clock(PhoneClock)
     case install(AppID, AppManifest)
     case uninstall(AppID)
     /// The user installs another version over an app: its process ends for the update, and the new manifest counts.

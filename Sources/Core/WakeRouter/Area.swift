@@ -165,6 +165,8 @@ enum PhoneStep {
     /// Its switches, its display, its calls.
     case changed(PhoneChange, EventID)
     case lockChanged
+    /// Its clock, or its time zone.
+    case clockSet(PhoneClock)
     /// Its power, network, switches or display, after all else that a change is for.
     case conditionsChanged(from: PhoneConditions)
     /// Every process is about to end with the phone.

@@ -155,6 +155,7 @@ package struct Router {
         switch input {
         case .timeReached: break
         case .phone(let change): phone(change, id: id)
+        case .clock(let clock): tell(.clockSet(clock))
         case .install(let app, let manifest): install(app, manifest)
         case .uninstall(let app): uninstall(app, id: id)
         case .update(let app, let manifest):

@@ -2,10 +2,11 @@ import WakeDevices
 import WakeModel
 import WakeNotification
 import WakePorts
+import WakeRouter
 import WakeSystem
 
 /// The notifications of apps, and the screen on which the user sees them.
-final class NotificationArea: Area {
+final class NotificationArea: Area, BenchObserver {
     static let source = Source.notification
 
     static func isUsed(by scenario: Scenario) -> Bool { false }
@@ -13,8 +14,10 @@ final class NotificationArea: Area {
     private let simulated: SimulatedNotifications
     private let names: NameTable
     /// Nanoseconds since 1970 at which the run begins; nil in real time, which has no other clock than the machine's.
-    private let epoch: Int64?
-    private let timeZone: Int32
+    private var epoch: Int64?
+    private var timeZone: Int32
+    /// Real apps keep the time that they were started with.
+    private let hasProcesses: Bool
 
     var sources: [any SourcePort] { [simulated] }
 
@@ -24,6 +27,9 @@ final class NotificationArea: Area {
         let date = setup.options.date ?? setup.scenario.phone.date ?? .usual
         epoch = setup.realTime ? nil : date.nanoseconds
         timeZone = setup.scenario.phone.timeZone
+        hasProcesses = setup.scenario.apps.contains { app in
+            if case .bundle = app.form { true } else { false }
+        }
     }
 
     /// What the phone's clock shows, for those who count from the beginning of the run.
@@ -33,18 +39,45 @@ final class NotificationArea: Area {
 
     func code(with coder: inout SnapshotCoder, at now: Instant) throws(EncodingFault) {
         try simulated.code(with: &coder)
+        var began = epoch ?? 0
+        try coder.code(&began)
+        if epoch != nil { epoch = began }
+        try coder.code(&timeZone)
+    }
+
+    func connect(to run: Run) { run.bench.add(self) }
+
+    func observe(_ item: InboxItem, _ output: RouterOutput, at now: Instant) {
+        guard case .clock(let clock) = item.input else { return }
+        if epoch != nil { epoch = clock.epoch }
+        timeZone = clock.zone
     }
 
     // MARK: Steps
 
     func perform(_ verb: Verb, _ origin: NameID, in scenario: Scenario, at now: Instant) throws(SourceFailure) {
+        if case .clock(.date) = verb, !canSetDate {
+            throw SourceFailure(.unsupported, "the phone's date can be set with scripted apps in virtual time alone")
+        }
         guard case .tap(let apps, let notification) = verb else { return }
         for app in apps {
             try simulated.tap(notification, of: AppID(UInt32(app)), called: scenario.apps[app].name, origin)
         }
     }
 
+    private var canSetDate: Bool { epoch != nil && !hasProcesses }
+
     func act(_ verb: Verb, _ origin: NameID, in run: Run, at now: Instant) {
+        if case .clock(let setting) = verb {
+            var clock = clock(at: now)
+            switch setting {
+            case .timeZone(let zone): clock.zone = zone
+            case .date(let date):
+                guard canSetDate else { return }
+                clock.epoch = date.nanoseconds - now.nanoseconds
+            }
+            run.bench.submit(.clock(clock), origin: origin)
+        }
         guard case .notifications(let apps, let act) = verb else { return }
         for app in apps { run.scripted.perform(act, of: AppID(UInt32(app)), at: now) }
     }

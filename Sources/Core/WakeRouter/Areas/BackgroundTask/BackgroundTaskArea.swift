@@ -143,6 +143,7 @@ extension BackgroundTaskArea: Area {
             router.planAllTasks()
             for app in router.everyApp { router.reschedule(app) }
         case .unlocked: router.planAllTasks()
+        case .clockSet(let clock): router.setClock(ofTasks: clock)
         case .changed(.callEnded, _):
             router.areas.backgroundTask.usedUntil = router.now
             router.planAllTasks()
@@ -171,6 +172,22 @@ extension Router {
             areas.backgroundTask.apps[app].uses.removeFirst()
         }
         areas.backgroundTask.apps[app].uses.append(now)
+    }
+
+    /// earliestBeginDate is a date, and a habit a time of day (BGT-5, FETCH-4).
+    fileprivate mutating func setClock(ofTasks clock: PhoneClock) {
+        if let before = areas.backgroundTask.clock {
+            let span = Instant.Span(nanoseconds: before.epoch &- clock.epoch)
+            for app in everyApp {
+                for place in areas.backgroundTask.apps[app].pending.indices {
+                    let begins = areas.backgroundTask.apps[app].pending[place].begins
+                    guard begins > .zero else { continue }
+                    areas.backgroundTask.apps[app].pending[place].begins = max(.zero, begins.advanced(by: span))
+                }
+            }
+        }
+        areas.backgroundTask.clock = clock
+        planAllTasks()
     }
 
     /// The phone is used, or its power, network or switches are others: what runs may have to end, and what waits may run.

@@ -226,7 +226,7 @@ extension BluetoothArea {
         case .due:
             guard let returns = router.areas.bluetooth.returns, returns <= router.now else { return }
             router.turnBluetoothOn()
-        case .lockChanged, .conditionsChanged, .booted: break
+        case .lockChanged, .clockSet, .conditionsChanged, .booted: break
         }
     }
 

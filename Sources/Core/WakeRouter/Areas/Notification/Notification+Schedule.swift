@@ -79,6 +79,22 @@ extension Router {
 
     // MARK: Time
 
+    /// What is due at a date or at a time on the phone's wall is due by the clock as it stands now; so long after it was scheduled
+    /// stays what it is (NOTE-1).
+    mutating func setClock(ofNotifications clock: PhoneClock) {
+        for app in everyApp where !areas.notification.apps[app].pending.isEmpty {
+            for place in areas.notification.apps[app].pending.indices {
+                let trigger = areas.notification.apps[app].pending[place].notification.trigger
+                areas.notification.apps[app].pending[place].clock = clock
+                if case .interval = trigger { continue }
+                if let due = trigger.first(from: now, by: clock) {
+                    areas.notification.apps[app].pending[place].due = due
+                }
+            }
+            reschedule(app)
+        }
+    }
+
     /// Whatever the app does, and whether it has a process or not, what it scheduled is due (NOTE-1).
     mutating func notificationsDue(of app: AppID) {
         guard !areas.notification.isOff else { return }

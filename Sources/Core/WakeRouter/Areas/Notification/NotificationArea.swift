@@ -99,6 +99,7 @@ extension NotificationArea: Area {
         case .restarted:
             router.areas.notification.isOff = false
             for app in router.everyApp { router.reschedule(app) }
+        case .clockSet(let clock): router.setClock(ofNotifications: clock)
         default: break
         }
     }
