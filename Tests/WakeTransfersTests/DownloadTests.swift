@@ -145,6 +145,31 @@ extension TransferTests {
             #expect(try bench.body(of: response) == Data("no".utf8))
         }
 
+        @Test("Control characters of a header become spaces, and what it says reaches the bench")
+        func controlCharacters() throws {
+            let noise = String(repeating: "\u{1}", count: 15_000)
+            let server = try StandInServer { _, _ in Data(status: "200 OK", ["X-Noise: a\(noise)b"]) }
+            defer { server.stop() }
+            let bench = try bench()
+            try bench.begin(TransferRequest(number: 1, url: server.url))
+            let value = try bench.finished(1).headers.value(of: "x-noise")
+            #expect(value == "a" + String(repeating: " ", count: 15_000) + "b")
+        }
+
+        @Test("A header that has no room in a packet fails its transfer, and no other")
+        func largeHeader() throws {
+            let server = try StandInServer { _, head in
+                let quotes = String(repeating: "\"", count: head.contains("GET /large") ? 20_000 : 16_000)
+                return Data(status: "200 OK", ["X-Quotes: \(quotes)"])
+            }
+            defer { server.stop() }
+            let bench = try bench()
+            try bench.begin(TransferRequest(number: 1, url: server.url + "/large"))
+            try bench.begin(TransferRequest(number: 2, url: server.url + "/fits"))
+            #expect(try bench.failed(1) == .badServerResponse)
+            #expect(try bench.finished(2).headers.value(of: "x-quotes")?.utf8.count == 16_000)
+        }
+
         @Test("A server that is not there yet is tried until it is", .enabled(if: NginxServer.isThere, "needs nginx"))
         func refused() throws {
             let server = try NginxServer(folder)

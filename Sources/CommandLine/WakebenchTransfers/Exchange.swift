@@ -137,7 +137,9 @@ protocol ExchangeOwner: AnyObject {
     /// A line of a header, with its end.
     fileprivate func headerLine(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let line = unsafe bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...]
-        let text = unsafe String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
+        let content = unsafe line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+        // Nobody has a use for control characters, and each takes six bytes of a packet.
+        let text = unsafe String(decoding: content.map { $0 < 0x20 || $0 == 0x7F ? 0x20 : $0 }, as: UTF8.self)
         if text.hasPrefix("HTTP/") {
             status = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
             (headers, headerBytes, isHeaderOver) = ([], 0, false)
@@ -149,14 +151,14 @@ protocol ExchangeOwner: AnyObject {
             isHeaderOver = true
             return status < 200 || owner?.responded(self, status: status, headers: headers) ?? false
         }
-        headerBytes += text.utf8.count
-        guard headerBytes <= TransferBounds.longestHeaders else {
+        guard let colon = text.firstIndex(of: ":") else { return true }
+        let field = HeaderField(String(text[..<colon]), String(text[text.index(after: colon)...].drop { $0 == " " }))
+        headerBytes += field.packetBytes
+        guard headerBytes <= TransferBounds.longestResponseHeaders else {
             isHeaderTooLong = true
             return false
         }
-        guard let colon = text.firstIndex(of: ":") else { return true }
-        let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-        headers.append(HeaderField(String(text[..<colon]), String(value)))
+        headers.append(field)
         return true
     }
 

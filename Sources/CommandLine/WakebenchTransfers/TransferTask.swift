@@ -286,7 +286,7 @@ extension TransferTask: ExchangeOwner {
     func ended(_ exchange: Exchange, _ result: CURLcode) {
         let (plan, reception) = (plan, reception)
         if let fault { return fail(fault.code, fault.message) }
-        if exchange.isHeaderTooLong { return fail(.badServerResponse, "a header of more than 16 KiB") }
+        if exchange.isHeaderTooLong { return fail(.badServerResponse, "a header of more than 32 KiB") }
         switch reception {
         case .redirect?: redirect(exchange, plan)
         case .challenge(let challenge)?:

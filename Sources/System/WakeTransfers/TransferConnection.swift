@@ -33,8 +33,9 @@ package final class TransferConnection {
     /// Whether nothing waits to leave.
     package var isDrained: Bool { waiting.isEmpty }
 
-    /// Sends a packet, after those that wait.
+    /// Sends a packet, after those that wait. For one that is too long the other end would leave, so that is not sent.
     package func send(_ packet: [UInt8]) {
+        guard packet.count <= TransferBounds.longestPacket else { return }
         waiting.append(packet)
         flush()
     }

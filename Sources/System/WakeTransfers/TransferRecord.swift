@@ -349,7 +349,8 @@ extension TransferRecord {
         leaveChallenge()
         state = .over
         self.keepsBytes = keepsBytes
-        tell(.failed(code, message: message, canResume: keepsBytes))
+        let cut = String(decoding: message.utf8.prefix(TransferBounds.longestMessage), as: UTF8.self)
+        tell(.failed(code, message: cut, canResume: keepsBytes))
     }
 }
 

@@ -8,6 +8,13 @@ package struct HeaderField: Hashable, Sendable {
     package init(_ name: String, _ value: String) {
         (self.name, self.value) = (name, value)
     }
+
+    /// How many bytes it takes in a packet.
+    package var packetBytes: Int {
+        var json = JSONWriter()
+        json.strings([name, value])
+        return json.bytes.count + 1
+    }
 }
 
 extension [HeaderField] {
@@ -65,8 +72,12 @@ package enum TransferBounds {
     package static let mostTransfers = 1_000
     package static let longestURL = 8_192
     package static let mostHeaders = 64
-    /// The bytes of all names and values, of a request or of a response.
+    /// The bytes of all names and values of a request.
     package static let longestHeaders = 16_384
+    /// What all fields of a response take in a packet, which has room for its URL besides.
+    package static let longestResponseHeaders = 32_768
+    /// Why a transfer failed, in bytes.
+    package static let longestMessage = 1_024
     package static let longestPacket = 65_536
     /// Ten years, in milliseconds.
     package static let longestTimeout: Int64 = 3_650 * 24 * 3_600_000
