@@ -170,6 +170,31 @@ extension TransferTests {
             #expect(try bench.finished(2).headers.value(of: "x-quotes")?.utf8.count == 16_000)
         }
 
+        @Test("A field whose name begins as a status line does is a field")
+        func statusField() throws {
+            let server = try StandInServer { _, _ in
+                Data(status: "200 OK", ["HTTP/2-Offer: yes", "X-After: it"], body: Data("whole".utf8))
+            }
+            defer { server.stop() }
+            let bench = try bench()
+            try bench.begin(TransferRequest(number: 1, url: server.url))
+            let response = try bench.finished(1)
+            #expect(response.status == 200)
+            #expect(response.headers.value(of: "http/2-offer") == "yes")
+            #expect(response.headers.value(of: "x-after") == "it")
+            #expect(server.requests.count == 1)
+        }
+
+        @Test("An answer that is no response fails the transfer, which is not made again")
+        func noResponse() throws {
+            let server = try StandInServer { _, _ in Data("HTTP/1.1 200OK\r\nConnection: close\r\n\r\n".utf8) }
+            defer { server.stop() }
+            let bench = try bench()
+            try bench.begin(TransferRequest(number: 1, url: server.url))
+            #expect(try bench.failed(1) == .badServerResponse)
+            #expect(server.requests.count == 1)
+        }
+
         @Test("A server that is not there yet is tried until it is", .enabled(if: NginxServer.isThere, "needs nginx"))
         func refused() throws {
             let server = try NginxServer(folder)

@@ -305,6 +305,8 @@ extension TransferTask: ExchangeOwner {
             if result == CURLE_OK, reception != nil {
                 return isWhole ? finish() : again(.networkConnectionLost, "the body ended after \(end) bytes")
             }
+            // The same answer would come again.
+            if result == CURLE_OK { return fail(.badServerResponse, "an answer without a response") }
             let (code, isFinal) = meaning(of: result)
             let words = Exchange.words(result)
             if isFinal { fail(code, words) } else { again(code, words) }
