@@ -256,6 +256,22 @@ extension TransferTests {
             #expect(try bench.response(1).status == 200)
         }
 
+        @Test("XFER-9: The end of an upload says how many bytes were sent, to a bench that did not see them leave, too")
+        func sentBytes() throws {
+            let server = try StandInServer(readsBodies: true) { _, _ in Data(status: "201 Created") }
+            defer { server.stop() }
+            try hello.write(to: URL(filePath: folder.path("file")))
+            let order = TransferOrder(.upload, url: server.url, method: "PUT", file: folder.path("file"))
+            var bench: PortEnd? = try PortEnd(folder)
+            bench?.begin(1, order)
+            #expect(try bench?.response(1).sent == 5)
+            bench = nil
+            let second = try PortEnd(folder)
+            defer { second.transfers.stop() }
+            second.begin(1, order)
+            #expect(try second.response(1).sent == 5)
+        }
+
         @Test("XFER-9: An upload sends its file; one without fails at once")
         func uploads() throws {
             let server = try StandInServer { _, _ in Data(status: "201 Created") }

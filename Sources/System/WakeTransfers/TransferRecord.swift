@@ -328,8 +328,10 @@ extension TransferRecord {
 
     /// The response is whole.
     ///
-    /// - Parameter file: the name of the file with its body, which has so many bytes.
-    package mutating func finish(file: String, bytes: Int64) {
+    /// - Parameters:
+    ///   - file: the name of the file with its body, which has so many bytes.
+    ///   - sent: how many bytes of the upload left.
+    package mutating func finish(file: String, bytes: Int64, sent: Int64) {
         guard let representation else { preconditionFailure("finish() of \(request.number) without a response") }
         reports.removeAll { if case .progress = $0.kind { true } else { false } }
         state = .over
@@ -338,7 +340,8 @@ extension TransferRecord {
             headers: representation.headers,
             url: representation.url,
             file: file,
-            bytes: bytes
+            bytes: bytes,
+            sent: sent
         )
         tell(.finished(response))
     }

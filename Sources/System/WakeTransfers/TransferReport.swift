@@ -77,6 +77,8 @@ package struct TransferResponse: Hashable, Sendable {
     package var file: String
     /// The size of that file.
     package var bytes: Int64
+    /// The bytes of the upload that left; 0 for a download.
+    package var sent: Int64 = 0
 }
 
 extension TransferReport {
@@ -118,6 +120,7 @@ extension TransferReport {
             json.optional("url", response.url)
             json.optional("file", response.file)
             json.optional("bytes", response.bytes)
+            json.optional("sent", response.sent)
         case .failed(let code, let message, let canResume):
             json.string("failed")
             json.optional("code", Int64(code.rawValue))
@@ -153,7 +156,10 @@ extension TransferReport.Kind {
             guard let status, let headers = [HeaderField](json["headers"]), let url = json["url"]?.string,
                 let file = json["file"]?.string, TransferSpool.isName(file), let bytes = json["bytes"]?.integer
             else { return nil }
-            self = .finished(TransferResponse(status: status, headers: headers, url: url, file: file, bytes: bytes))
+            let sent = json["sent"]?.integer ?? 0
+            self = .finished(
+                TransferResponse(status: status, headers: headers, url: url, file: file, bytes: bytes, sent: sent)
+            )
         case "failed":
             guard let code = json["code"]?.integer, let failure = TransferFailure(rawValue: Int(code)),
                 let message = json["message"]?.string, let canResume = json["canResume"]?.bool
