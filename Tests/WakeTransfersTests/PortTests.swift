@@ -63,6 +63,13 @@ private final class PortEnd {
         return report
     }
 
+    /// Waits for a challenge.
+    func challenge() throws -> SourceReport {
+        func found() -> SourceReport? { reports.first { $0.event.kind == .transferChallenged } }
+        try wait("a challenge") { found() != nil }
+        return try #require(found())
+    }
+
     func response(_ transfer: TransferNumber) throws -> TransferResponse {
         guard case .finished(let response) = try end(of: transfer) else { throw CocoaError(.fileReadUnknown) }
         return response
@@ -234,26 +241,50 @@ extension TransferTests {
             #expect(bench.reports.allSatisfy { $0.event.transfer == 1 })
         }
 
-        @Test("XFER-4: A challenge is told with a number, and its answer opens the server")
-        func challenged() throws {
-            let server = try StandInServer { [hello] _, head in
+        private func lockedServer() throws -> StandInServer {
+            try StandInServer { [hello] _, head in
                 head.contains("Authorization: Basic")
                     ? Data(status: "200 OK", body: hello)
                     : Data(status: "401 Unauthorized", ["WWW-Authenticate: Basic realm=\"club\""])
             }
-            defer { server.stop() }
-            let bench = try PortEnd(folder)
-            defer { bench.transfers.stop() }
-            bench.begin(1, server.url)
-            try bench.wait("a challenge") { bench.reports.contains { $0.event.kind == .transferChallenged } }
-            let told = try #require(bench.reports.last)
-            let challenge = AuthenticationChallenge(host: "127.0.0.1", realm: "club", scheme: "basic", failures: 0)
-            #expect(told.payload == .transfer(.challenge(challenge)))
+        }
+
+        /// Answers the challenge that a bench was told.
+        private func open(_ bench: PortEnd) throws {
+            let told = try bench.challenge()
             bench.transfers.perform(
                 .answer(1, challenge: told.event.challenge, .credential(user: "anna", password: "secret")),
                 at: .zero
             )
+        }
+
+        @Test("XFER-4: A challenge is told with a number, and its answer opens the server")
+        func challenged() throws {
+            let server = try lockedServer()
+            defer { server.stop() }
+            let bench = try PortEnd(folder)
+            defer { bench.transfers.stop() }
+            bench.begin(1, server.url)
+            let challenge = AuthenticationChallenge(host: "127.0.0.1", realm: "club", scheme: "basic", failures: 0)
+            #expect(try bench.challenge().payload == .transfer(.challenge(challenge)))
+            try open(bench)
             #expect(try bench.response(1).status == 200)
+        }
+
+        @Test("XFER-4, SYS-2: A challenge that waits is told the next bench, whose answer opens the server")
+        func challengedBefore() throws {
+            let server = try lockedServer()
+            defer { server.stop() }
+            var bench: PortEnd? = try PortEnd(folder)
+            bench?.begin(1, server.url)
+            _ = try bench?.challenge()
+            bench = nil
+            let second = try PortEnd(folder)
+            defer { second.transfers.stop() }
+            second.begin(1, server.url)
+            try open(second)
+            #expect(try second.response(1).status == 200)
+            #expect(second.reports.count { $0.event.kind == .transferChallenged } == 1)
         }
 
         @Test("XFER-9: The end of an upload says how many bytes were sent, to a bench that did not see them leave, too")

@@ -39,6 +39,8 @@ package final class CurlTransfers: TransferPort {
     private var numbers: [TransferNumber: UInt64] = [:]
     /// The last report of a transfer that waits until it is begun again, or until it is accepted.
     private var ends: [TransferNumber: WakeTransfers.TransferReport] = [:]
+    /// The challenge of a transfer that waits for an answer. A router that has just come back begins the transfer after it was said.
+    private var challenges: [TransferNumber: WakeTransfers.TransferReport] = [:]
     /// Those whose end the journal has.
     private var accepted: Set<TransferNumber> = []
     /// Commands that came before the process has told what it has.
@@ -134,7 +136,9 @@ package final class CurlTransfers: TransferPort {
             numbers[transfer] = summary.number
             switch standing(transfer) {
             case .underWay: break
-            case .held: if summary.state != .over { client?.send(.pause(summary.number)) }
+            case .held:
+                challenges[transfer] = nil
+                if summary.state != .over { client?.send(.pause(summary.number)) }
             case .unwanted: drop(transfer)
             }
         }
@@ -164,11 +168,14 @@ package final class CurlTransfers: TransferPort {
                 )
             )
         case .suspend(let transfer):
+            // The server asks again.
+            challenges[transfer] = nil
             if let number = numbers[transfer] { client?.send(.pause(number)) } else { begun[transfer] = nil }
         case .cancel(let transfer):
             begun[transfer] = nil
             drop(transfer)
         case .answer(let transfer, let challenge, let answer):
+            challenges[transfer] = nil
             guard let number = numbers[transfer] else { return }
             client?.send(.answer(number, report: UInt64(challenge), TransferAnswer(answer)))
         }
@@ -178,9 +185,9 @@ package final class CurlTransfers: TransferPort {
         begun[transfer.number] = transfer
         do throws(TransferError) { if client == nil { try connect() } } catch { return refused(transfer, error) }
         if let number = numbers[transfer.number] {
-            // It may be over, which its report says.
+            // It may be over, or wait for an answer, which its report says.
             client?.send(.start(number))
-            if let end = ends[transfer.number] { tell(end, of: transfer) }
+            if let report = ends[transfer.number] ?? challenges[transfer.number] { tell(report, of: transfer) }
             return
         }
         let number = series << 32 | UInt64(transfer.number)
@@ -205,6 +212,7 @@ package final class CurlTransfers: TransferPort {
     /// Nothing is heard of it any more, and nothing of it is kept.
     private func drop(_ transfer: TransferNumber) {
         guard let number = numbers[transfer] else { return }
+        challenges[transfer] = nil
         if let end = ends.removeValue(forKey: transfer) {
             forget(end)
         } else {
@@ -218,10 +226,11 @@ package final class CurlTransfers: TransferPort {
     private func heard(_ report: WakeTransfers.TransferReport) {
         let transfer = TransferNumber(truncatingIfNeeded: report.transfer)
         numbers[transfer] = report.transfer
+        challenges[transfer] = nil
         guard report.isLast else {
             if let begun = begun[transfer] { tell(report, of: begun) }
             // What a challenge asks is kept until it is answered.
-            if case .challenged = report.kind { return }
+            if case .challenged = report.kind { return challenges[transfer] = report }
             client?.send(.acknowledge(report.transfer, report: report.number))
             return
         }
