@@ -137,6 +137,15 @@ extension TransferTests {
             #expect(bench.errors == [])
         }
 
+        @Test("Commands that come faster than their replies are read are all answered")
+        func manyCommands() throws {
+            let bench = try Bench(folder.path("transfers"))
+            _ = try bench.say(.list)
+            var answers = 0
+            for _ in 0..<6_000 { bench.client.send(.acknowledge(1, report: 1)) { _ in answers += 1 } }
+            try bench.wait("the last answer") { answers == 6_000 }
+        }
+
         @Test("What cannot be carried is refused", arguments: Refused.all)
         func refused(request: Refused) throws {
             let bench = try Bench(folder.path("transfers"))
