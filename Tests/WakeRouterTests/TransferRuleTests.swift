@@ -594,4 +594,13 @@ struct TransferRuleTests {
         phone.hear(.uninstall(app))
         #expect(phone.transferCommands == [.cancel(1)])
     }
+
+    @Test("XFER-3: what was kept for an app that is gone from the phone is nobody's any more")
+    func uninstalledWithResult() {
+        var phone = Phone()
+        let app = phone.suspendedDownloader(tasks: 2)
+        phone.end(app, 1)
+        phone.hear(.uninstall(app))
+        #expect(phone.transferCommands == [.cancel(1), .cancel(2)])
+    }
 }

@@ -76,9 +76,14 @@ private final class PortEnd {
     }
 
     /// How many transfers the process keeps a record of.
-    var records: Int {
+    var records: Int { files(".json") }
+
+    /// How many files of what was received there are.
+    var bodies: Int { files(".body") }
+
+    private func files(_ end: String) -> Int {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return files.count { $0.hasSuffix(".json") }
+        return files.count { $0.hasSuffix(end) }
     }
 }
 
@@ -184,6 +189,63 @@ extension TransferTests {
             defer { second.transfers.stop() }
             try second.wait("its end") { second.records == 0 }
             #expect(second.reports.isEmpty)
+        }
+
+        @Test("XFER-9: What a server says to an upload leaves no file")
+        func uploadsBody() throws {
+            let server = try StandInServer { [hello] _, _ in Data(status: "201 Created", body: hello) }
+            defer { server.stop() }
+            try hello.write(to: URL(filePath: folder.path("file")))
+            let bench = try PortEnd(folder)
+            defer { bench.transfers.stop() }
+            bench.begin(1, TransferOrder(.upload, url: server.url, method: "PUT", file: folder.path("file")))
+            _ = try bench.response(1)
+            bench.transfers.accepted(endOf: 1)
+            try bench.wait("the acknowledgement") { bench.records == 0 }
+            #expect(bench.bodies == 0)
+        }
+
+        @Test("What a cancelled download has brought is removed")
+        func cancelledBody() throws {
+            let server = try StandInServer { [hello] _, _ in Data(status: "200 OK", body: hello) }
+            defer { server.stop() }
+            let bench = try PortEnd(folder)
+            defer { bench.transfers.stop() }
+            bench.begin(1, server.url)
+            _ = try bench.response(1)
+            try #require(bench.bodies == 1)
+            bench.transfers.perform(.cancel(1), at: .zero)
+            try bench.wait("the acknowledgement") { bench.records == 0 }
+            #expect(bench.bodies == 0)
+        }
+
+        @Test("What a download has brought for an app that is gone is removed, when its end was accepted, too")
+        func goneApp() throws {
+            let server = try StandInServer { [hello] _, _ in Data(status: "200 OK", body: hello) }
+            defer { server.stop() }
+            let bench = try PortEnd(folder)
+            defer { bench.transfers.stop() }
+            bench.begin(1, server.url)
+            bench.begin(2, server.url)
+            _ = try bench.response(1)
+            _ = try bench.response(2)
+            for transfer in [1, 2] as [TransferNumber] { bench.transfers.accepted(endOf: transfer) }
+            bench.transfers.perform(.cancel(1), at: .zero)
+            #expect(bench.bodies == 1)
+        }
+
+        @Test("SYS-2: The file of a download whose app is still to be told stays when the bench comes back")
+        func keptBody() throws {
+            let server = try StandInServer { [hello] _, _ in Data(status: "200 OK", body: hello) }
+            defer { server.stop() }
+            var bench: PortEnd? = try PortEnd(folder)
+            bench?.begin(1, server.url)
+            _ = try bench?.response(1)
+            bench = nil
+            let second = try PortEnd(folder) { _ in .over }
+            defer { second.transfers.stop() }
+            try second.wait("the acknowledgement") { second.records == 0 }
+            #expect(second.bodies == 1)
         }
 
         @Test("No process is started before there is something to carry")

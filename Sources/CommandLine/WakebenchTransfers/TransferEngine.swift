@@ -169,6 +169,7 @@ extension TransferEngine {
         let number = record.request.number
         defer { changed() }
         if record.isForgotten {
+            if record.request.upload != nil { spool.remove(number, .body) }
             spool.remove(number, .record)
             unkept.remove(number)
             tasks[number] = nil

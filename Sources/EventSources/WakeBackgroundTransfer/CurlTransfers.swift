@@ -18,6 +18,8 @@ package final class CurlTransfers: TransferPort {
         case underWay
         /// It waits, and is begun again some time.
         case held
+        /// Its end is accepted, and its app may not have been told.
+        case over
         /// Nobody wants it.
         case unwanted
     }
@@ -41,8 +43,10 @@ package final class CurlTransfers: TransferPort {
     private var ends: [TransferNumber: WakeTransfers.TransferReport] = [:]
     /// The challenge of a transfer that waits for an answer. A router that has just come back begins the transfer after it was said.
     private var challenges: [TransferNumber: WakeTransfers.TransferReport] = [:]
-    /// Those whose end the journal has.
+    /// Those whose end the journal has, and has yet to come here.
     private var accepted: Set<TransferNumber> = []
+    /// Those that nobody wants any more, and whose end has yet to come here.
+    private var unwanted: Set<TransferNumber> = []
     /// Commands that came before the process has told what it has.
     private var early: [WakeModel.TransferCommand] = []
     private var isListed = false
@@ -139,7 +143,8 @@ package final class CurlTransfers: TransferPort {
             case .held:
                 challenges[transfer] = nil
                 if summary.state != .over { client?.send(.pause(summary.number)) }
-            case .unwanted: drop(transfer)
+            case .over: close(transfer, keepingFile: true)
+            case .unwanted: close(transfer, keepingFile: false)
             }
         }
         let commands = early
@@ -173,7 +178,7 @@ package final class CurlTransfers: TransferPort {
             if let number = numbers[transfer] { client?.send(.pause(number)) } else { begun[transfer] = nil }
         case .cancel(let transfer):
             begun[transfer] = nil
-            drop(transfer)
+            close(transfer, keepingFile: false)
         case .answer(let transfer, let challenge, let answer):
             challenges[transfer] = nil
             guard let number = numbers[transfer] else { return }
@@ -209,16 +214,18 @@ package final class CurlTransfers: TransferPort {
         report?(transfer.report(.failed, .failed(.init(code: error.code, message: error.message)), origin))
     }
 
-    /// Nothing is heard of it any more, and nothing of it is kept.
-    private func drop(_ transfer: TransferNumber) {
-        guard let number = numbers[transfer] else { return }
-        challenges[transfer] = nil
-        if let end = ends.removeValue(forKey: transfer) {
-            forget(end)
-        } else {
-            accepted.insert(transfer)
-            client?.send(.cancel(number, keepingBytes: false))
+    /// Nothing is heard of it any more.
+    ///
+    /// - Parameter keepingFile: whether its app may still be told of its file.
+    private func close(_ transfer: TransferNumber, keepingFile: Bool) {
+        guard let number = numbers[transfer] else {
+            if !keepingFile { client?.removeBodies { TransferNumber(truncatingIfNeeded: $0) == transfer } }
+            return
         }
+        challenges[transfer] = nil
+        if let end = ends.removeValue(forKey: transfer) { return forget(end, keepingFile: keepingFile) }
+        if keepingFile { accepted.insert(transfer) } else { unwanted.insert(transfer) }
+        client?.send(.cancel(number, keepingBytes: false))
     }
 
     // MARK: Reports
@@ -234,7 +241,8 @@ package final class CurlTransfers: TransferPort {
             client?.send(.acknowledge(report.transfer, report: report.number))
             return
         }
-        if accepted.remove(transfer) != nil { return forget(report) }
+        if unwanted.remove(transfer) != nil { return forget(report, keepingFile: false) }
+        if accepted.remove(transfer) != nil { return forget(report, keepingFile: true) }
         ends[transfer] = report
         if let begun = begun[transfer] { tell(report, of: begun) }
     }
@@ -248,11 +256,17 @@ package final class CurlTransfers: TransferPort {
     /// The end of a transfer survives the bench from now on, and the process need not keep it.
     package func accepted(endOf transfer: TransferNumber) {
         begun[transfer] = nil
-        if let end = ends.removeValue(forKey: transfer) { forget(end) } else { accepted.insert(transfer) }
+        if let end = ends.removeValue(forKey: transfer) {
+            forget(end, keepingFile: true)
+        } else {
+            accepted.insert(transfer)
+        }
     }
 
-    private func forget(_ end: WakeTransfers.TransferReport) {
+    private func forget(_ end: WakeTransfers.TransferReport, keepingFile: Bool) {
         numbers[TransferNumber(truncatingIfNeeded: end.transfer)] = nil
+        // Before the acknowledgement: a bench that dies between both hears of the end again, and so does the next.
+        if !keepingFile { client?.removeBodies { $0 == end.transfer } }
         client?.send(.acknowledge(end.transfer, report: end.number))
         if case .failed(_, _, true) = end.kind { client?.send(.discard(end.transfer)) }
     }

@@ -81,6 +81,9 @@ package final class TransferClient {
     /// The path of a file that a report names.
     package func path(of file: String) -> String { "\(settings.folder)/\(file)" }
 
+    /// Removes what was received for transfers that are over and that nobody will be told of.
+    package func removeBodies(of isMeant: (UInt64) -> Bool) { spool.removeBodies(of: isMeant) }
+
     /// Connects, so that reports come.
     package func open() {
         isOpen = true

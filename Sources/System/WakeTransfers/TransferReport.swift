@@ -73,7 +73,8 @@ package struct TransferResponse: Hashable, Sendable {
     package var headers: [HeaderField]
     /// The URL that it came from, after redirects.
     package var url: String
-    /// The name of the file in the folder that holds the body. It is the bench's when the report is acknowledged.
+    /// The name of the file in the folder that holds the body. It is the bench's when the report is acknowledged;
+    /// that of an upload is removed then.
     package var file: String
     /// The size of that file.
     package var bytes: Int64

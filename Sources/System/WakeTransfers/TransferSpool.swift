@@ -131,6 +131,14 @@ extension TransferSpool {
         }
     }
 
+    /// Removes the bodies of transfers. A folder that cannot be read keeps its own.
+    package func removeBodies(of isMeant: (UInt64) -> Bool) {
+        for name in (try? names()) ?? [] {
+            guard let (number, part) = Self.numbered(name), part == .body, isMeant(number) else { continue }
+            remove(number, .body)
+        }
+    }
+
     private func names() throws(SystemError) -> [String] {
         guard let list = unsafe opendir(place(".")) else { throw SystemError(last: "opendir", subject: path) }
         defer { unsafe closedir(list) }

@@ -102,7 +102,7 @@ extension Router {
         switch transferIsUnderWay(number) {
         case true?: .underWay
         case false?: .held
-        case nil: .unwanted
+        case nil: hasTransfer(number) ? .over : .unwanted
         }
     }
 }

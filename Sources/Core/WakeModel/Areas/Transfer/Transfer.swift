@@ -220,7 +220,7 @@ package enum TransferCommand: Hashable, Sendable {
     )
     /// Stand still until it is begun again; what there is of it is kept.
     case suspend(TransferNumber)
-    /// It is over: nothing is reported of it any more.
+    /// It is over: nothing is reported of it any more, and what it brought is removed.
     case cancel(TransferNumber)
     /// What an app says to the challenge of that number.
     case answer(TransferNumber, challenge: UInt32, ChallengeAnswer)

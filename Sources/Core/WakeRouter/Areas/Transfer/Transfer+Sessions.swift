@@ -70,6 +70,11 @@ extension Router {
         return nil
     }
 
+    /// Whether a transfer is remembered, be it with its result alone.
+    package func hasTransfer(_ transfer: TransferNumber) -> Bool {
+        areas.transfer.apps.contains { $0.place(of: transfer) != nil }
+    }
+
     // MARK: Sessions
 
     /// A session made again is the one that there is (XFER-3).
