@@ -82,7 +82,9 @@ extension ProcessAppHost {
     private func tasks(of app: AppID, in session: String) -> [WireTransferTask] {
         guard let identifier = translation.names.known(session) else { return [] }
         let tasks = surroundings?.view.transferTasks(of: app, in: identifier) ?? []
-        return tasks.map { WireTransferTask($0.number, $0.order) }
+        return tasks.map {
+            WireTransferTask(task: $0.number, kind: $0.order.kind, url: $0.order.url, isSuspended: $0.isSuspended)
+        }
     }
 }
 
@@ -143,16 +145,6 @@ extension WireHTTPField {
             return nil
         }
         self.init(name: field.name, value: field.value)
-    }
-}
-
-extension WireTransferTask {
-    fileprivate init(_ number: TransferTaskNumber, _ order: TransferOrder) {
-        self.init(
-            task: number,
-            kind: order.kind,
-            url: order.url
-        )
     }
 }
 

@@ -109,7 +109,9 @@ extension Router {
 
 extension AppView {
     /// The tasks of a session that have no end yet, or whose end the app has not been told.
-    func transferTasks(of app: AppID, in session: NameID) -> [(number: TransferTaskNumber, order: TransferOrder)] {
+    func transferTasks(of app: AppID, in session: NameID) -> [(
+        number: TransferTaskNumber, order: TransferOrder, isSuspended: Bool
+    )] {
         bench.router.transferTasks(of: app, in: session)
     }
 

@@ -76,6 +76,8 @@ package struct WireTransferTask: Equatable, Sendable {
     package var headers: [WireHTTPField]
     /// What an upload reads: a path.
     package var file: String
+    /// Where a reply lists it: it stands still until it is resumed.
+    package var isSuspended: Bool
 
     package init(
         task: UInt32,
@@ -83,7 +85,8 @@ package struct WireTransferTask: Equatable, Sendable {
         url: String,
         method: String = "GET",
         headers: [WireHTTPField] = [],
-        file: String = ""
+        file: String = "",
+        isSuspended: Bool = false
     ) {
         self.task = task
         self.kind = kind
@@ -91,6 +94,7 @@ package struct WireTransferTask: Equatable, Sendable {
         self.method = method
         self.headers = headers
         self.file = file
+        self.isSuspended = isSuspended
     }
 }
 
@@ -124,7 +128,7 @@ extension WireLimits {
     package static let headerFields = 32
     /// The longest name or value of a field, in bytes.
     package static let headerBytes = 512
-    /// How many tasks a reply lists at most, each by its number, kind and URL alone; the latest where it answers a join.
+    /// How many tasks a reply lists at most, each by its number, kind, URL and whether it stands still; the latest where it answers a join.
     package static let transfersListed = 4
 }
 
@@ -245,6 +249,7 @@ extension WireTransferTask: Coded {
         try coder.field("method", of: &method, .text(atMost: 32), omitted: "GET")
         try coder.field("headers", of: &headers, .list(atMost: WireLimits.headerFields), omitted: [])
         try coder.field("file", of: &file, .text(atMost: WireLimits.pathBytes), omitted: "")
+        try coder.field("suspended", of: &isSuspended, .bool, omitted: false)
     }
 }
 
