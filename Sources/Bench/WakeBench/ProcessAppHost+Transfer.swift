@@ -108,7 +108,7 @@ extension WireTranslation {
             return .failed(
                 task: task,
                 code: failure.code,
-                message: WireLimits.cut(failure.message),
+                message: WireLimits.cut(failure.message, to: WireLimits.headerBytes),
                 reason: failure.reason?.rawValue
             )
         case (.transferEnded, _):
@@ -117,9 +117,9 @@ extension WireTranslation {
         case (.transferChallenged, .transfer(.challenge(let challenge))):
             return .challenged(
                 task: task,
-                host: WireLimits.cut(challenge.host),
-                realm: WireLimits.cut(challenge.realm),
-                scheme: WireLimits.cut(challenge.scheme),
+                host: WireLimits.cut(challenge.host, to: WireLimits.headerBytes),
+                realm: WireLimits.cut(challenge.realm, to: WireLimits.headerBytes),
+                scheme: WireLimits.cut(challenge.scheme, to: WireLimits.headerBytes),
                 failures: challenge.failures
             )
         case (.transferProgressed, .transfer(.progress(let sent, let received, let expected))):
@@ -128,13 +128,6 @@ extension WireTranslation {
         case (.transferEventsFinished, _): return .eventsFinished
         default: return nil
         }
-    }
-}
-
-extension WireLimits {
-    /// As much of a text as a field of a header may have.
-    fileprivate static func cut(_ text: String) -> String {
-        text.utf8.count <= headerBytes ? text : String(text.prefix(headerBytes / 4))
     }
 }
 
