@@ -120,6 +120,21 @@ extension TransferTests {
             #expect(server.requests.count == 1)
         }
 
+        @Test("A bench remembers nothing of a transfer whose last report it has acknowledged")
+        func forgotten() throws {
+            let server = try StandInServer { _, _ in Data(status: "200 OK", body: Data("once".utf8)) }
+            defer { server.stop() }
+            let bench = try Bench(folder.path("transfers"))
+            for number in [1, 2] as [UInt64] {
+                try bench.begin(TransferRequest(number: number, url: server.url))
+                _ = try bench.finished(number)
+            }
+            #expect(bench.client.remembered == 2)
+            let last = try #require(bench.reports.last { $0.isLast && $0.transfer == 1 })
+            _ = try bench.say(.acknowledge(1, report: last.number)).get()
+            #expect(bench.client.remembered == 1)
+        }
+
         @Test("A bench whose connection breaks between two commands says them again, and nothing happens twice")
         func saidAgain() throws {
             let server = try StandInServer { _, _ in Data(status: "200 OK", body: Data("once".utf8)) }

@@ -81,6 +81,8 @@ final class TransferServer {
             engine.carryOut(command) { [weak asking] error in
                 asking?.send(TransferMessage.reply(id, error).packet)
             }
+            // The last report may have been acknowledged.
+            if let number = command.transfer, engine.tasks[number] == nil { said[number] = nil }
             if command == .shutDown { end() }
         } catch {
             asking?.send(TransferMessage.reply(0, error).packet)

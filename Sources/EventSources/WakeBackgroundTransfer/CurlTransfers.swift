@@ -147,6 +147,8 @@ package final class CurlTransfers: TransferPort {
             case .unwanted: close(transfer, keepingFile: false)
             }
         }
+        // The process has none of these any more, if it ever had.
+        accepted.formIntersection(numbers.keys)
         let commands = early
         early = []
         for command in commands { carryOut(command) }
@@ -258,7 +260,7 @@ package final class CurlTransfers: TransferPort {
         begun[transfer] = nil
         if let end = ends.removeValue(forKey: transfer) {
             forget(end, keepingFile: true)
-        } else {
+        } else if !isListed || numbers[transfer] != nil {
             accepted.insert(transfer)
         }
     }

@@ -27,6 +27,8 @@ package final class TransferClient {
     private struct Command {
         var id: UInt64
         var packet: [UInt8]
+        /// The transfer whose last report it acknowledges.
+        var forgets: UInt64?
         var reply: Reply
     }
 
@@ -45,8 +47,8 @@ package final class TransferClient {
     private var listed: [TransferSummary] = []
     /// The highest number that a transfer ever had, as far as the last list told.
     package private(set) var highest: UInt64 = 0
-    /// The number of the last report of each transfer.
-    private var told: [UInt64: UInt64] = [:]
+    /// The number of the last report of each transfer that the process has.
+    private var told: [UInt64: (number: UInt64, isLast: Bool)] = [:]
     private var failures = 0
     private var lastError: TransferError?
     private var isOpen = false
@@ -113,10 +115,20 @@ package final class TransferClient {
         guard packet.count <= TransferBounds.longestPacket else {
             return reply(.failure(TransferError(.badRequest, "a command of more than 64 KiB")))
         }
-        commands.append(Command(id: lastCommand, packet: packet, reply: reply))
+        commands.append(Command(id: lastCommand, packet: packet, forgets: end(acknowledgedBy: command), reply: reply))
         connection?.send(packet)
         if connection == nil, !isOpen || failures >= Self.mostFailures { open() }
     }
+
+    private func end(acknowledgedBy command: TransferCommand) -> UInt64? {
+        guard case .acknowledge(let transfer, let report) = command, let last = told[transfer], last.isLast else {
+            return nil
+        }
+        return last.number == report ? transfer : nil
+    }
+
+    /// How many transfers it knows reports of: those that the process has not forgotten.
+    package var remembered: Int { told.count }
 
     private static let mostFailures = 8
 
@@ -221,14 +233,16 @@ package final class TransferClient {
             let command = commands.remove(at: place)
             let summaries = listed
             listed = []
+            // It is not said again.
+            if error == nil, let over = command.forgets { told[over] = nil }
             command.reply(error.map { .failure($0) } ?? .success(summaries))
         case .gaveUp: break
         }
     }
 
     private func received(_ report: TransferReport) {
-        guard told[report.transfer, default: 0] < report.number else { return }
-        told[report.transfer] = report.number
+        guard told[report.transfer]?.number ?? 0 < report.number else { return }
+        told[report.transfer] = (report.number, report.isLast)
         reported(report)
     }
 }
