@@ -216,7 +216,8 @@ extension TransferRecord {
         // Each attempt takes the same way again.
         if !hops.indices.contains(plan.hop) || hops[plan.hop] != url {
             hops = hops.prefix(plan.hop) + [url]
-            if reports.count < TransferBounds.mostReports { tell(.redirected(status: status, url: url)) }
+            reports.removeAll { if case .redirected = $0.kind { true } else { false } }
+            tell(.redirected(status: status, url: url))
         }
         var next = plan
         (next.url, next.hop) = (url, plan.hop + 1)

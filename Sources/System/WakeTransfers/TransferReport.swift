@@ -5,7 +5,7 @@ package struct TransferReport: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// Replaces an earlier one that waits.
         case progress(TransferProgress)
-        /// A redirect was followed.
+        /// A redirect was followed. Replaces an earlier one that waits.
         case redirected(status: Int, url: String)
         /// The transfer waits for an answer.
         case challenged(TransferChallenge)

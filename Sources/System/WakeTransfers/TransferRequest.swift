@@ -83,8 +83,8 @@ package enum TransferBounds {
     package static let longestTimeout: Int64 = 3_650 * 24 * 3_600_000
     /// As many as CFNetwork follows before it fails with httpTooManyRedirects (assumed).
     package static let mostRedirects = 20
-    /// Reports of one transfer that wait to be acknowledged. Beyond, redirects are not told any more.
-    package static let mostReports = 64
+    /// A record is never longer: it has a request, a response twice, twenty places that redirects led to and four reports.
+    package static let longestRecord = 1 << 20
 
     /// Fields that the process itself writes, in lower case.
     package static let ownHeaders: Set<String> = [

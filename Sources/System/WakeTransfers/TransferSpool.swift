@@ -114,7 +114,7 @@ extension TransferSpool {
         var records: [TransferRecord] = []
         for name in try names() {
             guard let (number, part) = Self.numbered(name), part == .record,
-                let text = try? readSmallFile(place(name), limit: 1 << 20),
+                let text = try? readSmallFile(place(name), limit: TransferBounds.longestRecord),
                 let record = TransferRecord(file: Array(text.utf8)), record.request.number == number
             else { continue }
             records.append(record)
