@@ -273,6 +273,27 @@ extension TransferTests {
             #expect(text == "WakebenchTransfers: another process has \(folder.path("transfers"))\n")
         }
 
+        @Test("The number of a process that was started apart is spared until the process has been reaped")
+        func reaped() throws {
+            var ends: [Int32] = [-1, -1]
+            try #require(unsafe wake_packet_pair(&ends) == 0)
+            defer { for end in ends { close(end) } }
+            let texts = ["sleep", "60"]
+            var words: [UnsafePointer<CChar>?] = unsafe texts.map { unsafe UnsafePointer(strdup($0)) }
+            unsafe words.append(nil)
+            defer { for index in unsafe words.indices { unsafe free(UnsafeMutablePointer(mutating: words[index])) } }
+            var pid: pid_t = 0
+            let code = unsafe wake_spawn_apart("/bin/sleep", words, ends[1], &pid)
+            try #require(code == 0)
+            let since = wake_start_time(pid)
+            let before = wake_kill_orphans(since, nil, 0)
+            #expect(before == 0)
+            // As if another process had its number now.
+            wake_reaped(pid)
+            let after = wake_kill_orphans(since, nil, 0)
+            #expect(after == 1)
+        }
+
         @Test("A program that is missing is told, not tried for ever")
         func missing() throws {
             let bench = try Bench(folder.path("transfers"), program: "/nowhere/WakebenchTransfers")

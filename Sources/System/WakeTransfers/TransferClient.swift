@@ -184,7 +184,9 @@ package final class TransferClient {
         let started = Child(pid, Descriptor(owning: number))
         started.end = try? loop.watch(number, for: .readable) { [unowned self] _ in
             var exit = wake_exit()
-            if unsafe wake_wait(number, &exit) != 0 { children.removeAll { $0.pid == pid } }
+            guard unsafe wake_wait(number, &exit) != 0 else { return }
+            wake_reaped(pid)
+            children.removeAll { $0.pid == pid }
         }
         children.append(started)
     }
