@@ -12,9 +12,6 @@ struct RecordTests {
 
     /// A record in which everything is said.
     private static func full() throws -> TransferRecord {
-        var request = request
-        request.credential = TransferCredential(user: "ü", password: "\"")
-        request.isDiscretionary = true
         var record = TransferRecord(request)
         try record.start(at: 5)
         let plan = try #require(record.plan(bytesThere: 0))
@@ -137,7 +134,8 @@ struct RecordTests {
         record.acknowledge(report: report)
         record.answer(report: report + 1, .cancel)
         #expect(record.state == .challenged)
-        record.answer(report: report, .useCredential(TransferCredential(user: "a", password: "b")))
+        record.answer(report: report, .useCredential(TransferCredential(user: "ü", password: "\"")))
+        #expect(TransferRecord(file: record.file) == record)
         #expect(record.state == .active && record.authorization?.origin == Origin("https://other"))
         let before = record
         record.answer(report: report, .cancel)

@@ -120,8 +120,7 @@ protocol ExchangeOwner: AnyObject {
 
     private func set(_ authorization: TransferRecord.Authorization) {
         // CURLAUTH_BASIC and CURLAUTH_DIGEST, which are casts.
-        let ways = [TransferChallenge.Scheme.basic: 1, .digest: 2]
-        number(CURLOPT_HTTPAUTH, authorization.scheme.flatMap { ways[$0] } ?? 3)
+        number(CURLOPT_HTTPAUTH, authorization.scheme == .basic ? 1 : 2)
         text(CURLOPT_USERNAME, authorization.credential.user)
         text(CURLOPT_PASSWORD, authorization.credential.password)
     }

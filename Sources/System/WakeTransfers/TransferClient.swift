@@ -77,9 +77,6 @@ package final class TransferClient {
         again.handler = { [unowned self] in look() }
     }
 
-    /// The process that this client started and that has not ended, as far as is known.
-    package var processIdentifier: Int32? { children.last?.pid }
-
     /// The path of a file that a report names.
     package func path(of file: String) -> String { "\(settings.folder)/\(file)" }
 

@@ -28,8 +28,8 @@ package struct TransferRecord: Hashable, Sendable {
     package struct Authorization: Hashable, Sendable {
         package var credential: TransferCredential
         package var origin: Origin
-        /// Nil until the server has named one.
-        package var scheme: TransferChallenge.Scheme?
+        /// What the server has asked for.
+        package var scheme: TransferChallenge.Scheme
     }
 
     /// A challenge, and the report that told it.
@@ -63,9 +63,6 @@ package struct TransferRecord: Hashable, Sendable {
     package init(_ request: TransferRequest, resuming predecessor: TransferRecord? = nil) {
         self.request = request
         representation = predecessor?.representation
-        authorization = request.credential.flatMap { credential in
-            Origin(request.url).map { Authorization(credential: credential, origin: $0) }
-        }
     }
 
     /// Whether an interrupted body can go on where it stopped: a download in full, of which the server said how to tell that
@@ -131,7 +128,7 @@ extension TransferRecord {
         case .useCredential(let credential):
             guard let origin = Origin(question.url) else { return }
             authorization = Authorization(credential: credential, origin: origin, scheme: question.challenge.scheme)
-        case .performDefaultHandling, .rejectProtectionSpace:
+        case .performDefaultHandling:
             authorization = nil
             takesUnauthorized = true
         case .cancel: fail(.cancelled, "its challenge was cancelled", keepsBytes: false)

@@ -61,8 +61,6 @@ package enum TransferAnswer: Hashable, Sendable {
     case useCredential(TransferCredential)
     /// Goes on without a credential: the response 401 finishes the transfer.
     case performDefaultHandling
-    /// The same here, where a challenge already names the best scheme that the server offers.
-    case rejectProtectionSpace
     /// Fails it as cancelled.
     case cancel
 }

@@ -46,11 +46,6 @@ package struct TransferRequest: Hashable, Sendable {
     package var requestTimeout: Int64 = 60_000
     /// So many milliseconds after it was first started the transfer fails. 7 days on iOS (XFER-7).
     package var resourceTimeout: Int64 = 7 * 24 * 3_600_000
-    /// Started after others when not all can be under way.
-    package var isLowPriority = false
-    /// Kept for whoever asks; what it means is decided by whoever starts the transfer.
-    package var isDiscretionary = false
-    package var credential: TransferCredential?
     /// An earlier transfer, cancelled or failed with its bytes kept, whose bytes this one goes on from.
     package var predecessor: UInt64?
 
@@ -116,9 +111,6 @@ extension TransferRequest {
         }
         if let upload, !upload.hasPrefix("/") || upload.utf8.contains(0) {
             throw TransferError(.noFile, "'\(upload)' is no absolute path")
-        }
-        guard credential.map({ !$0.user.utf8.contains(0) && !$0.password.utf8.contains(0) }) ?? true else {
-            throw TransferError(.badRequest, "a credential with a zero byte")
         }
     }
 
@@ -212,14 +204,6 @@ extension TransferRequest {
         json.integer(requestTimeout)
         json.key("resourceTimeout")
         json.integer(resourceTimeout)
-        json.key("lowPriority")
-        json.bool(isLowPriority)
-        json.key("discretionary")
-        json.bool(isDiscretionary)
-        if let credential {
-            json.key("credential")
-            credential.write(to: &json)
-        }
         if let predecessor {
             json.key("predecessor")
             json.unsigned(predecessor)
@@ -234,9 +218,6 @@ extension TransferRequest {
         else { return nil }
         self.init(number: number, url: url, method: method, headers: headers, upload: json["upload"]?.string)
         (requestTimeout, resourceTimeout) = (request, resource)
-        isLowPriority = json["lowPriority"]?.bool ?? false
-        isDiscretionary = json["discretionary"]?.bool ?? false
-        credential = TransferCredential(json["credential"])
         predecessor = json["predecessor"]?.unsigned
     }
 }
