@@ -166,6 +166,27 @@ struct DownloadsTests {
         #expect(try app.end().lines.contains("tasks 9"))
     }
 
+    @Test("XFER-3: a task that stands still when its session is joined again can be resumed")
+    func suspendedTask() throws {
+        let home = try Home(hasBegun: true)
+        let app = try home.start(Self.apps[0])
+        var tasks = Self.both
+        tasks[1].isSuspended = true
+        guard case .hello = try app.bench.next() else { throw BenchFailure(description: "no hello") }
+        app.bench.send(.welcome(Welcome(state: .background, options: LaunchOptions())))
+        var asked: [WireTransferRequest] = []
+        try app.bench.wait { message in
+            switch message {
+            case .transfer(_, .join(let id, _)): app.bench.send(.reply(id: id, WireReply(transfers: tasks)))
+            case .transfer(_, let request): asked.append(request)
+            default: break
+            }
+            return !asked.isEmpty
+        }
+        #expect(asked == [.resume(task: 2, earliestBegin: nil, bytesToSend: nil, bytesToReceive: nil)])
+        _ = try app.end()
+    }
+
     @Test("XFER-4: it answers a challenge once, and gives up when that was refused", arguments: apps)
     func challenged(command: [String]) throws {
         let home = try Home(hasBegun: true)

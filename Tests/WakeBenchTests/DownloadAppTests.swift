@@ -32,6 +32,34 @@ struct DownloadAppTests {
         )
     }
 
+    @Test("Transfers that stand still are told while the run goes on")
+    func standStill() throws {
+        let bench = try BenchProgram()
+        let transfers = bench.folder.appending(path: "out/transfers")
+        try FileManager.default.createDirectory(
+            at: transfers,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        // The folder is another process's.
+        let lock = unsafe open(transfers.appending(path: "lock").path, O_RDWR | O_CREAT, 0o600)
+        try #require(lock >= 0 && flock(lock, LOCK_EX) == 0)
+        defer { close(lock) }
+        try bench.write(
+            "scenario: still\nbackends: {transfer: curl}\napps: [{scripted: com.example.notes, name: notes}]\n"
+                + "steps: [{at: 0, launch: notes}]\nuntil: 1h\n",
+            to: "still.yaml"
+        )
+        let run = try bench.start(["run", "still.yaml", "--clock", "real", "--out", "out", "--follow"])
+        func isTold() throws -> Bool { try bench.lines(of: "stdout").contains { $0.contains("transfers stand still") } }
+        let end = Date().addingTimeInterval(BenchProgram.patience)
+        while try !isTold(), run.isRunning, Date() < end { moment(milliseconds: 5) }
+        let errors = try bench.lines(of: "stderr")
+        #expect(try isTold(), "\(errors)")
+        run.send(SIGINT)
+        run.waitUntilExit()
+    }
+
     @Test("A download never leaves its app's folder: a link on the way there fails it")
     func linkOnTheWay() throws {
         let bench = try BenchProgram()

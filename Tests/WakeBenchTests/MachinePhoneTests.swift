@@ -95,3 +95,24 @@ struct MachinePhoneTests {
         )
     }
 }
+
+@Suite("The phone as a machine that names no power supply")
+struct MachineWithoutPowerTests {
+    private static let hasSupply =
+        !((try? FileManager.default.contentsOfDirectory(atPath: "/sys/class/power_supply")) ?? []).isEmpty
+
+    @Test(
+        "SYS-1: that the charger does not follow it is said",
+        .enabled(if: !hasSupply, "this machine has a power supply")
+    )
+    func isSaid() throws {
+        let bench = try BenchProgram()
+        try bench.write(
+            "scenario: here\napps: [{scripted: com.example.notes, name: notes}]\nuntil: 10ms\n",
+            to: "here.yaml"
+        )
+        let run = try bench.run(["run", "here.yaml", "--clock", "real", "--phone", "machine", "--out", "out"])
+        #expect(run.code == 0)
+        #expect(run.errors.contains("note: this machine names no power supply"), "\(run.errors)")
+    }
+}

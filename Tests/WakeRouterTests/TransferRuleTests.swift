@@ -142,6 +142,14 @@ struct TransferRuleTests {
 
     // MARK: Sessions
 
+    @Test("XFER-3: a session made again says which of its tasks stand still")
+    func joinedSuspended() {
+        var phone = Phone()
+        let app = phone.downloader(tasks: 2)
+        phone.transfer(app, .suspend(2))
+        #expect(phone.router.transferTasks(of: app, in: Phone.session).map(\.isSuspended) == [false, true])
+    }
+
     @Test("XFER-3: a session made again has its tasks, and what was told once is not told again")
     func joined() {
         var phone = Phone()
@@ -618,5 +626,14 @@ struct TransferRuleTests {
         let app = phone.suspendedDownloader()
         phone.hear(.uninstall(app))
         #expect(phone.transferCommands == [.cancel(1)])
+    }
+
+    @Test("XFER-3: what was kept for an app that is gone from the phone is nobody's any more")
+    func uninstalledWithResult() {
+        var phone = Phone()
+        let app = phone.suspendedDownloader(tasks: 2)
+        phone.end(app, 1)
+        phone.hear(.uninstall(app))
+        #expect(phone.transferCommands == [.cancel(1), .cancel(2)])
     }
 }

@@ -145,6 +145,56 @@ extension TransferTests {
             #expect(try bench.body(of: response) == Data("no".utf8))
         }
 
+        @Test("Control characters of a header become spaces, and what it says reaches the bench")
+        func controlCharacters() throws {
+            let noise = String(repeating: "\u{1}", count: 15_000)
+            let server = try StandInServer { _, _ in Data(status: "200 OK", ["X-Noise: a\(noise)b"]) }
+            defer { server.stop() }
+            let bench = try bench()
+            try bench.begin(TransferRequest(number: 1, url: server.url))
+            let value = try bench.finished(1).headers.value(of: "x-noise")
+            #expect(value == "a" + String(repeating: " ", count: 15_000) + "b")
+        }
+
+        @Test("A header that has no room in a packet fails its transfer, and no other")
+        func largeHeader() throws {
+            let server = try StandInServer { _, head in
+                let quotes = String(repeating: "\"", count: head.contains("GET /large") ? 20_000 : 16_000)
+                return Data(status: "200 OK", ["X-Quotes: \(quotes)"])
+            }
+            defer { server.stop() }
+            let bench = try bench()
+            try bench.begin(TransferRequest(number: 1, url: server.url + "/large"))
+            try bench.begin(TransferRequest(number: 2, url: server.url + "/fits"))
+            #expect(try bench.failed(1) == .badServerResponse)
+            #expect(try bench.finished(2).headers.value(of: "x-quotes")?.utf8.count == 16_000)
+        }
+
+        @Test("A field whose name begins as a status line does is a field")
+        func statusField() throws {
+            let server = try StandInServer { _, _ in
+                Data(status: "200 OK", ["HTTP/2-Offer: yes", "X-After: it"], body: Data("whole".utf8))
+            }
+            defer { server.stop() }
+            let bench = try bench()
+            try bench.begin(TransferRequest(number: 1, url: server.url))
+            let response = try bench.finished(1)
+            #expect(response.status == 200)
+            #expect(response.headers.value(of: "http/2-offer") == "yes")
+            #expect(response.headers.value(of: "x-after") == "it")
+            #expect(server.requests.count == 1)
+        }
+
+        @Test("An answer that is no response fails the transfer, which is not made again")
+        func noResponse() throws {
+            let server = try StandInServer { _, _ in Data("HTTP/1.1 200OK\r\nConnection: close\r\n\r\n".utf8) }
+            defer { server.stop() }
+            let bench = try bench()
+            try bench.begin(TransferRequest(number: 1, url: server.url))
+            #expect(try bench.failed(1) == .badServerResponse)
+            #expect(server.requests.count == 1)
+        }
+
         @Test("A server that is not there yet is tried until it is", .enabled(if: NginxServer.isThere, "needs nginx"))
         func refused() throws {
             let server = try NginxServer(folder)

@@ -63,6 +63,13 @@ private final class PortEnd {
         return report
     }
 
+    /// Waits for a challenge.
+    func challenge() throws -> SourceReport {
+        func found() -> SourceReport? { reports.first { $0.event.kind == .transferChallenged } }
+        try wait("a challenge") { found() != nil }
+        return try #require(found())
+    }
+
     func response(_ transfer: TransferNumber) throws -> TransferResponse {
         guard case .finished(let response) = try end(of: transfer) else { throw CocoaError(.fileReadUnknown) }
         return response
@@ -76,9 +83,14 @@ private final class PortEnd {
     }
 
     /// How many transfers the process keeps a record of.
-    var records: Int {
+    var records: Int { files(".json") }
+
+    /// How many files of what was received there are.
+    var bodies: Int { files(".body") }
+
+    private func files(_ end: String) -> Int {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return files.count { $0.hasSuffix(".json") }
+        return files.count { $0.hasSuffix(end) }
     }
 }
 
@@ -186,6 +198,63 @@ extension TransferTests {
             #expect(second.reports.isEmpty)
         }
 
+        @Test("XFER-9: What a server says to an upload leaves no file")
+        func uploadsBody() throws {
+            let server = try StandInServer { [hello] _, _ in Data(status: "201 Created", body: hello) }
+            defer { server.stop() }
+            try hello.write(to: URL(filePath: folder.path("file")))
+            let bench = try PortEnd(folder)
+            defer { bench.transfers.stop() }
+            bench.begin(1, TransferOrder(.upload, url: server.url, method: "PUT", file: folder.path("file")))
+            _ = try bench.response(1)
+            bench.transfers.accepted(endOf: 1)
+            try bench.wait("the acknowledgement") { bench.records == 0 }
+            #expect(bench.bodies == 0)
+        }
+
+        @Test("What a cancelled download has brought is removed")
+        func cancelledBody() throws {
+            let server = try StandInServer { [hello] _, _ in Data(status: "200 OK", body: hello) }
+            defer { server.stop() }
+            let bench = try PortEnd(folder)
+            defer { bench.transfers.stop() }
+            bench.begin(1, server.url)
+            _ = try bench.response(1)
+            try #require(bench.bodies == 1)
+            bench.transfers.perform(.cancel(1), at: .zero)
+            try bench.wait("the acknowledgement") { bench.records == 0 }
+            #expect(bench.bodies == 0)
+        }
+
+        @Test("What a download has brought for an app that is gone is removed, when its end was accepted, too")
+        func goneApp() throws {
+            let server = try StandInServer { [hello] _, _ in Data(status: "200 OK", body: hello) }
+            defer { server.stop() }
+            let bench = try PortEnd(folder)
+            defer { bench.transfers.stop() }
+            bench.begin(1, server.url)
+            bench.begin(2, server.url)
+            _ = try bench.response(1)
+            _ = try bench.response(2)
+            for transfer in [1, 2] as [TransferNumber] { bench.transfers.accepted(endOf: transfer) }
+            bench.transfers.perform(.cancel(1), at: .zero)
+            #expect(bench.bodies == 1)
+        }
+
+        @Test("SYS-2: The file of a download whose app is still to be told stays when the bench comes back")
+        func keptBody() throws {
+            let server = try StandInServer { [hello] _, _ in Data(status: "200 OK", body: hello) }
+            defer { server.stop() }
+            var bench: PortEnd? = try PortEnd(folder)
+            bench?.begin(1, server.url)
+            _ = try bench?.response(1)
+            bench = nil
+            let second = try PortEnd(folder) { _ in .over }
+            defer { second.transfers.stop() }
+            try second.wait("the acknowledgement") { second.records == 0 }
+            #expect(second.bodies == 1)
+        }
+
         @Test("No process is started before there is something to carry")
         func idle() throws {
             let server = try StandInServer { [hello] _, _ in Data(status: "200 OK", body: hello) }
@@ -241,25 +310,33 @@ extension TransferTests {
             #expect(bench.reports.allSatisfy { $0.event.transfer == 1 })
         }
 
-        @Test("XFER-4: A challenge is told with a number, and its answer opens the server")
-        func challenged() throws {
-            let server = try StandInServer { [hello] _, head in
+        private func lockedServer() throws -> StandInServer {
+            try StandInServer { [hello] _, head in
                 head.contains("Authorization: Basic")
                     ? Data(status: "200 OK", body: hello)
                     : Data(status: "401 Unauthorized", ["WWW-Authenticate: Basic realm=\"club\""])
             }
-            defer { server.stop() }
-            let bench = try PortEnd(folder)
-            defer { bench.transfers.stop() }
-            bench.begin(1, server.url)
-            try bench.wait("a challenge") { bench.reports.contains { $0.event.kind == .transferChallenged } }
-            let told = try #require(bench.reports.last)
-            let challenge = AuthenticationChallenge(host: "127.0.0.1", realm: "club", scheme: "basic", failures: 0)
-            #expect(told.payload == .transfer(.challenge(challenge)))
+        }
+
+        /// Answers the challenge that a bench was told.
+        private func open(_ bench: PortEnd) throws {
+            let told = try bench.challenge()
             bench.transfers.perform(
                 .answer(1, challenge: told.event.challenge, .credential(user: "anna", password: "secret")),
                 at: .zero
             )
+        }
+
+        @Test("XFER-4: A challenge is told with a number, and its answer opens the server")
+        func challenged() throws {
+            let server = try lockedServer()
+            defer { server.stop() }
+            let bench = try PortEnd(folder)
+            defer { bench.transfers.stop() }
+            bench.begin(1, server.url)
+            let challenge = AuthenticationChallenge(host: "127.0.0.1", realm: "club", scheme: "basic", failures: 0)
+            #expect(try bench.challenge().payload == .transfer(.challenge(challenge)))
+            try open(bench)
             #expect(try bench.response(1).status == 200)
         }
 
@@ -323,6 +400,38 @@ extension TransferTests {
             let bench = try PortEnd(folder)
             defer { bench.transfers.stop() }
             #expect(try cancelled(bench, server.url + "/data").resumes == nil)
+        }
+
+        @Test("XFER-4, SYS-2: A challenge that waits is told the next bench, whose answer opens the server")
+        func challengedBefore() throws {
+            let server = try lockedServer()
+            defer { server.stop() }
+            var bench: PortEnd? = try PortEnd(folder)
+            bench?.begin(1, server.url)
+            _ = try bench?.challenge()
+            bench = nil
+            let second = try PortEnd(folder)
+            defer { second.transfers.stop() }
+            second.begin(1, server.url)
+            try open(second)
+            #expect(try second.response(1).status == 200)
+            #expect(second.reports.count { $0.event.kind == .transferChallenged } == 1)
+        }
+
+        @Test("XFER-9: The end of an upload says how many bytes were sent, to a bench that did not see them leave, too")
+        func sentBytes() throws {
+            let server = try StandInServer(readsBodies: true) { _, _ in Data(status: "201 Created") }
+            defer { server.stop() }
+            try hello.write(to: URL(filePath: folder.path("file")))
+            let order = TransferOrder(.upload, url: server.url, method: "PUT", file: folder.path("file"))
+            var bench: PortEnd? = try PortEnd(folder)
+            bench?.begin(1, order)
+            #expect(try bench?.response(1).sent == 5)
+            bench = nil
+            let second = try PortEnd(folder)
+            defer { second.transfers.stop() }
+            second.begin(1, order)
+            #expect(try second.response(1).sent == 5)
         }
 
         @Test("XFER-9: An upload sends its file; one without fails at once")

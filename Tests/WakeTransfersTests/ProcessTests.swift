@@ -120,6 +120,21 @@ extension TransferTests {
             #expect(server.requests.count == 1)
         }
 
+        @Test("A bench remembers nothing of a transfer whose last report it has acknowledged")
+        func forgotten() throws {
+            let server = try StandInServer { _, _ in Data(status: "200 OK", body: Data("once".utf8)) }
+            defer { server.stop() }
+            let bench = try Bench(folder.path("transfers"))
+            for number in [1, 2] as [UInt64] {
+                try bench.begin(TransferRequest(number: number, url: server.url))
+                _ = try bench.finished(number)
+            }
+            #expect(bench.client.remembered == 2)
+            let last = try #require(bench.reports.last { $0.isLast && $0.transfer == 1 })
+            _ = try bench.say(.acknowledge(1, report: last.number)).get()
+            #expect(bench.client.remembered == 1)
+        }
+
         @Test("A bench whose connection breaks between two commands says them again, and nothing happens twice")
         func saidAgain() throws {
             let server = try StandInServer { _, _ in Data(status: "200 OK", body: Data("once".utf8)) }
@@ -135,6 +150,15 @@ extension TransferTests {
             let last = bench.reports.filter(\.isLast)
             #expect(Set(last.map(\.transfer)).count == 20 && last.count == 20)
             #expect(bench.errors == [])
+        }
+
+        @Test("Commands that come faster than their replies are read are all answered")
+        func manyCommands() throws {
+            let bench = try Bench(folder.path("transfers"))
+            _ = try bench.say(.list)
+            var answers = 0
+            for _ in 0..<6_000 { bench.client.send(.acknowledge(1, report: 1)) { _ in answers += 1 } }
+            try bench.wait("the last answer") { answers == 6_000 }
         }
 
         @Test("What cannot be carried is refused", arguments: Refused.all)
@@ -209,6 +233,44 @@ extension TransferTests {
             #expect(own[.posixPermissions] as? Int == 0o700)
         }
 
+        /// Connects to a socket and says a command as another user; what came of it.
+        private func sayAsAnother(_ path: String) throws -> String {
+            let script = """
+                import socket, sys
+                end = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                try:
+                    end.connect(sys.argv[1])
+                    end.send(b'{"id":1,"command":"list"}')
+                    print("answered" if end.recv(65536) else "refused")
+                except PermissionError: print("kept out")
+                except (BrokenPipeError, ConnectionResetError): print("refused")
+                """
+            let another = ChildProcess("/usr/bin/setpriv")
+            another.arguments = ["--reuid=65534", "--clear-groups", "/usr/bin/python3", "-c", script, path]
+            let said = Pipe()
+            another.standardOutput = .pipe(said)
+            try another.run()
+            let text = String(decoding: said.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            another.waitUntilExit()
+            return text
+        }
+
+        private static let canBeAnother =
+            geteuid() == 0
+            && ["/usr/bin/setpriv", "/usr/bin/python3"].allSatisfy(FileManager.default.isExecutableFile(atPath:))
+
+        @Test("Another user cannot use the socket", .enabled(if: canBeAnother, "needs root, setpriv and python3"))
+        func anotherUser() throws {
+            let bench = try Bench(folder.path("transfers"))
+            _ = try bench.say(.list)
+            #expect(try sayAsAnother(folder.path("transfers/socket")) == "kept out\n")
+            // Whoever made them open: the process looks at whom it has before it.
+            unsafe chmod(folder.path("transfers"), 0o755)
+            unsafe chmod(folder.path("transfers/socket"), 0o666)
+            #expect(try sayAsAnother(folder.path("transfers/socket")) == "refused\n")
+            _ = try bench.say(.list).get()
+        }
+
         @Test("A folder that others may use is refused")
         func openFolder() throws {
             let path = folder.path("transfers")
@@ -247,6 +309,27 @@ extension TransferTests {
             second.waitUntilExit()
             #expect(second.terminationStatus == 12)
             #expect(text == "WakebenchTransfers: another process has \(folder.path("transfers"))\n")
+        }
+
+        @Test("The number of a process that was started apart is spared until the process has been reaped")
+        func reaped() throws {
+            var ends: [Int32] = [-1, -1]
+            try #require(unsafe wake_packet_pair(&ends) == 0)
+            defer { for end in ends { close(end) } }
+            let texts = ["sleep", "60"]
+            var words: [UnsafePointer<CChar>?] = unsafe texts.map { unsafe UnsafePointer(strdup($0)) }
+            unsafe words.append(nil)
+            defer { for index in unsafe words.indices { unsafe free(UnsafeMutablePointer(mutating: words[index])) } }
+            var pid: pid_t = 0
+            let code = unsafe wake_spawn_apart("/bin/sleep", words, ends[1], &pid)
+            try #require(code == 0)
+            let since = wake_start_time(pid)
+            let before = wake_kill_orphans(since, nil, 0)
+            #expect(before == 0)
+            // As if another process had its number now.
+            wake_reaped(pid)
+            let after = wake_kill_orphans(since, nil, 0)
+            #expect(after == 1)
         }
 
         @Test("A program that is missing is told, not tried for ever")

@@ -56,7 +56,7 @@ extension TransferTests {
             #expect(try bench.failed(2) == .cancelled)
         }
 
-        @Test("A credential that is there from the start answers digest authentication without a challenge")
+        @Test("XFER-4: A credential answers a challenge of digest authentication")
         func digest() throws {
             let server = try StandInServer { _, head in
                 head.contains("Authorization: Digest username=\"user\"")
@@ -65,11 +65,12 @@ extension TransferTests {
             }
             defer { server.stop() }
             let bench = try Bench(folder.path("transfers"))
-            var request = TransferRequest(number: 1, url: server.url)
-            request.credential = TransferCredential(user: "user", password: "secret")
-            try bench.begin(request)
+            try bench.begin(TransferRequest(number: 1, url: server.url))
+            let asked = try bench.challenge(1, failures: 0)
+            #expect(asked.challenge.scheme == .digest)
+            let credential = TransferCredential(user: "user", password: "secret")
+            _ = try bench.say(.answer(1, report: asked.report, .useCredential(credential))).get()
             #expect(try bench.finished(1).status == 200)
-            #expect(!bench.reports.contains { if case .challenged = $0.kind { true } else { false } })
         }
 
         @Test(
@@ -112,21 +113,36 @@ extension TransferTests {
             let other = try StandInServer { _, _ in Data(status: "200 OK", body: Data("there".utf8)) }
             defer { other.stop() }
             let target = other.url + "/target"
-            let first = try StandInServer { _, _ in Data(status: "302 Found", ["Location: \(target)"]) }
+            let first = try StandInServer { _, head in
+                head.contains("Authorization: Basic")
+                    ? Data(status: "302 Found", ["Location: \(target)"])
+                    : Data(status: "401 No", ["WWW-Authenticate: Basic realm=\"R\""])
+            }
             defer { first.stop() }
             let bench = try Bench(folder.path("transfers"))
-            var request = TransferRequest(
-                number: 1,
-                url: first.url,
-                headers: [HeaderField("Authorization", "Bearer 1")]
-            )
-            request.credential = TransferCredential(user: "user", password: "secret")
-            try bench.begin(request)
+            try bench.begin(TransferRequest(number: 1, url: first.url))
+            let credential = TransferCredential(user: "user", password: "secret")
+            let report = try bench.challenge(1, failures: 0).report
+            _ = try bench.say(.answer(1, report: report, .useCredential(credential))).get()
             let response = try bench.finished(1)
             #expect(response.url == target)
             #expect(try bench.body(of: response) == Data("there".utf8))
             #expect(bench.reports.map(\.kind).contains(.redirected(status: 302, url: target)))
-            #expect(first.requests[0].contains("Authorization:"))
+            #expect(!other.requests[0].contains("Authorization:"))
+        }
+
+        @Test("A field with a credential does not go along to another server")
+        func redirectedField() throws {
+            let other = try StandInServer { _, _ in Data(status: "200 OK") }
+            defer { other.stop() }
+            let target = other.url
+            let first = try StandInServer { _, _ in Data(status: "302 Found", ["Location: \(target)"]) }
+            defer { first.stop() }
+            let bench = try Bench(folder.path("transfers"))
+            let field = HeaderField("Authorization", "Bearer 1")
+            try bench.begin(TransferRequest(number: 1, url: first.url, headers: [field]))
+            _ = try bench.finished(1)
+            #expect(first.requests[0].contains("Authorization: Bearer 1"))
             #expect(!other.requests[0].contains("Authorization:"))
         }
 

@@ -86,8 +86,11 @@ final class StandInServer: @unchecked Sendable {
     private let lock = NSLock()
     private var heard: [String] = []
     private var silent: [Int32] = []
+    private let readsBodies: Bool
 
-    init(_ answer: @escaping Answer) throws {
+    /// - Parameter readsBodies: whether it answers when it has the body of a request, too, and not its head alone.
+    init(readsBodies: Bool = false, _ answer: @escaping Answer) throws {
+        self.readsBodies = readsBodies
         let (number, free) = try listening()
         (listener, port) = (number, free)
         Thread.detachNewThread { [self] in
@@ -121,6 +124,7 @@ final class StandInServer: @unchecked Sendable {
             head.append(contentsOf: buffer[..<count])
         }
         let text = String(decoding: head, as: UTF8.self)
+        if readsBodies { finishBody(connection, text) }
         let index = lock.withLock {
             heard.append(text)
             return heard.count - 1
@@ -133,6 +137,21 @@ final class StandInServer: @unchecked Sendable {
         shutdown(connection, Int32(SHUT_WR))
         while unsafe recv(connection, &buffer, buffer.count, 0) > 0 {}
         close(connection)
+    }
+}
+
+extension StandInServer {
+    /// Reads what has not come yet of the body that a head announces.
+    private func finishBody(_ connection: Int32, _ request: String) {
+        let parts = request.components(separatedBy: "\r\n\r\n")
+        let length = parts[0].components(separatedBy: "Content-Length: ").last?.prefix { $0.isNumber }
+        var left = (length.flatMap { Int($0) } ?? 0) - parts.dropFirst().joined(separator: "\r\n\r\n").utf8.count
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while left > 0 {
+            let count = unsafe recv(connection, &buffer, buffer.count, 0)
+            guard count > 0 else { return }
+            left -= count
+        }
     }
 }
 

@@ -10,7 +10,8 @@ struct TransferMessageTests {
         url: "https://example.com/é",
         method: "POST",
         headers: [WireHTTPField(name: "Accept", value: "a\"b")],
-        file: "/tmp/a b"
+        file: "/tmp/a b",
+        isSuspended: true
     )
     private static let session = WireTransferSession(
         identifier: "com.example.session",

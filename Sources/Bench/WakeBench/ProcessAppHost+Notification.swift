@@ -125,24 +125,16 @@ extension WireTranslation {
         }
         return WireNotification(
             identifier: names.text(identifier),
-            title: Self.cut(content.title, to: WireLimits.notificationTitleBytes),
-            subtitle: Self.cut(content.subtitle, to: WireLimits.notificationTitleBytes),
-            body: Self.cut(content.body, to: WireLimits.notificationBodyBytes),
+            title: WireLimits.cut(content.title, to: WireLimits.notificationTitleBytes),
+            subtitle: WireLimits.cut(content.subtitle, to: WireLimits.notificationTitleBytes),
+            body: WireLimits.cut(content.body, to: WireLimits.notificationBodyBytes),
             badge: content.badge,
-            sound: sound.map { Self.cut($0, to: WireLimits.notificationTitleBytes) },
+            sound: sound.map { WireLimits.cut($0, to: WireLimits.notificationTitleBytes) },
             userInfo: content.userInfo,
-            category: Self.cut(content.category, to: WireLimits.notificationTitleBytes),
-            thread: Self.cut(content.thread, to: WireLimits.notificationTitleBytes),
+            category: WireLimits.cut(content.category, to: WireLimits.notificationTitleBytes),
+            thread: WireLimits.cut(content.thread, to: WireLimits.notificationTitleBytes),
             isRemote: content.isRemote
         )
-    }
-
-    /// A provider may write longer texts than the wire has room for.
-    private static func cut(_ text: String, to bytes: Int) -> String {
-        if text.utf8.count <= bytes { return text }
-        var cut = text
-        while cut.utf8.count > bytes { cut.removeLast() }
-        return cut
     }
 
     /// What an app reads of an event of its notifications; nil for one that came without it.

@@ -76,7 +76,9 @@ extension ProcessAppHost {
     private func tasks(of app: AppID, in session: String) -> [WireTransferTask] {
         guard let identifier = translation.names.known(session) else { return [] }
         let tasks = surroundings?.view.transferTasks(of: app, in: identifier) ?? []
-        return tasks.map { WireTransferTask($0.number, $0.order) }
+        return tasks.map {
+            WireTransferTask(task: $0.number, kind: $0.order.kind, url: $0.order.url, isSuspended: $0.isSuspended)
+        }
     }
 }
 
@@ -93,7 +95,7 @@ extension WireTranslation {
             return .failed(
                 task: task,
                 code: failure.code,
-                message: WireLimits.cut(failure.message),
+                message: WireLimits.cut(failure.message, to: WireLimits.headerBytes),
                 reason: failure.reason?.rawValue,
                 resumes: failure.resumes
             )
@@ -103,9 +105,9 @@ extension WireTranslation {
         case (.transferChallenged, .transfer(.challenge(let challenge))):
             return .challenged(
                 task: task,
-                host: WireLimits.cut(challenge.host),
-                realm: WireLimits.cut(challenge.realm),
-                scheme: WireLimits.cut(challenge.scheme),
+                host: WireLimits.cut(challenge.host, to: WireLimits.headerBytes),
+                realm: WireLimits.cut(challenge.realm, to: WireLimits.headerBytes),
+                scheme: WireLimits.cut(challenge.scheme, to: WireLimits.headerBytes),
                 failures: challenge.failures
             )
         case (.transferProgressed, .transfer(.progress(let sent, let received, let expected))):
@@ -114,13 +116,6 @@ extension WireTranslation {
         case (.transferEventsFinished, _): return .eventsFinished
         default: return nil
         }
-    }
-}
-
-extension WireLimits {
-    /// As much of a text as a field of a header may have.
-    fileprivate static func cut(_ text: String) -> String {
-        text.utf8.count <= headerBytes ? text : String(text.prefix(headerBytes / 4))
     }
 }
 
@@ -145,16 +140,6 @@ extension WireHTTPField {
             return nil
         }
         self.init(name: field.name, value: field.value)
-    }
-}
-
-extension WireTransferTask {
-    fileprivate init(_ number: TransferTaskNumber, _ order: TransferOrder) {
-        self.init(
-            task: number,
-            kind: order.kind,
-            url: order.url
-        )
     }
 }
 

@@ -26,6 +26,12 @@ final class PhoneOfMachine {
         }
     }
 
+    /// What of the phone does not follow this machine, in one line each.
+    var notes: [String] {
+        power.isExternal == nil
+            ? ["this machine names no power supply: the scenario alone says when the phone is charged"] : []
+    }
+
     /// Tells how the phone is now, where the scenario has it otherwise, and from then on what changes.
     func begin(from conditions: PhoneConditions, _ tell: @escaping (PhoneChange) -> Void) {
         if conditions.contains(.wifi) { ways.insert(.local) }
@@ -52,9 +58,6 @@ final class PhoneOfMachine {
 extension Run {
     func hearMachine() {
         guard let machine else { return }
-        if machine.power.isExternal == nil {
-            notes.append("this machine names no power supply: the scenario alone says when the phone is charged")
-        }
         let origin = names.intern("this machine")
         machine.begin(from: bench.router.conditions) { [unowned self] in bench.submit(.phone($0), origin: origin) }
     }

@@ -99,6 +99,7 @@ package final class Run {
         realTime = try backends.needRealTime(options.clock)
         memoryStalls = try Run.memoryStalls(options, realTime: realTime, loop)
         machine = try PhoneOfMachine(options, realTime: realTime, loop)
+        notes += machine?.notes ?? []
         devices = scenario.devices.map { [names] in names.intern($0.name) }
         let setup = AreaSetup(
             backends: backends,

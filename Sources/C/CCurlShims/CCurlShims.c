@@ -23,11 +23,6 @@ CURLcode wake_curl_set_callbacks(CURL *easy, const struct wake_curl_exchange *ca
     return code;
 }
 
-long wake_curl_number(CURL *easy, CURLINFO info) {
-    long value = 0;
-    return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : 0;
-}
-
 const char *wake_curl_text(CURL *easy, CURLINFO info) {
     char *value = NULL;
     return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : NULL;

@@ -255,6 +255,12 @@ static unsigned apart_count;
 
 void wake_spare(int pid) { apart[apart_count++ % (sizeof apart / sizeof *apart)] = pid; }
 
+void wake_reaped(int pid) {
+    for (unsigned i = 0; i < sizeof apart / sizeof *apart; i++) {
+        if (apart[i] == pid) apart[i] = 0;
+    }
+}
+
 static int is_spared(int pid) {
     for (unsigned i = 0; i < sizeof apart / sizeof *apart; i++) {
         if (apart[i] == pid) return 1;

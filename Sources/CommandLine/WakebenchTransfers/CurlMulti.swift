@@ -35,9 +35,6 @@ import WakeSystem
         unsafe curl_multi_cleanup(handle)
     }
 
-    /// How many are under way.
-    var count: Int { exchanges.count }
-
     /// Begins an exchange.
     func add(_ exchange: Exchange) {
         let code = unsafe curl_multi_add_handle(handle, exchange.easy)

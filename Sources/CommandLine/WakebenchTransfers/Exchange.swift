@@ -36,7 +36,9 @@ protocol ExchangeOwner: AnyObject {
     private(set) var status = 0
     private var headers: [HeaderField] = []
     private var headerBytes = 0
-    private var isHeaderOver = false
+    /// Whether the status line of a header has come, and its end has not.
+    private var isInHeader = false
+    private var hasBody = false
     /// Whether the response's header is larger than is kept.
     private(set) var isHeaderTooLong = false
 
@@ -118,8 +120,7 @@ protocol ExchangeOwner: AnyObject {
 
     private func set(_ authorization: TransferRecord.Authorization) {
         // CURLAUTH_BASIC and CURLAUTH_DIGEST, which are casts.
-        let ways = [TransferChallenge.Scheme.basic: 1, .digest: 2]
-        number(CURLOPT_HTTPAUTH, authorization.scheme.flatMap { ways[$0] } ?? 3)
+        number(CURLOPT_HTTPAUTH, authorization.scheme == .basic ? 1 : 2)
         text(CURLOPT_USERNAME, authorization.credential.user)
         text(CURLOPT_PASSWORD, authorization.credential.password)
     }
@@ -137,27 +138,34 @@ protocol ExchangeOwner: AnyObject {
     /// A line of a header, with its end.
     fileprivate func headerLine(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let line = unsafe bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...]
-        let text = unsafe String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
-        if text.hasPrefix("HTTP/") {
+        let content = unsafe line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+        // Nobody has a use for control characters, and each takes six bytes of a packet.
+        let text = unsafe String(decoding: content.map { $0 < 0x20 || $0 == 0x7F ? 0x20 : $0 }, as: UTF8.self)
+        guard isInHeader else {
+            // What comes after a body is no header.
+            guard text.hasPrefix("HTTP/"), !hasBody else { return true }
             status = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-            (headers, headerBytes, isHeaderOver) = ([], 0, false)
+            (headers, headerBytes, isInHeader) = ([], 0, true)
             return true
         }
-        // What comes after the body is no header.
-        if isHeaderOver { return true }
         guard !text.isEmpty else {
-            isHeaderOver = true
+            isInHeader = false
             return status < 200 || owner?.responded(self, status: status, headers: headers) ?? false
         }
-        headerBytes += text.utf8.count
-        guard headerBytes <= TransferBounds.longestHeaders else {
+        guard let colon = text.firstIndex(of: ":") else { return true }
+        let field = HeaderField(String(text[..<colon]), String(text[text.index(after: colon)...].drop { $0 == " " }))
+        headerBytes += field.packetBytes
+        guard headerBytes <= TransferBounds.longestResponseHeaders else {
             isHeaderTooLong = true
             return false
         }
-        guard let colon = text.firstIndex(of: ":") else { return true }
-        let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-        headers.append(HeaderField(String(text[..<colon]), String(value)))
+        headers.append(field)
         return true
+    }
+
+    fileprivate func bodyPiece(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        hasBody = true
+        return unsafe owner?.received(self, bytes) ?? false
     }
 
     /// - Returns: how many bytes there are; nil when they cannot be read.
@@ -198,10 +206,9 @@ private func bodyCame(
 )
     -> Int
 {
-    let exchange = unsafe exchange(context)
     let bytes = unsafe UnsafeRawBufferPointer(start: start, count: size * count)
     // Anything else than the number of bytes ends the exchange.
-    return unsafe exchange.owner?.received(exchange, bytes) ?? false ? size * count : size * count + 1
+    return unsafe exchange(context).bodyPiece(bytes) ? size * count : size * count + 1
 }
 
 private func uploadWanted(

@@ -169,6 +169,7 @@ extension TransferEngine {
         let number = record.request.number
         defer { changed() }
         if record.isForgotten {
+            if record.request.upload != nil { spool.remove(number, .body) }
             spool.remove(number, .record)
             unkept.remove(number)
             tasks[number] = nil
@@ -203,12 +204,7 @@ extension TransferEngine {
         var hosts: [String: Int] = [:]
         for task in tasks.values where task.isUnderWay { hosts[task.host, default: 0] += 1 }
         var room = settings.mostExchanges - hosts.values.reduce(0, +)
-        let wanting = tasks.values.filter(\.wantsRoom).sorted { one, other in
-            let (first, second) = (one.record.request, other.record.request)
-            return first.isLowPriority == second.isLowPriority
-                ? first.number < second.number : second.isLowPriority
-        }
-        for task in wanting {
+        for task in inOrder where task.wantsRoom {
             guard room > 0 else { break }
             guard hosts[task.host, default: 0] < settings.mostExchangesPerHost else { continue }
             task.begin()

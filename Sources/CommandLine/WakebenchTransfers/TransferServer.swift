@@ -16,6 +16,9 @@ final class TransferServer {
     /// The last report of each transfer that this bench was told.
     private var said: [UInt64: UInt64] = [:]
 
+    /// Replies that wait before no more commands are read.
+    private static let mostWaiting = 256
+
     /// - Parameter linger: how long it stays without a bench when nothing is under way, in milliseconds.
     init(_ engine: TransferEngine, linger: Int64, on loop: EventLoop) throws(SystemError) {
         (self.engine, self.linger, self.loop) = (engine, linger, loop)
@@ -56,7 +59,9 @@ final class TransferServer {
         connection?.close()
         connection = nil
         said = [:]
-        guard let taken = try? TransferConnection(socket, on: loop) else { return considerEnd() }
+        guard let taken = try? TransferConnection(socket, mostWaiting: Self.mostWaiting, on: loop) else {
+            return considerEnd()
+        }
         taken.received = { [unowned self] in received($0) }
         taken.ended = { [unowned self] in
             connection = nil
@@ -76,6 +81,8 @@ final class TransferServer {
             engine.carryOut(command) { [weak asking] error in
                 asking?.send(TransferMessage.reply(id, error).packet)
             }
+            // The last report may have been acknowledged.
+            if let number = command.transfer, engine.tasks[number] == nil { said[number] = nil }
             if command == .shutDown { end() }
         } catch {
             asking?.send(TransferMessage.reply(0, error).packet)

@@ -15,6 +15,8 @@ final class TransferTask {
     private var bodyNumber: Int32 = -1
     /// The size of the body's file, as far as it was written.
     private var end: Int64
+    /// The bytes that the last exchange with an upload sent.
+    private var sent: Int64 = 0
     /// Bytes of a body that is of no use.
     private var dropped = 0
     /// Whether this attempt brought bytes that the next one goes on from.
@@ -229,7 +231,7 @@ extension TransferTask {
     private func finish() {
         // A body of nothing has a file, too.
         if bodyNumber < 0 { _ = try? engine.spool.openBody(number) }
-        record.finish(file: TransferSpool.name(number, .body), bytes: end)
+        record.finish(file: TransferSpool.name(number, .body), bytes: end, sent: sent)
         over()
     }
 }
@@ -285,8 +287,9 @@ extension TransferTask: ExchangeOwner {
 
     func ended(_ exchange: Exchange, _ result: CURLcode) {
         let (plan, reception) = (plan, reception)
+        if exchange.uploadSize != nil { sent = exchange.uploaded }
         if let fault { return fail(fault.code, fault.message) }
-        if exchange.isHeaderTooLong { return fail(.badServerResponse, "a header of more than 16 KiB") }
+        if exchange.isHeaderTooLong { return fail(.badServerResponse, "a header of more than 32 KiB") }
         switch reception {
         case .redirect?: redirect(exchange, plan)
         case .challenge(let challenge)?:
@@ -305,6 +308,8 @@ extension TransferTask: ExchangeOwner {
             if result == CURLE_OK, reception != nil {
                 return isWhole ? finish() : again(.networkConnectionLost, "the body ended after \(end) bytes")
             }
+            // The same answer would come again.
+            if result == CURLE_OK { return fail(.badServerResponse, "an answer without a response") }
             let (code, isFinal) = meaning(of: result)
             let words = Exchange.words(result)
             if isFinal { fail(code, words) } else { again(code, words) }

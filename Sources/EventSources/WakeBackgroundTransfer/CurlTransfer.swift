@@ -78,7 +78,7 @@ struct CurlTransfer {
         return WakeModel.TransferResponse(
             status: UInt16(clamping: response.status),
             fields: response.headers.map { HTTPField($0.name, $0.value) },
-            sent: 0,
+            sent: UInt64(clamping: response.sent),
             received: UInt64(clamping: response.bytes),
             file: isUpload ? "" : path(response.file),
             url: response.url == order.url ? nil : response.url

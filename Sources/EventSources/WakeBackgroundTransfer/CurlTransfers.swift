@@ -18,6 +18,8 @@ package final class CurlTransfers: TransferPort {
         case underWay
         /// It waits, and is begun again some time.
         case held
+        /// Its end is accepted, and its app may not have been told.
+        case over
         /// Nobody wants it.
         case unwanted
     }
@@ -39,8 +41,12 @@ package final class CurlTransfers: TransferPort {
     private var numbers: [TransferNumber: UInt64] = [:]
     /// The last report of a transfer that waits until it is begun again, or until it is accepted.
     private var ends: [TransferNumber: WakeTransfers.TransferReport] = [:]
-    /// Those whose end the journal has.
+    /// The challenge of a transfer that waits for an answer. A router that has just come back begins the transfer after it was said.
+    private var challenges: [TransferNumber: WakeTransfers.TransferReport] = [:]
+    /// Those whose end the journal has, and has yet to come here.
     private var accepted: Set<TransferNumber> = []
+    /// Those that nobody wants any more, and whose end has yet to come here.
+    private var unwanted: Set<TransferNumber> = []
     /// Commands that came before the process has told what it has.
     private var early: [WakeModel.TransferCommand] = []
     private var isListed = false
@@ -134,10 +140,15 @@ package final class CurlTransfers: TransferPort {
             numbers[transfer] = summary.number
             switch standing(transfer) {
             case .underWay: break
-            case .held: if summary.state != .over { client?.send(.pause(summary.number)) }
-            case .unwanted: drop(transfer)
+            case .held:
+                challenges[transfer] = nil
+                if summary.state != .over { client?.send(.pause(summary.number)) }
+            case .over: close(transfer, keepingFile: true)
+            case .unwanted: close(transfer, keepingFile: false)
             }
         }
+        // The process has none of these any more, if it ever had.
+        accepted.formIntersection(numbers.keys)
         let commands = early
         early = []
         for command in commands { carryOut(command) }
@@ -164,13 +175,16 @@ package final class CurlTransfers: TransferPort {
                 )
             )
         case .suspend(let transfer):
+            // The server asks again.
+            challenges[transfer] = nil
             if let number = numbers[transfer] { client?.send(.pause(number)) } else { begun[transfer] = nil }
         case .cancel(let transfer):
             begun[transfer] = nil
-            drop(transfer)
+            close(transfer, keepingFile: false)
         case .cancelKeepingBytes(let transfer):
             if let number = numbers[transfer] { client?.send(.cancel(number, keepingBytes: true)) }
         case .answer(let transfer, let challenge, let answer):
+            challenges[transfer] = nil
             guard let number = numbers[transfer] else { return }
             client?.send(.answer(number, report: UInt64(challenge), TransferAnswer(answer)))
         }
@@ -180,9 +194,9 @@ package final class CurlTransfers: TransferPort {
         begun[transfer.number] = transfer
         do throws(TransferError) { if client == nil { try connect() } } catch { return refused(transfer, error) }
         if let number = numbers[transfer.number] {
-            // It may be over, which its report says.
+            // It may be over, or wait for an answer, which its report says.
             client?.send(.start(number))
-            if let end = ends[transfer.number] { tell(end, of: transfer) }
+            if let report = ends[transfer.number] ?? challenges[transfer.number] { tell(report, of: transfer) }
             return
         }
         let number = series << 32 | UInt64(transfer.number)
@@ -215,16 +229,18 @@ package final class CurlTransfers: TransferPort {
         report?(transfer.report(.failed, .failed(.init(code: error.code, message: error.message)), origin))
     }
 
-    /// Nothing is heard of it any more, and nothing of it is kept.
-    private func drop(_ transfer: TransferNumber) {
-        guard let number = numbers[transfer] else { return }
-        if let end = ends.removeValue(forKey: transfer) {
-            forget(end)
-            client?.send(.discard(number))
-        } else {
-            accepted.insert(transfer)
-            client?.send(.cancel(number, keepingBytes: false))
+    /// Nothing is heard of it any more.
+    ///
+    /// - Parameter keepingFile: whether its app may still be told of its file.
+    private func close(_ transfer: TransferNumber, keepingFile: Bool) {
+        guard let number = numbers[transfer] else {
+            if !keepingFile { client?.removeBodies { TransferNumber(truncatingIfNeeded: $0) == transfer } }
+            return
         }
+        challenges[transfer] = nil
+        if let end = ends.removeValue(forKey: transfer) { return forget(end, keepingFile: keepingFile) }
+        if keepingFile { accepted.insert(transfer) } else { unwanted.insert(transfer) }
+        client?.send(.cancel(number, keepingBytes: false))
     }
 
     // MARK: Reports
@@ -232,14 +248,16 @@ package final class CurlTransfers: TransferPort {
     private func heard(_ report: WakeTransfers.TransferReport) {
         let transfer = TransferNumber(truncatingIfNeeded: report.transfer)
         numbers[transfer] = report.transfer
+        challenges[transfer] = nil
         guard report.isLast else {
             if let begun = begun[transfer] { tell(report, of: begun) }
             // What a challenge asks is kept until it is answered.
-            if case .challenged = report.kind { return }
+            if case .challenged = report.kind { return challenges[transfer] = report }
             client?.send(.acknowledge(report.transfer, report: report.number))
             return
         }
-        if accepted.remove(transfer) != nil { return forget(report) }
+        if unwanted.remove(transfer) != nil { return forget(report, keepingFile: false) }
+        if accepted.remove(transfer) != nil { return forget(report, keepingFile: true) }
         ends[transfer] = report
         if let begun = begun[transfer] { tell(report, of: begun) }
     }
@@ -253,12 +271,21 @@ package final class CurlTransfers: TransferPort {
     /// The end of a transfer survives the bench from now on, and the process need not keep it.
     package func accepted(endOf transfer: TransferNumber) {
         begun[transfer] = nil
-        if let end = ends.removeValue(forKey: transfer) { forget(end) } else { accepted.insert(transfer) }
+        if let end = ends.removeValue(forKey: transfer) {
+            forget(end, keepingFile: true)
+        } else if !isListed || numbers[transfer] != nil {
+            accepted.insert(transfer)
+        }
     }
 
-    /// The process need not tell it again; the bytes that another download may go on from stay with it.
-    private func forget(_ end: WakeTransfers.TransferReport) {
+    /// The process need not tell it again.
+    ///
+    /// - Parameter keepingFile: whether its file stays, or the bytes that another download may go on from.
+    private func forget(_ end: WakeTransfers.TransferReport, keepingFile: Bool) {
         numbers[TransferNumber(truncatingIfNeeded: end.transfer)] = nil
+        // Before the acknowledgement: a bench that dies between both hears of the end again, and so does the next.
+        if !keepingFile { client?.removeBodies { $0 == end.transfer } }
         client?.send(.acknowledge(end.transfer, report: end.number))
+        if !keepingFile, case .failed(_, _, true) = end.kind { client?.send(.discard(end.transfer)) }
     }
 }

@@ -70,7 +70,9 @@ package final class SimulatedTransfers: TransferPort {
             account(place, at: now)
             if case .challenged = transfers[place].stage { return }
             transfers[place].stage = .idle
-        case .cancel(let transfer): transfers.removeAll { $0.transfer == transfer }
+        case .cancel(let transfer):
+            transfers.removeAll { $0.transfer == transfer }
+            files?.remove(transfer)
         case .cancelKeepingBytes(let transfer): cancelKeepingBytes(transfer, at: now)
         case .answer(let transfer, let challenge, let answer):
             guard let place = place(of: transfer), case .challenged(challenge) = transfers[place].stage else { return }

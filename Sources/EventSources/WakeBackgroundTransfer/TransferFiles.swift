@@ -15,7 +15,7 @@ struct TransferFiles {
     /// - Returns: the path of the file; nil when it cannot be written.
     func write(_ size: UInt64, of transfer: TransferNumber) -> String? {
         guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else { return nil }
-        let path = "\(folder)/\(transfer).download"
+        let path = place(transfer)
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
@@ -28,6 +28,11 @@ struct TransferFiles {
         }
         return absolute(path)
     }
+
+    /// Removes what a transfer brought, if it is there.
+    func remove(_ transfer: TransferNumber) { unsafe unlink(place(transfer)) }
+
+    private func place(_ transfer: TransferNumber) -> String { "\(folder)/\(transfer).download" }
 
     /// The path as any process can use it; nil when it is none.
     private func absolute(_ path: String) -> String? {

@@ -20,6 +20,8 @@ final class Downloads: NSObject, URLSessionDownloadDelegate {
         self.session = session
         session.getAllTasks { tasks in
             log("tasks \(tasks.count)")
+            // An earlier process may have ended between making a task and resuming it.
+            for task in tasks where task.state == .suspended { task.resume() }
             MainActor.assumeIsolated { self.start(in: session) }
         }
     }

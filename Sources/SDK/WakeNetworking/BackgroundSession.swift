@@ -90,7 +90,7 @@ final class BackgroundSession: URLSession, @unchecked Sendable {
                 state.lastTask = max(state.lastTask, task.task)
                 let request = URL(string: task.url).map { URLRequest(url: $0) }
                 let known = make(task.task, task.kind, request)
-                known.core.facts.withLock { $0.state = .running }
+                known.core.facts.withLock { $0.state = task.isSuspended ? .suspended : .running }
                 state.tasks[task.task] = state.tasks[task.task] ?? known
             }
         }

@@ -27,6 +27,8 @@ package final class TransferClient {
     private struct Command {
         var id: UInt64
         var packet: [UInt8]
+        /// The transfer whose last report it acknowledges.
+        var forgets: UInt64?
         var reply: Reply
     }
 
@@ -45,8 +47,8 @@ package final class TransferClient {
     private var listed: [TransferSummary] = []
     /// The highest number that a transfer ever had, as far as the last list told.
     package private(set) var highest: UInt64 = 0
-    /// The number of the last report of each transfer.
-    private var told: [UInt64: UInt64] = [:]
+    /// The number of the last report of each transfer that the process has.
+    private var told: [UInt64: (number: UInt64, isLast: Bool)] = [:]
     private var failures = 0
     private var lastError: TransferError?
     private var isOpen = false
@@ -75,11 +77,11 @@ package final class TransferClient {
         again.handler = { [unowned self] in look() }
     }
 
-    /// The process that this client started and that has not ended, as far as is known.
-    package var processIdentifier: Int32? { children.last?.pid }
-
     /// The path of a file that a report names.
     package func path(of file: String) -> String { "\(settings.folder)/\(file)" }
+
+    /// Removes what was received for transfers that are over and that nobody will be told of.
+    package func removeBodies(of isMeant: (UInt64) -> Bool) { spool.removeBodies(of: isMeant) }
 
     /// Connects, so that reports come.
     package func open() {
@@ -110,10 +112,20 @@ package final class TransferClient {
         guard packet.count <= TransferBounds.longestPacket else {
             return reply(.failure(TransferError(.badRequest, "a command of more than 64 KiB")))
         }
-        commands.append(Command(id: lastCommand, packet: packet, reply: reply))
+        commands.append(Command(id: lastCommand, packet: packet, forgets: end(acknowledgedBy: command), reply: reply))
         connection?.send(packet)
         if connection == nil, !isOpen || failures >= Self.mostFailures { open() }
     }
+
+    private func end(acknowledgedBy command: TransferCommand) -> UInt64? {
+        guard case .acknowledge(let transfer, let report) = command, let last = told[transfer], last.isLast else {
+            return nil
+        }
+        return last.number == report ? transfer : nil
+    }
+
+    /// How many transfers it knows reports of: those that the process has not forgotten.
+    package var remembered: Int { told.count }
 
     private static let mostFailures = 8
 
@@ -169,7 +181,9 @@ package final class TransferClient {
         let started = Child(pid, Descriptor(owning: number))
         started.end = try? loop.watch(number, for: .readable) { [unowned self] _ in
             var exit = wake_exit()
-            if unsafe wake_wait(number, &exit) != 0 { children.removeAll { $0.pid == pid } }
+            guard unsafe wake_wait(number, &exit) != 0 else { return }
+            wake_reaped(pid)
+            children.removeAll { $0.pid == pid }
         }
         children.append(started)
     }
@@ -218,14 +232,16 @@ package final class TransferClient {
             let command = commands.remove(at: place)
             let summaries = listed
             listed = []
+            // It is not said again.
+            if error == nil, let over = command.forgets { told[over] = nil }
             command.reply(error.map { .failure($0) } ?? .success(summaries))
         case .gaveUp: break
         }
     }
 
     private func received(_ report: TransferReport) {
-        guard told[report.transfer, default: 0] < report.number else { return }
-        told[report.transfer] = report.number
+        guard told[report.transfer]?.number ?? 0 < report.number else { return }
+        told[report.transfer] = (report.number, report.isLast)
         reported(report)
     }
 }

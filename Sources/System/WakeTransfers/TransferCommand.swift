@@ -150,7 +150,6 @@ extension TransferAnswer {
             json.key("credential")
             credential.write(to: &json)
         case .performDefaultHandling: json.string("performDefaultHandling")
-        case .rejectProtectionSpace: json.string("rejectProtectionSpace")
         case .cancel: json.string("cancelAuthenticationChallenge")
         }
     }
@@ -161,7 +160,6 @@ extension TransferAnswer {
             guard let credential = TransferCredential(json["credential"]) else { return nil }
             self = .useCredential(credential)
         case "performDefaultHandling": self = .performDefaultHandling
-        case "rejectProtectionSpace": self = .rejectProtectionSpace
         case "cancelAuthenticationChallenge": self = .cancel
         default: return nil
         }

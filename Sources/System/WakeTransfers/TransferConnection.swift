@@ -7,6 +7,7 @@ import WakeSystem
 package final class TransferConnection {
     private let socket: Descriptor
     private let watch: Watch
+    private let mostWaiting: Int
     private var waiting: [[UInt8]] = []
     private var buffer = [UInt8](repeating: 0, count: TransferBounds.longestPacket + 1)
 
@@ -18,9 +19,17 @@ package final class TransferConnection {
     package var drained: () -> Void = {}
 
     /// Takes over a connected, non-blocking socket of packets.
-    package init(_ socket: consuming Descriptor, on loop: EventLoop) throws(SystemError) {
+    ///
+    /// - Parameter mostWaiting: so many packets may wait before no more are read. Only one of two ends may have such a limit: the
+    ///   other must always read, or each waits for the other.
+    package init(
+        _ socket: consuming Descriptor,
+        mostWaiting: Int = .max,
+        on loop: EventLoop
+    ) throws(SystemError) {
         let number = socket.number
         self.socket = socket
+        self.mostWaiting = mostWaiting
         let box = Box()
         watch = try loop.watch(number, for: .readable) { readiness in box.connection?.ready(readiness) }
         box.connection = self
@@ -33,8 +42,9 @@ package final class TransferConnection {
     /// Whether nothing waits to leave.
     package var isDrained: Bool { waiting.isEmpty }
 
-    /// Sends a packet, after those that wait.
+    /// Sends a packet, after those that wait. For one that is too long the other end would leave, so that is not sent.
     package func send(_ packet: [UInt8]) {
+        guard packet.count <= TransferBounds.longestPacket else { return }
         waiting.append(packet)
         flush()
     }
@@ -61,7 +71,7 @@ package final class TransferConnection {
         }
         waiting.removeFirst(sent)
         watch.setInterests(
-            waiting.isEmpty ? .readable : waiting.count > Self.mostWaiting ? .writable : [.readable, .writable]
+            waiting.isEmpty ? .readable : waiting.count > mostWaiting ? .writable : [.readable, .writable]
         )
     }
 
@@ -83,10 +93,7 @@ package final class TransferConnection {
                 return ended()
             }
             received(Array(buffer[..<count]))
-            if waiting.count > Self.mostWaiting { return }
+            if waiting.count > mostWaiting { return }
         }
     }
-
-    /// Replies that wait before no more commands are read.
-    private static let mostWaiting = 256
 }

@@ -97,16 +97,16 @@ extension TransferRecord.Authorization {
         json.openObject()
         json.key("credential")
         credential.write(to: &json)
-        json.optional("scheme", scheme?.rawValue)
+        json.optional("scheme", scheme.rawValue)
         json.optional("origin", origin.text)
         json.closeObject()
     }
 
     fileprivate init?(_ json: JSONValue?) {
         guard let credential = TransferCredential(json?["credential"]),
-            let origin = json?["origin"]?.string.flatMap({ Origin($0) })
+            let origin = json?["origin"]?.string.flatMap({ Origin($0) }),
+            let scheme = json?["scheme"]?.string.flatMap(TransferChallenge.Scheme.init)
         else { return nil }
-        let scheme = json?["scheme"]?.string.flatMap(TransferChallenge.Scheme.init)
         self.init(credential: credential, origin: origin, scheme: scheme)
     }
 }

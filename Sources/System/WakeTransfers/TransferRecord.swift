@@ -28,8 +28,8 @@ package struct TransferRecord: Hashable, Sendable {
     package struct Authorization: Hashable, Sendable {
         package var credential: TransferCredential
         package var origin: Origin
-        /// Nil until the server has named one.
-        package var scheme: TransferChallenge.Scheme?
+        /// What the server has asked for.
+        package var scheme: TransferChallenge.Scheme
     }
 
     /// A challenge, and the report that told it.
@@ -63,9 +63,6 @@ package struct TransferRecord: Hashable, Sendable {
     package init(_ request: TransferRequest, resuming predecessor: TransferRecord? = nil) {
         self.request = request
         representation = predecessor?.representation
-        authorization = request.credential.flatMap { credential in
-            Origin(request.url).map { Authorization(credential: credential, origin: $0) }
-        }
     }
 
     /// Whether an interrupted body can go on where it stopped: a download in full, of which the server said how to tell that
@@ -131,7 +128,7 @@ extension TransferRecord {
         case .useCredential(let credential):
             guard let origin = Origin(question.url) else { return }
             authorization = Authorization(credential: credential, origin: origin, scheme: question.challenge.scheme)
-        case .performDefaultHandling, .rejectProtectionSpace:
+        case .performDefaultHandling:
             authorization = nil
             takesUnauthorized = true
         case .cancel: fail(.cancelled, "its challenge was cancelled", keepsBytes: false)
@@ -216,7 +213,8 @@ extension TransferRecord {
         // Each attempt takes the same way again.
         if !hops.indices.contains(plan.hop) || hops[plan.hop] != url {
             hops = hops.prefix(plan.hop) + [url]
-            if reports.count < TransferBounds.mostReports { tell(.redirected(status: status, url: url)) }
+            reports.removeAll { if case .redirected = $0.kind { true } else { false } }
+            tell(.redirected(status: status, url: url))
         }
         var next = plan
         (next.url, next.hop) = (url, plan.hop + 1)
@@ -328,8 +326,10 @@ extension TransferRecord {
 
     /// The response is whole.
     ///
-    /// - Parameter file: the name of the file with its body, which has so many bytes.
-    package mutating func finish(file: String, bytes: Int64) {
+    /// - Parameters:
+    ///   - file: the name of the file with its body, which has so many bytes.
+    ///   - sent: how many bytes of the upload left.
+    package mutating func finish(file: String, bytes: Int64, sent: Int64) {
         guard let representation else { preconditionFailure("finish() of \(request.number) without a response") }
         reports.removeAll { if case .progress = $0.kind { true } else { false } }
         state = .over
@@ -338,7 +338,8 @@ extension TransferRecord {
             headers: representation.headers,
             url: representation.url,
             file: file,
-            bytes: bytes
+            bytes: bytes,
+            sent: sent
         )
         tell(.finished(response))
     }
@@ -349,7 +350,8 @@ extension TransferRecord {
         leaveChallenge()
         state = .over
         self.keepsBytes = keepsBytes
-        tell(.failed(code, message: message, canResume: keepsBytes))
+        let cut = String(decoding: message.utf8.prefix(TransferBounds.longestMessage), as: UTF8.self)
+        tell(.failed(code, message: cut, canResume: keepsBytes))
     }
 }
 

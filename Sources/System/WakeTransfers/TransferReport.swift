@@ -5,7 +5,7 @@ package struct TransferReport: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// Replaces an earlier one that waits.
         case progress(TransferProgress)
-        /// A redirect was followed.
+        /// A redirect was followed. Replaces an earlier one that waits.
         case redirected(status: Int, url: String)
         /// The transfer waits for an answer.
         case challenged(TransferChallenge)
@@ -61,8 +61,6 @@ package enum TransferAnswer: Hashable, Sendable {
     case useCredential(TransferCredential)
     /// Goes on without a credential: the response 401 finishes the transfer.
     case performDefaultHandling
-    /// The same here, where a challenge already names the best scheme that the server offers.
-    case rejectProtectionSpace
     /// Fails it as cancelled.
     case cancel
 }
@@ -73,10 +71,13 @@ package struct TransferResponse: Hashable, Sendable {
     package var headers: [HeaderField]
     /// The URL that it came from, after redirects.
     package var url: String
-    /// The name of the file in the folder that holds the body. It is the bench's when the report is acknowledged.
+    /// The name of the file in the folder that holds the body. It is the bench's when the report is acknowledged;
+    /// that of an upload is removed then.
     package var file: String
     /// The size of that file.
     package var bytes: Int64
+    /// The bytes of the upload that left; 0 for a download.
+    package var sent: Int64 = 0
 }
 
 extension TransferReport {
@@ -118,6 +119,7 @@ extension TransferReport {
             json.optional("url", response.url)
             json.optional("file", response.file)
             json.optional("bytes", response.bytes)
+            json.optional("sent", response.sent)
         case .failed(let code, let message, let canResume):
             json.string("failed")
             json.optional("code", Int64(code.rawValue))
@@ -153,7 +155,10 @@ extension TransferReport.Kind {
             guard let status, let headers = [HeaderField](json["headers"]), let url = json["url"]?.string,
                 let file = json["file"]?.string, TransferSpool.isName(file), let bytes = json["bytes"]?.integer
             else { return nil }
-            self = .finished(TransferResponse(status: status, headers: headers, url: url, file: file, bytes: bytes))
+            let sent = json["sent"]?.integer ?? 0
+            self = .finished(
+                TransferResponse(status: status, headers: headers, url: url, file: file, bytes: bytes, sent: sent)
+            )
         case "failed":
             guard let code = json["code"]?.integer, let failure = TransferFailure(rawValue: Int(code)),
                 let message = json["message"]?.string, let canResume = json["canResume"]?.bool

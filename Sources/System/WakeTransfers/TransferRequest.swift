@@ -8,6 +8,13 @@ package struct HeaderField: Hashable, Sendable {
     package init(_ name: String, _ value: String) {
         (self.name, self.value) = (name, value)
     }
+
+    /// How many bytes it takes in a packet.
+    package var packetBytes: Int {
+        var json = JSONWriter()
+        json.strings([name, value])
+        return json.bytes.count + 1
+    }
 }
 
 extension [HeaderField] {
@@ -39,11 +46,6 @@ package struct TransferRequest: Hashable, Sendable {
     package var requestTimeout: Int64 = 60_000
     /// So many milliseconds after it was first started the transfer fails. 7 days on iOS (XFER-7).
     package var resourceTimeout: Int64 = 7 * 24 * 3_600_000
-    /// Started after others when not all can be under way.
-    package var isLowPriority = false
-    /// Kept for whoever asks; what it means is decided by whoever starts the transfer.
-    package var isDiscretionary = false
-    package var credential: TransferCredential?
     /// An earlier transfer, cancelled or failed with its bytes kept, whose bytes this one goes on from.
     package var predecessor: UInt64?
 
@@ -65,15 +67,19 @@ package enum TransferBounds {
     package static let mostTransfers = 1_000
     package static let longestURL = 8_192
     package static let mostHeaders = 64
-    /// The bytes of all names and values, of a request or of a response.
+    /// The bytes of all names and values of a request.
     package static let longestHeaders = 16_384
+    /// What all fields of a response take in a packet, which has room for its URL besides.
+    package static let longestResponseHeaders = 32_768
+    /// Why a transfer failed, in bytes.
+    package static let longestMessage = 1_024
     package static let longestPacket = 65_536
     /// Ten years, in milliseconds.
     package static let longestTimeout: Int64 = 3_650 * 24 * 3_600_000
     /// As many as CFNetwork follows before it fails with httpTooManyRedirects (assumed).
     package static let mostRedirects = 20
-    /// Reports of one transfer that wait to be acknowledged. Beyond, redirects are not told any more.
-    package static let mostReports = 64
+    /// A record is never longer: it has a request, a response twice, twenty places that redirects led to and four reports.
+    package static let longestRecord = 1 << 20
 
     /// Fields that the process itself writes, in lower case.
     package static let ownHeaders: Set<String> = [
@@ -105,9 +111,6 @@ extension TransferRequest {
         }
         if let upload, !upload.hasPrefix("/") || upload.utf8.contains(0) {
             throw TransferError(.noFile, "'\(upload)' is no absolute path")
-        }
-        guard credential.map({ !$0.user.utf8.contains(0) && !$0.password.utf8.contains(0) }) ?? true else {
-            throw TransferError(.badRequest, "a credential with a zero byte")
         }
     }
 
@@ -201,14 +204,6 @@ extension TransferRequest {
         json.integer(requestTimeout)
         json.key("resourceTimeout")
         json.integer(resourceTimeout)
-        json.key("lowPriority")
-        json.bool(isLowPriority)
-        json.key("discretionary")
-        json.bool(isDiscretionary)
-        if let credential {
-            json.key("credential")
-            credential.write(to: &json)
-        }
         if let predecessor {
             json.key("predecessor")
             json.unsigned(predecessor)
@@ -223,9 +218,6 @@ extension TransferRequest {
         else { return nil }
         self.init(number: number, url: url, method: method, headers: headers, upload: json["upload"]?.string)
         (requestTimeout, resourceTimeout) = (request, resource)
-        isLowPriority = json["lowPriority"]?.bool ?? false
-        isDiscretionary = json["discretionary"]?.bool ?? false
-        credential = TransferCredential(json["credential"])
         predecessor = json["predecessor"]?.unsigned
     }
 }

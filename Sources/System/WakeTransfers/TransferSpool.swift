@@ -114,7 +114,7 @@ extension TransferSpool {
         var records: [TransferRecord] = []
         for name in try names() {
             guard let (number, part) = Self.numbered(name), part == .record,
-                let text = try? readSmallFile(place(name), limit: 1 << 20),
+                let text = try? readSmallFile(place(name), limit: TransferBounds.longestRecord),
                 let record = TransferRecord(file: Array(text.utf8)), record.request.number == number
             else { continue }
             records.append(record)
@@ -128,6 +128,14 @@ extension TransferSpool {
         for name in try names() {
             guard let (number, part) = Self.numbered(name), part == .upload, !known.contains(number) else { continue }
             remove(number, .upload)
+        }
+    }
+
+    /// Removes the bodies of transfers. A folder that cannot be read keeps its own.
+    package func removeBodies(of isMeant: (UInt64) -> Bool) {
+        for name in (try? names()) ?? [] {
+            guard let (number, part) = Self.numbered(name), part == .body, isMeant(number) else { continue }
+            remove(number, .body)
         }
     }
 

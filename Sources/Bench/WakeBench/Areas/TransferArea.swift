@@ -55,7 +55,7 @@ final class TransferArea: Area {
         guard let real, let acknowledger else { return }
         run.bench.add(acknowledger)
         real.standing = { [unowned bench = run.bench] in bench.router.standing(ofTransfer: $0) }
-        real.failed = { [unowned run] in run.notes.append($0) }
+        real.failed = { [unowned run] in run.recorder.note($0, at: run.bench.now) }
         do throws(SourceFailure) { try real.open(in: RunFolder.absolute(run.folder.path) + "/transfers") } catch {
             throw CommandFailure(error.exitCode, error.message)
         }
@@ -120,14 +120,16 @@ extension Router {
         switch transferIsUnderWay(number) {
         case true?: .underWay
         case false?: .held
-        case nil: .unwanted
+        case nil: hasTransfer(number) ? .over : .unwanted
         }
     }
 }
 
 extension AppView {
     /// The tasks of a session that have no end yet, or whose end the app has not been told.
-    func transferTasks(of app: AppID, in session: NameID) -> [(number: TransferTaskNumber, order: TransferOrder)] {
+    func transferTasks(of app: AppID, in session: NameID) -> [(
+        number: TransferTaskNumber, order: TransferOrder, isSuspended: Bool
+    )] {
         bench.router.transferTasks(of: app, in: session)
     }
 

@@ -22,8 +22,6 @@ struct wake_curl_exchange {
 };
 CURLcode wake_curl_set_callbacks(CURL *easy, const struct wake_curl_exchange *callbacks, void *context);
 
-// What is told as a long; 0 when it is not known.
-long wake_curl_number(CURL *easy, CURLINFO info);
 // What is told as a string, libcurl's own; NULL when there is none.
 const char *wake_curl_text(CURL *easy, CURLINFO info);
 

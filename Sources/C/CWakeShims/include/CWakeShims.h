@@ -247,3 +247,5 @@ int wake_routes_open(void);
 // `socket` as descriptor 3, / as its folder, this one's environment. The error number, which posix_spawn(3) returns; 0 when it runs. Its attribute for
 // sessions and its file actions for folders and ranges are GNU extensions. wake_kill_orphans leaves it alone.
 int wake_spawn_apart(const char *path, const char *const *arguments, int socket, int *pid);
+// A process that was started so has been reaped. Its number may be another one's, which wake_kill_orphans does not leave alone.
+void wake_reaped(int pid);

@@ -81,6 +81,8 @@ package struct WireTransferTask: Equatable, Sendable {
     package var file: String
     /// What an earlier download of the same URL failed with, to go on from its bytes; nil to begin from nothing.
     package var resumes: UInt64?
+    /// Where a reply lists it: it stands still until it is resumed.
+    package var isSuspended: Bool
 
     package init(
         task: UInt32,
@@ -89,7 +91,8 @@ package struct WireTransferTask: Equatable, Sendable {
         method: String = "GET",
         headers: [WireHTTPField] = [],
         file: String = "",
-        resumes: UInt64? = nil
+        resumes: UInt64? = nil,
+        isSuspended: Bool = false
     ) {
         self.task = task
         self.kind = kind
@@ -98,6 +101,7 @@ package struct WireTransferTask: Equatable, Sendable {
         self.headers = headers
         self.file = file
         self.resumes = resumes
+        self.isSuspended = isSuspended
     }
 }
 
@@ -160,7 +164,7 @@ extension WireLimits {
     package static let headerFields = 32
     /// The longest name or value of a field, in bytes.
     package static let headerBytes = 512
-    /// How many tasks a reply lists at most, each by its number, kind and URL alone; the latest where it answers a join.
+    /// How many tasks a reply lists at most, each by its number, kind, URL and whether it stands still; the latest where it answers a join.
     package static let transfersListed = 4
 }
 
@@ -277,6 +281,7 @@ extension WireTransferTask: Coded {
         try coder.field("headers", of: &headers, .list(atMost: WireLimits.headerFields), omitted: [])
         try coder.field("file", of: &file, .text(atMost: WireLimits.pathBytes), omitted: "")
         try coder.field("resumes", of: &resumes, .whole)
+        try coder.field("suspended", of: &isSuspended, .bool, omitted: false)
     }
 }
 

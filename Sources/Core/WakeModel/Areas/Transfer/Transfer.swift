@@ -244,7 +244,7 @@ package enum TransferCommand: Hashable, Sendable {
     )
     /// Stand still until it is begun again; what there is of it is kept.
     case suspend(TransferNumber)
-    /// It is over: nothing is reported of it any more.
+    /// It is over: nothing is reported of it any more, and what it brought is removed.
     case cancel(TransferNumber)
     /// It is to fail as cancelled, with what there is of it kept where the server lets another one go on from there.
     case cancelKeepingBytes(TransferNumber)

@@ -331,7 +331,10 @@ extension Router {
             for task in areas.transfer.apps[app].sessions[session].tasks.indices {
                 let place = TransferPlace(session: session, task: task)
                 switch areas.transfer.apps[app][place].stage {
-                case .kept(.event(let event, _)), .telling(.event(let event, _), _): act(.discard(app, event))
+                case .kept(.event(let event, _)), .telling(.event(let event, _), _):
+                    act(.discard(app, event))
+                    // What it brought is nobody's.
+                    act(.transfer(.cancel(areas.transfer.apps[app][place].transfer)))
                 default: _ = stop(place, of: app)
                 }
             }

@@ -34,14 +34,14 @@ extension Router {
 
     /// The tasks of a session, in order of their making, as far as they have no end; nothing for a session that is not there.
     package func transferTasks(of app: AppID, in session: NameID) -> [(
-        number: TransferTaskNumber, order: TransferOrder
+        number: TransferTaskNumber, order: TransferOrder, isSuspended: Bool
     )] {
         guard isInstalled(app) else { return [] }
         return areas.transfer.apps[app].sessions.first { $0.identifier == session }?.tasks
             .filter { task in
                 if case .told = task.stage { false } else { true }
             }
-            .map { ($0.number, $0.order) } ?? []
+            .map { ($0.number, $0.order, $0.stage == .suspended) } ?? []
     }
 
     /// What an app said of a transfer before it was begun; nil for one that is not there (XFER-7).
@@ -70,6 +70,11 @@ extension Router {
             }
         }
         return nil
+    }
+
+    /// Whether a transfer is remembered, be it with its result alone.
+    package func hasTransfer(_ transfer: TransferNumber) -> Bool {
+        areas.transfer.apps.contains { $0.place(of: transfer) != nil }
     }
 
     // MARK: Sessions
