@@ -501,6 +501,22 @@ struct BluetoothRuleTests {
         #expect(phone.last?.rule == .bt1)
     }
 
+    @Test("BT-1: a notification that was held when the app released its manager is dropped at once")
+    func releasedWhileHeld() {
+        var phone = Phone()
+        let app = phone.install()
+        phone.open(app)
+        phone.subscribe(app)
+        phone.user(.home, app)
+        phone.report(app, .returned(.didEnterBackground))
+        phone.forget()
+        phone.notify()
+        #expect(phone.verdicts.isEmpty)
+        phone.request(app, .releaseManager(1))
+        #expect(phone.verdicts == [.drop])
+        #expect(phone.reasons == [.registrationEnded])
+    }
+
     @Test("BT-1: the answer to a process that is gone wakes nobody")
     func answerToDeadProcess() {
         var phone = Phone()

@@ -211,6 +211,7 @@ struct NotificationRuleTests {
         phone.hear(.clock(clock))
         #expect(phone.dueAfter(app) == [7_200])
         phone.schedule(app, .interval(.seconds(500), repeats: false))
+        phone.wait(.seconds(100))
         phone.hear(.clock(Phone.clock()))
         #expect(phone.dueAfter(app) == [500])
     }

@@ -84,6 +84,22 @@ struct RangingTests {
         #expect(phone.ranged == [[]])
     }
 
+    @Test("BCN-4: an app that runs again gets its first report an interval later, whenever it had the last")
+    func intervalBeginsAnew() {
+        var phone = Phone()
+        let app = phone.locating([])
+        phone.locate(app, .range(phone.beacons()))
+        phone.wait(.milliseconds(400))
+        phone.leave(app)
+        phone.wait(.milliseconds(200))
+        phone.user(.launch, app)
+        phone.forget()
+        phone.wait(.milliseconds(999))
+        #expect(phone.ranged.isEmpty)
+        phone.wait(.milliseconds(1))
+        #expect(phone.ranged == [[]])
+    }
+
     @Test("BCN-4: ranging goes on inside a wake, and does not make it longer")
     func insideWake() {
         var phone = Phone()

@@ -313,6 +313,16 @@ struct TransferRuleTests {
         #expect(phone.resumptions == [false, true])
     }
 
+    @Test("XFER-6: on Wi-Fi and at rest a discretionary transfer still waits for the charger")
+    func charger() {
+        var phone = Phone()
+        _ = phone.downloader { $0.isDiscretionary = true }
+        phone.hear(.phone(.displayOff))
+        #expect(phone.begun.isEmpty)
+        phone.hear(.phone(.chargerConnected))
+        #expect(phone.begun == [1])
+    }
+
     @Test("XFER-6: what is created in the background waits like a discretionary transfer, and no other does")
     func createdInBackground() {
         var phone = Phone()
