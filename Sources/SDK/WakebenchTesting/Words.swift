@@ -212,6 +212,7 @@ extension Wakebench {
         case noNetwork = "NoNetwork"
         case notEligible = "NotEligible"
         case refreshOff = "RefreshOff"
+        case refreshNeeded = "RefreshNeeded"
     }
 
     /// How a process came to its end.
