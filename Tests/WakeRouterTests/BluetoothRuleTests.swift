@@ -485,24 +485,11 @@ struct BluetoothRuleTests {
         #expect(phone.reasons == [.noRegistration])
     }
 
-    @Test("BT-1: a notification that was held when the app unsubscribed is dropped")
-    func unsubscribedWhileHeld() {
-        var phone = Phone()
-        let app = phone.install()
-        phone.open(app)
-        phone.subscribe(app)
-        phone.user(.home, app)
-        phone.report(app, .returned(.didEnterBackground))
-        phone.forget()
-        phone.notify()
-        phone.request(app, .operate(1, peripheral: Phone.belt, .setNotify(Phone.heartRate, false)))
-        #expect(phone.verdicts == [.drop])
-        #expect(phone.reasons == [.registrationEnded])
-        #expect(phone.last?.rule == .bt1)
-    }
-
-    @Test("BT-1: a notification that was held when the app released its manager is dropped at once")
-    func releasedWhileHeld() {
+    @Test(
+        "BT-1: a notification that was held when the app unsubscribed, or released its manager, is dropped at once",
+        arguments: [true, false]
+    )
+    func unwantedWhileHeld(unsubscribes: Bool) {
         var phone = Phone()
         let app = phone.install()
         phone.open(app)
@@ -512,9 +499,11 @@ struct BluetoothRuleTests {
         phone.forget()
         phone.notify()
         #expect(phone.verdicts.isEmpty)
-        phone.request(app, .releaseManager(1))
+        let unsubscription = AppRequest.operate(1, peripheral: Phone.belt, .setNotify(Phone.heartRate, false))
+        phone.request(app, unsubscribes ? unsubscription : .releaseManager(1))
         #expect(phone.verdicts == [.drop])
         #expect(phone.reasons == [.registrationEnded])
+        #expect(phone.last?.rule == .bt1)
     }
 
     @Test("BT-1: the answer to a process that is gone wakes nobody")

@@ -88,9 +88,7 @@ extension LocationArea: Area {
             if event.kind == .positionFixed { router.noteUpdate(event, for: interest) }
             if event.kind == .significantChange { router.noteChange(event, of: interest.app) }
             // Without the setting its rule asks nothing of the switches, and the record has no check for them.
-            if verdict == .resume || verdict == .relaunch,
-                router.conditions.contains(.refreshOff) || router.apps[interest.app].snapshot.refreshRefused
-            {
+            if verdict == .resume || verdict == .relaunch, !router.refreshes(interest.app) {
                 router.act(.did(interest.app, .wokeWithoutRefresh, event.id))
             }
         case .deferring:
