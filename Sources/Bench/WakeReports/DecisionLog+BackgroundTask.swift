@@ -50,7 +50,7 @@ extension Observer {
         },
         "phone-refresh": Observer(lifted: lever) { _, seen, line in
             line.append(",\"observed\":{\"background_refresh\":")
-            line.append(seen.refreshes)
+            line.append(seen.snapshot.refreshes)
             line.append(",\"low_power_mode\":")
             line.append(seen.snapshot.conditions.contains(.lowPowerMode))
             line.append("}")
@@ -68,18 +68,12 @@ extension Observer {
             log.observe(seen.snapshot.conditions.contains(.lowPowerMode), into: &line)
         },
         "background-refresh": Observer(lifted: lever) { log, seen, line in
-            log.observe(seen.refreshes, into: &line)
+            log.observe(seen.snapshot.refreshes, into: &line)
         },
     ]
 
     /// The lever that passes over what the scheduler asks (BGT-12).
     private static func lever(_ snapshot: AppSnapshot) -> String? {
         snapshot.task.lever == .none ? nil : "lever: \(snapshot.task.lever.word)"
-    }
-}
-
-extension Observed {
-    fileprivate var refreshes: Bool {
-        !snapshot.conditions.contains(.refreshOff) && !snapshot.refreshRefused
     }
 }

@@ -32,6 +32,15 @@ package struct Scenario: Hashable, Sendable {
     }
 }
 
+extension Scenario {
+    /// Whether any of its apps is a bundle, which runs in processes of its own.
+    package var hasBundles: Bool {
+        apps.contains { app in
+            if case .bundle = app.form { true } else { false }
+        }
+    }
+}
+
 /// An app of a scenario, with what the user has said to it.
 @dynamicMemberLookup
 package struct ScenarioApp: Hashable, Sendable {

@@ -139,6 +139,8 @@ package struct AppSnapshot: Hashable, Codable, Sendable {
     package var voipWakeLimitLifted: Bool = false
     /// The user has turned off Background App Refresh for this app (PWR-3).
     package var refreshRefused: Bool = false
+    /// Background App Refresh is on, for all apps and for this one (PWR-3).
+    package var refreshes: Bool { !conditions.contains(.refreshOff) && !refreshRefused }
     /// Of a transfer: how many others of its session are under way (XFER-2).
     package var transfersLeft: UInt16 = 0
     /// Of a transfer: the session's sessionSendsLaunchEvents (XFER-2).

@@ -27,9 +27,7 @@ final class NotificationArea: Area, BenchObserver {
         let date = setup.options.date ?? setup.scenario.phone.date ?? .usual
         epoch = setup.realTime ? nil : date.nanoseconds
         timeZone = setup.scenario.phone.timeZone
-        hasProcesses = setup.scenario.apps.contains { app in
-            if case .bundle = app.form { true } else { false }
-        }
+        hasProcesses = setup.scenario.hasBundles
     }
 
     /// What the phone's clock shows, for those who count from the beginning of the run.

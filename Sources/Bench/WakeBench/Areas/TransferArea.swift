@@ -39,13 +39,10 @@ final class TransferArea: Area {
             (self.real, simulated, acknowledger) = (real, nil, TransferAcknowledger(real))
             return
         }
-        let hasProcesses = scenario.apps.contains { app in
-            if case .bundle = app.form { true } else { false }
-        }
         simulated = SimulatedTransfers(
             servers: scenario.devices.compactMap { device in device.transferServer.map { (device.name, $0) } },
             names: setup.names,
-            folder: hasProcesses ? "\(setup.options.out)/transfers" : nil
+            folder: scenario.hasBundles ? "\(setup.options.out)/transfers" : nil
         )
         (real, acknowledger) = (nil, nil)
     }

@@ -19,15 +19,12 @@ final class VoIPArea: Area {
             port = SocketVoIP(servers: servers, names: setup.names, loop: setup.loop)
             simulated = nil
         } else {
-            let hasProcesses = scenario.apps.contains { app in
-                if case .bundle = app.form { true } else { false }
-            }
             let simulated = SimulatedVoIP(
                 servers: servers,
                 names: setup.names,
                 seed: setup.seed,
                 loop: setup.loop,
-                listens: hasProcesses
+                listens: scenario.hasBundles
             )
             (port, self.simulated) = (simulated, simulated)
         }

@@ -91,8 +91,7 @@ enum LocationRules {
         results[.dwellOver] = question.hasDwelt ? .pass : .notApplicable
         results[.sideWanted] = !crossing ? .notApplicable : passes(question.sideWanted, where: true)
         if constants.profile.areas.location.needsRefresh, needsRefresh(question) {
-            let isOn = !app.conditions.contains(.refreshOff) && !app.refreshRefused
-            results[.refreshWhereNeeded] = passes(isOn, where: true)
+            results[.refreshWhereNeeded] = passes(app.refreshes, where: true)
         }
         results[.rangesWhileRunning] = question.via != .ranging ? .notApplicable : passes(!asleep, where: true)
         return results
