@@ -170,7 +170,7 @@ let package = Package(
         room("WakeRouter", on: "Core", uses: ["WakeModel"]),
         room("WakePorts", on: "Core", uses: ["WakeModel"]),
         room("WakeWire", on: "Core", uses: ["WakeModel", "WakeJSON"], exclude: ["WIRE.md"]),
-        room("WakeDevices", on: "Core", uses: ["CYAML", "WakeModel", "WakeJSON"]),
+        room("WakeDevices", on: "Core", uses: ["CYAML", "WakeModel", "WakeJSON"], tables: ["guidelines.tsv"]),
 
         // System
         room("WakeSystem", on: "System", uses: ["CSystemd", "CWakeShims"]),

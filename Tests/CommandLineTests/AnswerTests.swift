@@ -12,6 +12,8 @@ struct AnswerTests {
         ("help-app-bundle", ["app", "bundle", "--help"]),
         ("help-app-verify", ["app", "verify", "--help"]),
         ("help-blame", ["blame", "--help"]),
+        ("help-device-check", ["device", "check", "--help"]),
+        ("device-guidelines", ["device", "check", "--guidelines"]),
         ("help-can-wake", ["can-wake", "--help"]),
         ("help-why", ["why", "--help"]),
         ("help-report", ["report", "--help"]),

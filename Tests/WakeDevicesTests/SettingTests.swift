@@ -61,6 +61,8 @@ struct SettingTests {
         for (text, span) in [
             ("0", .zero), ("250ms", .milliseconds(250)), ("10m", .seconds(600)), ("1m30s", .seconds(90)),
             ("1d1h", .seconds(90_000)), ("3660d", DurationText.longest),
+            ("152.5ms", Instant.Span(nanoseconds: 152_500_000)),
+            ("1s0.000001ms", Instant.Span(nanoseconds: 1_000_000_001)),
         ] as [(String, Instant.Span)] {
             #expect(DurationText.text(span) == text)
             #expect(DurationText.span(text) == span)

@@ -66,6 +66,13 @@ enum WakebenchProgram {
             options: AppCommand.verifyOptions
         ),
         Verb(
+            "device check",
+            "DEVICE.yaml...",
+            "compare peripherals with what Apple advises their makers; exit code 7 when something is found",
+            DeviceCommand.check,
+            options: DeviceCommand.checkOptions
+        ),
+        Verb(
             "why",
             "APP [REASON|RULE]",
             "say why an app was woken, or was not; a reason or a rule chooses among decisions",

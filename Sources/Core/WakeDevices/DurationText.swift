@@ -1,6 +1,6 @@
 import WakeModel
 
-/// Times as they are written in files: `250ms`, `30s`, `1h30m`, `T+01:30:00.250`, `0`.
+/// Times as they are written in files: `250ms`, `152.5ms`, `30s`, `1h30m`, `T+01:30:00.250`, `0`.
 package enum DurationText {
     /// The longest time a file can say.
     package static let longest = Instant.Span.seconds(3660 * 24 * 3600)
@@ -10,13 +10,19 @@ package enum DurationText {
         ("d", 86_400_000_000_000),
     ]
 
-    /// The shortest text that says a time of whole milliseconds, such as `10m` or `1m30s`.
+    /// The shortest text that says a time exactly, such as `10m`, `1m30s` or `152.5ms`.
     package static func text(_ span: Instant.Span) -> String {
         var rest = span.nanoseconds
         var text = ""
-        for (word, nanoseconds) in units.reversed() where rest >= nanoseconds {
+        for (word, nanoseconds) in units.dropFirst().reversed() where rest >= nanoseconds {
             text += "\(rest / nanoseconds)\(word)"
             rest %= nanoseconds
+        }
+        let millisecond = units[0].nanoseconds
+        if rest > 0 {
+            let fraction = String(millisecond + rest % millisecond).dropFirst()
+            let digits = fraction.lastIndex { $0 != "0" }.map { fraction[...$0] } ?? ""
+            text += "\(rest / millisecond)\(digits.isEmpty ? "" : ".\(digits)")ms"
         }
         return text.isEmpty ? "0" : text
     }
@@ -34,15 +40,30 @@ package enum DurationText {
         var total: Int64 = 0
         while !rest.isEmpty {
             guard let number = digits(&rest, atMost: 15) else { return nil }
+            let places = skip(".", &rest) ? rest.prefix { $0.isASCII && $0.isNumber } : nil
+            rest = rest.dropFirst(places?.count ?? 0)
             let word = rest.prefix { $0.isASCII && $0.isLetter }
             rest = rest.dropFirst(word.count)
-            guard let unit = units.first(where: { $0.word == word }) else { return nil }
-            let (part, tooLong) = number.multipliedReportingOverflow(by: unit.nanoseconds)
+            guard let unit = units.first(where: { $0.word == word }),
+                let fraction = fraction(places, of: unit.nanoseconds)
+            else { return nil }
+            let (whole, tooLong) = number.multipliedReportingOverflow(by: unit.nanoseconds)
+            let (part, tooMuch) = whole.addingReportingOverflow(fraction)
             let (next, overflow) = total.addingReportingOverflow(part)
-            if tooLong || overflow { return nil }
+            if tooLong || tooMuch || overflow { return nil }
             total = next
         }
         return text.isEmpty ? nil : Instant.Span(nanoseconds: total)
+    }
+
+    /// What digits after a point are of a unit, in nanoseconds; nil for no digits, or where they say less than one.
+    private static func fraction(_ places: Substring?, of unit: Int64) -> Int64? {
+        guard let places else { return 0 }
+        guard let digits = Int64(places), (1...9).contains(places.count) else { return nil }
+        let divisor = places.reduce(Int64(1)) { product, _ in product * 10 }
+        let (high, low) = digits.multipliedFullWidth(by: unit)
+        let (quotient, remainder) = divisor.dividingFullWidth((high, low))
+        return remainder == 0 ? quotient : nil
     }
 
     private static func clock(_ text: Substring) -> Instant.Span? {

@@ -1,0 +1,63 @@
+import WakeModel
+
+/// What a maker of Bluetooth accessories is advised to do: the rows of Tables/guidelines.tsv.
+package enum PeripheralGuideline: String, CaseIterable, Sendable {
+    case advertisingData = "ADG-1"
+    case localName = "ADG-2"
+    case advertisingInterval = "ADG-3"
+    case deviceInformation = "ADG-9"
+    case deviceInformationAdvertised = "ADG-10"
+    case deviceInformationCharacteristics = "ADG-11"
+    case deviceInformationLength = "ADG-12"
+    case serviceOrder = "GATT-1"
+
+    /// A row of the table.
+    package struct Row: Sendable {
+        /// The document that says so, with its edition.
+        package let edition: String
+        package let section: String
+        /// One sentence without a full stop.
+        package let says: String
+        /// What to do about a device that does otherwise.
+        package let remedy: String
+    }
+
+    private static let rows: [Row] = {
+        do throws(TableError) {
+            return try rows(PackageResources.guidelines_tsv)
+        } catch {
+            preconditionFailure("\(error)")
+        }
+    }()
+
+    /// Reads guidelines.tsv, in the order of the cases.
+    ///
+    /// - Throws: with the line, where a cell says nothing, a word is none, or a guideline has no row.
+    static func rows(_ bytes: [UInt8]) throws(TableError) -> [Row] {
+        let columns = ["guideline", "edition", "section", "says", "remedy"]
+        let table = try Table("guidelines.tsv", bytes, columns: columns)
+        var rows: [Row] = []
+        for row in try table.rows(of: PeripheralGuideline.self, by: "guideline", name: \.rawValue) {
+            rows.append(
+                Row(
+                    edition: try row.filled("edition"),
+                    section: try row.filled("section"),
+                    says: try row.filled("says"),
+                    remedy: try row.filled("remedy")
+                )
+            )
+        }
+        return rows
+    }
+
+    package var row: Row { Self.rows[Self.allCases.firstIndex(of: self)!] }
+}
+
+/// What a device does that a guideline advises against.
+package struct PeripheralFinding: Hashable, Sendable {
+    package var guideline: PeripheralGuideline
+    /// The line of the device file that says so, counted from 1.
+    package var line: Int
+    /// What was found, without a full stop.
+    package var found: String
+}

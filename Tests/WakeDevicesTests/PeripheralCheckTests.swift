@@ -1,0 +1,80 @@
+import Testing
+import WakeModel
+
+@testable import WakeDevices
+
+private func check(_ text: String) throws(FileError) -> [String] {
+    try PeripheralCheck.findings(in: Array(text.utf8), file: "d.yaml").map { "\($0.guideline.rawValue):\($0.line)" }
+}
+
+private let good = """
+    device: bluetooth-peripheral
+    name: Belt
+    address: "F0:11:22:33:44:55"
+    advertising: {interval: 152.5ms, services: [180D], tx-power: 4}
+    gatt:
+      - {service: 180D, characteristics: [{uuid: 2A37, properties: [notify]}]}
+      - service: 180A
+        characteristics:
+          - {uuid: 2A29, properties: [read], value: "41"}
+          - {uuid: 2A24, properties: [read], value: "42"}
+          - {uuid: 2A26, properties: [read], value: "31"}
+          - {uuid: 2A28, properties: [read], value: "31"}
+      - {service: C2A9A400-8A2D-4B6E-9B43-5B0D6A8D0E11, characteristics: []}
+    """
+
+@Suite("Devices against guidelines")
+struct PeripheralCheckTests {
+    @Test("Nothing is found about a device that does all as advised")
+    func clean() throws {
+        #expect(try check(good) == [])
+    }
+
+    @Test(
+        "Each guideline finds what is against it, at its line, and nothing else",
+        arguments: [
+            ("tx-power: 4}", "}", ["ADG-1:4"]),
+            ("name: Belt", "", ["ADG-1:4"]),
+            ("services: [180D], ", "", ["ADG-1:4"]),
+            ("name: Belt", "name: \"Belt: 2\"", ["ADG-2:2"]),
+            ("152.5ms", "100ms", ["ADG-3:4"]),
+            ("[180D], tx", "[180D, 180A], tx", ["ADG-10:4"]),
+            ("service: 180A", "service: 180B", ["ADG-9:6"]),
+            ("uuid: 2A24", "uuid: 2A25", ["ADG-11:7"]),
+            ("value: \"41\"", "value: \"\(String(repeating: "41", count: 27))\"", ["ADG-12:9"]),
+            ("service: 180D", "service: C2A9A401-8A2D-4B6E-9B43-5B0D6A8D0E11", ["GATT-1:13"]),
+            (
+                "0E11, characteristics: []}", "0E11, characteristics: []}\n  - {service: 180F, characteristics: []}",
+                ["GATT-1:14"]
+            ),
+        ] as [(String, String, [String])]
+    )
+    func found(old: String, new: String, findings: [String]) throws {
+        #expect(good.contains(old))
+        #expect(try check(good.replacing(old, with: new)) == findings)
+    }
+
+    @Test("Of a broadcaster nothing is asked that only a connection needs")
+    func broadcaster() throws {
+        let text = """
+            device: bluetooth-peripheral
+            address: "F0:11:22:33:44:55"
+            advertising: {interval: 152.5ms, connectable: false}
+            """
+        #expect(try check(text) == [])
+    }
+
+    @Test("A file that is no peripheral is refused with its line")
+    func refused() {
+        let error = #expect(throws: FileError.self) { try check("device: beacon") }
+        #expect(error?.line == 1)
+    }
+
+    @Test("The table of guidelines refuses a row that is none, and a guideline without one")
+    func table() {
+        let head = "guideline\tedition\tsection\tsays\tremedy\n"
+        for rows in ["ADG-0\tapple\ta\tb\tc\n", ""] {
+            #expect(throws: TableError.self) { try PeripheralGuideline.rows(Array((head + rows).utf8)) }
+        }
+    }
+}
