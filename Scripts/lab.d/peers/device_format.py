@@ -10,10 +10,12 @@ def say(*words):
 
 
 def seconds(text):
-    """A duration of the device format: numbers with units, such as 100ms, 2s or 1h30m, or 0."""
-    if not re.fullmatch(r"0|(\d+(ms|s|m|h|d))+", str(text)):
+    """A duration of the device format: numbers with units, such as 152.5ms, 2s or 1h30m, or 0."""
+    if not re.fullmatch(r"0|(\d+(\.\d+)?(ms|s|m|h|d))+", str(text)):
         raise SystemExit(f"'{text}' is no duration; write 100ms, 2s or 1h30m")
-    return sum(int(number) * UNITS[unit] for number, unit in re.findall(r"(\d+)(ms|s|m|h|d)", str(text)))
+    return sum(
+        float(number) * UNITS[unit] for number, unit in re.findall(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", str(text))
+    )
 
 
 def octets(text):
