@@ -1,16 +1,16 @@
 import WakeModel
 
-/// Times as they are written in files: `250ms`, `30s`, `1h30m`, `T+01:30:00.250`, `0`.
+/// Times as they are written in files: `250us`, `250ms`, `30s`, `1h30m`, `T+01:30:00.250`, `0`.
 package enum DurationText {
     /// The longest time a file can say.
     package static let longest = Instant.Span.seconds(3660 * 24 * 3600)
 
     private static let units: [(word: String, nanoseconds: Int64)] = [
-        ("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000), ("h", 3_600_000_000_000),
+        ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000), ("h", 3_600_000_000_000),
         ("d", 86_400_000_000_000),
     ]
 
-    /// The shortest text that says a time of whole milliseconds, such as `10m` or `1m30s`.
+    /// The shortest text that says a time of whole microseconds, such as `10m` or `1m30s`.
     package static func text(_ span: Instant.Span) -> String {
         var rest = span.nanoseconds
         var text = ""
