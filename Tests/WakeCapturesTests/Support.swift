@@ -9,6 +9,11 @@ import WakeModel
 enum Captures {
     static let folder = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/Captures/"
 
+    static let names = [
+        "belt-central.btsnoop", "belt-old.pklg", "belt-new.pklg", "belt-monitor.btsnoop", "belt-monitor.pcap",
+        "belt-central.pcap", "belt-nanoseconds.pcap", "belt.pcapng", "belt-sections.pcapng", "belt-sniffer.pcap",
+    ]
+
     static func bytes(_ name: String) throws -> [UInt8] {
         try [UInt8](Data(contentsOf: URL(filePath: folder + name)))
     }

@@ -102,7 +102,7 @@ enum ImportCommand {
         var source: CaptureBytes
         do { source = try CaptureBytes(file: file) } catch { throw CommandFailure(.invalidFile, error) }
         guard let format = CaptureFormat.detect(&source) else {
-            let known = CaptureFormat.allCases.map(\.name).joined(separator: ", ")
+            let known = CaptureFormat.names.joined(separator: ", ")
             throw CommandFailure(
                 .invalidFile,
                 "\(file): no capture of a known format",

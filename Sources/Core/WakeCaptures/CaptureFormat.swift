@@ -1,16 +1,30 @@
 /// The formats of captures, told apart by their first bytes.
 package enum CaptureFormat: String, CaseIterable, Sendable {
     case btsnoop
+    case packetLoggerBig = "packetlogger"
+    case packetLoggerLittle = "packetlogger-2"
+    case pcap
+    case pcapng
 
     /// What people call it.
-    package var name: String { rawValue }
+    package var name: String {
+        switch self {
+        case .packetLoggerBig, .packetLoggerLittle: "PacketLogger"
+        case .btsnoop, .pcap, .pcapng: rawValue
+        }
+    }
+
+    /// The names of all, each once.
+    package static var names: [String] { ["btsnoop", "PacketLogger", "pcap", "pcapng"] }
 
     /// The format that a file has; nil when it is none of them.
     package static func detect(_ source: inout CaptureBytes) -> CaptureFormat? {
         let count = source.peek(64)
         let bytes = source.window.span.extracting(source.position..<source.position + count)
         if bytes.starts(BTSnoopReader.magic) { return .btsnoop }
-        return nil
+        if PCAPReader.fits(bytes) { return .pcap }
+        if bytes.starts(PCAPNGReader.magic) { return .pcapng }
+        return PacketLoggerReader.order(bytes).map { $0 ? .packetLoggerBig : .packetLoggerLittle }
     }
 }
 

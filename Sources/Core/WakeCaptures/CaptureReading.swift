@@ -52,6 +52,18 @@ package final class CaptureReading {
         case .btsnoop:
             var reader = try BTSnoopReader(&source)
             try readAll(&source, &reader)
+        case .packetLoggerBig:
+            var reader = PacketLoggerReader(isBig: true)
+            try readAll(&source, &reader)
+        case .packetLoggerLittle:
+            var reader = PacketLoggerReader(isBig: false)
+            try readAll(&source, &reader)
+        case .pcap:
+            var reader = try PCAPReader(&source)
+            try readAll(&source, &reader)
+        case .pcapng:
+            var reader = PCAPNGReader()
+            try readAll(&source, &reader)
         }
     }
 
@@ -80,6 +92,7 @@ package final class CaptureReading {
         if first == nil { first = time }
         if time > last ?? .min { last = time }
         if record.missing > 0 { return skip(.cutByCapture) }
+        if record.isDamaged { return skip(.badChecksum) }
         switch record.kind {
         case .acl: takeACL(record, bytes)
         case .event: takeEvent(record, bytes)

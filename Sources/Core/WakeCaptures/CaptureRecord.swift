@@ -36,6 +36,12 @@ package struct CaptureRecord {
     package var direction: Direction
     /// The bytes that the capture left out at the end of the packet.
     package var missing = 0
+    /// What a sniffer heard it with, in dBm; nil when it does not say.
+    package var strength: Int8?
+    /// Whether a sniffer says that its checksum was wrong.
+    package var isDamaged = false
+    /// Whether a sniffer says that it is encrypted, and was not decrypted; nil when it does not say.
+    package var isEncrypted: Bool?
     /// The number of the link type, of `network` alone.
     package var linkType: UInt16 = 0
     /// Where the bytes stand in the window.

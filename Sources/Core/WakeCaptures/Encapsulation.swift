@@ -100,11 +100,4 @@ extension CaptureRecord {
         default: (kind, direction) = (.unknown, .unknown)
         }
     }
-
-    /// Link type 256: the direction is in the flags, where the sniffer knew it.
-    fileprivate mutating func readReception(_ bytes: Span<UInt8>) {
-        kind = .linkLayer
-        direction = .unknown
-        payload = payload.lowerBound + 10..<payload.upperBound
-    }
 }
