@@ -171,6 +171,7 @@ let package = Package(
         room("WakePorts", on: "Core", uses: ["WakeModel"]),
         room("WakeWire", on: "Core", uses: ["WakeModel", "WakeJSON"], exclude: ["WIRE.md"]),
         room("WakeDevices", on: "Core", uses: ["CYAML", "WakeModel", "WakeJSON"], tables: ["guidelines.tsv"]),
+        room("WakeCaptures", on: "Core", uses: ["WakeModel", "WakeDevices"]),
 
         // System
         room("WakeSystem", on: "System", uses: ["CSystemd", "CWakeShims"]),
@@ -264,7 +265,7 @@ let package = Package(
         program(
             "wakebench",
             on: "CommandLine",
-            uses: ["WakeModel", "WakeDevices", "WakeBundles", "WakeBench", "WakeReports"]
+            uses: ["WakeModel", "WakeDevices", "WakeCaptures", "WakeBundles", "WakeBench", "WakeReports"]
         ),
         // A process of its own, beside wakebench: no bench loads libcurl.
         program(
@@ -439,6 +440,7 @@ let package = Package(
         tests("WakeRouterTests", uses: ["WakeModel", "WakeRouter"]),
         tests("WakeWireTests", uses: ["WakeModel", "WakeWire"]),
         tests("WakeDevicesTests", uses: ["WakeDevices", "WakeModel"]),
+        tests("WakeCapturesTests", uses: ["WakeCaptures", "WakeDevices", "WakeModel"], exclude: ["Captures"]),
         tests("WakeSystemTests", uses: ["WakeSystem"]),
         testLibrary("BlueZStandIn", uses: ["WakeBus", "WakeSystem"]),
         tests("WakeBusTests", uses: ["BlueZStandIn", "WakeBus", "WakeBlueZ", "WakeSystem"]),

@@ -19,6 +19,7 @@ enum FloorPlan {
         Room(name: "WakePorts", floor: "Core", imports: ["WakeModel"]),
         Room(name: "WakeWire", floor: "Core", imports: ["WakeModel", "WakeJSON"], foundation: true),
         Room(name: "WakeDevices", floor: "Core", imports: ["CYAML", "WakeModel", "WakeJSON"], foundation: true),
+        Room(name: "WakeCaptures", floor: "Core", imports: ["WakeModel", "WakeDevices"]),
 
         Room(name: "WakeSystem", floor: "System", imports: ["CSystemd", "CWakeShims"]),
         Room(name: "WakeBus", floor: "System", imports: ["CSystemd", "WakeSystem"]),
@@ -101,7 +102,7 @@ enum FloorPlan {
         Room(
             name: "wakebench",
             floor: "CommandLine",
-            imports: ["WakeModel", "WakeDevices", "WakeBundles", "WakeBench", "WakeReports"],
+            imports: ["WakeModel", "WakeDevices", "WakeCaptures", "WakeBundles", "WakeBench", "WakeReports"],
             foundation: true
         ),
         Room(

@@ -73,6 +73,13 @@ enum WakebenchProgram {
             options: DeviceCommand.checkOptions
         ),
         Verb(
+            "import",
+            "FILE...",
+            "say what captures show, and make a device file of it",
+            ImportCommand.run,
+            options: ImportCommand.options
+        ),
+        Verb(
             "why",
             "APP [REASON|RULE]",
             "say why an app was woken, or was not; a reason or a rule chooses among decisions",

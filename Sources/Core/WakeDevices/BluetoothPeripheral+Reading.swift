@@ -189,7 +189,9 @@ extension Timetable {
         of what: String? = nil,
         _ entry: (YAMLNode) throws(FileError) -> Entry = Entry.init
     ) throws(FileError) {
-        entries = try fields.list(key, of: what, entry)
+        for node in try fields[key]?.list(expecting: what ?? key) ?? [] {
+            if let recorded = try Entry.recorded(node) { entries += recorded } else { entries.append(try entry(node)) }
+        }
         repeats = try fields.repeats(takesTime: takesTime, else: "a pause in \(key)")
     }
 }

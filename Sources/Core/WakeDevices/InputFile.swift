@@ -10,23 +10,40 @@ package enum InputFile {
     /// - Parameter limit: the most bytes; a larger file is refused.
     /// - Throws: ``FileError`` with line 0 when there is no such file, when it is no ordinary file, or when it is too large.
     package static func read(_ path: String, limit: Int = YAMLReader.byteLimit) throws(FileError) -> [UInt8] {
-        func refused(_ found: String, expected: String = "a readable file") -> FileError {
-            FileError(file: path, line: 0, found: found, expected: expected)
-        }
-        if path.isEmpty || path.utf8.contains(0) { throw refused("no such file") }
-        // Before it is opened: opening a device may already do something.
-        var status = stat()
-        if unsafe stat(path, &status) == 0, let other = otherKind(status) { throw refused(other) }
-        let descriptor = unsafe open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw refused(reason(errno)) }
+        let descriptor = try open(path)
         defer { close(descriptor) }
-        guard unsafe fstat(descriptor, &status) == 0 else { throw refused(reason(errno)) }
-        if let other = otherKind(status) { throw refused(other) }
-        guard let bytes = readAll(descriptor, limit: limit) else { throw refused(reason(errno)) }
+        guard let bytes = readAll(descriptor, limit: limit) else { throw refused(path, reason(errno)) }
         if bytes.count > limit {
-            throw refused("\(max(bytes.count, Int(status.st_size))) bytes", expected: "at most \(limit) bytes")
+            var status = stat()
+            let size = unsafe fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
+            throw refused(path, "\(max(bytes.count, size)) bytes", expected: "at most \(limit) bytes")
         }
         return bytes
+    }
+
+    /// A descriptor of an ordinary file, to be read and closed by the caller.
+    ///
+    /// - Throws: ``FileError`` with line 0 when there is no such file, or when it is no ordinary file.
+    package static func open(_ path: String) throws(FileError) -> Int32 {
+        if path.isEmpty || path.utf8.contains(0) { throw refused(path, "no such file") }
+        // Before it is opened: opening a device may already do something.
+        var status = stat()
+        if unsafe stat(path, &status) == 0, let other = otherKind(status) { throw refused(path, other) }
+        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw refused(path, reason(errno)) }
+        guard unsafe fstat(descriptor, &status) == 0 else {
+            close(descriptor)
+            throw refused(path, reason(errno))
+        }
+        if let other = otherKind(status) {
+            close(descriptor)
+            throw refused(path, other)
+        }
+        return descriptor
+    }
+
+    private static func refused(_ path: String, _ found: String, expected: String = "a readable file") -> FileError {
+        FileError(file: path, line: 0, found: found, expected: expected)
     }
 
     /// Everything up to one byte more than the limit; nil when the system refuses.

@@ -9,6 +9,10 @@ package struct Timetable: Hashable, Sendable {
         /// The pause before each further value.
         package var every: Instant.Span
         package var values: Values
+
+        package init(after: Instant.Span, every: Instant.Span, values: Values) {
+            (self.after, self.every, self.values) = (after, every, values)
+        }
     }
 
     /// The values of an entry.
@@ -88,6 +92,8 @@ package struct Timetable: Hashable, Sendable {
     /// Begin again after the last value, with the pause of the first entry.
     package var repeats = false
 
+    package init() {}
+
     /// The pause before the value at a position; nil after the last.
     package func pause(before position: Position) -> Instant.Span? {
         guard entries.indices.contains(position.entry) else { return nil }
@@ -115,7 +121,7 @@ package struct Timetable: Hashable, Sendable {
     }
 
     /// Whether some time passes before it would begin again.
-    var takesTime: Bool {
+    package var takesTime: Bool {
         entries.contains { $0.after > .zero || ($0.every > .zero && $0.values.count > 1) }
     }
 }

@@ -1,0 +1,61 @@
+/// Reads btsnoop: Android, Bumble and others write datalink 1002, btmon writes 2001, and some controllers' tools write 1001.
+struct BTSnoopReader: RecordReader {
+    static let magic = Array("btsnoop\0".utf8)
+    /// Microseconds from the year 0 to 1970, as btsnoop counts time.
+    private static let epoch: UInt64 = 0x00dc_ddb3_0f2f_8000
+
+    private let encapsulation: Encapsulation
+
+    /// Reads the header.
+    init(_ source: inout CaptureBytes) throws(CaptureDamage) {
+        guard source.has(16) else { throw CaptureDamage(offset: source.offset, found: "a header cut short") }
+        let start = source.take(16).lowerBound
+        let version = source.window.span.big32(start + 8)
+        guard version == 1 else { throw CaptureDamage(offset: 8, found: "version \(version) of btsnoop") }
+        let datalink = source.window.span.big32(start + 12)
+        switch datalink {
+        case 1001: encapsulation = .bare
+        case 1002: encapsulation = .h4
+        case 2001: encapsulation = .monitor
+        default: throw CaptureDamage(offset: 12, found: "datalink \(datalink)")
+        }
+    }
+
+    mutating func next(_ source: inout CaptureBytes) throws(CaptureDamage) -> CaptureRecord? {
+        let offset = source.offset
+        guard source.has(24) else { return try source.end(at: offset) }
+        let header = source.take(24).lowerBound
+        let original = Int(source.window.span.big32(header))
+        let length = Int(source.window.span.big32(header + 4))
+        let flags = source.window.span.big32(header + 8)
+        let stamp = source.window.span.big64(header + 16)
+        guard length <= longestRecord else {
+            throw CaptureDamage(offset: offset, found: "a record of \(length) bytes")
+        }
+        guard source.has(length) else { throw CaptureDamage(offset: offset, found: "a record cut short") }
+        // Some writers count from the start of the machine.
+        let microseconds = Int64(bitPattern: stamp >= Self.epoch / 2 ? stamp &- Self.epoch : stamp)
+        let payload = source.take(length)
+        return encapsulation.record(
+            CaptureRecord(
+                offset: offset,
+                time: CaptureTime.nanoseconds(microseconds: microseconds),
+                kind: .unknown,
+                direction: flags & 1 == 0 ? .sent : .received,
+                missing: max(0, original - length),
+                payload: payload
+            ),
+            flags: flags,
+            source.window.span.extracting(payload)
+        )
+    }
+}
+
+extension CaptureBytes {
+    /// What it means that no record begins here: the end, or damage.
+    mutating func end(at offset: Int) throws(CaptureDamage) -> CaptureRecord? {
+        if let failure { throw CaptureDamage(offset: offset, found: "what the system cannot read (\(failure))") }
+        if peek(1) > 0 { throw CaptureDamage(offset: offset, found: "a record cut short") }
+        return nil
+    }
+}

@@ -1,0 +1,251 @@
+import WakeDevices
+import WakeModel
+
+/// What the reading of captures comes to: counts, devices, and what had to be left out.
+///
+/// Several captures may be read one after the other; what one shows of a device's attributes holds in the next.
+package final class CaptureReading {
+    /// Why a packet was left out.
+    package enum Skip: String, CaseIterable, Sendable {
+        case cutByCapture = "packets that the capture holds only in part"
+        case unknownKind = "records of an unknown kind"
+        case badPacket = "packets that are too short for what they say they are"
+        case continuation = "fragments without a beginning"
+        case otherChannel = "packets of other L2CAP channels than ATT"
+        case badAttribute = "ATT packets that are malformed"
+        case strayAnswer = "ATT answers without a request before them"
+        case encrypted = "packets that are encrypted on the air"
+        case badChecksum = "packets that arrived damaged at the sniffer"
+        case tooManyDevices = "advertisements of devices beyond the first 20000"
+    }
+
+    /// How many records there were, of each kind.
+    package private(set) var records: [CaptureRecord.Kind: Int] = [:]
+    package private(set) var recordCount = 0
+    /// Nanoseconds since 1970; nil before the first record.
+    package private(set) var first: Int64?
+    package private(set) var last: Int64?
+    package internal(set) var skipped: [Skip: Int] = [:]
+    /// By address.
+    private(set) var peers: [UInt64: CapturedDevice] = [:]
+    /// Devices whose address the captures do not show, by controller and handle or access address.
+    private(set) var nameless: [UInt32: CapturedDevice] = [:]
+    private(set) var controllers: [UInt16: LocalController] = [:]
+    let store = CaptureStore()
+    /// The only device whose notifications are kept; nil for those of all.
+    private let only: UInt64?
+
+    private var counts = [Int](repeating: 0, count: CaptureRecord.Kind.allCases.count)
+    private var links: [UInt32: CapturedLink] = [:]
+    private var latestLink: (key: UInt32, link: CapturedLink)?
+    var sniffer = LinkLayer()
+
+    /// - Parameter only: the address of the one device whose notifications matter.
+    package init(only: UInt64? = nil) { self.only = only }
+
+    /// Reads a capture to its end.
+    ///
+    /// - Throws: ``CaptureDamage`` where it cannot be read any further; what stands before is taken.
+    package func read(_ source: inout CaptureBytes, _ format: CaptureFormat) throws(CaptureDamage) {
+        defer { finishFile() }
+        switch format {
+        case .btsnoop:
+            var reader = try BTSnoopReader(&source)
+            try readAll(&source, &reader)
+        case .packetLoggerBig:
+            var reader = PacketLoggerReader(isBig: true)
+            try readAll(&source, &reader)
+        case .packetLoggerLittle:
+            var reader = PacketLoggerReader(isBig: false)
+            try readAll(&source, &reader)
+        case .pcap:
+            var reader = try PCAPReader(&source)
+            try readAll(&source, &reader)
+        case .pcapng:
+            var reader = PCAPNGReader()
+            try readAll(&source, &reader)
+        }
+    }
+
+    private func readAll(_ source: inout CaptureBytes, _ reader: inout some RecordReader) throws(CaptureDamage) {
+        while let record = try reader.next(&source) {
+            take(record, source.window.span.extracting(record.payload))
+        }
+    }
+
+    private func finishFile() {
+        for kind in CaptureRecord.Kind.allCases where counts[Int(kind.rawValue)] > 0 {
+            records[kind] = counts[Int(kind.rawValue)]
+        }
+        // Handles mean nothing in another capture.
+        links.removeAll()
+        latestLink = nil
+        sniffer = LinkLayer()
+    }
+
+    func skip(_ why: Skip) { skipped[why, default: 0] += 1 }
+
+    private func take(_ record: CaptureRecord, _ bytes: Span<UInt8>) {
+        counts[Int(record.kind.rawValue)] += 1
+        recordCount += 1
+        let time = record.time
+        if first == nil { first = time }
+        if time > last ?? .min { last = time }
+        if record.missing > 0 { return skip(.cutByCapture) }
+        if record.isDamaged { return skip(.badChecksum) }
+        switch record.kind {
+        case .acl: takeACL(record, bytes)
+        case .event: takeEvent(record, bytes)
+        case .command: takeCommand(record, bytes)
+        case .linkLayer: takeLinkLayer(record, bytes)
+        case .controllerAdded: takeController(record, bytes)
+        case .controllerRemoved: controllerLeft(record.controller, at: time)
+        case .synchronous, .isochronous, .network, .note: break
+        case .unknown: skip(.unknownKind)
+        }
+    }
+
+    // MARK: Devices and links
+
+    /// The device of an address; nil when there are too many.
+    func peer(_ address: UInt64) -> CapturedDevice? {
+        if let found = peers[address] { return found }
+        guard store.takeDevice() else { return nil }
+        let device = CapturedDevice(address: address)
+        device.isWanted = only == nil || only == address
+        peers[address] = device
+        return device
+    }
+
+    func controller(_ number: UInt16) -> LocalController {
+        if let found = controllers[number] { return found }
+        let controller = LocalController()
+        controllers[number] = controller
+        return controller
+    }
+
+    /// The link of a key; begun before the capture when it is not known.
+    func link(_ key: UInt32) -> CapturedLink {
+        if let latestLink, latestLink.key == key { return latestLink.link }
+        let link = links[key] ?? newLink(key, peer: nil)
+        latestLink = (key, link)
+        return link
+    }
+
+    /// Begins a link, in place of one of the same key.
+    @discardableResult
+    func newLink(_ key: UInt32, peer: CapturedDevice?) -> CapturedLink {
+        let link = CapturedLink(controller: UInt16(truncatingIfNeeded: key >> 16), key: key, peer: peer)
+        links[key] = link
+        latestLink = (key, link)
+        return link
+    }
+
+    /// The link of a key, which is no more.
+    func endLink(_ key: UInt32) -> CapturedLink? {
+        latestLink = nil
+        return links.removeValue(forKey: key)
+    }
+
+    /// The server at one end of a link, whose ATT packets came.
+    func server(_ link: CapturedLink, isLocal: Bool) -> CapturedDevice {
+        if isLocal {
+            if let device = link.local { return device }
+            let device = controller(link.controller).device(only: only)
+            link.local = device
+            return device
+        }
+        if let device = link.peer { return device }
+        let device = nameless[link.key] ?? CapturedDevice(address: nil)
+        device.isWanted = only == nil
+        nameless[link.key] = device
+        link.peer = device
+        return device
+    }
+
+    private func controllerLeft(_ number: UInt16, at time: Int64) {
+        for (key, link) in links where UInt16(truncatingIfNeeded: key >> 16) == number {
+            link.peer?.closed(at: time, reason: nil, isEndedHere: true)
+            link.local?.closed(at: time, reason: nil, isEndedHere: true)
+            links[key] = nil
+        }
+        latestLink = nil
+    }
+
+    /// All devices that were seen: those with the most ATT packets first, then by address.
+    package var devices: [CapturedDevice] {
+        let own = controllers.values.compactMap(\.served)
+        return (Array(peers.values) + Array(nameless.values) + own).sorted { left, right in
+            if left.operations != right.operations { return left.operations > right.operations }
+            if left.advertising.reports != right.advertising.reports {
+                return left.advertising.reports > right.advertising.reports
+            }
+            return left.address ?? .max < right.address ?? .max
+        }
+    }
+}
+
+/// The captured side's own end: its addresses, and what it advertises.
+final class LocalController {
+    var publicAddress: UInt64?
+    var randomAddress: UInt64?
+    /// Whether it advertises with its random address.
+    var usesRandom = false
+    var advertising = SeenAdvertising()
+    private(set) var served: CapturedDevice?
+
+    /// The device that it is for others, as their server.
+    func device(only: UInt64?) -> CapturedDevice {
+        if let served { return served }
+        let device = CapturedDevice(address: address)
+        device.isWanted = only == nil || only == address
+        device.advertising = advertising
+        served = device
+        return device
+    }
+
+    var address: UInt64? { usesRandom ? randomAddress ?? publicAddress : publicAddress ?? randomAddress }
+
+    /// Tells the device what is known now.
+    func update() {
+        guard let served else { return }
+        served.address = address
+        served.advertising = advertising
+    }
+}
+
+/// A link between the captured side and a peer.
+final class CapturedLink {
+    let controller: UInt16
+    let key: UInt32
+    var peer: CapturedDevice?
+    /// The captured side, once it is somebody's server.
+    var local: CapturedDevice?
+    /// What was asked of the server at either end and is not answered yet: of the captured side, and of the peer.
+    var questions = (local: ATTQuestion(), peer: ATTQuestion())
+    /// Packets of L2CAP that are not whole yet, sent and received.
+    var parts = (sent: L2CAPPacket(), received: L2CAPPacket())
+    /// Whether the captured side asked to end it.
+    var isEndedHere = false
+    var isEncrypted = false
+
+    init(controller: UInt16, key: UInt32, peer: CapturedDevice?) {
+        (self.controller, self.key, self.peer) = (controller, key, peer)
+    }
+}
+
+/// A packet of L2CAP that is put together.
+struct L2CAPPacket {
+    var bytes: [UInt8] = []
+    /// Its bytes with the header; 0 when none is under way.
+    var length = 0
+
+    mutating func add(_ part: Span<UInt8>) {
+        for index in 0..<part.count { bytes.append(part[index]) }
+    }
+
+    mutating func clear() {
+        bytes.removeAll(keepingCapacity: true)
+        length = 0
+    }
+}

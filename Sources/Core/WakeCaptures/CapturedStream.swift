@@ -1,0 +1,81 @@
+import WakeModel
+
+/// What one characteristic notified and indicated, in order.
+package final class CapturedStream {
+    /// How many there were, kept or not.
+    package private(set) var count = 0
+    package private(set) var indications = 0
+    /// When each kept value came: nanoseconds since 1970.
+    private(set) var times: [Int64] = []
+    /// When each kept value came by the clock that runs while somebody is subscribed.
+    private(set) var clocks: [Int64] = []
+    private var bytes: [UInt8] = []
+    private var ends: [Int] = []
+
+    private var clock: Int64 = 0
+    /// Since when somebody is subscribed; nil while nobody is.
+    private var since: Int64?
+    /// Whether the device's list of subscribed streams has it.
+    var isListed = false
+
+    /// How many values are kept.
+    var kept: Int { times.count }
+
+    func value(_ index: Int) -> [UInt8] { Array(bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]]) }
+
+    func length(_ index: Int) -> Int { ends[index] - (index == 0 ? 0 : ends[index - 1]) }
+
+    var isSubscribed: Bool { since != nil }
+
+    func subscribe(at time: Int64) { if since == nil { since = time } }
+
+    func unsubscribe(at time: Int64) {
+        guard let since else { return }
+        clock += max(0, time - since)
+        self.since = nil
+    }
+
+    /// Takes a value; it is counted only when there is no store, or no room in it.
+    func take(_ value: Span<UInt8>, at time: Int64, isIndication: Bool, _ store: CaptureStore?) {
+        count += 1
+        if isIndication { indications += 1 }
+        guard let store, store.take(value.count) else { return }
+        // Clocks of captures jump; what came later never stands before.
+        let now = max(clock + max(0, time - (since ?? time)), clocks.last ?? 0)
+        times.append(time)
+        clocks.append(now)
+        for index in 0..<value.count { bytes.append(value[index]) }
+        ends.append(bytes.count)
+    }
+}
+
+/// What a capture's reading may keep in memory, however long the capture is.
+final class CaptureStore {
+    /// Notified values; a device file holds fewer than a fourth.
+    private var values = 1_500_000
+    private var bytes = 48 << 20
+    private var attributes = 200_000
+    private var devices = 20_000
+    /// Values that were counted and not kept.
+    private(set) var dropped = 0
+
+    func take(_ count: Int) -> Bool {
+        guard values > 0, bytes >= count else {
+            dropped += 1
+            return false
+        }
+        values -= 1
+        bytes -= count
+        return true
+    }
+
+    func takeAttribute() -> Bool { Self.take(&attributes) }
+
+    func takeDevice() -> Bool { Self.take(&devices) }
+
+    private static func take(_ left: inout Int) -> Bool {
+        if left == 0 { return false }
+        left -= 1
+        return true
+    }
+}

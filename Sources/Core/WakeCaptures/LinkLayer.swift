@@ -1,0 +1,152 @@
+// Packets as they are on the air, from a sniffer: Bluetooth Core, volume 6, part B. A packet begins with its access address and ends with
+// three bytes of checksum.
+
+/// The links that a sniffer follows, by their access address.
+struct LinkLayer {
+    /// A link, and what of it was taken.
+    final class Link {
+        let link: CapturedLink
+        /// The sequence number of the packet that came last from each end; 2 before the first.
+        var sequences = (sent: UInt8(2), received: UInt8(2))
+        var isEncrypted = false
+        /// The end of the last packet's sender, for captures that do not say the direction.
+        var isSent = false
+
+        init(_ link: CapturedLink) { self.link = link }
+    }
+
+    static let advertising: UInt32 = 0x8e89_bed6
+    private(set) var links: [UInt32: Link] = [:]
+
+    mutating func begin(_ access: UInt32, _ link: CapturedLink) { links[access] = Link(link) }
+
+    mutating func end(_ access: UInt32) { links[access] = nil }
+}
+
+extension CaptureReading {
+    func takeLinkLayer(_ record: CaptureRecord, _ bytes: Span<UInt8>) {
+        guard bytes.count >= 6 else { return skip(.badPacket) }
+        let access = bytes.little32(0)
+        let length = Int(bytes[5])
+        guard bytes.count >= 6 + length else { return skip(.badPacket) }
+        let body = bytes.extracting(6..<6 + length)
+        if access == LinkLayer.advertising {
+            takeAdvertisement(record, bytes[4], body)
+        } else {
+            takeData(record, access, bytes[4], body)
+        }
+    }
+
+    // MARK: Advertising
+
+    private func takeAdvertisement(_ record: CaptureRecord, _ header: UInt8, _ body: Span<UInt8>) {
+        let type = header & 15
+        switch type {
+        case 0, 2, 4, 6:
+            guard body.count >= 6 else { return skip(.badPacket) }
+            seen(
+                body.address(0),
+                body.extracting(6...),
+                at: record.time,
+                isAnswer: type == 4,
+                isConnectable: type == 0,
+                strength: record.strength
+            )
+        case 5: takeConnectionRequest(record, body)
+        default: break
+        }
+    }
+
+    /// CONNECT_IND: who connects to whom, and by which access address they go on.
+    private func takeConnectionRequest(_ record: CaptureRecord, _ body: Span<UInt8>) {
+        guard body.count >= 34 else { return skip(.badPacket) }
+        let access = body.little32(12)
+        let peer = peer(body.address(6))
+        peer?.opened(at: record.time, interval: body.little16(22))
+        sniffer.begin(access, CapturedLink(controller: 0, key: access, peer: peer))
+    }
+
+    // MARK: Data
+
+    private func takeData(_ record: CaptureRecord, _ access: UInt32, _ header: UInt8, _ body: Span<UInt8>) {
+        let heard = sniffer.links[access] ?? begin(access)
+        let isSent = record.direction == .unknown ? !heard.isSent : record.direction == .sent
+        heard.isSent = isSent
+        // A repetition has the sequence number of the packet before it.
+        let sequence = header >> 3 & 1
+        if (isSent ? heard.sequences.sent : heard.sequences.received) == sequence { return }
+        if isSent { heard.sequences.sent = sequence } else { heard.sequences.received = sequence }
+        if body.isEmpty { return }
+        if record.isEncrypted ?? heard.isEncrypted { return skip(.encrypted) }
+        switch header & 3 {
+        case 1: takeFragment(heard.link, body, isStart: false, isSent: isSent, at: record.time)
+        case 2: takeFragment(heard.link, body, isStart: true, isSent: isSent, at: record.time)
+        case 3: takeControl(heard, access, body, isSent: isSent, at: record.time)
+        default: skip(.badPacket)
+        }
+    }
+
+    private func begin(_ access: UInt32) -> LinkLayer.Link {
+        sniffer.begin(access, CapturedLink(controller: 0, key: access, peer: nil))
+        return sniffer.links[access]!
+    }
+
+    private func takeControl(
+        _ heard: LinkLayer.Link,
+        _ access: UInt32,
+        _ body: Span<UInt8>,
+        isSent: Bool,
+        at time: Int64
+    ) {
+        switch body[0] {
+        case 0x00 where body.count >= 6:
+            let interval = body.little16(4)
+            heard.link.peer?.withConnection { $0.interval = interval }
+        case 0x02 where body.count >= 2:
+            // The central's end is the one that stands for the phone.
+            heard.link.peer?.closed(at: time, reason: body[1], isEndedHere: isSent)
+            sniffer.end(access)
+        case 0x05:
+            heard.isEncrypted = true
+            heard.link.peer?.withConnection { $0.isEncrypted = true }
+        default: break
+        }
+    }
+}
+
+extension CaptureRecord {
+    /// The header of Nordic's sniffer, after a byte for the board; the packet follows it.
+    mutating func readNordic(_ bytes: Span<UInt8>) {
+        // Its own header has 6 bytes, of which the third is the version and the last the kind; the second has its length first.
+        guard bytes.count >= 17, (1...3).contains(bytes[3]), bytes[7] == 10 else { return }
+        let isAdvertising =
+            bytes[3] == 3 ? bytes[6] == 2 : bytes.count >= 21 && bytes.little32(17) == LinkLayer.advertising
+        guard bytes[6] == 6 || bytes[6] == 2 else { return }
+        kind = .linkLayer
+        let flags = bytes[8]
+        isDamaged = flags & 1 == 0
+        if !isAdvertising {
+            direction = flags & 2 != 0 ? .sent : .received
+            // Decrypted packets have a right MIC.
+            isEncrypted = flags & 4 != 0 && flags & 8 == 0
+        }
+        strength = Int8(clamping: -Int(bytes[10]))
+        payload = payload.lowerBound + 17..<payload.upperBound
+    }
+
+    /// Link type 256: what was known of the reception is in the flags.
+    mutating func readReception(_ bytes: Span<UInt8>) {
+        kind = .linkLayer
+        let flags = bytes.little16(8)
+        // Checked and found wrong.
+        isDamaged = flags & 0x0400 != 0 && flags & 0x0800 == 0
+        isEncrypted = flags & 0x0008 != 0 ? false : nil
+        strength = flags & 0x0002 != 0 ? Int8(bitPattern: bytes[1]) : nil
+        switch flags >> 7 & 7 {
+        case 2: direction = .sent
+        case 3: direction = .received
+        default: direction = .unknown
+        }
+        payload = payload.lowerBound + 10..<payload.upperBound
+    }
+}

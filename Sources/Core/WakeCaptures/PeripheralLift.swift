@@ -1,0 +1,266 @@
+import WakeDevices
+import WakeModel
+
+/// Makes a device file's peripheral of a device of a capture.
+package struct PeripheralLift {
+    /// How a capture's time becomes the file's.
+    package struct Pace: Sendable {
+        /// How much faster than in the capture.
+        package var speed = 1.0
+        /// What is taken of the capture, counted from its first record.
+        package var from = Instant.Span.zero
+        package var to: Instant.Span?
+        /// The longest pause; longer ones are cut to it.
+        package var gapLimit: Instant.Span?
+        /// Whether each stream begins again after its end.
+        package var loops = false
+
+        package init() {}
+    }
+
+    /// Services that a phone has of itself and no app sees.
+    private static let hidden: Set<AttributeType> = [.short(0x1800), .short(0x1801)]
+    /// Notified values are written within so many bytes of text, well below the largest device file.
+    private static let textLimit = YAMLReader.byteLimit - (1 << 20)
+
+    package private(set) var peripheral: BluetoothPeripheral
+    /// For people: what stands at the beginning of the file.
+    package private(set) var comments: [String] = []
+    /// What of the device could not be put into the file, a line each.
+    package private(set) var notes: [String] = []
+    /// Notified values that are in the file.
+    package private(set) var values = 0
+
+    private let device: CapturedDevice
+    private let pace: Pace
+    /// Nanoseconds since 1970.
+    private let start: Int64
+    /// The last moment whose values are taken.
+    private var end: Int64
+
+    /// - Parameters:
+    ///   - address: for a device whose address the capture does not show.
+    ///   - start: when the capture began, in nanoseconds since 1970.
+    package init(_ device: CapturedDevice, start: Int64, pace: Pace = Pace(), address: UInt64 = 0xf000_0000_0001) {
+        (self.device, self.pace, self.start) = (device, pace, start)
+        end = pace.to.map { start &+ $0.nanoseconds } ?? .max
+        peripheral = BluetoothPeripheral(
+            name: device.name.flatMap { name in (1...248).contains(name.utf8.count) ? name : nil },
+            address: CapturedDevice.bytes(device.address ?? address)
+        )
+        if device.address == nil {
+            notes.append("the capture does not show its address; the file says \(peripheral.addressText)")
+        }
+        liftAdvertising()
+        cutStreams()
+        liftServices()
+        liftConnections()
+    }
+
+    // MARK: Advertising
+
+    private mutating func liftAdvertising() {
+        let seen = device.advertising
+        var advertising = peripheral.advertising
+        if let interval = seen.interval ?? seen.measuredInterval {
+            advertising.interval = interval
+        } else {
+            notes.append("too few advertisements to tell their interval; the file says 100ms")
+        }
+        advertising.services = seen.services.map(\.text)
+        advertising.manufacturerData = seen.manufacturerData
+        advertising.serviceData = seen.serviceData.map {
+            Advertisement.ServiceData(service: $0.service.text, data: $0.data)
+        }
+        // A link says as much as an advertisement.
+        advertising.connectable = seen.isConnectable || device.connectionCount > 0 || device.operations > 0
+        advertising.txPower = seen.txPower.flatMap { (-127...20).contains($0) ? Int16($0) : nil }
+        if let strength = seen.signalStrength { advertising.signalStrength = Int16(strength) }
+        peripheral.advertising = advertising
+    }
+
+    // MARK: Attributes
+
+    private mutating func liftServices() {
+        let table = device.table
+        let declarations = table.characteristics.sorted { $0.key < $1.key }
+        let types = table.types.sorted { $0.key < $1.key }
+        var lifted: Set<UInt16> = []
+        var attributes = 0
+        for (first, service) in table.services.sorted(by: { $0.key < $1.key }) where !Self.hidden.contains(service.uuid)
+        {
+            guard peripheral.services.count < 256, attributes < 50_000 else {
+                notes.append("services beyond the first \(peripheral.services.count)")
+                break
+            }
+            let own = declarations.filter { (first...max(first, service.end)).contains($0.key) }.prefix(256)
+            var made = BluetoothPeripheral.Service(service.uuid.text, primary: service.isPrimary)
+            for (place, entry) in own.enumerated() {
+                let next = place + 1 < own.count ? own[own.startIndex + place + 1].key : max(first, service.end) &+ 1
+                let descriptors = types.filter { $0.key > entry.value.value && ($0.key < next || next == 0) }
+                made.characteristics.append(characteristic(entry.value, Array(descriptors.prefix(64))))
+                lifted.insert(entry.value.value)
+                attributes += 3 + min(descriptors.count, 64)
+            }
+            peripheral.services.append(made)
+        }
+        noteUnknown(lifted)
+    }
+
+    private mutating func characteristic(
+        _ characteristic: AttributeTable.Characteristic,
+        _ types: [(key: UInt16, value: AttributeType)]
+    ) -> BluetoothPeripheral.Characteristic {
+        let table = device.table
+        let descriptors = types.filter { !Self.structure.contains($0.value) }.map { handle, type in
+            BluetoothPeripheral.Descriptor(type.text, table.values[handle] ?? [])
+        }
+        var properties = CharacteristicProperties(rawValue: UInt16(characteristic.properties))
+        let timetable = timetable(device.streams[characteristic.value])
+        if !timetable.entries.isEmpty && !properties.canNotify {
+            properties.insert(.notify)
+            notes.append("\(characteristic.uuid.text) notified without the property; the file has it")
+        }
+        var made = BluetoothPeripheral.Characteristic(characteristic.uuid.text, properties)
+        made.value = table.values[characteristic.value] ?? []
+        made.security = device.protected.contains(characteristic.value) ? .encrypted : .none
+        made.timetable = timetable
+        made.descriptors = descriptors
+        return made
+    }
+
+    /// What gives a table its form, and the client configuration, which comes of itself.
+    private static let structure: Set<AttributeType> = [
+        .primaryService, .secondaryService, .include, .characteristic, .clientConfiguration,
+    ]
+
+    /// Names what was notified by handles that the capture gives no UUID.
+    private mutating func noteUnknown(_ lifted: Set<UInt16>) {
+        let hidden = device.table.services.filter { Self.hidden.contains($0.value.uuid) }
+        let unknown = device.streams.filter { handle, stream in
+            stream.count > 0 && !lifted.contains(handle)
+                && !hidden.contains { ($0.key...max($0.key, $0.value.end)).contains(handle) }
+        }
+        for (handle, stream) in unknown.sorted(by: { $0.key < $1.key }).prefix(16) {
+            notes.append(
+                "handle 0x\(handle.hexadecimal) notified \(stream.count) values, and nothing says which characteristic it is; "
+                    + "give a table (--table), or a capture of the discovery before this one"
+            )
+        }
+    }
+
+    // MARK: Streams
+
+    /// Finds the moment up to which all streams together fit into a device file.
+    private mutating func cutStreams() {
+        var sizes: [(time: Int64, size: Int)] = []
+        for stream in device.streams.values {
+            for index in 0..<stream.kept { sizes.append((stream.times[index], 40 + 2 * stream.length(index))) }
+        }
+        sizes.sort { $0.time < $1.time }
+        var text = 0
+        for (index, entry) in sizes.enumerated() where entry.time >= start &+ pace.from.nanoseconds && entry.time <= end
+        {
+            text += entry.size
+            if text <= Self.textLimit { continue }
+            end = entry.time - 1
+            let left = sizes.count - index
+            notes.append("the last \(left) notified values, for which a device file has no room; see --from and --to")
+            return
+        }
+    }
+
+    private mutating func timetable(_ stream: CapturedStream?) -> Timetable {
+        var timetable = Timetable()
+        guard let stream else { return timetable }
+        let from = start &+ pace.from.nanoseconds
+        var before: Int64 = 0
+        var written: Int64 = 0
+        var total: Int64 = 0
+        for index in 0..<stream.kept {
+            let (time, clock) = (stream.times[index], stream.clocks[index])
+            if time < from {
+                before = clock
+                continue
+            }
+            if time > end { break }
+            // The first pause does not reach back behind the part that is taken.
+            var pause = timetable.entries.isEmpty ? min(clock - before, max(0, time - from)) : clock - before
+            if let limit = pace.gapLimit { pause = min(pause, limit.nanoseconds) }
+            before = clock
+            total += pause
+            // Rounded from the beginning, so that errors do not add up.
+            let rounded = Int64((Double(total) / pace.speed / 1000).rounded()) * 1000
+            let after = min(Instant.Span(nanoseconds: rounded - written), DurationText.longest)
+            written = rounded
+            let value = Array(stream.value(index).prefix(512))
+            timetable.entries.append(Timetable.Entry(after: after, every: .zero, values: .list([value])))
+        }
+        values += timetable.entries.count
+        timetable.repeats = pace.loops && timetable.takesTime
+        return timetable
+    }
+
+    // MARK: Links
+
+    private mutating func liftConnections() {
+        for (place, link) in device.connections.prefix(200).enumerated() {
+            comments.append("link \(place + 1): \(link.text(since: start))")
+        }
+        if device.connectionCount > 200 { comments.append("and \(device.connectionCount - 200) links more") }
+        // What the device's own end or the air did can be armed; what the captured side did is the app's.
+        for (place, link) in device.connections.enumerated() where peripheral.faults.count < 32 {
+            guard let reason = link.reason, !link.isEndedHere, (1...1_000_000).contains(link.notifications) else {
+                continue
+            }
+            let name = "link-\(place + 1)-\(LinkReason.word(reason))"
+            peripheral.faults.append(DeviceFault(name, .disconnectAfter(link.notifications)))
+        }
+    }
+}
+
+extension CapturedDevice.Connection {
+    /// One line for people.
+    ///
+    /// - Parameter start: when the capture began, in nanoseconds since 1970.
+    package func text(since start: Int64) -> String {
+        func moment(_ time: Int64) -> String {
+            DurationText.text(.milliseconds(max(0, time - start + 500_000) / 1_000_000))
+        }
+        let begin = opened.map { "from \(moment($0))" } ?? "from before the capture"
+        let parameters = interval > 0 ? ", interval \(Double(interval) * 1.25)ms" : ""
+        let traffic = ", MTU \(mtu)\(isEncrypted ? ", encrypted" : ""), \(notifications) notifications"
+        guard let closed else { return "\(begin) beyond the capture\(parameters)\(traffic)" }
+        let by = reason.map { reason in
+            "\(isEndedHere ? "ended here" : "ended"): \(LinkReason.text(reason)) (0x\(reason.hexadecimal))"
+        }
+        return
+            "\(begin) to \(moment(closed))\(parameters)\(traffic); \(by ?? "ended with its controller or by another link")"
+    }
+}
+
+/// Why links end: the error codes of Bluetooth Core, volume 1, part F.
+package enum LinkReason {
+    private static let table: [UInt8: (word: String, text: String)] = [
+        0x05: ("authentication", "authentication failure"),
+        0x06: ("key-missing", "PIN or key missing"),
+        0x08: ("timeout", "connection timeout"),
+        0x13: ("remote", "remote user terminated the connection"),
+        0x14: ("resources", "remote device is low on resources"),
+        0x15: ("power-off", "remote device powers off"),
+        0x16: ("host", "terminated by the local host"),
+        0x1a: ("feature", "unsupported remote feature"),
+        0x1f: ("unspecified", "unspecified error"),
+        0x22: ("no-response", "link layer response timeout"),
+        0x28: ("instant", "instant passed"),
+        0x2a: ("collision", "different transaction collision"),
+        0x3b: ("parameters", "unacceptable connection parameters"),
+        0x3d: ("integrity", "message integrity check failure"),
+        0x3e: ("not-established", "connection failed to be established"),
+    ]
+
+    static func word(_ code: UInt8) -> String { table[code]?.word ?? "0x\(code.hexadecimal)" }
+
+    /// In words.
+    package static func text(_ code: UInt8) -> String { table[code]?.text ?? "another reason" }
+}

@@ -1,0 +1,149 @@
+import WakeModel
+
+extension BluetoothPeripheral {
+    /// The device file that says this: reading it gives the same again, but for ``file`` and the numbers of lines.
+    ///
+    /// Times are written to the microsecond.
+    /// - Parameter comments: lines for people, at the beginning.
+    package func text(comments: [String] = []) -> String {
+        var file = YAMLText()
+        for comment in comments { file.comment(comment) }
+        file.line(0, "device: \(Self.kind)")
+        if let name { file.line(0, "name: \(YAMLText.quoted(name))") }
+        file.line(0, "address: \(YAMLText.quoted(addressText))")
+        file.add(advertising)
+        if !services.isEmpty {
+            file.line(0, "gatt:")
+            for service in services { file.add(service) }
+        }
+        if !channels.isEmpty {
+            file.line(0, "l2cap:")
+            for channel in channels { file.add(channel) }
+        }
+        if pairing != .justWorks { file.line(0, "pairing: \(pairing.text)") }
+        if !faults.isEmpty {
+            file.line(0, "faults:")
+            for fault in faults {
+                file.line(1, "- {name: \(YAMLText.quoted(fault.name)), \(fault.effect.text)}")
+            }
+        }
+        return file.text
+    }
+}
+
+extension BluetoothPeripheral.Pairing {
+    fileprivate var text: String {
+        switch self {
+        case .justWorks: return "just-works"
+        case .numeric: return "numeric"
+        case .passkey(let number):
+            let digits = String(number)
+            return "passkey \(String(repeating: "0", count: max(0, 6 - digits.utf8.count)))\(digits)"
+        case .reject: return "reject"
+        }
+    }
+}
+
+extension BluetoothPeripheral.Effect {
+    fileprivate var text: String {
+        switch self {
+        case .lateSubscribeAnswer(let span): "late-subscribe-answer: \(DurationText.text(span))"
+        case .disconnectAfter(let count): "disconnect-after: \(count)"
+        case .staleHandles(let count): "stale-handles: \(count)"
+        case .noAnswer(let span): "no-answer: \(DurationText.text(span))"
+        case .holdNotifications(let span): "hold-notifications: \(DurationText.text(span))"
+        case .closeChannelAfter(let count): "close-channel-after: \(count)"
+        case .refuseChannels: "refuse-channels: true"
+        case .cutValues(let count): "cut-values: \(count)"
+        }
+    }
+}
+
+extension YAMLText {
+    fileprivate mutating func add(_ advertising: BluetoothPeripheral.Advertising) {
+        line(0, "advertising:")
+        line(1, "interval: \(DurationText.text(advertising.interval))")
+        if !advertising.services.isEmpty { line(1, "services: \(Self.list(advertising.services))") }
+        if let data = advertising.manufacturerData { line(1, "manufacturer-data: \(Self.quoted(data))") }
+        if !advertising.serviceData.isEmpty {
+            line(1, "service-data:")
+            for data in advertising.serviceData {
+                line(2, "- {service: \(Self.quoted(data.service)), data: \(Self.quoted(data.data))}")
+            }
+        }
+        if !advertising.connectable { line(1, "connectable: false") }
+        if advertising.whileConnected { line(1, "while-connected: true") }
+        if let power = advertising.txPower { line(1, "tx-power: \(power)") }
+        line(1, "rssi: \(advertising.signalStrength)")
+    }
+
+    private static func list(_ uuids: [String]) -> String { "[\(uuids.map(quoted).joined(separator: ", "))]" }
+
+    fileprivate mutating func add(_ service: BluetoothPeripheral.Service) {
+        line(1, "- service: \(Self.quoted(service.uuid))")
+        if !service.primary { line(2, "primary: false") }
+        if service.characteristics.isEmpty { return }
+        line(2, "characteristics:")
+        for characteristic in service.characteristics { add(characteristic) }
+    }
+
+    private mutating func add(_ characteristic: BluetoothPeripheral.Characteristic) {
+        let properties = CharacteristicProperties.words.filter { characteristic.properties.contains($0.property) }
+        line(3, "- uuid: \(Self.quoted(characteristic.uuid))")
+        line(4, "properties: [\(properties.map(\.word).joined(separator: ", "))]")
+        if characteristic.stream { line(4, "stream: true") }
+        if characteristic.security != .none { line(4, "security: \(characteristic.security)") }
+        if !characteristic.value.isEmpty { line(4, "value: \(Self.quoted(characteristic.value))") }
+        add(characteristic.timetable, "notifications", 4)
+        if characteristic.descriptors.isEmpty { return }
+        line(4, "descriptors:")
+        for descriptor in characteristic.descriptors {
+            line(5, "- {uuid: \(Self.quoted(descriptor.uuid)), value: \(Self.quoted(descriptor.value))}")
+        }
+    }
+
+    fileprivate mutating func add(_ channel: BluetoothPeripheral.Channel) {
+        line(1, "- psm: \(channel.psm)")
+        if channel.echo { line(2, "echo: true") }
+        if channel.security != .none { line(2, "security: \(channel.security)") }
+        add(channel.timetable, "send", 2)
+    }
+
+    /// A timetable under a key; nothing for an empty one.
+    mutating func add(_ timetable: Timetable, _ key: String, _ level: Int) {
+        guard !timetable.entries.isEmpty else { return }
+        line(level, "\(key):")
+        var entries = timetable.entries[...]
+        while let entry = entries.first {
+            let run = entries.prefix { $0.recordedLine != nil }
+            if run.count > 1 {
+                line(level + 1, "- recorded: |")
+                for each in run { line(level + 3, each.recordedLine!) }
+                entries = entries.dropFirst(run.count)
+            } else {
+                line(level + 1, "- {\(entry.text)}")
+                entries = entries.dropFirst()
+            }
+        }
+        if timetable.repeats { line(level, "repeat: true") }
+    }
+}
+
+extension Timetable.Entry {
+    /// The entry between braces.
+    fileprivate var text: String {
+        let pause = after == .zero ? "" : "after: \(DurationText.text(after)), "
+        let rest = every == .zero ? "" : ", every: \(DurationText.text(every))"
+        switch values {
+        case .list(let values): return "\(pause)values: [\(values.map(YAMLText.quoted).joined(separator: ", "))]\(rest)"
+        case .counter(let counter): return "\(pause)counter: {\(counter.text)\(rest)}"
+        case .pattern(let pattern): return "\(pause)pattern: {bytes: \(pattern.bytes), block: \(pattern.block)}\(rest)"
+        }
+    }
+}
+
+extension Timetable.Counter {
+    fileprivate var text: String {
+        "from: \(from), count: \(count), width: \(width), prefix: \(YAMLText.quoted(prefix))"
+    }
+}
