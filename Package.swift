@@ -200,7 +200,7 @@ let package = Package(
         room(
             "WakeBluetooth",
             on: "EventSources",
-            uses: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeBus", "WakeBlueZ"]
+            uses: ["WakeModel", "WakePorts", "WakeDevices", "WakeCaptures", "WakeSystem", "WakeBus", "WakeBlueZ"]
         ),
 
         room(
@@ -254,7 +254,8 @@ let package = Package(
             "WakeBench",
             on: "Bench",
             uses: [
-                "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeUdev", "WakeBundles",
+                "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeCaptures", "WakeSystem", "WakeUdev",
+                "WakeBundles",
                 "WakeProcesses", "WakeVirtualTime", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio",
                 "WakeExternalAccessory",
                 "WakeReports", "WakeVoIP", "WakeNotification", "WakeBackgroundTransfer", "WakePush",
@@ -518,7 +519,7 @@ let package = Package(
                 "Recorder", "SceneApp", "SIPPhone", "SoundCardStandIn", "ThermometerPeripheral", "TimedProgram",
                 "ToneRadio",
                 "WakeAudio",
-                "WakeBench",
+                "WakeBench", "WakeCaptures",
                 "WakeDevices", "WakeJournal", "WakeModel", "WakePorts", "WakeProcesses", "WakePush", "WakeReports",
                 "WakeRouter", "WakeSystem", "WakeUdev", "WakeWire", "wakebench",
             ]

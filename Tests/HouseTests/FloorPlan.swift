@@ -44,7 +44,7 @@ enum FloorPlan {
         Room(
             name: "WakeBluetooth",
             floor: "EventSources",
-            imports: ["WakeModel", "WakePorts", "WakeDevices", "WakeSystem", "WakeBus", "WakeBlueZ"]
+            imports: ["WakeModel", "WakePorts", "WakeDevices", "WakeCaptures", "WakeSystem", "WakeBus", "WakeBlueZ"]
         ),
 
         Room(
@@ -91,8 +91,8 @@ enum FloorPlan {
             name: "WakeBench",
             floor: "Bench",
             imports: [
-                "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeUdev",
-                "WakeBundles",
+                "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeCaptures", "WakeSystem",
+                "WakeUdev", "WakeBundles",
                 "WakeProcesses", "WakeVirtualTime", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio",
                 "WakeExternalAccessory",
                 "WakeReports", "WakeVoIP", "WakeNotification", "WakeBackgroundTransfer", "WakePush",

@@ -27,6 +27,8 @@ package final class Run {
     let scripted: ScriptedAppHost
     let journal: RunJournal
     let recorder: RunRecorder
+    /// Where the radio is written down; nil unless that was asked for.
+    let capture: RunCapture?
     /// The host of real apps; nil when the scenario has none.
     var processes: RealApps?
     /// Tells when this machine is short of memory; nil unless that was asked for.
@@ -73,6 +75,9 @@ package final class Run {
     /// The first line of the run's log.
     package let header: LogHeader
 
+    /// The files to which the radio was written down.
+    package var captures: [String] { capture?.paths ?? [] }
+
     /// What the scenario calls an app.
     package func name(of app: AppID) -> String { scenario.apps[Int(app.number)].name }
 
@@ -97,6 +102,7 @@ package final class Run {
         loop = try Run.loop()
         let backends = RunBackends(options, scenario)
         realTime = try backends.needRealTime(options.clock)
+        try backends.check(capture: options)
         memoryStalls = try Run.memoryStalls(options, realTime: realTime, loop)
         machine = try PhoneOfMachine(options, realTime: realTime, loop)
         notes += machine?.notes ?? []
@@ -135,11 +141,11 @@ package final class Run {
             if let missing { notes.append("\(missing): apps' own clocks and timers run on wall time") }
             processes = try RealApps(bundles, setup, profile: profile, run: journal.runName, time: time, areas)
         }
-        var settings = backends.settings(of: scenario)
-        for change in changes { settings[change.name] = SettingText.text(change.value) }
+        var settings = backends.settings(of: scenario).merging(Run.texts(of: changes)) { $1 }
         if processes?.host.time != nil { settings["date"] = "\(date)" }
         header = Run.header(profile, seed, exact: !realTime && processes == nil, settings)
         recorder = try Run.recorder(folder, header, profile, names: names, after: journal)
+        capture = try RunCapture.of(options, in: folder, start: realTime ? WallClock.now() : date.nanoseconds)
         bench = Bench(router: Areas.router(of: scenario, profile), names: names, journal: journal.journal)
         driver = ScenarioDriver(scenario, names: names)
         scripted = ScriptedAppHost(names: names, profile: profile)
@@ -164,6 +170,11 @@ package final class Run {
         } catch {
             throw CommandFailure(.invalidFile, error)
         }
+    }
+
+    /// What a run's header says of settings that are not the profile's own; the last of a name counts.
+    private static func texts(of changes: [SettingChange]) -> [String: String] {
+        Dictionary(changes.map { ($0.name, SettingText.text($0.value)) }) { $1 }
     }
 
     /// Names mean the same as before the bench died.
@@ -293,6 +304,7 @@ package final class Run {
         recorder.disturbAll()
         recorder.register(at: reached) { bench.router.registrations(of: $0) }
         try recorder.finish(at: reached)
+        try capture?.finish()
         let ending = RunEnding(
             at: reached,
             isInterrupted: interrupted,

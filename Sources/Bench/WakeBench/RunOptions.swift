@@ -1,4 +1,5 @@
 import WakeBundles
+import WakeCaptures
 import WakeDevices
 import WakeModel
 import WakePorts
@@ -76,6 +77,8 @@ package struct RunOptions: Sendable {
     package var apnsIdentity = "wakebench-apns"
     /// A file of authorities that true servers of transfers may show; nil for the system's alone.
     package var transferAuthorities: String?
+    /// The formats in which what the radio does is written down.
+    package var capture: [TraceFormat] = []
     /// The PCM of ALSA that stands for the phone's microphone; nil for the same.
     package var microphone: String?
 

@@ -125,6 +125,12 @@ package final class LogFile {
         try flush()
     }
 
+    /// Appends bytes of a file that has no lines; they are written in large pieces.
+    package func append(_ bytes: [UInt8]) throws(ReportError) {
+        line.append(bytes)
+        if line.count >= pieceSize { try flush() }
+    }
+
     /// A line is complete: writes when a large piece has come together.
     func endLine() throws(ReportError) {
         line.append(byte: 0x0a)
@@ -143,7 +149,7 @@ package final class LogFile {
     }
 
     /// Writes what has come together, as far as it may be. What could not be written stays, for the next time.
-    func flush() throws(ReportError) {
+    package func flush() throws(ReportError) {
         guard descriptor >= 0 else { return }
         let end = isHeld ? settled : line.count
         var written = 0

@@ -105,6 +105,7 @@ enum RunReport {
         if !run.receiverTimes.isEmpty { print("receiver on (LOC-9): \(list(run.receiverTimes))") }
         if !run.silentApps.isEmpty { print("kept running by silence alone (AUD-4): \(list(run.silentApps))") }
         Terminal.print(Timeline.summary(counts: run.verdicts), hanging: 2)
+        for path in run.captures { print("capture: \(path)") }
         print(log == nil ? "report: wakebench report \(run.folder.path)" : "report: \(run.folder.report)")
     }
 

@@ -40,7 +40,7 @@ extension SimulatedBluetooth {
         }
         if let patience = peripherals[index].faults.noAnswer {
             // It waits for the end of the link, and fails with it.
-            peripherals[index].requests.append(.init(client: client, operation: operation))
+            ask(operation, for: client, of: index, at: now)
             if !peripherals[index].faults.unanswered {
                 peripherals[index].faults.unanswered = true
                 planLoss(of: index, at: now.advanced(by: patience))
@@ -51,8 +51,14 @@ extension SimulatedBluetooth {
         if case .setNotify(_, true) = operation { wait = wait + peripherals[index].faults.lateSubscribeAnswer }
         let answered = max(now, peripherals[index].busyUntil).advanced(by: wait)
         peripherals[index].busyUntil = answered
-        peripherals[index].requests.append(.init(client: client, operation: operation))
+        ask(operation, for: client, of: index, at: now)
         plan(.answer, index, peripherals[index].linkGeneration, answered)
+    }
+
+    /// An operation waits for its answer; the first of those that wait is under way.
+    private func ask(_ operation: BluetoothOperation, for client: BluetoothClient, of index: Int, at now: Instant) {
+        peripherals[index].requests.append(.init(client: client, operation: operation))
+        if peripherals[index].requests.count == 1 { traceQuestion(to: index, at: now) }
     }
 
     /// What was asked of a peripheral and not answered fails: its link is gone.
@@ -99,9 +105,12 @@ extension SimulatedBluetooth {
             plan(.answer, index, generation, peripherals[index].pairingEnds)
             return
         }
+        if peripherals[index].requests[0].hasPaired { traceSecured(index, at: now) }
         let request = peripherals[index].requests.removeFirst()
-        guard let client = request.client else { return }
+        guard let client = request.client else { return traceQuestion(to: index, at: now) }
         let answer = carryOut(request.operation, for: client, on: index, at: now)
+        traceAnswer(to: request.operation, answer.payload, on: index, at: now)
+        traceQuestion(to: index, at: now)
         let told = self.answer(
             to: request.operation,
             on: peripherals[index].nameID,
@@ -304,6 +313,7 @@ extension SimulatedBluetooth {
             planValue(number, at: now.advanced(by: pause))
         }
         let notified = notification(of: number, value, origin: characteristics[number].origin)
+        if case .value(let sent) = notified.payload { traceNotification(of: number, sent, at: now) }
         report?(notified)
         countNotification(of: characteristics[number].peripheral, at: now)
     }

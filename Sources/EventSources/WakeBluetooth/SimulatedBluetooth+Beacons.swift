@@ -53,6 +53,7 @@ extension SimulatedBluetooth {
 
     package func watchBeacons(_ beacons: [BeaconIdentity], at now: Instant) {
         watched = beacons
+        traceScan(at: now)
         for index in self.beacons.indices { planListening(to: index, at: now) }
     }
 

@@ -79,6 +79,7 @@ extension SimulatedBluetooth {
         planSighting(of: index, after: peripherals[index].description.advertising.interval, at: now)
         if !clients.isEmpty { peripherals[index].wasDiscovered = true }
         let services = peripherals[index].advertisedServices
+        if !clients.isEmpty { traceSighting(of: index, at: now) }
         guard let advertisement = peripherals[index].advertisement.withoutBeacon else { return }
         for client in clients {
             let seen = event(.peripheralDiscovered, of: peripherals[index].nameID, client: client, services: services)
@@ -117,9 +118,11 @@ extension SimulatedBluetooth {
         let sighting = peripherals[index].random.span(from: .zero, to: peripheral.description.advertising.interval)
         let latency = peripherals[index].random.span(from: Self.connectLatency.low, to: Self.connectLatency.high)
         plan(.connection, index, peripherals[index].linkGeneration, now.advanced(by: sighting + latency))
+        traceAttempt(at: index, isOn: true, at: now)
     }
 
-    func cancelAttempt(at index: Int) {
+    func cancelAttempt(at index: Int, at now: Instant) {
+        traceAttempt(at: index, isOn: false, at: now)
         peripherals[index].link = .down
         peripherals[index].linkGeneration &+= 1
     }
@@ -132,6 +135,7 @@ extension SimulatedBluetooth {
         peripherals[index].wasConnected = true
         peripherals[index].busyUntil = now
         for place in peripherals[index].holders.indices { peripherals[index].holders[place].state = .connected }
+        traceLink(index, at: now)
         report?(SourceReport(event(.peripheralConnected, of: peripherals[index].nameID)))
         tellWatches(index, connected: true, at: now)
     }
@@ -165,8 +169,9 @@ extension SimulatedBluetooth {
         guard peripherals[index].holders.isEmpty else { return }
         switch peripherals[index].link {
         case .down: break
-        case .connecting: cancelAttempt(at: index)
+        case .connecting: cancelAttempt(at: index, at: now)
         case .up:
+            traceEnd(of: index, because: nil, at: now)
             closeLink(index, at: now)
             tellWatches(index, connected: false, at: now)
         }
@@ -177,6 +182,7 @@ extension SimulatedBluetooth {
     func linkDown(_ index: Int, because failure: BluetoothFailure, origin: NameID = .none, at now: Instant) {
         guard peripherals[index].link == .up else { return }
         failRequests(of: index, because: .peripheralDisconnected, at: now)
+        traceEnd(of: index, because: failure, at: now)
         closeLink(index, at: now)
         let gone = event(
             .peripheralDisconnected,

@@ -28,6 +28,9 @@ extension SimulatedBluetooth {
             security(of: request.operation, on: index) > peripherals[index].security
         else { return false }
         peripherals[index].requests[0].hasPaired = true
+        if let refusal = refusal(of: request.operation, on: index) {
+            traceRefusal(of: request.operation, code: UInt8(truncatingIfNeeded: refusal.code), on: index, at: now)
+        }
         switch peripherals[index].description.pairing {
         case .reject: break
         case .justWorks: peripherals[index].security = .encrypted

@@ -1,3 +1,4 @@
+import WakeCaptures
 import WakeDevices
 import WakeModel
 import WakePorts
@@ -53,6 +54,8 @@ package final class SimulatedBluetooth: BluetoothCentralPort, CentralRoleReporte
     var watched: [BeaconIdentity] = []
     var phone = SimulatedPhone()
     var watches = ConnectionWatches()
+    /// Logs what happens as HCI; nil when nobody wants it.
+    package var trace: HCITrace?
     package let table: ChannelTable
     let loop: EventLoop?
 
@@ -171,6 +174,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort, CentralRoleReporte
             }
         case .power(let on): setPower(on, at: now)
         }
+        traceScan(at: now)
     }
 
     package func setPower(_ on: Bool, at now: Instant) {
@@ -181,6 +185,8 @@ package final class SimulatedBluetooth: BluetoothCentralPort, CentralRoleReporte
             watches.removeAll()
             for index in peripherals.indices {
                 peripherals[index].holders.removeAll()
+                if peripherals[index].link == .connecting { traceAttempt(at: index, isOn: false, at: now) }
+                traceEnd(of: index, because: nil, at: now)
                 closeLink(index, at: now)
             }
         }
@@ -188,6 +194,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort, CentralRoleReporte
             stopListening(to: index)
             planListening(to: index, at: now)
         }
+        traceScan(at: now)
         prepare(event(on ? .bluetoothPoweredOn : .bluetoothPoweredOff), at: now)
     }
 
@@ -260,6 +267,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort, CentralRoleReporte
         guard reachable(number) else { return false }
         let notified = notification(of: number, value, origin: origin == .none ? self.origin : origin)
         prepare(.report(notified), at: now)
+        if case .value(let sent) = notified.payload { traceNotification(of: number, sent, at: now) }
         countNotification(of: index, at: now)
         return true
     }
@@ -282,7 +290,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort, CentralRoleReporte
         peripherals[index].inRange = inRange
         switch (inRange, peripherals[index].link) {
         case (false, .down): break
-        case (false, .connecting): cancelAttempt(at: index)
+        case (false, .connecting): cancelAttempt(at: index, at: now)
         case (false, .up):
             for number in numbers(of: index) { pauseTimetable(number, at: now) }
             planLoss(of: index, at: now.advanced(by: Self.supervisionTimeout))

@@ -1,4 +1,5 @@
 import WakeBluetooth
+import WakeCaptures
 import WakeDevices
 import WakeModel
 import WakePorts
@@ -23,7 +24,20 @@ final class BluetoothArea: Area {
                 options.adapter = text == "any" ? nil : text
                 return true
             }
-        )
+        ),
+        AreaOption(
+            name: "--capture",
+            value: "FORMAT[,FORMAT]",
+            help: "write what the simulated radio does to hci.FORMAT in the run folder, for Wireshark and others: "
+                + TraceFormat.allCases.map(\.rawValue).joined(separator: " or "),
+            expected: "formats from \(TraceFormat.allCases.map(\.rawValue).joined(separator: " and "))",
+            take: { options, text in
+                let formats = text.split(separator: ",", omittingEmptySubsequences: false)
+                    .map { TraceFormat(rawValue: String($0)) }
+                options.capture = formats.compactMap { $0 }
+                return !formats.contains(nil) && Set(formats).count == formats.count
+            }
+        ),
     ]
 
     let radio: any BluetoothCentralPort
@@ -69,6 +83,10 @@ final class BluetoothArea: Area {
             host.channelHoldsBytes(of: app, manager: manager)
         }
         self.keeper = keeper
+        if let capture = run.capture {
+            simulated?.trace = HCITrace { capture.write($0) }
+            simulated?.trace?.begin(at: .zero)
+        }
         simulated?.table.written = { [weak keeper] in keeper?.wrote(to: $0) }
     }
 

@@ -1,0 +1,190 @@
+import WakeCaptures
+import WakeDevices
+import WakeModel
+
+/// What the radio does as a phone's stack would have logged it: scans, links and attributes. L2CAP channels, and what the phone is to
+/// others as a peripheral, are left out.
+extension SimulatedBluetooth {
+    /// A link's timing; its answers come after one or two intervals.
+    private static let timing = HCITrace.Parameters(interval: 24, latency: 0, supervisionTimeout: 72)
+    /// What both ends of a link agree on, as iPhones do.
+    private static let mtu = 185
+    /// What every server has below its first own handle: GAP with a name and an appearance, GATT with Service Changed.
+    private static let common = [
+        AttributeExchange.Entry(handle: 1, end: 5, uuid: "1800"), .init(handle: 6, end: 9, uuid: "1801"),
+    ]
+    // Error codes of the Core Specification, volume 1, part F.
+    private static let connectionTimeout: UInt8 = 0x08
+    private static let remoteTerminated: UInt8 = 0x13
+    private static let localTerminated: UInt8 = 0x16
+
+    private func address(_ index: Int) -> [UInt8] { peripherals[index].description.address }
+
+    func traceScan(at now: Instant) { trace?.scan(poweredOn && !(scans.isEmpty && watched.isEmpty), at: now) }
+
+    func traceSighting(of index: Int, at now: Instant) {
+        trace?.sighting(of: address(index), peripherals[index].advertisement, at: now)
+    }
+
+    func traceAttempt(at index: Int, isOn: Bool, at now: Instant) {
+        if isOn {
+            trace?.connecting(to: address(index), Self.timing, at: now)
+        } else {
+            trace?.cancelling(address(index), at: now)
+        }
+    }
+
+    func traceLink(_ index: Int, at now: Instant) {
+        guard trace != nil else { return }
+        trace?.connected(to: address(index), Self.timing, at: now)
+        trace([AttributeExchange.agreeing(client: Self.mtu, server: Self.mtu)], with: index, at: now)
+    }
+
+    /// The link ends by the other side or for want of packets; nil by the phone's own will.
+    func traceEnd(of index: Int, because failure: BluetoothFailure?, at now: Instant) {
+        guard trace != nil, peripherals[index].link == .up else { return }
+        let reason =
+            failure.map { $0 == .connectionTimeout ? Self.connectionTimeout : Self.remoteTerminated }
+            ?? Self.localTerminated
+        trace?.disconnected(address(index), reason: reason, at: now)
+    }
+
+    // MARK: Attributes
+
+    /// What is asked next goes out; the server answers one at a time.
+    func traceQuestion(to index: Int, at now: Instant) {
+        guard trace != nil, let operation = peripherals[index].requests.first?.operation,
+            let round = rounds(of: operation, answered: .none, on: index).first
+        else { return }
+        trace?.attribute(round.request, with: address(index), fromPhone: true, at: now)
+    }
+
+    /// The server wants a more secure link first.
+    func traceRefusal(of operation: BluetoothOperation, code: UInt8, on index: Int, at now: Instant) {
+        guard trace != nil else { return }
+        let refused = AttributeExchange.refused(rounds(of: operation, answered: .none, on: index), with: code)
+        guard let response = refused.first?.response else { return }
+        trace?.attribute(response, with: address(index), fromPhone: false, at: now)
+    }
+
+    /// The phone has paired, and asks again.
+    func traceSecured(_ index: Int, at now: Instant) {
+        guard trace != nil else { return }
+        if peripherals[index].security != .none { trace?.encrypted(address(index), at: now) }
+        traceQuestion(to: index, at: now)
+    }
+
+    /// The answer to what was asked, and what else is asked and answered for it.
+    func traceAnswer(to operation: BluetoothOperation, _ payload: EventPayload, on index: Int, at now: Instant) {
+        guard trace != nil else { return }
+        if case .signalStrength(let strength) = payload {
+            trace?.strength(strength, of: address(index), at: now)
+            return
+        }
+        var rounds = rounds(of: operation, answered: payload, on: index)
+        if case .failure(let failure) = payload, failure.domain == .att {
+            rounds = AttributeExchange.refused(rounds, with: UInt8(truncatingIfNeeded: failure.code))
+        }
+        if let response = rounds.first?.response {
+            trace?.attribute(response, with: address(index), fromPhone: false, at: now)
+        }
+        trace(rounds.dropFirst(), with: index, at: now)
+    }
+
+    /// A value that the peripheral sends of itself.
+    func traceNotification(of number: Int, _ value: [UInt8], at now: Instant) {
+        guard trace != nil else { return }
+        let index = characteristics[number].peripheral
+        let characteristic = peripherals[index].attributes.characteristics[characteristics[number].position]
+        let exchange = AttributeExchange(mtu: Self.mtu)
+        let handle = characteristic.handle + 1
+        let round =
+            characteristic.properties.contains(.notify)
+            ? exchange.notifying(handle, value: value) : exchange.indicating(handle, value: value)
+        trace?.attribute(round.request, with: address(index), fromPhone: false, at: now)
+        if let response = round.response {
+            trace?.attribute(response, with: address(index), fromPhone: true, at: now)
+        }
+    }
+
+    private func trace(_ rounds: some Sequence<AttributeExchange.Round>, with index: Int, at now: Instant) {
+        for round in rounds {
+            trace?.attribute(round.request, with: address(index), fromPhone: true, at: now)
+            guard let response = round.response else { continue }
+            trace?.attribute(response, with: address(index), fromPhone: false, at: now)
+        }
+    }
+
+    // MARK: Packets of an operation
+
+    /// What goes over the link for an operation; the first request is the same whatever the answer is.
+    private func rounds(
+        of operation: BluetoothOperation,
+        answered payload: EventPayload,
+        on index: Int
+    ) -> [AttributeExchange.Round] {
+        let exchange = AttributeExchange(mtu: Self.mtu)
+        let attributes = peripherals[index].attributes
+        let value: [UInt8] = if case .value(let value) = payload { value } else { [] }
+        switch operation {
+        case .discoverServices(let wanted):
+            let services = attributes.services.filter(\.primary)
+                .map { AttributeExchange.Entry(handle: $0.handle, end: attributes.end(of: $0), uuid: $0.uuid) }
+            guard !wanted.isEmpty else { return exchange.discovering(services: Self.common + services) }
+            return wanted.map(names.text).flatMap { uuid in
+                exchange.discovering(service: uuid, found: (Self.common + services).filter { $0.uuid == uuid })
+            }
+        case .discoverIncludedServices(let handle, _):
+            guard let service = attributes.service(at: handle) else { return [] }
+            return exchange.discoveringIncluded(from: handle, to: attributes.end(of: attributes.services[service]))
+        case .discoverCharacteristics(let handle, _):
+            guard let place = attributes.service(at: handle) else { return [] }
+            let service = attributes.services[place]
+            let found = attributes.characteristics[service.characteristics].map { characteristic in
+                AttributeExchange.Entry(
+                    handle: characteristic.handle,
+                    properties: UInt8(truncatingIfNeeded: characteristic.properties.rawValue),
+                    uuid: characteristic.uuid
+                )
+            }
+            return exchange.discovering(characteristics: found, from: handle, to: attributes.end(of: service))
+        case .discoverDescriptors(let handle):
+            guard let place = attributes.characteristic(at: handle) else { return [] }
+            let descriptors = attributes.descriptors[attributes.characteristics[place].descriptors]
+                .map { AttributeExchange.Entry(handle: $0.handle, uuid: $0.uuid) }
+            let end = descriptors.last?.handle ?? handle + 1
+            return exchange.discovering(descriptors: descriptors, from: handle + 2, to: end)
+        case .read(let handle): return exchange.reading(handle + 1, value: value)
+        case .readDescriptor(let handle): return exchange.reading(handle, value: value)
+        case .write(let handle, let value, let withResponse):
+            return withResponse
+                ? exchange.writing(handle + 1, value: value) : [exchange.commanding(handle + 1, value: value)]
+        case .writeDescriptor(let handle, let value): return exchange.writing(handle, value: value)
+        case .setNotify(let handle, let isOn): return configuration(of: handle, isOn, on: index, exchange)
+        case .openChannel, .readSignalStrength: return []
+        }
+    }
+
+    private func configuration(
+        of handle: AttributeHandle,
+        _ isOn: Bool,
+        on index: Int,
+        _ exchange: AttributeExchange
+    ) -> [AttributeExchange.Round] {
+        let attributes = peripherals[index].attributes
+        guard let place = attributes.characteristic(at: handle),
+            let descriptor = attributes.descriptors[attributes.characteristics[place].descriptors]
+                .first(where: \.isConfiguration)
+        else { return [] }
+        let bit: UInt8 = attributes.characteristics[place].properties.contains(.notify) ? 1 : 2
+        return exchange.writing(descriptor.handle, value: [isOn ? bit : 0, 0])
+    }
+}
+
+extension SimulatedAttributes {
+    /// The last handle of a service.
+    fileprivate func end(of service: Service) -> AttributeHandle {
+        guard let last = characteristics[service.characteristics].last else { return service.handle }
+        return descriptors[last.descriptors].last?.handle ?? last.handle + 1
+    }
+}
