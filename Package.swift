@@ -408,7 +408,9 @@ let package = Package(
         room(
             "FuzzTargets",
             on: "Fuzz",
-            uses: ["WakeAPNs", "WakeBundles", "WakeDevices", "WakeLocation", "WakeModel", "WakeRouter", "WakeWire"]
+            uses: [
+                "WakeAPNs", "WakeBundles", "WakeCaptures", "WakeDevices", "WakeLocation", "WakeModel", "WakeRouter", "WakeWire",
+            ]
         ),
 
         // Tests

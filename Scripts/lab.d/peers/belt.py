@@ -24,7 +24,7 @@ from bumble.gatt import Characteristic, Descriptor, Service
 from bumble.hci import Address
 from bumble.l2cap import LeCreditBasedChannelSpec
 from bumble.transport import open_transport
-from device_format import octets, say, seconds, spelled_out
+from device_format import flat, octets, say, seconds, spelled_out
 
 LONGEST_ADVERTISEMENT = 31
 
@@ -38,7 +38,7 @@ class Timetable:
 
     def __init__(self, entries, repeat):
         self.steps = []
-        for entry in entries:
+        for entry in flat(entries):
             values, every = spelled_out(entry)
             for index, value in enumerate(values):
                 self.steps.append((seconds(entry.get("after", "0s") if index == 0 else every), value))

@@ -2,7 +2,7 @@
 
 import re
 
-UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+UNITS = {"us": 0.000001, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def say(*words):
@@ -11,13 +11,24 @@ def say(*words):
 
 def seconds(text):
     """A duration of the device format: numbers with units, such as 100ms, 2s or 1h30m, or 0."""
-    if not re.fullmatch(r"0|(\d+(ms|s|m|h|d))+", str(text)):
+    if not re.fullmatch(r"0|(\d+(us|ms|s|m|h|d))+", str(text)):
         raise SystemExit(f"'{text}' is no duration; write 100ms, 2s or 1h30m")
-    return sum(int(number) * UNITS[unit] for number, unit in re.findall(r"(\d+)(ms|s|m|h|d)", str(text)))
+    return sum(int(number) * UNITS[unit] for number, unit in re.findall(r"(\d+)(us|ms|s|m|h|d)", str(text)))
 
 
 def octets(text):
     return bytes.fromhex(str(text))
+
+
+def flat(entries):
+    """The entries of a timetable, with one for each line of what was recorded."""
+    for entry in entries:
+        if "recorded" not in entry:
+            yield entry
+            continue
+        for line in entry["recorded"].splitlines():
+            pause, value = line.split()
+            yield {"after": pause, "values": ["" if value == "-" else value]}
 
 
 def spelled_out(entry):
