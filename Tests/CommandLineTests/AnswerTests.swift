@@ -13,6 +13,7 @@ struct AnswerTests {
         ("help-app-verify", ["app", "verify", "--help"]),
         ("help-blame", ["blame", "--help"]),
         ("help-can-wake", ["can-wake", "--help"]),
+        ("help-import", ["import", "--help"]),
         ("help-why", ["why", "--help"]),
         ("help-report", ["report", "--help"]),
         ("help-log", ["log", "--help"]),
