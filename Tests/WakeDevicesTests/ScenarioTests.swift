@@ -347,7 +347,7 @@ struct ScenarioTests {
             .map { Array($0.components(separatedBy: "```")[0].utf8) }
         try #require(blocks.count == 10)
         let belt = try BluetoothPeripheral.parse(blocks[0], file: "README.md")
-        #expect(belt.characteristic("2A37")?.timetable.count == 2882)
+        #expect(belt.characteristic("2A37")?.timetable.count == 2884)
         let beacon = try Beacon.parse(blocks[1], file: "README.md")
         #expect(beacon.faults.count == 4)
         let central = try BluetoothCentral.parse(blocks[2], file: "README.md")

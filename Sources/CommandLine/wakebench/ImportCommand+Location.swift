@@ -6,7 +6,7 @@ import WakeReports
 extension ImportCommand {
     /// A log of places, and a track made of it: the device file, and beside it the places that make sense.
     static func importLog(
-        _ form: LocationLog.Form,
+        _ form: PlaceLog.Form,
         _ arguments: Arguments,
         to out: String?
     ) throws(CommandFailure) -> ExitCode {
@@ -15,10 +15,10 @@ extension ImportCommand {
             throw CommandFailure(.usage, "\(option) is for captures, and \(file) is \(form.name)", hint: "leave it out")
         }
         let bytes: [UInt8]
-        do { bytes = try InputFile.read(file, limit: LocationLog.byteLimit) } catch {
+        do { bytes = try InputFile.read(file, limit: PlaceLog.byteLimit) } catch {
             throw CommandFailure(.invalidFile, error)
         }
-        let log = LocationLog(bytes, form)
+        let log = PlaceLog(bytes, form)
         if log.points.isEmpty {
             let why = log.skipped.map { "\($0.count) \($0.why)" }.joined(separator: ", ")
             throw CommandFailure(.invalidFile, "\(file): no place in it", hint: why.isEmpty ? nil : "left out: \(why)")
@@ -34,7 +34,7 @@ extension ImportCommand {
     }
 
     private static func write(
-        _ log: LocationLog,
+        _ log: PlaceLog,
         from file: String,
         to out: String,
         _ arguments: Arguments
@@ -59,7 +59,7 @@ extension ImportCommand {
         return [out, beside]
     }
 
-    private static func lines(_ log: LocationLog, _ file: String, _ written: [String]) -> [String] {
+    private static func lines(_ log: PlaceLog, _ file: String, _ written: [String]) -> [String] {
         var lines = ["\(file): \(log.form.name), \(log.points.count) places"]
         if let first = log.points.first?.timestamp, let last = log.points.last?.timestamp {
             lines.append("from \(UTCTime.Parts(first)?.dateTime ?? "?") to \(UTCTime.Parts(last)?.dateTime ?? "?")")
@@ -84,7 +84,7 @@ extension ImportCommand {
         var skipped: [String: Int]
         var written: [String]
 
-        init(file: String, log: LocationLog, written: [String]) {
+        init(file: String, log: PlaceLog, written: [String]) {
             files = [File(path: file, format: log.form.rawValue)]
             places = log.points.count
             skipped = Dictionary(uniqueKeysWithValues: log.skipped.map { ($0.why, $0.count) })

@@ -32,7 +32,7 @@ enum ImportCommand {
         }
         let out = arguments.value("--out")
         if let out { try checkRoom(out, arguments) }
-        if let form = try LocationLog.detect(beginning(of: first)) {
+        if let form = try PlaceLog.detect(beginning(of: first)) {
             return try importLog(form, arguments, to: out)
         }
         return try importCapture(arguments, to: out)

@@ -1,6 +1,6 @@
 import WakeDevices
 
-extension LocationLog {
+extension PlaceLog {
     /// What the file of places is called beside a device file: another ending.
     package var ending: String { form == .gpx ? "gpx" : "nmea" }
 

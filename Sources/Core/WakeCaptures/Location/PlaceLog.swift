@@ -2,7 +2,7 @@ import WakeDevices
 import WakeModel
 
 /// Where a receiver or a recording says that somebody was, read leniently: what makes no sense is left out and counted.
-package struct LocationLog: Sendable {
+package struct PlaceLog: Sendable {
     /// What such logs are written in.
     package enum Form: String, CaseIterable, Sendable {
         case gpx

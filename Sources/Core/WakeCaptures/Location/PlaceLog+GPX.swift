@@ -2,7 +2,7 @@ import WakeDevices
 
 // Files of other programs are cut short, have undeclared prefixes and stray bytes, which a reader of XML refuses as a whole. What is wanted of
 // them is places, which are elements of one form: these are looked for, and nothing else.
-extension LocationLog {
+extension PlaceLog {
     private static let kinds: [[UInt8]] = [Array("trkpt".utf8), Array("rtept".utf8), Array("wpt".utf8)]
 
     mutating func readGPX(_ bytes: [UInt8]) {

@@ -6,14 +6,14 @@ import WakeModel
 @testable import WakeCaptures
 
 @Suite("Logs of places")
-struct LocationLogTests {
+struct PlaceLogTests {
     private static func shipped(_ name: String) throws -> [UInt8] {
         let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
         return [UInt8](try Data(contentsOf: URL(filePath: "\(root)/Devices/Location/\(name)")))
     }
 
     /// The track that the written files are read as.
-    private static func track(_ log: LocationLog) throws -> LocationTrack {
+    private static func track(_ log: PlaceLog) throws -> LocationTrack {
         let text = log.deviceText(places: "way.\(log.ending)", from: "a log\nof two lines")
         return try LocationTrack.parse(Array(text.utf8), file: "way.yaml") { (path) throws(FileError) in
             precondition(path == "way.\(log.ending)")
@@ -23,18 +23,18 @@ struct LocationLogTests {
 
     @Test(
         "A log is known by how it begins",
-        arguments: [("commute.gpx", LocationLog.Form.gpx), ("office-visit.nmea", .nmea)]
+        arguments: [("commute.gpx", PlaceLog.Form.gpx), ("office-visit.nmea", .nmea)]
     )
-    func detected(name: String, form: LocationLog.Form) throws {
-        #expect(LocationLog.detect(try Self.shipped(name)) == form)
-        #expect(LocationLog.detect(Array("{\"class\":\"VERSION\",\"release\":\"3.22\"}\n".utf8)) == .gpsd)
-        #expect(LocationLog.detect(Array("device: location-track\n".utf8)) == nil)
+    func detected(name: String, form: PlaceLog.Form) throws {
+        #expect(PlaceLog.detect(try Self.shipped(name)) == form)
+        #expect(PlaceLog.detect(Array("{\"class\":\"VERSION\",\"release\":\"3.22\"}\n".utf8)) == .gpsd)
+        #expect(PlaceLog.detect(Array("device: location-track\n".utf8)) == nil)
     }
 
     @Test("A whole GPX file keeps all of its places, and the written one is read the same")
     func wholeGPX() throws {
         let bytes = try Self.shipped("commute.gpx")
-        let log = LocationLog(bytes, .gpx)
+        let log = PlaceLog(bytes, .gpx)
         let strict = try GPXFile.parse(bytes, file: "commute.gpx").points
         #expect(log.skipped.isEmpty)
         #expect(log.points.map(\.place) == strict.map(\.place))
@@ -57,7 +57,7 @@ struct LocationLogTests {
             <trkpt lat="50.3" lon="8.8"><time>2024-05-06T07:08:10Z</time></trkpt>
             <trkpt lat="50.4" lon="8.9"><time>2024-05-06T07:08:12Z
             """
-        let log = LocationLog(Array(text.utf8), .gpx)
+        let log = PlaceLog(Array(text.utf8), .gpx)
         #expect(log.points.map(\.place.latitude) == [50.1, 50.2])
         #expect(
             log.skipped.map { "\($0.count) \($0.why)" } == [
@@ -72,7 +72,7 @@ struct LocationLogTests {
     @Test("An NMEA log is written again as the reader of device files reads it")
     func nmea() throws {
         let bytes = try Self.shipped("office-visit.nmea")
-        let log = LocationLog(bytes + Array("$GPRMC,broken*00\r\nnonsense\r\n".utf8), .nmea)
+        let log = PlaceLog(bytes + Array("$GPRMC,broken*00\r\nnonsense\r\n".utf8), .nmea)
         #expect(log.points.count > 10)
         #expect(log.skipped.contains { $0.why == "damaged sentences" && $0.count == 2 })
         try Self.expectWritten(log)
@@ -87,7 +87,7 @@ struct LocationLogTests {
         let others = [
             "{\"class\":\"VERSION\",\"release\":\"3.22\"}", "{\"class\":\"TPV\",\"mode\":1}", "{\"class\":", "?",
         ]
-        let log = LocationLog(Array((others + lines).joined(separator: "\n").utf8), .gpsd)
+        let log = PlaceLog(Array((others + lines).joined(separator: "\n").utf8), .gpsd)
         #expect(log.points.count == 20)
         #expect(
             log.skipped.map { "\($0.count) \($0.why)" } == [
@@ -99,7 +99,7 @@ struct LocationLogTests {
     }
 
     /// The places, to a tenth of a metre, and their times are in the written log.
-    private static func expectWritten(_ log: LocationLog) throws {
+    private static func expectWritten(_ log: PlaceLog) throws {
         guard case .log(let entries) = try track(log).path else {
             Issue.record("no log")
             return
