@@ -438,7 +438,7 @@ let package = Package(
         tests("WakeModelTests", uses: ["WakeModel"]),
         tests("WakeRouterTests", uses: ["WakeModel", "WakeRouter"]),
         tests("WakeWireTests", uses: ["WakeModel", "WakeWire"]),
-        tests("WakeDevicesTests", uses: ["WakeDevices", "WakeModel"]),
+        tests("WakeDevicesTests", uses: ["WakeDevices", "WakeModel"], exclude: ["Answers"]),
         tests("WakeSystemTests", uses: ["WakeSystem"]),
         testLibrary("BlueZStandIn", uses: ["WakeBus", "WakeSystem"]),
         tests("WakeBusTests", uses: ["BlueZStandIn", "WakeBus", "WakeBlueZ", "WakeSystem"]),

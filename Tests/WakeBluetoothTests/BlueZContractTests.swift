@@ -46,6 +46,8 @@ private final class BlueZAir {
         let inReach = bluez.inReach
         bluez.interval = 20
         for peripheral in peripherals { bluez.devices[peripheral.addressText] = StandInDevice(peripheral) }
+        let players = AnswerPlayers(peripherals)
+        bluez.accessed = { address, handle, value in players.answer(address, handle, value) }
         let names = NameTable()
         port = try BlueZBluetooth(
             devices: devices,
@@ -109,6 +111,42 @@ private final class StandInChannels: ChannelConnecting {
     deinit {
         for watch in watches { watch.cancel() }
         for end in ends { close(end) }
+    }
+}
+
+/// Answers as the files of devices say, to clients that are subscribed to everything.
+private final class AnswerPlayers {
+    private var machines: [String: BluetoothAnswerMachine] = [:]
+    /// The handles of the characteristics, in the order of the file.
+    private var handles: [String: [UInt16]] = [:]
+
+    init(_ peripherals: [BluetoothPeripheral]) {
+        for peripheral in peripherals where !peripheral.answers.isEmpty {
+            machines[peripheral.addressText] = BluetoothAnswerMachine(peripheral.answers, mtu: peripheral.mtu)
+            let device = StandInDevice(peripheral)
+            handles[peripheral.addressText] = device.services.flatMap(\.characteristics).map(\.handle)
+        }
+    }
+
+    func answer(_ address: String, _ handle: UInt16, _ value: [UInt8]?) -> StandInAnswer? {
+        guard let known = handles[address], let place = known.firstIndex(of: handle), var machine = machines[address]
+        else {
+            return nil
+        }
+        defer { machines[address] = machine }
+        let request = value.map(BluetoothAnswerMachine.Request.write) ?? .read
+        let reply = machine.answer(request, of: place, at: .zero) { _ in true }
+        var answer = StandInAnswer()
+        answer.error = reply.error
+        for case .set(place, let value) in reply.effects { answer.value = value }
+        while let due = machine.nextDue {
+            for case .send(let place, let value, _, _) in machine.advance(to: due, subscribed: { _ in true }) {
+                // The client's call is answered before, and each has its place in order, as over the air.
+                let wait = 20 + Int64(answer.notifications.count) + due.since(.zero).milliseconds
+                answer.notifications.append((known[place], value, wait))
+            }
+        }
+        return answer
     }
 }
 

@@ -15,6 +15,8 @@ final class ContractRig {
     let logger: NameID
     let door: NameID
     let stranger: NameID
+    let meter: NameID
+    let uart: NameID
     /// What happens to the belt, beside what its file says.
     let fate: Fate
     private(set) var reports: [SourceReport] = []
@@ -49,6 +51,8 @@ final class ContractRig {
         logger = names.intern("logger")
         door = names.intern("door")
         stranger = names.intern("stranger")
+        meter = names.intern("meter")
+        uart = names.intern("uart")
         self.now = now
         self.pass = pass
         port.report = { [unowned self] in reports.append($0) }
@@ -59,7 +63,7 @@ final class ContractRig {
         let folder = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/Devices/Bluetooth/"
         let files = [
             ("belt", "heart-rate-belt"), ("thermometer", "thermometer"), ("logger", "l2cap-sensor"),
-            ("door", "smart-lock"),
+            ("door", "smart-lock"), ("meter", "glucose-meter"), ("uart", "nordic-uart"),
         ]
         let peripherals = try files.map { name, file in
             let peripheral = try BluetoothPeripheral.load(file: folder + file + ".yaml")
@@ -225,6 +229,10 @@ enum BluetoothPromise: String, CaseIterable, CustomTestStringConvertible {
     case connectionIsWatched = "Who watches connections hears of them, whoever holds them"
     case knowsPeripheral = "A peripheral is known once it was seen, and its table once it was discovered"
 
+    case answersWrites = "A device that answers a write does so after the response, in the order of its file"
+    case refusesWrites = "A write that a device refuses fails with its ATT error"
+    case sendsFragments = "A value that a device sends in fragments comes in as many as the MTU asks for"
+
     var testDescription: String { rawValue }
 
     func check(_ rig: ContractRig) throws {
@@ -263,7 +271,62 @@ enum BluetoothPromise: String, CaseIterable, CustomTestStringConvertible {
         case .pairingIsRefused: try pairingIsRefused(rig)
         case .connectionIsWatched: try connectionIsWatched(rig)
         case .knowsPeripheral: try knowsPeripheral(rig)
+        case .answersWrites: try answersWrites(rig)
+        case .refusesWrites: try refusesWrites(rig)
+        case .sendsFragments: try sendsFragments(rig)
         }
+    }
+
+    private func answersWrites(_ rig: ContractRig) throws {
+        try rig.connect(rig.first, to: rig.meter)
+        let values = try rig.characteristic("2A18", of: "1808", for: rig.first, on: rig.meter)
+        let control = try rig.characteristic("2A52", of: "1808", for: rig.first, on: rig.meter)
+        for (count, handle) in [values, control].enumerated() {
+            rig.perform(.operate(rig.first, peripheral: rig.meter, .setNotify(handle, true)))
+            try rig.wait(for: .notificationStateChanged, rig.first, count: count + 1)
+        }
+        rig.perform(.operate(rig.first, peripheral: rig.meter, .write(control, [1, 1], withResponse: true)))
+        #expect(try !rig.wait(for: .valueWritten, rig.first).event.failed)
+        try rig.wait(for: .characteristicNotified, count: 7)
+        let kinds = rig.reports.map(\.event.kind)
+        #expect(kinds.suffix(8) == [.valueWritten] + Array(repeating: .characteristicNotified, count: 7))
+        let notified = rig.all(.characteristicNotified)
+        #expect(notified.map(\.event.attribute) == Array(repeating: values, count: 6) + [control])
+        #expect(notified.last?.payload == .value([6, 0, 1, 1]))
+        guard case .value(let third) = notified[2].payload else { throw SourceFailure(.unknown, "no value") }
+        #expect(third.prefix(3) == [3, 3, 0])
+    }
+
+    private func refusesWrites(_ rig: ContractRig) throws {
+        try rig.connect(rig.first, to: rig.meter)
+        let control = try rig.characteristic("2A52", of: "1808", for: rig.first, on: rig.meter)
+        rig.perform(.operate(rig.first, peripheral: rig.meter, .setNotify(control, true)))
+        try rig.wait(for: .notificationStateChanged, rig.first)
+        rig.perform(.operate(rig.first, peripheral: rig.meter, .write(control, [], withResponse: true)))
+        let written = try rig.wait(for: .valueWritten, rig.first)
+        guard case .failure(let failure) = written.payload else {
+            Issue.record("the write did not fail: \(written.payload)")
+            return
+        }
+        #expect(failure.domain == .att)
+        #expect(failure.code == 13)
+    }
+
+    private func sendsFragments(_ rig: ContractRig) throws {
+        let service = "6E400001-B5A3-F393-E0A9-E50E24DCCA9E"
+        let (receives, sends) = ("6E400002-B5A3-F393-E0A9-E50E24DCCA9E", "6E400003-B5A3-F393-E0A9-E50E24DCCA9E")
+        try rig.connect(rig.first, to: rig.uart)
+        let to = try rig.characteristic(receives, of: service, for: rig.first, on: rig.uart)
+        let from = try rig.characteristic(sends, of: service, for: rig.first, on: rig.uart)
+        rig.perform(.operate(rig.first, peripheral: rig.uart, .setNotify(from, true)))
+        try rig.wait(for: .notificationStateChanged, rig.first)
+        let long = [UInt8](repeating: 7, count: 400)
+        rig.perform(.operate(rig.first, peripheral: rig.uart, .write(to, long, withResponse: true)))
+        try rig.wait(for: .characteristicNotified, count: 3)
+        let lengths = rig.all(.characteristicNotified).map { report -> Int in
+            if case .value(let value) = report.payload { value.count } else { 0 }
+        }
+        #expect(lengths == [182, 182, 36])
     }
 
     private func heartRate(_ rig: ContractRig) -> NameID { rig.names.intern("180D") }
@@ -574,7 +637,7 @@ enum BluetoothPromise: String, CaseIterable, CustomTestStringConvertible {
         rig.perform(.scan(rig.first, services: [], allowDuplicates: true))
         try rig.waitForSighting(of: rig.thermometer, by: rig.first, count: 3)
         #expect(rig.all(.beaconSighted).isEmpty)
-        let known = [rig.belt, rig.thermometer, rig.logger, rig.door, rig.stranger]
+        let known = [rig.belt, rig.thermometer, rig.logger, rig.door, rig.stranger, rig.meter, rig.uart]
         #expect(rig.all(.peripheralDiscovered).allSatisfy { known.contains($0.event.peripheral) })
     }
 

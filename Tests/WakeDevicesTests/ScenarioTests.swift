@@ -345,22 +345,23 @@ struct ScenarioTests {
         let page = try String(contentsOfFile: packageFolder + "/Devices/README.md", encoding: .utf8)
         let blocks = page.components(separatedBy: "```yaml\n").dropFirst()
             .map { Array($0.components(separatedBy: "```")[0].utf8) }
-        try #require(blocks.count == 10)
+        try #require(blocks.count == 11)
         let belt = try BluetoothPeripheral.parse(blocks[0], file: "README.md")
         #expect(belt.characteristic("2A37")?.timetable.count == 2882)
-        let beacon = try Beacon.parse(blocks[1], file: "README.md")
+        #expect(try BluetoothPeripheral.parse(blocks[1], file: "README.md").answers.rules.first?.count == 1)
+        let beacon = try Beacon.parse(blocks[2], file: "README.md")
         #expect(beacon.faults.count == 4)
-        let central = try BluetoothCentral.parse(blocks[2], file: "README.md")
+        let central = try BluetoothCentral.parse(blocks[3], file: "README.md")
         #expect(central.script.count == 10)
         let places = Array("<gpx><wpt lat='1' lon='2'/><wpt lat='1' lon='3'/></gpx>".utf8)
-        let track = try LocationTrack.parse(blocks[3], file: "README.md") { (_) throws(FileError) in places }
+        let track = try LocationTrack.parse(blocks[4], file: "README.md") { (_) throws(FileError) in places }
         #expect(track.faults.count == 1)
-        #expect(try LocationTrack.parse(blocks[4], file: "README.md").length > .seconds(20))
-        #expect(try AudioDevice.parse(blocks[5], file: "README.md").faults.count == 2)
-        #expect(try ExternalAccessory.parse(blocks[6], file: "README.md").file == "README.md")
-        #expect(try TransferServer.parse(blocks[7], file: "README.md").host == "podcasts.example.com")
-        #expect(try CallServer.parse(blocks[8], file: "README.md").plan.count == 7)
-        let scenario = try Scenario.parse(blocks[9], file: file, files: files())
+        #expect(try LocationTrack.parse(blocks[5], file: "README.md").length > .seconds(20))
+        #expect(try AudioDevice.parse(blocks[6], file: "README.md").faults.count == 2)
+        #expect(try ExternalAccessory.parse(blocks[7], file: "README.md").file == "README.md")
+        #expect(try TransferServer.parse(blocks[8], file: "README.md").host == "podcasts.example.com")
+        #expect(try CallServer.parse(blocks[9], file: "README.md").plan.count == 7)
+        let scenario = try Scenario.parse(blocks[10], file: file, files: files())
         #expect(scenario.apps.count == 101)
     }
 }

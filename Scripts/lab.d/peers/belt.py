@@ -6,7 +6,7 @@ The simulated radio plays the same file, so both ends of a comparison have one s
 purpose: what both get wrong alike would not be seen otherwise.
 
 Each thing that happens is one line on standard output: `advertising`, `connected ADDRESS`, `subscribed UUID`,
-`unsubscribed UUID`, `notified UUID HEX`, `wrote UUID HEX`, `channel opened PSM`, `channel sent PSM HEX`, `channel got PSM
+`unsubscribed UUID`, `notified UUID HEX`, `wrote UUID HEX`, `refused UUID CODE`, `channel opened PSM`, `channel sent PSM HEX`, `channel got PSM
 HEX`, `channel closed PSM`, `disconnected`, `armed FAULT`. Lines written to the named pipe PIPE drive it: `fault NAME` arms one of the file's faults, `disconnect` closes the link, `silence` and `advertise`
 stop and start advertising.
 """
@@ -18,6 +18,8 @@ import signal
 import sys
 
 import yaml
+from answers import Machine
+from bumble.att import ATT_Error, AttributeValue
 from bumble.core import UUID, AdvertisingData, BaseBumbleError
 from bumble.device import Device
 from bumble.gatt import Characteristic, Descriptor, Service
@@ -86,7 +88,13 @@ class Peripheral:
             file.get("name", file.get("device", "")), Address(file["address"]), transport.source, transport.sink
         )
         self.device.advertising_data, self.device.scan_response_data = self.advertisement()
+        self.device.gatt_server.max_mtu = int(file.get("mtu", 185))
         self.slow_subscriptions()
+        self.machine, self.asked = Machine(file), asyncio.Event()
+        # Of each characteristic, in the order of the file: what Bumble has, who is subscribed, and the value.
+        self.built, self.subscribers, self.values = [], [], []
+        self.begins_read = True
+        self.tell_reads_apart()
         self.players = [self.add(service) for service in file.get("gatt", [])]
         self.servers, self.open_servers = {}, {}
         for described in file.get("l2cap", []):
@@ -135,6 +143,75 @@ class Peripheral:
 
         server.write_cccd = write
 
+    def tell_reads_apart(self):
+        """Tells the first request of a long read, which is answered anew, from those that go on with it."""
+        server = self.device.gatt_server
+        read, read_on = server.on_att_read_request, server.on_att_read_blob_request
+
+        def begin(bearer, request):
+            self.begins_read = True
+            return read(bearer, request)
+
+        def go_on(bearer, request):
+            self.begins_read = request.value_offset == 0
+            return read_on(bearer, request)
+
+        server.on_att_read_request, server.on_att_read_blob_request = begin, go_on
+
+    # Answers
+
+    def now(self):
+        return int(asyncio.get_running_loop().time() * 1e9)
+
+    def subscribed(self):
+        return {place for place, links in enumerate(self.subscribers) if links}
+
+    def ask(self, place, request):
+        """What the rules of the file say to a request; a refusal is raised."""
+        error, effects = self.machine.answer(request, place, self.now(), self.subscribed())
+        if error is None and request is not None:
+            self.values[place] = request
+        for _, target, value in effects:
+            self.values[target] = value
+        self.asked.set()
+        if error is not None:
+            say("refused", self.machine.table[place][1], f"{error:02x}")
+            raise ATT_Error(error)
+
+    def read(self, place):
+        if self.begins_read:
+            self.ask(place, None)
+        return self.values[place]
+
+    async def play_answers(self):
+        """Does what the rules say beside the response to a request, when it is due."""
+        while True:
+            due = self.machine.next_due
+            pause = None if due is None else (due - self.now()) / 1e9
+            if pause is None or pause > 0:
+                try:
+                    await asyncio.wait_for(self.asked.wait(), pause)
+                except asyncio.TimeoutError:
+                    pass
+                self.asked.clear()
+                continue
+            for effect, place, value in self.machine.advance(self.now(), self.subscribed()):
+                await self.carry_out(effect, place, value)
+
+    async def carry_out(self, effect, place, value):
+        if effect == "disconnect":
+            # Shielded from the end of the link, which ends this player.
+            await asyncio.shield(asyncio.ensure_future(self.disconnect()))
+            return
+        self.values[place] = value
+        if effect == "set":
+            return
+        send = self.device.indicate_subscribers if effect == "indicate" else self.device.notify_subscribers
+        await send(self.built[place], value)
+        if self.subscribers[place]:
+            say("notified", self.machine.table[place][1], value.hex())
+            await self.count()
+
     def add(self, described):
         tables = []
         characteristics = [self.characteristic(each, tables) for each in described.get("characteristics", [])]
@@ -145,11 +222,14 @@ class Peripheral:
         properties = Characteristic.Properties(0)
         for word in described.get("properties", []):
             properties |= Characteristic.Properties[word.upper().replace("-", "_")]
+        place = len(self.built)
         built = Characteristic(
             str(described["uuid"]),
             properties,
             Characteristic.READABLE | Characteristic.WRITEABLE,
-            octets(described.get("value", "")),
+            AttributeValue(
+                read=lambda _: self.read(place), write=lambda _, value: self.ask(place, bytes(value))
+            ),
             [
                 Descriptor(str(each["uuid"]), Descriptor.READABLE | Descriptor.WRITEABLE, octets(each.get("value", "")))
                 for each in described.get("descriptors", [])
@@ -158,6 +238,9 @@ class Peripheral:
         name = str(described["uuid"])
         table = Timetable(described.get("notifications", []), described.get("repeat", False))
         subscribers = set()
+        self.built.append(built)
+        self.subscribers.append(subscribers)
+        self.values.append(octets(described.get("value", "")))
 
         def subscribed(link, notifies, indicates):
             (subscribers.add if notifies or indicates else subscribers.discard)(link)
@@ -172,6 +255,7 @@ class Peripheral:
             send = self.device.notify_subscribers
             if not properties & Characteristic.Properties.NOTIFY:
                 send = self.device.indicate_subscribers
+            self.values[place] = value
             await send(built, value)
             say("notified", name, value.hex())
             await self.count()
@@ -247,10 +331,13 @@ class Peripheral:
 
     def connected(self, link):
         self.links.append(link)
+        answering = asyncio.ensure_future(self.play_answers())
         say("connected", str(link.peer_address).split("/")[0])
 
         def gone(reason):
             self.links.remove(link)
+            answering.cancel()
+            self.machine.link_gone()
             for tables in self.players:
                 for _, _, forget in tables:
                     forget(link)

@@ -6,6 +6,7 @@ extension BluetoothArea {
     static func launched(_ app: AppID, in host: ScriptedAppHost) {
         let own = host.apps[app]!
         own.connected = [:]
+        own.scripts = [:]
         own.isPublished = false
         own.values = own.publication.values
         if !own.script.uses.isEmpty || own.script.scan != nil {
@@ -38,6 +39,7 @@ extension BluetoothArea {
             host.serve(delivery, of: app)
         } else {
             host.follow(delivery, of: app)
+            host.tellScript(delivery, of: app)
         }
     }
 }
@@ -114,7 +116,7 @@ extension ScriptedAppHost {
         return notifies && !state.devices.contains(peripheral)
     }
 
-    fileprivate func operate(_ operation: BluetoothOperation, _ peripheral: NameID, of app: AppID) {
+    func operate(_ operation: BluetoothOperation, _ peripheral: NameID, of app: AppID) {
         request(.operate(Self.centralManager, peripheral: peripheral, operation), from: app)
     }
 }

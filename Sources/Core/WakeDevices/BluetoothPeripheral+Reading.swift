@@ -3,17 +3,21 @@ import WakeModel
 extension BluetoothPeripheral: Device {
     package static let kind = "bluetooth-peripheral"
     package static let lack = "has no connections"
-    package static let keys = ["name", "address", "advertising", "gatt", "l2cap", "pairing", "faults"]
+    package static let keys =
+        ["name", "address", "advertising", "mtu", "gatt", "l2cap", "pairing", "faults"] + BluetoothAnswers.keys
 
     package var form: DeviceFile { .peripheral(self) }
 
     package init(_ fields: Fields) throws(FileError) {
+        let services = try fields.list("gatt", of: "services", limit: 256, Service.init)
         self.init(
             file: fields.node.file,
             name: try fields.value("name", Self.localName),
             address: try Self.address(try fields.required("address")),
             advertising: try Advertising(fields["advertising"]),
-            services: try fields.list("gatt", of: "services", limit: 256, Service.init),
+            services: services,
+            mtu: try fields["mtu"]?.integer(in: 23...517) ?? 185,
+            answers: try BluetoothAnswers(fields, services: services),
             channels: try Channel.list(fields["l2cap"]),
             pairing: try Pairing(fields["pairing"]),
             faults: try fields.faults()
@@ -104,7 +108,10 @@ extension BluetoothPeripheral.Characteristic {
         let fields = try Fields(
             node,
             of: "a characteristic",
-            keys: ["uuid", "properties", "stream", "value", "security", "notifications", "repeat", "descriptors"]
+            keys: [
+                "uuid", "properties", "stream", "value", "security", "notifications", "repeat", "descriptors",
+                "answers",
+            ]
         )
         line = node.line
         uuid = try fields.required("uuid").uuid()

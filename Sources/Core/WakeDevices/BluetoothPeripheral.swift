@@ -10,6 +10,10 @@ package struct BluetoothPeripheral: Hashable, Sendable {
     package var address: [UInt8]
     package var advertising: Advertising
     package var services: [Service]
+    /// The ATT MTU that it agrees to, in bytes, header included: 23 to 517.
+    package var mtu: Int
+    /// What it answers to writes and reads.
+    package var answers: BluetoothAnswers
     /// The L2CAP channels that it offers.
     package var channels: [Channel]
     package var pairing: Pairing

@@ -18,6 +18,9 @@ package struct ScriptedPeripheral: Hashable, Sendable {
         services = try fields.required("services").list(expecting: "services", limit: 64).map {
             (node) throws(FileError) in
             let service = try BluetoothPeripheral.Service(node)
+            if let answers = node["characteristics"]?.members.lazy.compactMap({ $0["answers"] }).first {
+                throw answers.error(found: "answers in a service of an app", expected: "none: an app gives its values")
+            }
             if service.characteristics.contains(where: { !$0.timetable.entries.isEmpty }) {
                 throw node.error(
                     found: "notifications in a service of an app",

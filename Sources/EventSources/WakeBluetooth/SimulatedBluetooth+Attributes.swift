@@ -48,6 +48,9 @@ extension SimulatedBluetooth {
             return
         }
         var wait = peripherals[index].random.span(from: Self.answerLatency.low, to: Self.answerLatency.high)
+        for _ in 1..<requests(for: operation, on: index) {
+            wait = wait + peripherals[index].random.span(from: Self.answerLatency.low, to: Self.answerLatency.high)
+        }
         if case .setNotify(_, true) = operation { wait = wait + peripherals[index].faults.lateSubscribeAnswer }
         let answered = max(now, peripherals[index].busyUntil).advanced(by: wait)
         peripherals[index].busyUntil = answered
@@ -141,9 +144,9 @@ extension SimulatedBluetooth {
                 subject: attributes.characteristics[characteristic].subject,
                 payload: .descriptors(attributes.found(descriptorsOf: characteristic))
             )
-        case .read(let handle): return read(handle, of: index)
+        case .read(let handle): return read(handle, of: index, at: now)
         case .write(let handle, let value, let withResponse):
-            return write(value, to: handle, of: index, withResponse: withResponse)
+            return write(value, to: handle, of: index, withResponse: withResponse, at: now)
         case .setNotify(let handle, let on): return setNotify(on, handle, of: index, for: client, at: now)
         case .readDescriptor(let handle):
             guard let place = attributes.descriptor(at: handle) else { return .invalidHandle }
@@ -160,26 +163,38 @@ extension SimulatedBluetooth {
         }
     }
 
-    private func read(_ handle: AttributeHandle, of index: Int) -> Answer {
+    private func read(_ handle: AttributeHandle, of index: Int, at now: Instant) -> Answer {
         guard let place = peripherals[index].attributes.characteristic(at: handle) else { return .invalidHandle }
         let characteristic = peripherals[index].attributes.characteristics[place]
         guard characteristic.properties.contains(.read) else {
             return .failure(characteristic.subject, code: 2, "Reading is not permitted.")
         }
+        if let refusal = reaction(of: index, to: .read, on: place, at: now) {
+            return Answer(subject: characteristic.subject, payload: .failure(refusal))
+        }
         let value = characteristics[peripherals[index].firstCharacteristic + place].value
         return Answer(subject: characteristic.subject, payload: .value(value))
     }
 
-    private func write(_ value: [UInt8], to handle: AttributeHandle, of index: Int, withResponse: Bool) -> Answer {
+    private func write(
+        _ value: [UInt8],
+        to handle: AttributeHandle,
+        of index: Int,
+        withResponse: Bool,
+        at now: Instant
+    ) -> Answer {
         guard let place = peripherals[index].attributes.characteristic(at: handle) else { return .invalidHandle }
         let characteristic = peripherals[index].attributes.characteristics[place]
         guard characteristic.properties.contains(withResponse ? .write : .writeWithoutResponse) else {
             return .failure(characteristic.subject, code: 3, "Writing is not permitted.")
         }
-        guard value.count <= 512 else {
+        // A command is one packet.
+        guard value.count <= (withResponse ? 512 : peripherals[index].description.mtu - 3) else {
             return .failure(characteristic.subject, code: 13, "The value's length is invalid.")
         }
-        characteristics[peripherals[index].firstCharacteristic + place].value = value
+        if let refusal = reaction(of: index, to: .write(value), on: place, at: now), withResponse {
+            return Answer(subject: characteristic.subject, payload: .failure(refusal))
+        }
         return Answer(subject: characteristic.subject, payload: .none)
     }
 
@@ -250,7 +265,7 @@ extension SimulatedBluetooth {
     func notification(of number: Int, _ value: [UInt8], origin: NameID) -> SourceReport {
         let index = characteristics[number].peripheral
         let place = characteristics[number].position
-        var sent = value
+        var sent = Array(value.prefix(peripherals[index].description.mtu - 3))
         if let limit = peripherals[index].faults.cutValues, limit < sent.count { sent = Array(sent.prefix(limit)) }
         let notified = event(
             .characteristicNotified,

@@ -196,6 +196,7 @@ extension SimulatedBluetooth {
             characteristics[number].subscribers.removeAll()
         }
         closeChannels { $0.peripheral == index }
+        peripherals[index].machine.linkGone()
         peripherals[index].link = .down
         peripherals[index].linkGeneration &+= 1
         peripherals[index].lossGeneration &+= 1

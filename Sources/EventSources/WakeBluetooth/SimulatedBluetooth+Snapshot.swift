@@ -42,6 +42,8 @@ extension SimulatedPeripheral: SnapshotPart {
         try coder.code(&pairingEnds)
         try coder.code(&busyUntil)
         try coder.code(&faults)
+        try coder.code(&machine.memory)
+        try coder.code(&answerGeneration)
     }
 }
 

@@ -147,6 +147,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort, CentralRoleReporte
             case .channelValue: channelDue(index, at: at)
             case .channelRoom: channelHasRoom(index, at: at)
             case .beacon: beaconDue(index, generation: task.generation, at: at)
+            case .reaction: answersDue(index, generation: task.generation, at: at)
             }
         }
     }
@@ -291,6 +292,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort, CentralRoleReporte
             if !peripherals[index].faults.unanswered { peripherals[index].lossGeneration &+= 1 }
             for number in numbers(of: index) { runTimetable(number, at: now) }
             resumeAnswers(of: index, at: now)
+            planAnswers(of: index)
         case (true, .down), (true, .connecting): appeared(index, at: now)
         }
     }

@@ -64,6 +64,12 @@ struct SimulatedPeripheral {
     /// The position of its first characteristic among all of the radio's.
     let firstCharacteristic: Int
     var random: SimulatedRandom
+    /// What it answers to writes and reads.
+    var machine: BluetoothAnswerMachine
+    /// The lines of the device file that its answers come from.
+    let answerOrigins: [Int: NameID]
+    /// Which plan for what it does after a request this is.
+    var answerGeneration: UInt32 = 0
 
     var link = Link.down
     /// Which link, or attempt at one, this is; what was planned for another means nothing.
@@ -112,6 +118,10 @@ struct SimulatedPeripheral {
         attributes = SimulatedAttributes(description, device: name, names: names)
         self.firstCharacteristic = firstCharacteristic
         random = SimulatedRandom(seed: seed, name: name)
+        machine = BluetoothAnswerMachine(description.answers, mtu: description.mtu)
+        let file = description.file.split(separator: "/").last ?? ""
+        let lines = description.answers.rules.joined().map { ($0.line, names.intern("\(file):\($0.line)")) }
+        answerOrigins = Dictionary(lines) { first, _ in first }
     }
 
     /// A peripheral with a link is silent on the air, unless its file says otherwise.

@@ -20,6 +20,8 @@ package final class StandInBlueZ {
     package var adapterAddress = "00:AA:01:00:00:00"
     /// The addresses of devices in reach, in order.
     package var inReach = ["F0:11:22:33:44:55"]
+    /// What a device does when one of its characteristics is written, or read without a value; nil for what every server does.
+    package var accessed: ((_ address: String, _ handle: UInt16, _ value: [UInt8]?) -> StandInAnswer?)?
     /// What the devices are, by address; any other is a plain belt.
     package var devices: [String: StandInDevice] = [:]
     /// How often devices in reach are heard while they are looked for, in milliseconds; nil for once.
@@ -461,6 +463,7 @@ package final class StandInBlueZ {
                 return true
             }
         }
+        if answers(call) { return true }
         switch call.member {
         case "ReadValue":
             // As bluetoothd does: the value read is told as a change, right before the answer.
@@ -477,6 +480,36 @@ package final class StandInBlueZ {
             }
         case "AcquireNotify": acquire(call)
         default: return false
+        }
+        return true
+    }
+
+    /// A device that has an answer of its own to a read or a write gives it.
+    private func answers(_ call: IncomingCall) -> Bool {
+        guard ["ReadValue", "WriteValue"].contains(call.member), let handle = attribute(call.path)?.handle else {
+            return false
+        }
+        let parts = call.path.split(separator: "/").map(String.init)
+        let owner = "/" + parts.prefix(4).joined(separator: "/")
+        let address = objects[owner]?[Self.deviceInterface]?.first { $0.0 == "Address" }?.1.text ?? ""
+        let value = call.member == "WriteValue" ? call.arguments.first?.bytes ?? [] : nil
+        guard let answer = accessed?(address, handle, value) else { return false }
+        for (handle, value, wait) in answer.notifications {
+            let end = "/char" + StandInDevice.hex(handle)
+            let path = objects.keys.first { $0.hasPrefix(owner) && $0.hasSuffix(end) }
+            let timer = try? bus.loop.timer(on: .monotonic) { [unowned self] in if let path { notify(path, value) } }
+            guard let timer else { continue }
+            notifications.append(timer)
+            timer.arm(at: MonotonicClock.now() + wait * 1_000_000)
+        }
+        if let error = answer.error {
+            let code = String(error, radix: 16)
+            let message = "Operation failed with ATT error: 0x\(code.count < 2 ? "0" : "")\(code)"
+            call.fail(BusError(name: "org.bluez.Error.Failed", message: message))
+        } else if value == nil {
+            call.reply([.bytes(answer.value ?? attribute(call.path)?.value ?? [])])
+        } else {
+            call.reply()
         }
         return true
     }
