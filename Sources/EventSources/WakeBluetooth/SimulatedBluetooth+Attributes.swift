@@ -265,7 +265,9 @@ extension SimulatedBluetooth {
     func notification(of number: Int, _ value: [UInt8], origin: NameID) -> SourceReport {
         let index = characteristics[number].peripheral
         let place = characteristics[number].position
-        var sent = Array(value.prefix(peripherals[index].description.mtu - 3))
+        var sent = value
+        let room = peripherals[index].description.mtu - 3
+        if sent.count > room { sent = Array(sent.prefix(room)) }
         if let limit = peripherals[index].faults.cutValues, limit < sent.count { sent = Array(sent.prefix(limit)) }
         let notified = event(
             .characteristicNotified,
