@@ -13,8 +13,13 @@ struct PeripheralScript {
     private var received: [String: Int] = [:]
     /// The step that is under way; nil before the first and after the last.
     private(set) var step: Int?
+    /// Counts what was begun, on this connection and before it, so that the end of a wait is known to be the present one's.
+    private(set) var turn: Int
 
-    init(_ use: ScriptedApp.Use) { self.use = use }
+    init(_ use: ScriptedApp.Use, turn: Int = 0) {
+        self.use = use
+        self.turn = turn
+    }
 
     /// The action that is under way.
     var action: BluetoothCentral.Action? { step.map { use.script[$0].action } }
@@ -26,7 +31,7 @@ struct PeripheralScript {
     mutating func hear(_ event: WakeEvent, _ payload: EventPayload) -> Bool {
         switch (event.kind, payload) {
         case (.servicesDiscovered, .services(let services)):
-            self = PeripheralScript(use)
+            self = PeripheralScript(use, turn: turn + 1)
             outstanding = services.count
         case (.characteristicsDiscovered, .characteristics(let found)):
             for each in found { uuids[each.handle] = each.uuid }
@@ -44,7 +49,7 @@ struct PeripheralScript {
             if case .read(let uuid) = action, uuid == uuids[event.attribute] { return true }
         case (.valueWritten, _), (.readyToWrite, _):
             if case .write(let uuid, _, _) = action, uuid == uuids[event.attribute] { return true }
-        case (.peripheralDisconnected, _): self = PeripheralScript(use)
+        case (.peripheralDisconnected, _): self = PeripheralScript(use, turn: turn + 1)
         default: break
         }
         return false
@@ -66,6 +71,7 @@ struct PeripheralScript {
     mutating func goOn() {
         let next = step.map { $0 + 1 } ?? 0
         step = next < use.script.count ? next : nil
+        turn += 1
         if step == nil { outstanding = nil }
     }
 }
@@ -84,8 +90,8 @@ extension ScriptedAppHost {
     }
 
     /// The time that a step had is over.
-    func scriptDue(_ peripheral: NameID, _ step: Int, of app: AppID) {
-        if apps[app]!.scripts[peripheral]?.step == step { continueScript(peripheral, of: app) }
+    func scriptDue(_ peripheral: NameID, _ turn: Int, of app: AppID) {
+        if apps[app]!.scripts[peripheral]?.turn == turn { continueScript(peripheral, of: app) }
     }
 
     /// Begins the next step, and those after it that take no time.
@@ -94,14 +100,14 @@ extension ScriptedAppHost {
         while var script = own.scripts[peripheral] {
             script.goOn()
             own.scripts[peripheral] = script
-            guard let step = script.step, let action = script.action else { return }
+            guard let action = script.action else { return }
             switch action {
-            case .wait(let span): return waitForScript(peripheral, step, of: app, at: now.advanced(by: span))
+            case .wait(let span): return waitForScript(peripheral, script.turn, of: app, at: now.advanced(by: span))
             case .awaitValues(_, _, let span):
                 let hasCome = script.takesValues()
                 own.scripts[peripheral] = script
                 if hasCome { continue }
-                if let span { waitForScript(peripheral, step, of: app, at: now.advanced(by: span)) }
+                if let span { waitForScript(peripheral, script.turn, of: app, at: now.advanced(by: span)) }
                 return
             case .read(let uuid):
                 guard let handle = script.handle(uuid) else { continue }

@@ -163,8 +163,8 @@ package final class ScriptedAppHost: AppHost {
     }
 
     /// The time that a step of a peripheral's script has is over at an instant.
-    func waitForScript(_ peripheral: NameID, _ step: Int, of app: AppID, at instant: Instant) {
-        add(.scriptStep(peripheral, step), of: app, at: instant)
+    func waitForScript(_ peripheral: NameID, _ turn: Int, of app: AppID, at instant: Instant) {
+        add(.scriptStep(peripheral, turn), of: app, at: instant)
     }
 
     /// A step has an app say something; one that does not run says nothing.
@@ -206,7 +206,7 @@ package final class ScriptedAppHost: AppHost {
         case .endTask(let token): request(.endTask(token: token), from: app)
         case .returned(let callback): say(app, .report(.returned(callback)))
         case .request(let request): self.request(request, from: app)
-        case .scriptStep(let peripheral, let step): scriptDue(peripheral, step, of: app)
+        case .scriptStep(let peripheral, let turn): scriptDue(peripheral, turn, of: app)
         case .endReaction(.end): request(.done, from: app)
         case .endReaction(.nothing), .endReaction(.hang): break
         case .endReaction(.exit):
