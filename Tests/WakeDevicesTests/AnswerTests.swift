@@ -177,8 +177,30 @@ struct AnswerTests {
             from: try JSONEncoder().encode(machine.memory)
         )
         #expect(machine.nextDue != nil)
+        #expect(again.isConsistent)
         let end = Instant.zero.advanced(by: .seconds(9))
         #expect(again.advance(to: end) { _ in true } == machine.advance(to: end) { _ in true })
+    }
+
+    @Test("What is kept of another device is known as such")
+    func foreign() throws {
+        let player = try Player("{write: any, do: [{report: log, every: 1s}]}")
+        func spoilt(_ change: (inout BluetoothAnswerMachine.Memory) -> Void) -> Bool {
+            var machine = player.machine
+            _ = machine.answer(.write([1]), of: 0, at: .zero) { _ in true }
+            _ = machine.advance(to: .zero) { _ in true }
+            change(&machine.memory)
+            return machine.isConsistent
+        }
+        #expect(spoilt { _ in })
+        #expect(!spoilt { $0.state = 2 })
+        #expect(!spoilt { $0.variables.removeLast() })
+        #expect(!spoilt { $0.records[0].append(3) })
+        #expect(!spoilt { $0.records.removeAll() })
+        #expect(!spoilt { $0.runs[0].characteristic = 1 })
+        #expect(!spoilt { $0.runs[0].rule = -1 })
+        #expect(!spoilt { $0.runs[0].action = 1 })
+        #expect(!spoilt { $0.runs[0].records = [7] })
     }
 
     @Test(

@@ -81,6 +81,26 @@ package struct BluetoothAnswerMachine: Sendable {
         )
     }
 
+    /// Whether what it knows is of these answers: what comes from a file may be anything.
+    package var isConsistent: Bool {
+        guard memory.state == 0 || answers.states.indices.contains(memory.state),
+            memory.variables.count == answers.variables.count, memory.records.count == answers.records.count
+        else { return false }
+        for (left, list) in zip(memory.records, answers.records)
+        where !left.allSatisfy(list.values.indices.contains) { return false }
+        return memory.runs.count <= Self.limit && memory.runs.allSatisfy(isConsistent)
+    }
+
+    private func isConsistent(_ run: Run) -> Bool {
+        guard answers.rules.indices.contains(run.characteristic),
+            answers.rules[run.characteristic].indices.contains(run.rule)
+        else { return false }
+        let actions = answers.rules[run.characteristic][run.rule].actions
+        guard actions.indices.contains(run.action) else { return false }
+        guard case .report(let selection, _) = actions[run.action].deed else { return run.records.isEmpty }
+        return run.records.allSatisfy(answers.records[selection.list].values.indices.contains)
+    }
+
     /// When something is due next; nil while nothing is under way.
     package var nextDue: Instant? { memory.runs.map(\.due).min() }
 

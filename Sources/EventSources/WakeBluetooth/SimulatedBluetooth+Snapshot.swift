@@ -44,6 +44,7 @@ extension SimulatedPeripheral: SnapshotPart {
         try coder.code(&faults)
         try coder.code(&machine.memory)
         try coder.code(&answerGeneration)
+        if coder.isReading, !machine.isConsistent { throw coder.fault }
     }
 }
 
