@@ -141,9 +141,8 @@ private final class AnswerPlayers {
         for case .set(place, let value) in reply.effects { answer.value = value }
         while let due = machine.nextDue {
             for case .send(let place, let value, _, _) in machine.advance(to: due, subscribed: { _ in true }) {
-                // The client's call is answered before, and each has its place in order, as over the air.
-                let wait = 20 + Int64(answer.notifications.count) + due.since(.zero).milliseconds
-                answer.notifications.append((known[place], value, wait))
+                // The client's call is answered before, as over the air.
+                answer.notifications.append((known[place], value, 20 + due.since(.zero).milliseconds))
             }
         }
         return answer

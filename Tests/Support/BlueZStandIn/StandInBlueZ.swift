@@ -494,14 +494,7 @@ package final class StandInBlueZ {
         let address = objects[owner]?[Self.deviceInterface]?.first { $0.0 == "Address" }?.1.text ?? ""
         let value = call.member == "WriteValue" ? call.arguments.first?.bytes ?? [] : nil
         guard let answer = accessed?(address, handle, value) else { return false }
-        for (handle, value, wait) in answer.notifications {
-            let end = "/char" + StandInDevice.hex(handle)
-            let path = objects.keys.first { $0.hasPrefix(owner) && $0.hasSuffix(end) }
-            let timer = try? bus.loop.timer(on: .monotonic) { [unowned self] in if let path { notify(path, value) } }
-            guard let timer else { continue }
-            notifications.append(timer)
-            timer.arm(at: MonotonicClock.now() + wait * 1_000_000)
-        }
+        sendInOrder(answer.notifications[...], of: owner, since: MonotonicClock.now())
         if let error = answer.error {
             let code = String(error, radix: 16)
             let message = "Operation failed with ATT error: 0x\(code.count < 2 ? "0" : "")\(code)"
@@ -512,6 +505,25 @@ package final class StandInBlueZ {
             call.reply()
         }
         return true
+    }
+
+    /// One after the other: of several timers that are late nobody knows which comes first.
+    private func sendInOrder(
+        _ rest: ArraySlice<(handle: UInt16, value: [UInt8], after: Int64)>,
+        of owner: String,
+        since begin: Int64
+    ) {
+        guard let (handle, value, wait) = rest.first else { return }
+        let end = "/char" + StandInDevice.hex(handle)
+        let timer = try? bus.loop.timer(on: .monotonic) { [unowned self] in
+            if let path = objects.keys.first(where: { $0.hasPrefix(owner) && $0.hasSuffix(end) }) {
+                notify(path, value)
+            }
+            sendInOrder(rest.dropFirst(), of: owner, since: begin)
+        }
+        guard let timer else { return }
+        notifications.append(timer)
+        timer.arm(at: begin + wait * 1_000_000)
     }
 
     private func acquire(_ call: IncomingCall) {
