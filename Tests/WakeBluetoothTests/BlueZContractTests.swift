@@ -56,7 +56,14 @@ private final class BlueZAir {
         )
         let fate = ContractRig.Fate(
             setRange: { bluez.inReach = $0 ? inReach : Array(inReach.dropFirst()) },
-            dropLink: { try bluez.dropLink(addresses[0]) }
+            dropLink: { try bluez.dropLink(addresses[0]) },
+            setBattery: { isThere in
+                let services = bluez.devices[addresses[0]]?.services ?? []
+                for service in services where service.uuid == "180F" {
+                    try bluez.changeService(service, of: addresses[0], isThere: isThere)
+                }
+            },
+            rename: { bluez.rename(addresses[0], to: $0) }
         )
         rig = ContractRig(port: port, names: names, fate: fate, now: { .zero }) { condition in
             (try? bus.wait(for: "a report", seconds: 30, until: condition)) != nil

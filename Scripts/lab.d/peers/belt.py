@@ -7,7 +7,7 @@ purpose: what both get wrong alike would not be seen otherwise.
 
 Each thing that happens is one line on standard output: `advertising`, `connected ADDRESS`, `subscribed UUID`,
 `unsubscribed UUID`, `notified UUID HEX`, `wrote UUID HEX`, `channel opened PSM`, `channel sent PSM HEX`, `channel got PSM
-HEX`, `channel closed PSM`, `disconnected`, `armed FAULT`. Lines written to the named pipe PIPE drive it: `fault NAME` arms one of the file's faults, `disconnect` closes the link, `silence` and `advertise`
+HEX`, `channel closed PSM`, `services changed FIRST LAST`, `renamed NAME`, `disconnected`, `armed FAULT`. Lines written to the named pipe PIPE drive it: `fault NAME` arms one of the file's faults, `disconnect` closes the link, `silence` and `advertise`
 stop and start advertising.
 """
 
@@ -15,12 +15,13 @@ import argparse
 import asyncio
 import os
 import signal
+import struct
 import sys
 
 import yaml
 from bumble.core import UUID, AdvertisingData, BaseBumbleError
 from bumble.device import Device
-from bumble.gatt import Characteristic, Descriptor, Service
+from bumble.gatt import GATT_DEVICE_NAME_CHARACTERISTIC, Characteristic, Descriptor, Service
 from bumble.hci import Address
 from bumble.l2cap import LeCreditBasedChannelSpec
 from bumble.transport import open_transport
@@ -87,6 +88,9 @@ class Peripheral:
         )
         self.device.advertising_data, self.device.scan_response_data = self.advertisement()
         self.slow_subscriptions()
+        self.highest_handle = 0
+        self.device.gatt_server.next_handle = self.next_handle
+        self.tables_of, self.changes = {}, set()
         self.players = [self.add(service) for service in file.get("gatt", [])]
         self.servers, self.open_servers = {}, {}
         for described in file.get("l2cap", []):
@@ -138,8 +142,58 @@ class Peripheral:
     def add(self, described):
         tables = []
         characteristics = [self.characteristic(each, tables) for each in described.get("characteristics", [])]
-        self.device.add_service(Service(str(described["service"]), characteristics))
+        service = Service(str(described["service"]), characteristics)
+        self.device.add_service(service)
+        self.tables_of[service] = tables
         return tables
+
+    def next_handle(self):
+        """One that no attribute has or had: Bumble counts attributes, of which some may go."""
+        self.highest_handle = max([self.highest_handle] + [each.handle for each in self.device.gatt_server.attributes])
+        return self.highest_handle + 1
+
+    async def change_services(self, change):
+        """Services come, behind all others, and go; who is connected is told by Service Changed."""
+        server = self.device.gatt_server
+        changed = []
+        for described in change.get("add", []):
+            tables = self.add(described)
+            self.players.append(tables)
+            for table, notify, _ in tables:
+                self.do(table.play(notify))
+            changed.append(server.services[-1])
+        self.next_handle()
+        gone = [UUID(str(each)) for each in change.get("remove", [])]
+        for service in [each for each in server.services if each.uuid in gone]:
+            server.services.remove(service)
+            server.attributes = [
+                each for each in server.attributes if not service.handle <= each.handle <= service.end_group_handle
+            ]
+            for _, _, forget in self.tables_of.pop(service, []):
+                for link in self.links:
+                    forget(link)
+            changed.append(service)
+        server.attributes_by_handle.clear()
+        if not changed:
+            return
+        first, last = min(each.handle for each in changed), max(each.end_group_handle for each in changed)
+        say("services changed", first, last)
+        characteristic = self.device.gatt_service.service_changed_characteristic
+        await self.device.indicate_subscribers(characteristic, struct.pack("<HH", first, last))
+
+    def rename(self, name):
+        """Takes another name, on the air and among the attributes."""
+        self.file["name"] = self.device.name = name
+        for attribute in self.device.gatt_server.attributes:
+            if attribute.type == GATT_DEVICE_NAME_CHARACTERISTIC:
+                attribute.value = name.encode()
+        self.device.advertising_data, self.device.scan_response_data = self.advertisement()
+        say("renamed", name)
+
+    def do(self, work):
+        task = asyncio.ensure_future(work)
+        self.changes.add(task)
+        task.add_done_callback(self.changes.discard)
 
     def characteristic(self, described, tables):
         properties = Characteristic.Properties(0)
@@ -320,6 +374,10 @@ class Peripheral:
             self.accept_channels(False)
         if "disconnect-after" in fault:
             self.disconnect_after = int(fault["disconnect-after"])
+        if "change-services" in fault:
+            self.do(self.change_services(fault["change-services"]))
+        if "change-name" in fault:
+            self.rename(fault["change-name"])
         say("armed", name)
 
     async def obey(self, line):
@@ -386,7 +444,8 @@ def truths(entry, *keys):
 
 def plain(file):
     """Turns the two kinds of value that are not text into what Python calls them."""
-    for service in file.get("gatt", []):
+    changes = [fault["change-services"] for fault in file.get("faults", []) if "change-services" in fault]
+    for service in file.get("gatt", []) + [each for change in changes for each in change.get("add", [])]:
         for characteristic in service.get("characteristics", []):
             truths(characteristic, "repeat", "stream")
     for channel in file.get("l2cap", []):

@@ -64,7 +64,8 @@ extension ScriptedAppHost {
         }
     }
 
-    /// What any app does to get its notifications: connect, discover, subscribe, and connect again.
+    /// What any app does to get its notifications: connect, discover, subscribe, connect again, and discover anew what
+    /// changed.
     fileprivate func follow(_ delivery: AppDelivery, of app: AppID) {
         let event = delivery.event
         switch (event.kind, delivery.payload) {
@@ -77,6 +78,7 @@ extension ScriptedAppHost {
         case (.peripheralConnected, _):
             apps[app]!.connected[event.peripheral] = true
             operate(.discoverServices([]), event.peripheral, of: app)
+        case (.servicesModified, _): operate(.discoverServices([]), event.peripheral, of: app)
         case (.peripheralDisconnected, _), (.peripheralConnectionFailed, _):
             apps[app]!.connected[event.peripheral] = false
             // Where the app asked for it the system connects again by itself (BTC-11).

@@ -3,7 +3,9 @@ import WakeModel
 extension BluetoothPeripheral: Device {
     package static let kind = "bluetooth-peripheral"
     package static let lack = "has no connections"
-    package static let keys = ["name", "address", "advertising", "gatt", "l2cap", "pairing", "faults"]
+    package static let keys = [
+        "name", "address", "advertising", "connection", "gatt", "l2cap", "pairing", "faults",
+    ]
 
     package var form: DeviceFile { .peripheral(self) }
 
@@ -13,14 +15,32 @@ extension BluetoothPeripheral: Device {
             name: try fields.value("name", Self.localName),
             address: try Self.address(try fields.required("address")),
             advertising: try Advertising(fields["advertising"]),
+            connection: try Connection(fields["connection"]),
             services: try fields.list("gatt", of: "services", limit: 256, Service.init),
             channels: try Channel.list(fields["l2cap"]),
             pairing: try Pairing(fields["pairing"]),
             faults: try fields.faults()
         )
-        let attributes = services.reduce(0) { $0 + 1 + $1.characteristics.reduce(0) { $0 + 3 + $1.descriptors.count } }
+        try checkRemovals(fields)
+        let attributes = (services + servicesToCome).reduce(0) {
+            $0 + 1 + $1.characteristics.reduce(0) { $0 + 3 + $1.descriptors.count }
+        }
         if attributes > 60_000 {
             throw fields.node.error(found: "\(attributes) attributes", expected: "at most 60000")
+        }
+    }
+
+    /// A fault removes what is there, or what another one brings.
+    private func checkRemovals(_ fields: Fields) throws(FileError) {
+        let known = (services + servicesToCome).map(\.uuid)
+        for fault in faults {
+            guard case .changeServices(let change) = fault.effect, let node = fields["faults"],
+                let missing = change.removed.first(where: { !known.contains($0) })
+            else { continue }
+            throw node.error(
+                found: "fault '\(fault.name)' removes \(missing), which the device has not",
+                expected: known.isEmpty ? "a service of the device" : suggestion(for: missing, among: known)
+            )
         }
     }
 
@@ -162,7 +182,7 @@ extension BluetoothPeripheral.Descriptor {
 extension BluetoothPeripheral.Effect: FaultEffect {
     package static let effects = [
         "late-subscribe-answer", "disconnect-after", "stale-handles", "no-answer", "hold-notifications", "cut-values",
-        "close-channel-after", "refuse-channels",
+        "close-channel-after", "refuse-channels", "change-services", "change-name",
     ]
 
     package init(_ key: String, _ value: YAMLNode, _ fields: Fields) throws(FileError) {
@@ -176,7 +196,20 @@ extension BluetoothPeripheral.Effect: FaultEffect {
         case "refuse-channels":
             guard try value.bool() else { throw value.error(expected: "true, or no such fault") }
             self = .refuseChannels
+        case "change-services": self = .changeServices(try BluetoothPeripheral.ServicesChange(value))
+        case "change-name": self = .changeName(try BluetoothPeripheral.localName(value))
         default: self = .cutValues(try value.integer(in: 0...512))
+        }
+    }
+}
+
+extension BluetoothPeripheral.ServicesChange {
+    init(_ node: YAMLNode) throws(FileError) {
+        let fields = try Fields(node, of: "a change of services", keys: ["remove", "add"])
+        removed = try fields["remove"]?.uuids() ?? []
+        added = try fields.list("add", of: "services", limit: 256, BluetoothPeripheral.Service.init)
+        if removed.isEmpty, added.isEmpty {
+            throw node.error(found: "a change of no service", expected: "services to 'remove' or to 'add'")
         }
     }
 }

@@ -9,6 +9,7 @@ package struct BluetoothPeripheral: Hashable, Sendable {
     /// Six bytes, most significant first.
     package var address: [UInt8]
     package var advertising: Advertising
+    package var connection = Connection()
     package var services: [Service]
     /// The L2CAP channels that it offers.
     package var channels: [Channel]
@@ -114,6 +115,30 @@ package struct BluetoothPeripheral: Hashable, Sendable {
         case refuseChannels
         /// Notified values are cut to so many bytes, as by a wrongly negotiated MTU.
         case cutValues(Int)
+        /// Services come and go, and the peripheral says so.
+        case changeServices(ServicesChange)
+        /// It has another name from now on.
+        case changeName(String)
+    }
+
+    /// How the attribute table changes while the peripheral is used.
+    package struct ServicesChange: Hashable, Sendable {
+        /// The UUIDs of the services that go, canonical.
+        package var removed: [String]
+        /// The services that come, behind all others.
+        package var added: [Service]
+
+        package init(removed: [String] = [], added: [Service] = []) {
+            self.removed = removed
+            self.added = added
+        }
+    }
+
+    /// The services that its faults bring, in their order; they are not there before.
+    package var servicesToCome: [Service] {
+        faults.flatMap { fault -> [Service] in
+            if case .changeServices(let change) = fault.effect { change.added } else { [] }
+        }
     }
 
     /// The address in the usual spelling, `F0:11:22:33:44:55`.

@@ -38,6 +38,10 @@ extension SimulatedBluetooth {
             refuse(operation, for: client, on: name, because: full, at: now)
             return
         }
+        if let value = operation.commandValue {
+            send(command: operation, value.count, of: client, to: index, at: now)
+            return
+        }
         if let patience = peripherals[index].faults.noAnswer {
             // It waits for the end of the link, and fails with it.
             peripherals[index].requests.append(.init(client: client, operation: operation))
@@ -47,12 +51,49 @@ extension SimulatedBluetooth {
             }
             return
         }
-        var wait = peripherals[index].random.span(from: Self.answerLatency.low, to: Self.answerLatency.high)
+        var wait = answerTime(of: index)
         if case .setNotify(_, true) = operation { wait = wait + peripherals[index].faults.lateSubscribeAnswer }
         let answered = max(now, peripherals[index].busyUntil).advanced(by: wait)
         peripherals[index].busyUntil = answered
+        peripherals[index].connection.answersEnd = answered
         peripherals[index].requests.append(.init(client: client, operation: operation))
         plan(.answer, index, peripherals[index].linkGeneration, answered)
+    }
+
+    private func answerTime(of index: Int) -> Instant.Span {
+        let latency = peripherals[index].description.connection.answerLatency
+        return peripherals[index].random.span(from: latency.low, to: latency.high)
+    }
+
+    /// A write command goes out behind what was asked before. It is lost where the client's queue is full, or where the
+    /// peripheral answers nothing.
+    private func send(
+        command: BluetoothOperation,
+        _ count: Int,
+        of client: BluetoothClient,
+        to index: Int,
+        at now: Instant
+    ) {
+        guard peripherals[index].faults.noAnswer == nil, let place = peripherals[index].holder(client),
+            peripherals[index].holders[place].writes.take()
+        else { return }
+        peripherals[index].requests.append(.init(client: client, operation: command))
+        let sent = sendingTime(of: count, to: index, at: now)
+        peripherals[index].busyUntil = max(peripherals[index].busyUntil, sent)
+        plan(.answer, index, peripherals[index].linkGeneration, sent)
+    }
+
+    private func sendingTime(of count: Int, to index: Int, at now: Instant) -> Instant {
+        let parameters = peripherals[index].description.connection
+        return peripherals[index].connection.send(command: count, at: now, by: parameters)
+    }
+
+    /// A write command has gone out. Nothing answers it, but who filled the queue hears that there is room again.
+    private func commandLeft(_ client: BluetoothClient, _ index: Int) {
+        guard let place = peripherals[index].holder(client), peripherals[index].holders[place].writes.leave() else {
+            return
+        }
+        report?(SourceReport(event(.readyToWrite, of: peripherals[index].nameID, client: client)))
     }
 
     /// What was asked of a peripheral and not answered fails: its link is gone.
@@ -74,6 +115,7 @@ extension SimulatedBluetooth {
         because failure: BluetoothFailure,
         at now: Instant
     ) {
+        guard operation.commandValue == nil else { return }
         prepare(.report(answer(to: operation, on: name, .failure(failure), subject: subject, for: client)), at: now)
     }
 
@@ -81,9 +123,13 @@ extension SimulatedBluetooth {
     func resumeAnswers(of index: Int, at now: Instant) {
         guard !peripherals[index].faults.unanswered else { return }
         var answered = max(now, peripherals[index].busyUntil)
-        for _ in peripherals[index].requests {
-            let wait = peripherals[index].random.span(from: Self.answerLatency.low, to: Self.answerLatency.high)
-            answered = answered.advanced(by: wait)
+        for request in peripherals[index].requests {
+            if let value = request.operation.commandValue {
+                answered = sendingTime(of: value.count, to: index, at: answered)
+            } else {
+                answered = answered.advanced(by: answerTime(of: index))
+                peripherals[index].connection.answersEnd = answered
+            }
             plan(.answer, index, peripherals[index].linkGeneration, answered)
         }
         peripherals[index].busyUntil = answered
@@ -102,6 +148,7 @@ extension SimulatedBluetooth {
         let request = peripherals[index].requests.removeFirst()
         guard let client = request.client else { return }
         let answer = carryOut(request.operation, for: client, on: index, at: now)
+        if request.operation.commandValue != nil { return commandLeft(client, index) }
         let told = self.answer(
             to: request.operation,
             on: peripherals[index].nameID,

@@ -206,37 +206,54 @@ package final class StandInBlueZ {
 
     package func resolve(_ address: String) {
         let device = devicePath(address)
-        let uuid = StandInDevice.long
         add(
             device + "/service0006",
             ["org.bluez.GattService1": Self.service("1801", of: device)]
         )
-        for service in self.device(address).services {
-            let path = device + "/service" + StandInDevice.hex(service.handle)
-            add(path, ["org.bluez.GattService1": Self.service(service.uuid, of: device)])
-            for characteristic in service.characteristics {
-                let own = path + "/char" + StandInDevice.hex(characteristic.handle)
+        for service in self.device(address).services { export(service, of: address) }
+        change(device, Self.deviceInterface, [("ServicesResolved", .bool(true))])
+    }
+
+    private func export(_ service: StandInDevice.Service, of address: String) {
+        let device = devicePath(address)
+        let uuid = StandInDevice.long
+        let path = device + "/service" + StandInDevice.hex(service.handle)
+        add(path, ["org.bluez.GattService1": Self.service(service.uuid, of: device)])
+        for characteristic in service.characteristics {
+            let own = path + "/char" + StandInDevice.hex(characteristic.handle)
+            let properties: Properties = [
+                ("UUID", .string(uuid(characteristic.uuid))), ("Flags", .strings(characteristic.flags)),
+                ("Service", .objectPath(path)), ("NotifyAcquired", .bool(false)),
+            ]
+            add(own, [Self.characteristicInterface: properties])
+            for descriptor in characteristic.descriptors {
                 let properties: Properties = [
-                    ("UUID", .string(uuid(characteristic.uuid))), ("Flags", .strings(characteristic.flags)),
-                    ("Service", .objectPath(path)), ("NotifyAcquired", .bool(false)),
+                    ("UUID", .string(uuid(descriptor.uuid))), ("Characteristic", .objectPath(own)),
                 ]
-                add(own, [Self.characteristicInterface: properties])
-                for descriptor in characteristic.descriptors {
-                    let properties: Properties = [
-                        ("UUID", .string(uuid(descriptor.uuid))), ("Characteristic", .objectPath(own)),
-                    ]
-                    let below = own + "/desc" + StandInDevice.hex(descriptor.handle)
-                    add(below, ["org.bluez.GattDescriptor1": properties])
-                }
+                let below = own + "/desc" + StandInDevice.hex(descriptor.handle)
+                add(below, ["org.bluez.GattDescriptor1": properties])
             }
         }
-        change(device, Self.deviceInterface, [("ServicesResolved", .bool(true))])
     }
 
     private static func service(_ uuid: String, of device: String) -> Properties {
         [
             ("UUID", .string(StandInDevice.long(uuid))), ("Primary", .bool(true)), ("Device", .objectPath(device)),
         ]
+    }
+
+    /// The device with a link says that a service of its table went, or that one came, and bluetoothd follows.
+    package func changeService(_ service: StandInDevice.Service, of address: String, isThere: Bool) throws {
+        let path = devicePath(address) + "/service" + StandInDevice.hex(service.handle)
+        guard !isThere else { return export(service, of: address) }
+        for child in objects.keys.filter({ $0.hasPrefix(path + "/") }).sorted(by: >) { try remove(child) }
+        try remove(path)
+    }
+
+    /// bluetoothd reads or hears another name of the device.
+    package func rename(_ address: String, to name: String) {
+        let changed: Properties = [("Name", .string(name)), ("Alias", .string(name))]
+        change(devicePath(address), Self.deviceInterface, changed)
     }
 
     package func dropLink(_ address: String, reason: String? = nil) throws {
