@@ -99,6 +99,9 @@ struct PeripheralRoleTranslationTests {
         #expect(taken == [true, true, true, false])
         let ofAnother = asked.take(AppID(1), 2, of: 3, 1)
         #expect(ofAnother)
+        let toAPeripheral = asked.take(AppID(0), 2, NameID(7), of: 3, 1)
+        #expect(toAPeripheral)
+        #expect(asked.room(AppID(0), 2, NameID(7), of: 3, 1) == 2)
         let later = (0..<2).map { _ in asked.take(AppID(0), 2, of: 1, 2) }
         #expect(later == [true, false])
     }

@@ -69,7 +69,7 @@ package struct StandInDevice {
     }
 
     /// A belt with two characteristics.
-    static let belt = StandInDevice(
+    package static let belt = StandInDevice(
         name: "HR Belt",
         advertised: ["180d"],
         services: [
