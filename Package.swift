@@ -246,14 +246,21 @@ let package = Package(
             "WakeReports",
             on: "Bench",
             uses: ["WakeModel", "WakeJSON"],
-            tables: ["acts.tsv", "energy.tsv", "modes.tsv", "rules.tsv", "sources.tsv", "waits.tsv"],
-            templates: ["legend.html", "page.css", "page.js"]
+            tables: [
+                "acts.tsv", "devices.tsv", "energy.tsv", "modes.tsv", "phone.tsv", "rules.tsv", "sources.tsv",
+                "waits.tsv",
+            ],
+            templates: [
+                "page.html", "page.css", "page-data.js", "page-why.js", "page-rows.js", "page-draw.js", "page-list.js",
+                "page.js",
+            ]
         ),
         room(
             "WakeBench",
             on: "Bench",
             uses: [
-                "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeUdev", "WakeBundles",
+                "WakeModel", "WakeRouter", "WakePorts", "WakeWire", "WakeDevices", "WakeSystem", "WakeUdev",
+                "WakeBundles",
                 "WakeProcesses", "WakeVirtualTime", "WakeJournal", "WakeBluetooth", "WakeLocation", "WakeAudio",
                 "WakeExternalAccessory",
                 "WakeReports", "WakeVoIP", "WakeNotification", "WakeBackgroundTransfer", "WakePush",
@@ -507,7 +514,8 @@ let package = Package(
         tests(
             "WakeBenchTests",
             uses: [
-                "AccessoryApp", "AccessoryLogger", "CallApp", "ChildProcess", "Downloads", "FeedReader", "Fences", "HoppingApp",
+                "AccessoryApp", "AccessoryLogger", "CallApp", "ChildProcess", "Downloads", "FeedReader", "Fences",
+                "HoppingApp",
                 "LocationApp",
                 "Logger",
                 "MemoApp",
@@ -524,7 +532,8 @@ let package = Package(
         tests(
             "SDKTests",
             uses: [
-                "BluetoothApp", "Downloads", "Fences", "HeartRate", "LocationApp", "Messenger", "MessengerService", "PushApp",
+                "BluetoothApp", "Downloads", "Fences", "HeartRate", "LocationApp", "Messenger", "MessengerService",
+                "PushApp",
                 "Reminders",
                 "SceneApp", "ThermometerPeripheral",
                 "WakeClient",

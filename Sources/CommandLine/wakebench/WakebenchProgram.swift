@@ -101,8 +101,8 @@ enum WakebenchProgram {
         ),
         Verb(
             "report",
-            "[RUN]",
-            "write the page and the trace of a run; default ./wakebench-runs/latest",
+            "[RUN [RUN]]",
+            "write the page and the trace of a run, or one page of two runs; default ./wakebench-runs/latest",
             RunReport.make
         ),
         Verb(
