@@ -142,9 +142,28 @@ class Browser:
         self.mouse("mousePressed", x, y, button="left", clickCount=1)
         self.mouse("mouseReleased", x, y, button="left", clickCount=1)
 
-    def key(self, key, text=None):
-        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=text or (key if len(key) == 1 else ""))
-        self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+    def key(self, key):
+        code = {"Escape": 27, "Enter": 13}.get(key, 0)
+        text = key if len(key) == 1 else ""
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=code, text=text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=code)
+
+    def wheel(self, x, y, turns=12):
+        """Turns the wheel in and out again; the milliseconds from each turn to the end of the frame that it asked for."""
+        turn = "{deltaY: turn < %d ? -120 : 120, clientX: %d, clientY: %d, bubbles: true, cancelable: true}" % (turns // 2, x, y)
+        return self.value(
+            """(async () => {
+              const times = [];
+              for (let turn = 0; turn < %d; turn++) {
+                const began = performance.now();
+                document.querySelector('#rows').dispatchEvent(new WheelEvent('wheel', %s));
+                await new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)));
+                times.push(performance.now() - began);
+              }
+              return times;
+            })()"""
+            % (turns, turn)
+        )
 
     def picture(self, path):
         with open(path, "wb") as file:

@@ -95,6 +95,7 @@ class Run {
     this.json = json;
     this.index = index;
     this.letter = 'AB'[index];
+    /** What the run is called; of two of one scenario, where each is. */
     this.title = json.title;
     this.end = json.end;
     this.apps = json.apps;

@@ -246,9 +246,10 @@ function letterOf(run) {
 
 function decisionList() {
   const several = page.runs.length > 1;
+  const hasOutcomes = page.runs.some(run => run.json.outcomes.count);
   const columns = [
     ...(several ? [['', '22px']] : []), ['Time', '122px'], ['App', 'minmax(80px, 1fr)'], ['Event', 'minmax(120px, 2fr)'],
-    ['Verdict', '146px'], ['Reason', 'minmax(80px, 1fr)'], ['Rule', '76px'], ['Outcome', 'minmax(60px, .8fr)'],
+    ['Verdict', '146px'], ['Reason', 'minmax(80px, 1fr)'], ['Rule', '76px'], ...(hasOutcomes ? [['Outcome', 'minmax(90px, 1fr)']] : []),
   ];
   return new VirtualList(byId('decisions'), 'Decisions', columns, each => {
     const { run, i } = decisionAt(each);
@@ -256,7 +257,7 @@ function decisionList() {
     const app = run.appOf(i);
     const cells = [
       ...(several ? [letterOf(run)] : []), tableTime(run.time[i]), app ? run.shortName(app) : 'nobody', run.happening(i), verdict,
-      run.reasonOf(i), run.ruleOf(i), outcomeWords(run, i),
+      run.reasonOf(i), run.ruleOf(i), ...(hasOutcomes ? [outcomeWords(run, i)] : []),
     ];
     const kind = run.differs[i] ? 'differs' : finding.matches ? 'match' : '';
     return { cells, kind, isChosen: chosen?.run === run && chosen.i === i };
@@ -281,7 +282,7 @@ function changeList(comparison) {
   const columns = [['Time', '122px'], ['App', 'minmax(90px, 1fr)'], ['Event', 'minmax(120px, 1.5fr)'], ['A', 'minmax(120px, 1.3fr)'], ['B', 'minmax(120px, 1.3fr)']];
   const pane = byId('changes');
   const list = new VirtualList(pane, 'What differs', columns, ([time, app, event, number, first, second, one, other]) => ({
-    cells: [tableTime(time), app, number === '1' ? event : `${event} #${number}`, first || 'no such event', second || 'no such event'],
+    cells: [tableTime(time), page.runs[one ? 0 : 1].shortName(app), number === '1' ? event : `${event} #${number}`, first || 'no such event', second || 'no such event'],
     kind: 'differs',
     isChosen: chosen && (chosen.run.index ? other : one) === chosen.run.number[chosen.i],
   }), ([, , , , , , one, other]) => {

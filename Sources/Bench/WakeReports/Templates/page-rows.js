@@ -90,7 +90,7 @@ function deviceRows(runs) {
     return {
       id: `device ${device.name} ${run.letter}`, label: device.name, kind: 'sub', height: HEIGHTS.device, run, within, count: positions.length,
       draw(pen, y) {
-        bandRow(pen, y, HEIGHTS.device, device.range.bands, state => state === 'in range' ? pen.colours['in-range'] : null, run.end);
+        bandRow(pen, y, HEIGHTS.device, device.range.bands, state => state === 'in range' && pen.colours['in-range'], run.end, false);
         bandRow(pen, y + 13, 9, device.link.bands, () => pen.colours.connected, run.end);
         pen.decisions(run, positions, y + 1, 12);
       },
@@ -178,10 +178,10 @@ function signposts(run, app) {
 
 const REACH = 7;
 
-function bandRow(pen, y, height, bands, colourOf, end) {
+function bandRow(pen, y, height, bands, colourOf, end, named = true) {
   bands.forEach(([start, state], place) => {
     const colour = state && colourOf(state);
-    if (colour) pen.band(start, bands[place + 1]?.[0] ?? end, y + 2, height - 5, colour, state);
+    if (colour) pen.band(start, bands[place + 1]?.[0] ?? end, y + 2, height - 5, colour, named ? state : '');
   });
 }
 

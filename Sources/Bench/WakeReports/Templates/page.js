@@ -304,16 +304,31 @@ function listenToTheRest() {
   theme.dark.addEventListener('change', () => theme.apply());
   addEventListener('keydown', pressed);
   addEventListener('hashchange', readAddress);
-  addEventListener('beforeprint', () => {
-    theme.apply('light');
-    draw();
-  });
-  addEventListener('afterprint', () => theme.apply());
+  addEventListener('beforeprint', beginPrint);
+  addEventListener('afterprint', endPrint);
 }
 
 function setHeight(height) {
   const most = innerHeight - byId('bar').offsetHeight - 100;
   document.body.style.setProperty('--timeline', Math.min(Math.max(height, 140), most) + 'px');
+}
+
+/** A sheet has room for the rows that are seen, as they are drawn: a canvas is not parted between sheets. */
+const PRINTED = 520;
+/** The height of the timeline while it is printed. */
+let heightBefore = '';
+
+function beginPrint() {
+  heightBefore = document.body.style.getPropertyValue('--timeline');
+  const rows = page.rows.reduce((sum, row) => sum + row.height, 0);
+  document.body.style.setProperty('--timeline', Math.min(rows + 72, PRINTED) + 'px');
+  theme.apply('light');
+  draw();
+}
+
+function endPrint() {
+  document.body.style.setProperty('--timeline', heightBefore);
+  theme.apply();
 }
 
 async function copyLink() {
@@ -470,9 +485,18 @@ function foldWhatIsMany() {
   if (apps.length > FEW_APPS) for (const row of apps) page.folded.add(row.id);
 }
 
+/** The timeline of a short run leaves its room to what is below. */
+function fitHeight() {
+  const rows = page.rows.reduce((sum, row) => sum + row.height, 0) + byId('timeline').offsetHeight - page.scroller.offsetHeight;
+  setHeight(Math.min(innerHeight * .58, Math.max(rows + 8, innerHeight * .3)));
+}
+
 function start() {
   page.runs = [...document.querySelectorAll('script.run')].map((script, index) => new Run(JSON.parse(script.textContent), index));
   for (const run of page.runs) run.several = page.runs.length > 1;
+  if (new Set(page.runs.map(run => run.title)).size < page.runs.length) {
+    for (const run of page.runs) run.title = run.json.name.split('/').filter(Boolean).at(-1) ?? run.title;
+  }
   const compared = document.querySelector('script.comparison');
   const comparison = compared && JSON.parse(compared.textContent);
   if (comparison) markDifferences(comparison);
@@ -501,6 +525,7 @@ function start() {
   showLegend();
   theme.apply();
   layOut();
+  fitHeight();
   listenToRows();
   listenToTheRest();
   view.width = pens.rows.canvas.clientWidth;
