@@ -199,6 +199,27 @@ def two(browser):
     is_quiet(browser, page)
 
 
+HOSTILE = "</script><img src=x onerror='window.hurt=1'><!--"
+
+
+def hostile(browser):
+    """An app with a name that would be markup, in the logs of a run that is over."""
+    run = folder / "hostile"
+    run.mkdir(exist_ok=True)
+    for name in ("decisions.ndjson", "outcomes.ndjson"):
+        text = (folder / "other" / name).read_text()
+        (run / name).write_text(text.replace("com.example.player", HOSTILE).replace('"name":"player"', f'"name":"{HOSTILE}"'))
+    subprocess.run([program, "report", str(run)], check=True, stdout=subprocess.DEVNULL)
+    page = "hostile/report.html"
+    begin(browser, page)
+    browser.value("step(1), select({from: 0, to: 1e12}), openTab('decisions')")
+    browser.settle()
+    shown = browser.value("[...document.querySelectorAll('#decisions .line, #names .name, #why')].some(each => each.textContent.includes('onerror'))")
+    hurt = browser.value("'hurt' in window || document.images.length > 0")
+    check("a name that would be markup is shown as it is, and does nothing", shown and not hurt)
+    is_quiet(browser, page)
+
+
 def pictures(browser, name):
     browser.key("Escape")
     for theme in ("light", "dark"):
@@ -212,5 +233,6 @@ with Browser() as browser:
     commute(browser)
     belts(browser)
     two(browser)
+    hostile(browser)
 print(f"pictures: {folder}/*.png")
 sys.exit(1 if failures else 0)

@@ -360,6 +360,13 @@ const KEYS = [
   [['Escape'], 'let go of the search, the span, then the decision', () => letGo()],
 ];
 
+/** What a search may say. */
+const SEARCHES = [
+  ['belt resume', 'both words, anywhere in a decision'], ['verdict:deny', 'also app, event, subject, source, reason and rule'],
+  ['-rule:LIFE-9', 'what does not have it'], ['"two words"', 'words with a space between them'], ['d-000412', 'a decision or, e-000398, an event'],
+  ['is:delivered', 'also is:differing, of two runs'],
+];
+
 function pressed(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || byId('keys').open) return;
   const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
@@ -389,9 +396,11 @@ function showKeys() {
     add(['Shift', 'drag'], 'select a span');
     add(['Shift', 'wheel'], 'to the sides');
     add(['click'], 'why a decision was made');
+    const search = element('dl');
+    for (const [example, text] of SEARCHES) search.append(element('dt', {}, element('kbd', {}, example)), element('dd', {}, text));
     const close = element('button', { type: 'button', autofocus: true }, 'Close');
     close.addEventListener('click', () => dialog.close());
-    dialog.append(element('h2', { id: 'keys-title' }, 'Keys'), list, element('p', {}, close));
+    dialog.append(element('h2', { id: 'keys-title' }, 'Keys'), list, element('h2', {}, 'Search'), search, element('p', {}, close));
     dialog.addEventListener('click', event => event.target === dialog && dialog.close());
   }
   dialog.showModal();
