@@ -167,6 +167,8 @@ def keys(browser):
 def belts(browser):
     page = "belts/report.html"
     begin(browser, page)
+    one = browser.value("page.runs[0].ofApp.of(page.runs[0].apps.indexOf('com.example.steady.1')).length")
+    check("a search for app:steady.1 finds that app alone, and not steady.10", search(browser, "app:steady.1") == one, one)
     wanted = denials("belts")
     check("a search for verdict:deny finds every denial of the log", search(browser, "verdict:deny") == wanted > 10_000, wanted)
     browser.value("page.list.body.scrollTop = 1e9")

@@ -31,9 +31,9 @@ function searchTable(run) {
     kinds: { of: i => run.what[i], texts: whats.map(what => low(what[1])) },
     subjects: { of: i => run.what[i], texts: whats.map(what => low(what[2])) },
     whats: { of: i => run.what[i], texts: whats.map(what => low(what.join(' '))) },
-    verdicts: { of: i => run.ruling[i], texts: rulings.map(ruling => low(ruling[0])), isWhole: true },
+    verdicts: { of: i => run.ruling[i], texts: rulings.map(ruling => low(ruling[0])) },
     reasons: { of: i => run.ruling[i], texts: rulings.map(ruling => low(ruling[1])) },
-    rules: { of: i => run.ruling[i], texts: rulings.map(ruling => low(ruling[2])), isWhole: true },
+    rules: { of: i => run.ruling[i], texts: rulings.map(ruling => low(ruling[2])) },
     rulings: { of: i => run.ruling[i], texts: rulings.map(ruling => low(ruling.join(' '))) },
   };
 }
@@ -42,7 +42,11 @@ function searchTable(run) {
 function tester(run, { key, word }) {
   const table = run.searchTable ??= searchTable(run);
   const of = column => {
-    const has = Uint8Array.from(column.texts, text => (column.isWhole ? text === word || (column === table.verdicts && text.startsWith(word)) : text.includes(word)) ? 1 : 0);
+    // What has the word as its whole name is meant, where there is such a thing: app:belt.1 is not belt.10.
+    const isName = text => text.split(' ').includes(word);
+    const isWhole = key && column.texts.some(isName);
+    const isIn = text => (isWhole ? isName(text) : column === table.verdicts ? text.startsWith(word) : text.includes(word));
+    const has = Uint8Array.from(column.texts, text => (isIn(text) ? 1 : 0));
     return i => has[column.of(i)];
   };
   if (key === 'is') return word === 'differing' ? i => run.differs[i] : word === 'delivered' ? i => run.verdict[i] < FIRST_REFUSAL ? 1 : 0 : i => 0;
