@@ -115,8 +115,9 @@ enum WakebenchProgram {
         Verb(
             "compare",
             "RUN RUN",
-            "say where the verdicts of two runs differ, such as a simulated and a real one",
-            WhyCommand.compare
+            "say where the verdicts of two runs differ, such as a simulated and a real one, and the likely causes",
+            WhyCommand.compare,
+            options: WhyCommand.compareOptions
         ),
         Verb(
             "rules",
