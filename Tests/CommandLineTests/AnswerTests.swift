@@ -17,6 +17,7 @@ struct AnswerTests {
         ("help-report", ["report", "--help"]),
         ("help-log", ["log", "--help"]),
         ("help-compare", ["compare", "--help"]),
+        ("help-shrink", ["shrink", "--help"]),
         ("help-rules", ["rules", "--help"]),
         ("help-doctor", ["doctor", "--help"]),
         ("help-exit-codes", ["exit-codes", "--help"]),

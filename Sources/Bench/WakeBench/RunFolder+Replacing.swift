@@ -49,7 +49,7 @@ extension RunFolder {
 
     /// Removes what a name of an open folder stands for, and all that is in it; links are removed, never followed. What cannot be
     /// removed stays, and so does what lies deeper than any path can name.
-    private static func remove(_ name: String, in folder: Int32, levels: Int = Int(PATH_MAX) / 2) {
+    static func remove(_ name: String, in folder: Int32, levels: Int = Int(PATH_MAX) / 2) {
         guard unsafe unlinkat(folder, name, 0) != 0, errno == EISDIR, levels > 0 else { return }
         let number = unsafe openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard number >= 0 else { return }

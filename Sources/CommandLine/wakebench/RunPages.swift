@@ -10,7 +10,7 @@ enum RunPages {
     static func write(_ folder: RunFolder, _ log: RunLog, _ results: RunResults?) throws(CommandFailure) {
         if let results { try writeJUnit(results, log.header, to: folder.junit) }
         try save(HTMLReport.text(log, title: folder.path, results: results), folder.report)
-        do { try ChromeTrace.save(log, to: folder.trace) } catch {
+        do { try ChromeTrace.save(log, to: folder.trace, began: results?.began ?? 0) } catch {
             throw CommandFailure(.environment, error)
         }
     }
@@ -30,7 +30,7 @@ enum RunPages {
         }
     }
 
-    private static func save(_ text: String, _ path: String) throws(CommandFailure) {
+    static func save(_ text: String, _ path: String) throws(CommandFailure) {
         do throws(ReportError) { try LogFile(creating: path).write(text) } catch {
             throw CommandFailure(.environment, error)
         }

@@ -134,13 +134,14 @@ enum RunReport {
 
     /// `wakebench report`: the pages of a run that is over.
     static func make(_ words: [String]) throws(CommandFailure) -> ExitCode {
-        let arguments = try Arguments(words, options: [])
+        let arguments = try Arguments(words, options: ExportCommand.options)
         let path = arguments.rest.isEmpty ? "wakebench-runs/latest" : try arguments.only("RUN")
         let folder = RunFolder(of: path)
         let results: RunResults?
         do { results = try RunResults(folder: path) } catch {
             throw CommandFailure(.invalidFile, error)
         }
+        if try ExportCommand.run(arguments, folder, results) { return .done }
         try RunPages.write(folder, try RunPages.log(folder), results)
         print("report: \(folder.report)")
         print("trace: \(folder.trace)")

@@ -45,6 +45,13 @@ enum WakebenchProgram {
             options: RunCommand.checkOptions
         ),
         Verb(
+            "shrink",
+            "SCENARIO.yaml -o SMALLER.yaml",
+            "write the smallest scenario that still fails as this one does, or still comes to a decision",
+            ShrinkCommand.run,
+            options: ShrinkCommand.options
+        ),
+        Verb(
             "app new",
             "NAME",
             "write a small app to begin with, and print the commands that play it",
@@ -102,8 +109,9 @@ enum WakebenchProgram {
         Verb(
             "report",
             "[RUN]",
-            "write the page and the trace of a run; default ./wakebench-runs/latest",
-            RunReport.make
+            "write the page and the trace of a run, or another form of it; default ./wakebench-runs/latest",
+            RunReport.make,
+            options: ExportCommand.options
         ),
         Verb(
             "log",
