@@ -30,13 +30,13 @@ struct ShrinkTests {
         devices: [{file: belt.yaml, name: belt, count: 4}]
         apps:
           - {scripted: com.acme.plain, name: plain, count: 4, modes: [bluetooth-central], uses: [{device: belt, characteristic: 2A37}]}
-          - {scripted: com.acme.steady, name: steady, count: 4, uses: [{device: belt, characteristic: 2A37}]}
+          - {scripted: com.acme.steady, name: steady, count: 4, modes: [bluetooth-central], uses: [{device: belt, characteristic: 2A37}]}
         steps:
           - {at: 0, launch: [plain, steady]}
           - {after: 5s, home: plain}
         \(steps)
         expect:
-          - {app: steady, verdict: foreground-deliver, at-least: 1}
+          - {app: steady, verdict: deny, count: 0}
         \(expect)
 
         """
