@@ -26,7 +26,7 @@ struct DeviceVerbTests {
         let outcome = try program.run("device", "check", "lamp.yaml")
         #expect(outcome.code == 7)
         let lines = outcome.output.split(separator: "\n").map(String.init)
-        let found = ["2: ADG-2", "4: ADG-3", "8: ADG-11", "8: GATT-1", "10: ADG-12"].map { "lamp.yaml:\($0): " }
+        let found = ["2: ADG-2", "4: ADG-3", "8: ADG-10", "8: GATT-1", "10: ADG-11"].map { "lamp.yaml:\($0): " }
         #expect(lines.count == 6 && zip(lines, found).allSatisfy { $0.hasPrefix($1) }, "\(outcome.output)")
         #expect(lines.last == "1 device, 5 findings")
         let data = Data(try program.run("device", "check", "--json", "lamp.yaml").output.utf8)

@@ -16,6 +16,21 @@ struct LabTests {
         return outcome.complaints
     }
 
+    @Test(
+        "The lab's peripheral answers as the simulated radio's does",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "needs python3")
+    )
+    func answers() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let player = Program.repository.appending(path: "Scripts/lab.d/peers/answers.py").path
+        let vectors = Program.repository.appending(path: "Tests/WakeDevicesTests/Answers/vectors.json").path
+        let settings = ["PYTHONDONTWRITEBYTECODE": "1"]
+        let outcome = try program.run("/usr/bin/python3", [player, vectors], environment: settings)
+        #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
+        #expect(outcome.output.contains(", 0 otherwise"))
+    }
+
     @Test("A job that is not there is named")
     func noJob() throws {
         #expect(try refused(["run", "/no/such.sh"]) == ["lab: no such job: /no/such.sh"])

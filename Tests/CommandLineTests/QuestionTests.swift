@@ -135,6 +135,28 @@ struct QuestionTests {
         expectRefusal(none, code: 2)
     }
 
+    @Test("SYS-3: a log in which one byte is another is found, with the record and the field, and 10")
+    func altered() throws {
+        let program = try Program()
+        defer { program.clean() }
+        try program.writeForceQuit()
+        #expect(try program.run("run", "swiped.yaml", "--out", "out", "-q").code == 0)
+        let same = try program.run("log", "out", "--check-determinism")
+        #expect(same.code == 0, "\(same.errors)")
+        #expect(same.output.hasSuffix("byte for byte (SYS-3)\n"))
+        let log = try program.read("out/decisions.ndjson")
+        try program.write("out/decisions.ndjson", log.replacing("\"result\":\"fail\"", with: "\"result\":\"fall\""))
+        let other = try program.run("log", "out", "--check-determinism")
+        #expect(other.code == 10)
+        let lines = other.output.split(separator: "\n")
+        #expect(lines.count == 2)
+        #expect(lines.first?.contains(" differs: d-") == true)
+        #expect(
+            lines.last?.contains("checks BCN-1 result: the log has \"fall\", a fresh router gives \"fail\"") == true,
+            "\(lines)"
+        )
+    }
+
     @Test("rules --coverage counts what decided in the runs of a folder")
     func coverage() throws {
         try afterForceQuit { program in

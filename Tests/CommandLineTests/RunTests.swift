@@ -131,7 +131,12 @@ struct RunTests {
             #expect(equal.output == "equal verdicts: a and b\n")
             let different = try program.run("compare", "a", "c")
             #expect(different.code == 10)
-            #expect(different.output != "")
+            #expect(different.output.contains("  cause  LAUNCH-2 (app not force-quit by the user): a fail"))
+            #expect(different.output.contains("a has 'force quit' at T+"))
+            #expect(different.output.contains("1 of 2 apps differs: "))
+            let json = try program.run("compare", "a", "c", "--json")
+            #expect(json.code == 10)
+            #expect(json.output.hasPrefix("{\"schema\":\"wake.compare/1\",\"equal\":false,"))
         }
     }
 

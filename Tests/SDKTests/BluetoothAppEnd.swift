@@ -37,6 +37,14 @@ final class BluetoothAppEnd {
         return try settle(answer)
     }
 
+    /// Tells another manager than the first of an event.
+    @discardableResult
+    func tell(_ body: WireDeliveryBody, of manager: UInt32) throws -> [AppMessage] {
+        delivered += 1
+        app.bench.send(.deliver(WireDelivery(delivery: delivered, manager: manager, body: body)))
+        return try settle { _ in nil }
+    }
+
     /// Tells the only manager of an event, and does not wait.
     func post(_ body: WireDeliveryBody) {
         delivered += 1
@@ -81,7 +89,7 @@ final class BluetoothAppEnd {
     private static func id(of message: AppMessage) -> UInt64? {
         switch message {
         case .central(_, .retrieve(let id, _)), .central(_, .retrieveConnected(let id, _)),
-            .peripheralManager(_, .updateValue(let id, _, _, _)):
+            .peripheralManager(_, .updateValue(let id, _, _, _)), .peripheral(_, _, .writeRoom(let id)):
             id
         default: nil
         }
@@ -104,11 +112,12 @@ final class BluetoothAppEnd {
     // MARK: A belt
 
     static let services = [WireService(uuid: "180D", handle: 16), WireService(uuid: "180F", handle: 32)]
-    static let measurement = WireCharacteristic(uuid: "2A37", handle: 18, properties: 0x1a)
+    static let measurement = WireCharacteristic(uuid: "2A37", handle: 18, properties: 0x1e)
     static let lost = WireFailure(domain: "CBErrorDomain", code: 6, message: "lost")
 
-    /// Makes the radio ready, finds the belt, connects it and finds what is on it.
-    func connectBelt() throws {
+    /// Makes the radio ready, finds the belt, connects it and finds what is on it; what the app asked when it knew that.
+    @discardableResult
+    func connectBelt(answering answer: (AppMessage) -> WireReply? = { _ in nil }) throws -> [AppMessage] {
         try tell(.central(.state(.poweredOn)))
         try tell(
             .central(
@@ -117,7 +126,8 @@ final class BluetoothAppEnd {
         )
         try tell(.central(.connected(peripheral: BenchEnd.belt, name: "belt")))
         try happen(.services(Self.services, failure: nil))
-        try happen(.characteristics([Self.measurement], service: 16, failure: nil))
+        let found = WirePeripheralEvent.characteristics([Self.measurement], service: 16, failure: nil)
+        return try tell(.peripheral(BenchEnd.belt, found), answering: answer)
     }
 
     func disconnectBelt(reconnecting: Bool = false) throws -> [AppMessage] {

@@ -185,6 +185,159 @@ struct CentralManagerTests {
         #expect(try end.lines().last == "didModifyServices [180F] left=[180D]")
     }
 
+    @Test("A delegate without didModifyServices is told of in the app's log, in Apple's words")
+    func modifiedServicesUnheard() throws {
+        let end = try BluetoothAppEnd("central=", "poweredOn=scan", "didDiscover=unheard,connect")
+        try end.connectBelt()
+        try end.happen(.modifiedServices([32]))
+        let belt = "<CBPeripheral: identifier = \(BenchEnd.belt), name = belt, state = connected>"
+        let warning = "The delegate for \(belt) does not implement -[peripheral:didModifyServices:]"
+        #expect(try end.end().complaints == ["wakebench: [CoreBluetooth] WARNING: \(warning)"])
+    }
+
+    @Test("What belongs to a service that went is not used any more, and that is said in Apple's words")
+    func attributeOfAService() throws {
+        let end = try BluetoothAppEnd(
+            "central=",
+            "poweredOn=scan",
+            "didDiscover=connect",
+            "didDiscoverCharacteristics=keep,read-kept",
+            "didModifyServices=read-kept"
+        )
+        try end.connectBelt()
+        #expect(try end.happen(.modifiedServices([16])) == [])
+        let characteristic = "<CBCharacteristic: UUID = 2A37, properties = 0x1E, notifying = NO>"
+        let belt = "<CBPeripheral: identifier = \(BenchEnd.belt), name = belt, state = connected>"
+        #expect(
+            try end.end().complaints == [
+                "wakebench: [CoreBluetooth] WARNING: \(characteristic) is not a valid characteristic for peripheral \(belt)"
+            ]
+        )
+    }
+
+    @Test("A change of name is told, and the peripheral has the new one")
+    func nameChanged() throws {
+        let end = try BluetoothAppEnd("central=", "poweredOn=scan", "didDiscover=connect", "didUpdateName Belt 2=name")
+        try end.connectBelt()
+        try end.happen(.nameChanged("Belt 2"))
+        #expect(try end.lines().suffix(2) == ["didUpdateName Belt 2", "name Belt 2"])
+    }
+
+    @Test("A peripheral has no name while its reports have none, and has the one that comes later")
+    func nameComesLater() throws {
+        let end = try BluetoothAppEnd("central=", "poweredOn=scan-all", "didDiscover=name")
+        try end.tell(.central(.state(.poweredOn)))
+        let nameless = WireDiscovery(identifier: BenchEnd.belt, Advertisement(signalStrength: -52))
+        var named = nameless
+        (named.name, named.advertisement.localName) = ("belt", "belt")
+        try end.tell(.central(.discovered(nameless)), .central(.discovered(named)))
+        #expect(try end.lines().filter { $0.hasPrefix("name ") } == ["name nil", "name belt"])
+    }
+
+    // MARK: Writes without response
+
+    private static let writing = [
+        "central=", "poweredOn=scan", "didDiscover=connect",
+        "didDiscoverCharacteristics=can-write,command,command,can-write,command,can-write", "isReady=can-write",
+    ]
+
+    /// The bench's end takes so many writes, and says so when it is asked.
+    private static func room(_ room: [UInt16]) -> (AppMessage) -> WireReply? {
+        var left = room
+        return { message in
+            guard case .peripheral(_, _, .writeRoom) = message else { return nil }
+            return WireReply(room: left.isEmpty ? 0 : left.removeFirst())
+        }
+    }
+
+    @Test("canSendWriteWithoutResponse is false once the queue is full, and true again after peripheralIsReady")
+    func writeRoom() throws {
+        let end = try BluetoothAppEnd(Self.writing)
+        let command = PeripheralRequest.write(attribute: 18, value: [1], withResponse: false)
+        let asked = try end.connectBelt(answering: Self.room([3]))
+        let writes = asked.filter { $0 == end.asked(command) }
+        #expect(writes.count == 3)
+        // It asks when it does not know of room: before the first write, and after the third.
+        #expect(asked.count == writes.count + 2)
+        try end.tell(.peripheral(BenchEnd.belt, .readyToWrite), answering: Self.room([5]))
+        let lines = try end.lines().filter { $0.hasPrefix("canSend") || $0 == "isReady" }
+        #expect(lines == ["canSend true", "canSend true", "canSend false", "isReady", "canSend true"])
+    }
+
+    @Test("A write without response that finds the queue full is not sent, and the app's log says so once")
+    func writeLost() throws {
+        let end = try BluetoothAppEnd(Self.writing)
+        let asked = try end.connectBelt(answering: Self.room([1]))
+        let command = PeripheralRequest.write(attribute: 18, value: [1], withResponse: false)
+        #expect(asked.filter { $0 == end.asked(command) }.count == 1)
+        let complaints = try end.end().complaints
+        #expect(complaints.count == 1)
+        #expect(complaints.first?.contains("takes no more writes without response now") == true)
+    }
+
+    @Test("Without a connection no write without response can be sent, and nobody is asked")
+    func cannotWriteUnconnected() throws {
+        let end = try BluetoothAppEnd("central=", "poweredOn=scan", "didDiscover=can-write")
+        try end.tell(.central(.state(.poweredOn)))
+        let seen = WireDiscovery(identifier: BenchEnd.belt, Advertisement(signalStrength: -50))
+        #expect(try end.tell(.central(.discovered(seen))) == [])
+        #expect(try end.lines().last == "canSend false")
+    }
+
+    // MARK: Several managers
+
+    @Test("A manager that connects the peripheral of another one gets one of its own, and the other's takes no command")
+    func peripheralOfAnotherManager() throws {
+        let end = try BluetoothAppEnd(
+            "central=",
+            "poweredOn=scan",
+            "didDiscover=other",
+            "other=connect-other",
+            "didConnect other=discover"
+        )
+        try end.tell(.central(.state(.poweredOn)))
+        let seen = WireDiscovery(identifier: BenchEnd.belt, name: "belt", Advertisement(signalStrength: -50))
+        try end.tell(.central(.discovered(seen)))
+        let asked = try end.tell(.central(.state(.poweredOn)), of: 2)
+        #expect(asked == [.central(manager: 2, .connect(peripheral: BenchEnd.belt, [], startDelay: nil))])
+        // The app has only the first manager's object, so that the second one's goes, and takes its connection with it.
+        let cancel = AppMessage.central(manager: 2, .cancel(peripheral: BenchEnd.belt))
+        #expect(try end.tell(.central(.connected(peripheral: BenchEnd.belt, name: "belt")), of: 2) == [cancel])
+        let result = try end.end()
+        #expect(result.lines.suffix(1) == ["didConnect other"])
+        let belt = "<CBPeripheral: identifier = \(BenchEnd.belt), name = belt, state = connecting>"
+        #expect(
+            result.complaints.first
+                == "wakebench: [CoreBluetooth] API MISUSE: \(belt) can only accept commands while in the connected state"
+        )
+    }
+
+    @Test("A peripheral whose manager is gone is not a valid one, in Apple's words")
+    func peripheralOfNobody() throws {
+        let end = try BluetoothAppEnd(
+            "central=",
+            "poweredOn=scan",
+            "didDiscover=connect",
+            "didConnect=release,rssi-later"
+        )
+        try end.tell(.central(.state(.poweredOn)))
+        let seen = WireDiscovery(identifier: BenchEnd.belt, name: "belt", Advertisement(signalStrength: -50))
+        try end.tell(.central(.discovered(seen)))
+        try end.tell(.central(.connected(peripheral: BenchEnd.belt, name: nil)))
+        let belt = "<CBPeripheral: identifier = \(BenchEnd.belt), name = belt, state = connected>"
+        #expect(try end.end().complaints == ["wakebench: [CoreBluetooth] WARNING: \(belt) is not a valid peripheral"])
+    }
+
+    @Test("A delegate with willRestoreState of a manager without restore identifier is a misuse and is said so once")
+    func restoreWithoutIdentifier() throws {
+        let end = try BluetoothAppEnd("central=", "restoring", "poweredOn=scanning")
+        try end.tell(.central(.state(.poweredOn)))
+        let misuse =
+            "<CBCentralManager: 1> has no restore identifier but the delegate implements the "
+            + "centralManager:willRestoreState: method. Restoring will not be supported"
+        #expect(try end.end().complaints == ["wakebench: [CoreBluetooth] API MISUSE: \(misuse)"])
+    }
+
     @Test("An answer of the peripheral that is an error is a CBATTError")
     func attributeError() throws {
         let end = try BluetoothAppEnd(

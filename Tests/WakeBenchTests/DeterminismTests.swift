@@ -59,13 +59,46 @@ struct DeterminismTests {
         #expect(check.text.hasSuffix("gave the same \(check.decisions) decisions, byte for byte (SYS-3)"))
     }
 
-    @Test("SYS-3: the first record that is another is named, as it was and as it is")
+    @Test("SYS-3: the first record that is another is named, with the fields that are others")
     func changed() throws {
-        let check = try check { $0.replacing("\"resume\"", with: "\"relaunch\"") }
+        let check = try check {
+            $0.replacing("\"verdict\":\"resume\",\"reason\"", with: "\"verdict\":\"relaunch\",\"reason\"")
+        }
         let difference = try #require(check.difference)
-        #expect(difference.recorded?.contains("\"verdict\":\"relaunch\"") == true)
-        #expect(difference.made?.contains("\"verdict\":\"resume\"") == true)
-        #expect(check.text.hasPrefix("determinism: the log has {"))
+        #expect(difference.fields == [.init(path: "verdict", left: "\"relaunch\"", right: "\"resume\"")])
+        let lines = check.text.split(separator: "\n")
+        #expect(
+            lines.first?.hasPrefix("determinism (SYS-3): record \(difference.number) of \(check.decisions) differs: d-")
+                == true
+        )
+        #expect(lines.first?.contains(", com.acme.heart, characteristic-notified belt/2A37 (e-") == true)
+        #expect(lines.last == "  verdict: the log has \"relaunch\", a fresh router gives \"resume\"")
+    }
+
+    @Test("SYS-3: one byte of a figure is found in the record and the field that have it")
+    func oneByte() throws {
+        let check = try check { text in
+            var lines = text.split(separator: "\n").map(String.init)
+            guard let place = lines.lastIndex(where: { $0.contains(",10000,0,10000,") }) else { return text }
+            lines[place] = lines[place].replacing(",10000,0,10000,", with: ",10001,0,10000,")
+            return lines.joined(separator: "\n") + "\n"
+        }
+        let difference = try #require(check.difference)
+        #expect(difference.fields == [.init(path: "budget limit_ms", left: "10001", right: "10000")])
+    }
+
+    @Test("SYS-3: a record that the log lacks is named, and what stands in its place")
+    func lost() throws {
+        let check = try check { text in
+            var lines = text.split(separator: "\n").map(String.init)
+            let records = lines.indices.filter { !lines[$0].contains("\"schema\"") }
+            lines.remove(at: records[records.count / 2])
+            return lines.joined(separator: "\n") + "\n"
+        }
+        let difference = try #require(check.difference)
+        let (lost, next) = (difference.number, difference.number + 1)
+        #expect(check.text.contains("differs: d-00000\(lost) at T+"))
+        #expect(check.text.hasSuffix("the log has \"d-00000\(next)\" in its place"))
     }
 
     @Test("SYS-3: a log that ends before the inputs do is another")
@@ -74,7 +107,8 @@ struct DeterminismTests {
             text.split(separator: "\n").dropLast().joined(separator: "\n") + "\n"
         }
         let difference = try #require(check.difference)
-        #expect(difference.recorded == nil)
-        #expect(difference.made != nil)
+        #expect(difference.left == nil)
+        #expect(difference.right != nil)
+        #expect(check.text.hasSuffix("the log has no such record; a fresh router gives it"))
     }
 }

@@ -94,12 +94,15 @@ struct PeripheralRoleTranslationTests {
 
     @Test("Updates of one turn share the room in the queue, and the next turn asks anew")
     func room() {
-        var asked = UpdatesAsked()
-        let taken = (0..<4).map { _ in asked.take(AppID(0), 2, room: 3, turn: 1) }
+        var asked = AskedInTurn()
+        let taken = (0..<4).map { _ in asked.take(AppID(0), 2, of: 3, 1) }
         #expect(taken == [true, true, true, false])
-        let ofAnother = asked.take(AppID(1), 2, room: 3, turn: 1)
+        let ofAnother = asked.take(AppID(1), 2, of: 3, 1)
         #expect(ofAnother)
-        let later = (0..<2).map { _ in asked.take(AppID(0), 2, room: 1, turn: 2) }
+        let toAPeripheral = asked.take(AppID(0), 2, NameID(7), of: 3, 1)
+        #expect(toAPeripheral)
+        #expect(asked.room(AppID(0), 2, NameID(7), of: 3, 1) == 2)
+        let later = (0..<2).map { _ in asked.take(AppID(0), 2, of: 1, 2) }
         #expect(later == [true, false])
     }
 }

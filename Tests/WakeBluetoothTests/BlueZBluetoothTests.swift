@@ -145,6 +145,45 @@ struct BlueZBluetoothTests {
         #expect(said.signalStrength == -60)
     }
 
+    @Test("A name that bluetoothd did not hear before the first report is told once there is a link")
+    func nameComesLater() throws {
+        let bench = try Bench()
+        bench.bluez.devices[Bench.address] = .belt
+        bench.bluez.devices[Bench.address]?.name = nil
+        bench.perform(.scan(heart, services: [bench.names.intern("180D")], allowDuplicates: false))
+        try bench.wait(for: .peripheralDiscovered)
+        guard case .advertisement(let said) = bench.events(.peripheralDiscovered).first?.payload else {
+            throw GaveUp(waitingFor: "an advertisement")
+        }
+        #expect(said.localName == nil)
+        #expect(bench.port.knownPeripheral(bench.belt)?.name == nil)
+        bench.perform(.stopScan(heart))
+        try bench.connect()
+        #expect(bench.events(.nameChanged).isEmpty)
+        bench.bluez.rename(Bench.address, to: "HR Belt")
+        try bench.wait(for: .nameChanged)
+        #expect(bench.events(.nameChanged).map(\.payload) == [.name("HR Belt")])
+        #expect(bench.port.knownPeripheral(bench.belt)?.name == "HR Belt")
+    }
+
+    @Test("Who was subscribed of a service that went is not when it is back, until it subscribes again")
+    func serviceReturns() throws {
+        let bench = try Bench()
+        try bench.expectService()
+        guard let service = StandInDevice.belt.services.first else { throw GaveUp(waitingFor: "a service") }
+        try bench.bluez.changeService(service, of: Bench.address, isThere: false)
+        try bench.wait(for: .servicesModified)
+        try bench.bluez.changeService(service, of: Bench.address, isThere: true)
+        try bench.wait(for: .servicesModified, count: 2)
+        let before = bench.values.count
+        bench.notify(7)
+        try bench.subscribe()
+        bench.notify(8)
+        try bench.wait(for: .characteristicNotified, count: before + 1)
+        #expect(bench.values.suffix(from: before) == [[8]])
+        #expect(bench.bluez.count("StartNotify") == 2)
+    }
+
     @Test("The filter names every app's services, or none as soon as one app wants all")
     func filter() throws {
         let bench = try Bench()

@@ -46,6 +46,8 @@ private final class BlueZAir {
         let inReach = bluez.inReach
         bluez.interval = 20
         for peripheral in peripherals { bluez.devices[peripheral.addressText] = StandInDevice(peripheral) }
+        let players = AnswerPlayers(peripherals)
+        bluez.accessed = { address, handle, value in players.answer(address, handle, value) }
         let names = NameTable()
         port = try BlueZBluetooth(
             devices: devices,
@@ -56,7 +58,14 @@ private final class BlueZAir {
         )
         let fate = ContractRig.Fate(
             setRange: { bluez.inReach = $0 ? inReach : Array(inReach.dropFirst()) },
-            dropLink: { try bluez.dropLink(addresses[0]) }
+            dropLink: { try bluez.dropLink(addresses[0]) },
+            setBattery: { isThere in
+                let services = bluez.devices[addresses[0]]?.services ?? []
+                for service in services where service.uuid == "180F" {
+                    try bluez.changeService(service, of: addresses[0], isThere: isThere)
+                }
+            },
+            rename: { bluez.rename(addresses[0], to: $0) }
         )
         rig = ContractRig(port: port, names: names, fate: fate, now: { .zero }) { condition in
             (try? bus.wait(for: "a report", seconds: 30, until: condition)) != nil
@@ -109,6 +118,41 @@ private final class StandInChannels: ChannelConnecting {
     deinit {
         for watch in watches { watch.cancel() }
         for end in ends { close(end) }
+    }
+}
+
+/// Answers as the files of devices say, to clients that are subscribed to everything.
+private final class AnswerPlayers {
+    private var machines: [String: BluetoothAnswerMachine] = [:]
+    /// The handles of the characteristics, in the order of the file.
+    private var handles: [String: [UInt16]] = [:]
+
+    init(_ peripherals: [BluetoothPeripheral]) {
+        for peripheral in peripherals where !peripheral.answers.isEmpty {
+            machines[peripheral.addressText] = BluetoothAnswerMachine(peripheral.answers, mtu: peripheral.mtu)
+            let device = StandInDevice(peripheral)
+            handles[peripheral.addressText] = device.services.flatMap(\.characteristics).map(\.handle)
+        }
+    }
+
+    func answer(_ address: String, _ handle: UInt16, _ value: [UInt8]?) -> StandInAnswer? {
+        guard let known = handles[address], let place = known.firstIndex(of: handle), var machine = machines[address]
+        else {
+            return nil
+        }
+        defer { machines[address] = machine }
+        let request = value.map(BluetoothAnswerMachine.Request.write) ?? .read
+        let reply = machine.answer(request, of: place, at: .zero) { _ in true }
+        var answer = StandInAnswer()
+        answer.error = reply.error
+        for case .set(place, let value) in reply.effects { answer.value = value }
+        while let due = machine.nextDue {
+            for case .send(let place, let value, _, _) in machine.advance(to: due, subscribed: { _ in true }) {
+                // The client's call is answered before, as over the air.
+                answer.notifications.append((known[place], value, 20 + due.since(.zero).milliseconds))
+            }
+        }
+        return answer
     }
 }
 

@@ -15,6 +15,8 @@ final class ContractRig {
     let logger: NameID
     let door: NameID
     let stranger: NameID
+    let meter: NameID
+    let uart: NameID
     /// What happens to the belt, beside what its file says.
     let fate: Fate
     private(set) var reports: [SourceReport] = []
@@ -29,6 +31,10 @@ final class ContractRig {
         var setRange: (_ inRange: Bool) throws -> Void
         /// The belt drops its link.
         var dropLink: () throws -> Void
+        /// The belt's battery service goes, or comes.
+        var setBattery: (_ isThere: Bool) throws -> Void
+        /// The belt takes another name, `Belt 2`.
+        var rename: (_ name: String) throws -> Void
     }
 
     let first = BluetoothClient(app: AppID(0), slot: 0)
@@ -49,6 +55,8 @@ final class ContractRig {
         logger = names.intern("logger")
         door = names.intern("door")
         stranger = names.intern("stranger")
+        meter = names.intern("meter")
+        uart = names.intern("uart")
         self.now = now
         self.pass = pass
         port.report = { [unowned self] in reports.append($0) }
@@ -59,7 +67,7 @@ final class ContractRig {
         let folder = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/Devices/Bluetooth/"
         let files = [
             ("belt", "heart-rate-belt"), ("thermometer", "thermometer"), ("logger", "l2cap-sensor"),
-            ("door", "smart-lock"),
+            ("door", "smart-lock"), ("meter", "glucose-meter"), ("uart", "nordic-uart"),
         ]
         let peripherals = try files.map { name, file in
             let peripheral = try BluetoothPeripheral.load(file: folder + file + ".yaml")
@@ -80,7 +88,9 @@ final class ContractRig {
         pairing: reject
         gatt:
           - service: 181C
-            characteristics: [{uuid: 2A8A, properties: [read], security: encrypted, value: "41"}]
+            characteristics:
+              - {uuid: 2A8A, properties: [read], security: encrypted, value: "41"}
+              - {uuid: 2A8B, properties: [write-without-response]}
         """
 
     /// A beacon that stands two metres away.
@@ -223,7 +233,16 @@ enum BluetoothPromise: String, CaseIterable, CustomTestStringConvertible {
     case pairsForAttribute = "A secured attribute makes the phone pair, and the operation is made again"
     case pairingIsRefused = "An operation on a secured attribute fails when the pairing is refused"
     case connectionIsWatched = "Who watches connections hears of them, whoever holds them"
+    case commandsFillQueue = "Write commands fill a queue, and who filled it hears once that there is room again"
+    case commandsAreLost = "A write command beyond the queue's room is lost, and nothing tells of the others"
+    case servicesGo = "A service that goes is told to everyone connected, and its handles mean nothing"
+    case servicesCome = "A service that comes is told to everyone connected, and found"
+    case nameChanges = "Another name is told to everyone connected, and known from then on"
     case knowsPeripheral = "A peripheral is known once it was seen, and its table once it was discovered"
+
+    case answersWrites = "A device that answers a write does so after the response, in the order of its file"
+    case refusesWrites = "A write that a device refuses fails with its ATT error"
+    case sendsFragments = "A value that a device sends in fragments comes in as many as the MTU asks for"
 
     var testDescription: String { rawValue }
 
@@ -262,8 +281,68 @@ enum BluetoothPromise: String, CaseIterable, CustomTestStringConvertible {
         case .pairsForAttribute: try pairsForAttribute(rig)
         case .pairingIsRefused: try pairingIsRefused(rig)
         case .connectionIsWatched: try connectionIsWatched(rig)
+        case .commandsFillQueue: try commandsFillQueue(rig)
+        case .commandsAreLost: try commandsAreLost(rig)
+        case .servicesGo: try servicesGo(rig)
+        case .servicesCome: try servicesCome(rig)
+        case .nameChanges: try nameChanges(rig)
         case .knowsPeripheral: try knowsPeripheral(rig)
+        case .answersWrites: try answersWrites(rig)
+        case .refusesWrites: try refusesWrites(rig)
+        case .sendsFragments: try sendsFragments(rig)
         }
+    }
+
+    private func answersWrites(_ rig: ContractRig) throws {
+        try rig.connect(rig.first, to: rig.meter)
+        let values = try rig.characteristic("2A18", of: "1808", for: rig.first, on: rig.meter)
+        let control = try rig.characteristic("2A52", of: "1808", for: rig.first, on: rig.meter)
+        for (count, handle) in [values, control].enumerated() {
+            rig.perform(.operate(rig.first, peripheral: rig.meter, .setNotify(handle, true)))
+            try rig.wait(for: .notificationStateChanged, rig.first, count: count + 1)
+        }
+        rig.perform(.operate(rig.first, peripheral: rig.meter, .write(control, [1, 1], withResponse: true)))
+        #expect(try !rig.wait(for: .valueWritten, rig.first).event.failed)
+        try rig.wait(for: .characteristicNotified, count: 7)
+        let kinds = rig.reports.map(\.event.kind)
+        #expect(kinds.suffix(8) == [.valueWritten] + Array(repeating: .characteristicNotified, count: 7))
+        let notified = rig.all(.characteristicNotified)
+        #expect(notified.map(\.event.attribute) == Array(repeating: values, count: 6) + [control])
+        #expect(notified.last?.payload == .value([6, 0, 1, 1]))
+        guard case .value(let third) = notified[2].payload else { throw SourceFailure(.unknown, "no value") }
+        #expect(third.prefix(3) == [3, 3, 0])
+    }
+
+    private func refusesWrites(_ rig: ContractRig) throws {
+        try rig.connect(rig.first, to: rig.meter)
+        let control = try rig.characteristic("2A52", of: "1808", for: rig.first, on: rig.meter)
+        rig.perform(.operate(rig.first, peripheral: rig.meter, .setNotify(control, true)))
+        try rig.wait(for: .notificationStateChanged, rig.first)
+        rig.perform(.operate(rig.first, peripheral: rig.meter, .write(control, [], withResponse: true)))
+        let written = try rig.wait(for: .valueWritten, rig.first)
+        guard case .failure(let failure) = written.payload else {
+            Issue.record("the write did not fail: \(written.payload)")
+            return
+        }
+        #expect(failure.domain == .att)
+        #expect(failure.code == 13)
+    }
+
+    private func sendsFragments(_ rig: ContractRig) throws {
+        let service = "6E400001-B5A3-F393-E0A9-E50E24DCCA9E"
+        let (receives, sends) = ("6E400002-B5A3-F393-E0A9-E50E24DCCA9E", "6E400003-B5A3-F393-E0A9-E50E24DCCA9E")
+        try rig.connect(rig.first, to: rig.uart)
+        let to = try rig.characteristic(receives, of: service, for: rig.first, on: rig.uart)
+        let from = try rig.characteristic(sends, of: service, for: rig.first, on: rig.uart)
+        rig.perform(.operate(rig.first, peripheral: rig.uart, .setNotify(from, true)))
+        try rig.wait(for: .notificationStateChanged, rig.first)
+        let long = [UInt8](repeating: 7, count: 400)
+        rig.perform(.operate(rig.first, peripheral: rig.uart, .write(to, long, withResponse: true)))
+        try rig.wait(for: .characteristicNotified, count: 3)
+        let lengths = rig.all(.characteristicNotified).map { report -> Int in
+            if case .value(let value) = report.payload { value.count } else { 0 }
+        }
+        #expect(lengths == [182, 182, 36])
     }
 
     private func heartRate(_ rig: ContractRig) -> NameID { rig.names.intern("180D") }
@@ -574,7 +653,7 @@ enum BluetoothPromise: String, CaseIterable, CustomTestStringConvertible {
         rig.perform(.scan(rig.first, services: [], allowDuplicates: true))
         try rig.waitForSighting(of: rig.thermometer, by: rig.first, count: 3)
         #expect(rig.all(.beaconSighted).isEmpty)
-        let known = [rig.belt, rig.thermometer, rig.logger, rig.door, rig.stranger]
+        let known = [rig.belt, rig.thermometer, rig.logger, rig.door, rig.stranger, rig.meter, rig.uart]
         #expect(rig.all(.peripheralDiscovered).allSatisfy { known.contains($0.event.peripheral) })
     }
 
@@ -638,6 +717,102 @@ enum BluetoothPromise: String, CaseIterable, CustomTestStringConvertible {
         try rig.connect(rig.first)
         try rig.wait(for: .connectionEvent, rig.first)
         #expect(rig.all(.connectionEvent, for: rig.second).count == 2)
+    }
+
+    private func commandsFillQueue(_ rig: ContractRig) throws {
+        try rig.connect(rig.first, to: rig.stranger)
+        try rig.connect(rig.second, to: rig.stranger)
+        let handle = try rig.characteristic("2A8B", of: "181C", for: rig.first, on: rig.stranger)
+        let room = rig.port.writeRoom(of: rig.first, to: rig.stranger)
+        #expect(room == 20)
+        for count in 1...room {
+            rig.perform(.operate(rig.first, peripheral: rig.stranger, .write(handle, [1], withResponse: false)))
+            #expect(rig.port.writeRoom(of: rig.first, to: rig.stranger) == room - count)
+        }
+        #expect(rig.port.writeRoom(of: rig.second, to: rig.stranger) == room)
+        let ready = try rig.wait(for: .readyToWrite)
+        #expect(ready.event.client == rig.first)
+        #expect(ready.event.peripheral == rig.stranger)
+        #expect(!ready.event.failed)
+        #expect(rig.port.writeRoom(of: rig.first, to: rig.stranger) > 0)
+        // What is asked behind the commands is answered when they have gone out.
+        rig.perform(.operate(rig.first, peripheral: rig.stranger, .read(handle)))
+        try rig.wait(for: .valueRead, rig.first)
+        #expect(rig.port.writeRoom(of: rig.first, to: rig.stranger) == room)
+        #expect(rig.all(.readyToWrite).count == 1)
+    }
+
+    private func commandsAreLost(_ rig: ContractRig) throws {
+        #expect(rig.port.writeRoom(of: rig.first, to: rig.stranger) == 0)
+        try rig.connect(rig.first, to: rig.stranger)
+        let handle = try rig.characteristic("2A8B", of: "181C", for: rig.first, on: rig.stranger)
+        let write = BluetoothOperation.write(handle, [1], withResponse: false)
+        for _ in 1...19 { rig.perform(.operate(rig.first, peripheral: rig.stranger, write)) }
+        rig.perform(.operate(rig.first, peripheral: rig.stranger, .read(handle)))
+        try rig.wait(for: .valueRead, rig.first)
+        #expect(rig.all(.readyToWrite).isEmpty)
+        for _ in 1...30 { rig.perform(.operate(rig.first, peripheral: rig.stranger, write)) }
+        #expect(rig.port.writeRoom(of: rig.first, to: rig.stranger) == 0)
+        rig.perform(.operate(rig.first, peripheral: rig.stranger, .read(handle)))
+        try rig.wait(for: .valueRead, rig.first, count: 2)
+        #expect(rig.all(.readyToWrite).count == 1)
+        #expect(rig.port.writeRoom(of: rig.first, to: rig.stranger) == 20)
+    }
+
+    private func servicesGo(_ rig: ContractRig) throws {
+        try rig.connect(rig.first)
+        try rig.connect(rig.second)
+        let level = try rig.characteristic("2A19", of: "180F", for: rig.first)
+        try rig.fate.setBattery(false)
+        let changed = try rig.wait(for: .servicesModified)
+        #expect(changed.event.client == nil)
+        #expect(changed.event.subject == rig.belt)
+        #expect(changed.event.voidHandles?.contains(level) == true)
+        guard case .handles(let handles) = changed.payload else {
+            Issue.record("the payload is no list of handles")
+            return
+        }
+        #expect(handles == [changed.event.attribute])
+        rig.perform(.operate(rig.first, peripheral: rig.belt, .read(level)))
+        #expect(try rig.wait(for: .valueRead, rig.first).payload == .failure(.invalidHandle))
+        rig.perform(.operate(rig.first, peripheral: rig.belt, .discoverServices([])))
+        guard case .services(let left) = try rig.wait(for: .servicesDiscovered, rig.first, count: 2).payload else {
+            Issue.record("the payload is no list of services")
+            return
+        }
+        #expect(left.map(\.uuid).contains("180D"))
+        #expect(!left.map(\.uuid).contains("180F"))
+        #expect(rig.all(.servicesModified).count == 1)
+    }
+
+    private func servicesCome(_ rig: ContractRig) throws {
+        try rig.connect(rig.first)
+        let heart = try rig.characteristic("2A38", of: "180D", for: rig.first)
+        try rig.fate.setBattery(false)
+        try rig.wait(for: .servicesModified)
+        try rig.fate.setBattery(true)
+        let came = try rig.wait(for: .servicesModified, count: 2)
+        #expect(came.payload == .handles([]))
+        #expect(came.event.voidHandles == nil)
+        _ = try rig.characteristic("2A19", of: "180F", for: rig.first)
+        rig.perform(.operate(rig.first, peripheral: rig.belt, .read(heart)))
+        #expect(try rig.wait(for: .valueRead, rig.first).payload == .value([1]))
+        #expect(rig.all(.servicesModified).count == 2)
+    }
+
+    private func nameChanges(_ rig: ContractRig) throws {
+        rig.perform(.scan(rig.first, services: [heartRate(rig)], allowDuplicates: false))
+        try rig.waitForSighting(of: rig.belt, by: rig.first)
+        rig.perform(.stopScan(rig.first))
+        try rig.connect(rig.first)
+        #expect(rig.port.knownPeripheral(rig.belt)?.name == "HR Belt")
+        try rig.fate.rename("Belt 2")
+        let renamed = try rig.wait(for: .nameChanged)
+        #expect(renamed.event.client == nil)
+        #expect(renamed.event.subject == rig.belt)
+        #expect(renamed.payload == .name("Belt 2"))
+        #expect(rig.port.knownPeripheral(rig.belt)?.name == "Belt 2")
+        #expect(rig.all(.nameChanged).count == 1)
     }
 
     private func knowsPeripheral(_ rig: ContractRig) throws {

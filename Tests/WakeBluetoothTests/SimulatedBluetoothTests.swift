@@ -89,16 +89,31 @@ private let plain = """
       - {name: cut, cut-values: 0}
     """
 
+/// What the contract has happen to the belt, beside the faults of its file, which end it.
+private let beltFaults = """
+
+      - {name: gone, change-services: {remove: [180F]}}
+      - name: back
+        change-services: {add: [{service: 180F, characteristics: [{uuid: 2A19, properties: [read, notify]}]}]}
+      - {name: Belt 2, change-name: Belt 2}
+    """
+
 @Suite("Simulated Bluetooth")
 struct SimulatedBluetoothTests {
     @Test("The simulated radio keeps the promises of the port", arguments: BluetoothPromise.allCases)
     func contract(promise: BluetoothPromise) throws {
         let names = NameTable()
-        let radio = SimulatedBluetooth(devices: try ContractRig.devices(), names: names, seed: 7)
+        var devices = try ContractRig.devices()
+        let file = try #require(devices[0].peripheral).file
+        let belt = try BluetoothPeripheral.parse(InputFile.read(file) + Array(beltFaults.utf8), file: file)
+        devices[0] = ScenarioDevice(name: "belt", group: "belt", line: 1, form: .peripheral(belt))
+        let radio = SimulatedBluetooth(devices: devices, names: names, seed: 7)
         var now = Instant.zero
         let fate = ContractRig.Fate(
             setRange: { try radio.simulateRange(device: "belt", inRange: $0, at: now) },
-            dropLink: { try radio.simulateDisconnect(device: "belt", at: now) }
+            dropLink: { try radio.simulateDisconnect(device: "belt", at: now) },
+            setBattery: { try radio.arm(fault: $0 ? "back" : "gone", device: "belt", at: now) },
+            rename: { try radio.arm(fault: $0, device: "belt", at: now) }
         )
         let rig = ContractRig(port: radio, names: names, fate: fate, now: { now }) { condition in
             let end = now.advanced(by: .seconds(30))
@@ -124,6 +139,7 @@ struct SimulatedBluetoothTests {
         air.perform(.scan(air.other, services: [], allowDuplicates: true))
         air.connect()
         air.operate(.setNotify(try air.handle(), true))
+        air.operate(.write(try air.handle("2A39"), [3], withResponse: false))
         for fault in ["late", "stale", "stuck"] { try air.radio.arm(fault: fault, device: "belt", at: air.now) }
         air.run(for: .milliseconds(milliseconds))
         var writing = SnapshotCoder()
@@ -368,11 +384,216 @@ struct SimulatedBluetoothTests {
         let answers = air.reports.dropFirst().map(\.1)
         #expect(
             answers.map(\.event.kind)
-                == [.valueWritten, .valueRead, .readyToWrite, .valueRead, .valueWritten, .valueRead]
+                == [.valueWritten, .valueRead, .valueRead, .valueWritten, .valueRead]
         )
         #expect(answers[answers.startIndex + 1].payload == .value([7]))
-        #expect(answers[answers.startIndex + 3].payload == .value([8]))
-        #expect(answers.map(\.event.failed) == [false, false, false, false, true, true])
+        #expect(answers[answers.startIndex + 2].payload == .value([8]))
+        #expect(answers.map(\.event.failed) == [false, false, false, true, true])
+    }
+
+    // MARK: The connection
+
+    private static func connection(_ text: String) throws -> Air {
+        let air = try Air(plain + "\nconnection: {\(text)}")
+        air.connect()
+        return air
+    }
+
+    /// When each of some write commands arrived, counted from the first.
+    private func arrivals(_ air: Air, count: Int, bytes: Int) throws -> [Instant.Span] {
+        let control = try air.handle("2A39")
+        var times: [Instant] = []
+        for number in 1...count {
+            air.operate(.write(control, Array(repeating: UInt8(number), count: bytes), withResponse: false))
+        }
+        var room = air.radio.writeRoom(of: air.client, to: air.belt)
+        while room < 20, let next = air.radio.nextDeadline {
+            air.run(to: next)
+            let now = air.radio.writeRoom(of: air.client, to: air.belt)
+            times += Array(repeating: next, count: now - room)
+            room = now
+        }
+        return times.map { $0.since(times[0]) }
+    }
+
+    @Test("Five write commands go out in a connection interval, one behind the other")
+    func commandsInAnInterval() throws {
+        let air = try Self.connection("interval: 30ms")
+        let times = try arrivals(air, count: 12, bytes: 20)
+        let exchange = BluetoothPeripheral.Connection().exchange(27)
+        let expected = (0..<12).map { number in
+            let events = Instant.Span.milliseconds(30 * Int64(number / 5))
+            return events + Instant.Span(nanoseconds: exchange.nanoseconds * Int64(number % 5))
+        }
+        #expect(times == expected)
+    }
+
+    @Test("Without the data length extension a long write command takes several packets, and fewer go in an interval")
+    func commandsOfSeveralPackets() throws {
+        let air = try Self.connection("interval: 30ms, data-length: 27")
+        let times = try arrivals(air, count: 5, bytes: 41)
+        // Two packets each: two and a half of five in an event.
+        #expect(times.map { $0.milliseconds / 25 } == [0, 0, 1, 1, 1])
+        #expect(times.last.map { $0 > .milliseconds(29) } == true)
+    }
+
+    @Test("On the slower PHY a write command takes longer")
+    func slowerPHY() throws {
+        let fast = try arrivals(try Self.connection("phy: 2M"), count: 2, bytes: 20)
+        let slow = try arrivals(try Self.connection("phy: 1M"), count: 2, bytes: 20)
+        #expect(fast[1] < slow[1])
+    }
+
+    @Test(
+        "An answer comes within an interval and a half, and later by what the peripheral sleeps",
+        arguments: [("interval: 30ms", 15, 45), ("interval: 100ms", 50, 150), ("interval: 100ms, latency: 3", 50, 450)]
+    )
+    func answerLatency(text: String, low: Int64, high: Int64) throws {
+        let air = try Self.connection(text)
+        var spans: [Int64] = []
+        for _ in 1...40 {
+            let asked = air.now
+            let count = air.reports.count
+            air.operate(.readSignalStrength)
+            while air.reports.count == count, let next = air.radio.nextDeadline { air.run(to: next) }
+            spans.append(air.now.since(asked).milliseconds)
+        }
+        #expect(spans.allSatisfy { (low...high).contains($0) }, "\(spans)")
+        #expect((spans.max() ?? 0) > high * 2 / 3)
+    }
+
+    @Test("The link is lost when the supervision timeout that the peripheral asked for has passed")
+    func supervisionTimeout() throws {
+        let air = try Self.connection("supervision-timeout: 4s")
+        try air.radio.simulateRange(device: "belt", inRange: false, at: air.now)
+        air.run(for: .milliseconds(3_999))
+        #expect(!air.kinds.contains(.peripheralDisconnected))
+        air.run(for: .milliseconds(1))
+        #expect(air.kinds.contains(.peripheralDisconnected))
+    }
+
+    @Test("Write commands on their way out of range arrive when it is back, and those of a lost link never")
+    func commandsOutOfRange() throws {
+        let air = try Air(plain)
+        air.connect()
+        let control = try air.handle("2A39")
+        try air.radio.simulateRange(device: "belt", inRange: false, at: air.now)
+        air.operate(.write(control, [7], withResponse: false))
+        air.run(for: .milliseconds(600))
+        #expect(air.radio.writeRoom(of: air.client, to: air.belt) == 19)
+        try air.radio.simulateRange(device: "belt", inRange: true, at: air.now)
+        air.operate(.read(control))
+        air.run(for: .seconds(1))
+        #expect(air.reports.last?.1.payload == .value([7]))
+        air.operate(.write(control, [9], withResponse: false))
+        try air.radio.simulateDisconnect(device: "belt", at: air.now)
+        air.run(for: .seconds(1))
+        #expect(air.kinds.last == .peripheralDisconnected)
+        air.connect()
+        air.operate(.read(control))
+        air.run(for: .seconds(1))
+        #expect(air.reports.last?.1.payload == .value([7]))
+        #expect(!air.kinds.contains(.readyToWrite))
+    }
+
+    // MARK: Names
+
+    private static let longName = plain.replacing("name: Belt", with: "name: A Belt With A Longer Name")
+
+    @Test("A name that does not fit into the advertisement is not in the first report, and in the next")
+    func nameInScanResponse() throws {
+        let air = try Air(Self.longName)
+        air.perform(.scan(air.client, services: [], allowDuplicates: true))
+        air.run(for: .milliseconds(350))
+        let names = air.reports.compactMap { _, report -> String?? in
+            guard case .advertisement(let seen) = report.payload else { return nil }
+            return seen.localName
+        }
+        #expect(names.count > 2)
+        #expect(names.first == .some(nil))
+        #expect(names.dropFirst().allSatisfy { $0 == "A Belt With A Longer Name" })
+        #expect(air.radio.knownPeripheral(air.belt)?.name == "A Belt With A Longer Name")
+    }
+
+    @Test("A name that was not reported is read once there is a link, and told")
+    func nameReadFromLink() throws {
+        let air = try Air(Self.longName)
+        air.perform(.scan(air.client, services: [], allowDuplicates: false))
+        air.run(for: .seconds(1))
+        #expect(air.radio.knownPeripheral(air.belt)?.name == nil)
+        air.perform(.stopScan(air.client))
+        air.connect()
+        #expect(air.kinds == [.peripheralDiscovered, .peripheralConnected, .nameChanged])
+        #expect(air.reports.last?.1.payload == .name("A Belt With A Longer Name"))
+        try air.radio.simulateDisconnect(device: "belt", at: air.now)
+        air.connect()
+        #expect(air.kinds.filter { $0 == .nameChanged }.count == 1)
+    }
+
+    @Test("Fault change-name: without a link the next advertisement has the name, and the next link tells of it")
+    func nameChangesWithoutLink() throws {
+        let air = try Air(plain + "\n  - {name: renamed, change-name: Other}")
+        air.connect()
+        try air.radio.simulateDisconnect(device: "belt", at: air.now)
+        try air.radio.arm(fault: "renamed", device: "belt", at: air.now)
+        air.perform(.scan(air.client, services: [], allowDuplicates: false))
+        air.run(for: .seconds(1))
+        guard case .advertisement(let seen) = air.reports.last?.1.payload else {
+            Issue.record("nothing was seen")
+            return
+        }
+        #expect(seen.localName == "Other")
+        // The name of its attributes, read before, is the better one until they are read again.
+        #expect(air.radio.knownPeripheral(air.belt)?.name == "Belt")
+        air.connect()
+        #expect(air.reports.last?.1.payload == .name("Other"))
+    }
+
+    // MARK: Services
+
+    @Test(
+        "Fault change-services: what was subscribed of a service that goes is not, and what comes has handles of its own"
+    )
+    func changeServices() throws {
+        let air = try Air(
+            plain + """
+
+                  - name: update
+                    change-services:
+                      remove: [180D]
+                      add: [{service: 180F, characteristics: [{uuid: 2A19, properties: [read], value: "5a"}]}]
+                """
+        )
+        air.connect()
+        let rate = try air.handle()
+        let last = try air.handle("2A39") + 1
+        air.operate(.setNotify(rate, true))
+        air.run(for: .seconds(15))
+        #expect(air.values == [[1]])
+        try air.radio.arm(fault: "update", device: "belt", at: air.now)
+        air.run(for: .seconds(60))
+        #expect(air.values == [[1]])
+        let changed = try #require(air.reports.last).1
+        #expect(changed.event.kind == .servicesModified)
+        #expect(changed.event.voidHandles == rate - 1...last)
+        #expect(air.radio.knownPeripheral(air.belt)?.services.map(\.uuid) == ["180F"])
+        #expect(air.radio.connectedPeripherals(services: [air.names.intern("180D")]).isEmpty)
+        air.operate(.read(try air.handle("2A19")))
+        air.run(for: .seconds(1))
+        #expect(air.reports.last?.1.payload == .value([0x5a]))
+        #expect(air.reports.last.map { $0.1.event.attribute > last } == true)
+    }
+
+    @Test("Fault change-services without a link is told to nobody, and found by who connects")
+    func changeServicesUnconnected() throws {
+        let air = try Air(plain + "\n  - {name: gone, change-services: {remove: [180D]}}")
+        air.connect()
+        try air.radio.simulateDisconnect(device: "belt", at: air.now)
+        air.run(for: .zero)
+        try air.radio.arm(fault: "gone", device: "belt", at: air.now)
+        air.connect()
+        #expect(!air.kinds.contains(.servicesModified))
+        #expect(air.radio.knownPeripheral(air.belt)?.services.isEmpty == true)
     }
 
     @Test("The client configuration shows the subscription and cannot be written")

@@ -178,6 +178,32 @@ struct BlueZAdapterMachineTests {
         #expect(machine.hear(.vanished([beltPath])) == [])
     }
 
+    @Test("A table that changes on a link is told once all that came or went together is known")
+    func attributes() {
+        var machine = Machine.connected()
+        let service = beltPath + "/service0020"
+        #expect(machine.hear(.attributeAppeared(path: service)) == [])
+        _ = machine.hear(.deviceChanged(beltFacts(connected: true, resolved: true), .resolved))
+        let wait = Machine.Command.wait(.attributes(belt), Machine.attributesTogether)
+        #expect(machine.hear(.attributeAppeared(path: service)) == [wait])
+        #expect(machine.hear(.attributeAppeared(path: service + "/char0021")) == [wait])
+        #expect(machine.elapsed(.attributes(belt)) == [.say(.resolved(belt))])
+        #expect(machine.hear(.vanished([service + "/char0021"])) == [])
+        #expect(machine.hear(.vanished([service])) == [wait])
+        _ = machine.hear(.deviceChanged(beltFacts(), .disconnected))
+        #expect(machine.elapsed(.attributes(belt)) == [])
+        #expect(machine.hear(.vanished([beltPath + "/service000a"])) == [])
+    }
+
+    @Test("Another name of a device is told while it has a link, and else left to its advertisement")
+    func names() {
+        var machine = Machine.ready([beltFacts()])
+        #expect(machine.hear(.deviceChanged(beltFacts(), [.renamed])) == [])
+        machine = Machine.connected()
+        let renamed = machine.hear(.deviceChanged(beltFacts(connected: true), [.renamed]))
+        #expect(renamed == [.say(.renamed(belt))])
+    }
+
     @Test("A link that is given up is closed, and wanted again only when it is")
     func closing() {
         var machine = Machine.connected()

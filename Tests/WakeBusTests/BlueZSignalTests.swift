@@ -55,7 +55,10 @@ struct BlueZSignalTests {
             added(belt, BlueZName.device, device + [("RSSI", .int16(-60)), ("Trusted", .bool(true))]),
             .deviceAppeared(BlueZDeviceFacts(path: belt, id: id, isPairedOrTrusted: true, isMeasured: true))
         ),
-        (added(belt + "/service000a", BlueZName.service, []), nil),
+        (
+            added(belt + "/service000a", BlueZName.service, []),
+            .attributeAppeared(path: belt + "/service000a")
+        ),
         (added(adapter + "/dev_nobody", BlueZName.device, []), nil),
         (
             changed(adapter, BlueZName.adapter, [("Powered", .bool(false))]),
@@ -75,7 +78,7 @@ struct BlueZSignalTests {
             changed(belt, BlueZName.device, [("RSSI", .int16(-50))]),
             .deviceChanged(facts(measured: true), [.heard, .measured])
         ),
-        (changed(belt, BlueZName.device, [("Name", .string("Belt"))]), .deviceChanged(facts(), .heard)),
+        (changed(belt, BlueZName.device, [("Name", .string("Belt"))]), .deviceChanged(facts(), [.heard, .renamed])),
         (changed(adapter + "/dev_nobody", BlueZName.device, [("Connected", .bool(true))]), nil),
         (
             changed(belt + "/service000a/char000b", BlueZName.characteristic, [("Value", .bytes([7]))]),

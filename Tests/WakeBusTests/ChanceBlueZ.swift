@@ -126,7 +126,7 @@ struct ChanceBlueZ {
         case .connected(let device):
             if told.contains(device) || !wanted.contains(device) || !isReady { faults.append("\(event) amiss") }
             told.append(device)
-        case .resolved(let device): if !told.contains(device) { faults.append("\(event) amiss") }
+        case .resolved(let device), .renamed(let device): if !told.contains(device) { faults.append("\(event) amiss") }
         case .disconnected(let device, _):
             if !told.contains(device) { faults.append("\(event) amiss") }
             told.removeAll { $0 == device }

@@ -38,10 +38,17 @@ struct PeripheralCheckTests {
             ("services: [180D], ", "", ["ADG-1:4"]),
             ("name: Belt", "name: \"Belt: 2\"", ["ADG-2:2"]),
             ("152.5ms", "100ms", ["ADG-3:4"]),
-            ("[180D], tx", "[180D, 180A], tx", ["ADG-10:4"]),
-            ("service: 180A", "service: 180B", ["ADG-9:6"]),
-            ("uuid: 2A24", "uuid: 2A25", ["ADG-11:7"]),
-            ("value: \"41\"", "value: \"\(String(repeating: "41", count: 27))\"", ["ADG-12:9"]),
+            ("[180D], tx", "[180D, 180A], tx", ["ADG-9:4"]),
+            ("gatt:", "connection: {interval: 20ms}\ngatt:", ["ADG-4:5"]),
+            ("gatt:", "connection: {supervision-timeout: 7s}\ngatt:", ["ADG-5:5"]),
+            (
+                "gatt:", "connection: {interval: 90ms, latency: 23, supervision-timeout: 6500ms}\ngatt:",
+                ["ADG-5:5", "ADG-6:5"]
+            ),
+            ("gatt:", "connection: {data-length: 27}\ngatt:", ["ADG-7:5"]),
+            ("service: 180A", "service: 180B", ["ADG-8:6"]),
+            ("uuid: 2A24", "uuid: 2A25", ["ADG-10:7"]),
+            ("value: \"41\"", "value: \"\(String(repeating: "41", count: 27))\"", ["ADG-11:9"]),
             ("service: 180D", "service: C2A9A401-8A2D-4B6E-9B43-5B0D6A8D0E11", ["GATT-1:13"]),
             (
                 "0E11, characteristics: []}", "0E11, characteristics: []}\n  - {service: 180F, characteristics: []}",

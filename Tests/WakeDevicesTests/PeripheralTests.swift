@@ -45,6 +45,95 @@ private func parse(_ text: String) throws(FileError) -> BluetoothPeripheral {
 
 @Suite("Device files")
 struct PeripheralTests {
+    @Test("A connection has an iPhone's first parameters, or those that the file asks for")
+    func connection() throws {
+        let usual = try parse(plain).connection
+        #expect(usual.interval == .milliseconds(30))
+        #expect(usual.latency == 0)
+        #expect(usual.supervisionTimeout == .milliseconds(720))
+        #expect(usual.phy == .twoMegabit)
+        #expect(usual.dataLength == 251)
+        let asked = try parse(
+            plain + "\nconnection: {interval: 45ms, latency: 4, supervision-timeout: 2s, phy: 1M, data-length: 27}"
+        ).connection
+        #expect(asked.interval == .milliseconds(45))
+        #expect(asked.latency == 4)
+        #expect(asked.supervisionTimeout == .seconds(2))
+        #expect(asked.phy == .oneMegabit)
+        #expect(asked.dataLength == 27)
+        #expect(try parse(plain + "\nconnection: {latency: 1}").connection.supervisionTimeout == .seconds(6))
+    }
+
+    @Test(
+        "A connection that no iPhone grants is refused with what is wrong",
+        arguments: [
+            ("interval: 10ms", "'10ms'", "15ms to 2s"), ("interval: 16ms", "'16ms'", "a multiple of 5ms"),
+            ("interval: 3s", "'3s'", "15ms to 2s"), ("latency: 31", "'31'", "0 to 30"),
+            ("supervision-timeout: 1s", "'1s'", "2s to 18s"), ("supervision-timeout: 20s", "'20s'", "2s to 18s"),
+            ("interval: 1s, latency: 6", "silent for 7s", "at most 6s"),
+            ("interval: 500ms, latency: 3, supervision-timeout: 6s", "timeout of 6s", "6s here"),
+            ("phy: coded", "unknown PHY 'coded'", "1M, 2M"), ("data-length: 26", "'26'", "27 to 251"),
+            ("mtu: 185", "unknown key 'mtu'", "interval"),
+        ]
+    )
+    func impossibleConnection(text: String, found: String, expected: String) throws {
+        let error = #expect(throws: FileError.self) { try parse(plain + "\nconnection: {\(text)}") }
+        let line = try #require(error).description
+        #expect(line.hasPrefix("belt.yaml:"), "\(line)")
+        #expect(line.contains(found), "\(line)")
+        #expect(line.contains(expected), "\(line)")
+    }
+
+    @Test("A write command takes as many packets as its data length asks for, and each takes the air by its PHY")
+    func packets() throws {
+        var connection = BluetoothPeripheral.Connection()
+        #expect(connection.packets(ofCommand: 20) == [27])
+        #expect(connection.packets(ofCommand: 244) == [251])
+        connection.dataLength = 27
+        #expect(connection.packets(ofCommand: 20) == [27])
+        #expect(connection.packets(ofCommand: 21) == [27, 1])
+        // 11 bytes around the data at 4 us each, twice, and two pauses of 150 us.
+        #expect(connection.exchange(27).nanoseconds == ((11 + 27) * 4 + 150 + 11 * 4 + 150) * 1_000)
+        connection.phy = .oneMegabit
+        #expect(connection.exchange(27).nanoseconds == ((10 + 27) * 8 + 150 + 10 * 8 + 150) * 1_000)
+    }
+
+    @Test("Faults change services and names")
+    func changes() throws {
+        let belt = try parse(
+            plain + """
+
+                  - name: update
+                    change-services:
+                      remove: [180D]
+                      add: [{service: 180F, characteristics: [{uuid: 2A19, properties: [read], value: "5a"}]}]
+                  - {name: gone, change-services: {remove: [180f]}}
+                  - {name: renamed, change-name: Belt 2}
+                """
+        )
+        let battery = try #require(belt.servicesToCome.first)
+        #expect(battery.uuid == "180F")
+        #expect(
+            belt.faults.map(\.effect).suffix(3) == [
+                .changeServices(.init(removed: ["180D"], added: [battery])), .changeServices(.init(removed: ["180F"])),
+                .changeName("Belt 2"),
+            ]
+        )
+    }
+
+    @Test(
+        "A change of services that means nothing is refused",
+        arguments: [
+            ("{remove: [1810]}", "fault 'odd' removes 1810, which the device has not"),
+            ("{}", "a change of no service"),
+        ]
+    )
+    func oddChanges(text: String, found: String) throws {
+        let error = #expect(throws: FileError.self) { try parse(plain + "\n  - {name: odd, change-services: \(text)}") }
+        let line = try #require(error).description
+        #expect(line.contains(found), "\(line)")
+    }
+
     @Test("A device file is read whole")
     func reads() throws {
         let belt = try parse(plain)

@@ -55,8 +55,9 @@ struct EquivalenceTests {
         let differences = EquivalenceCheck.differences(try left.run(batches(left)), try right.run(changed))
         #expect(
             differences == [
-                "com.acme.heart, step 2: simulated has region-entered home: deny, ForceQuit, "
-                    + "LAUNCH-2; real has region-entered home: drop, ForceQuit, LAUNCH-2"
+                "com.acme.heart, step 2: simulated has region-entered home: deny, ForceQuit, LAUNCH-2 "
+                    + "(T+00:00:12.000, d-000003); real has region-entered home: drop, ForceQuit, LAUNCH-2 "
+                    + "(T+00:00:12.000, d-000003)"
             ]
         )
     }
@@ -105,7 +106,10 @@ struct EquivalenceTests {
         let simulated = try left.run(batches(left), outcomes: outcomes(left, count: 10))
         let real = try right.run(batches(right), outcomes: changed)
         #expect(
-            EquivalenceCheck.differences(simulated, real) == ["com.acme.heart, value 5: simulated has 065; real has ff"]
+            EquivalenceCheck.differences(simulated, real) == [
+                "com.acme.heart, value 5: simulated has 065 (T+00:00:05.000, d-000005); "
+                    + "real has ff (T+00:00:05.000, d-000005)"
+            ]
         )
     }
 

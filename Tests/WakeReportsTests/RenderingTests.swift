@@ -5,7 +5,7 @@ import WakeRouter
 
 @testable import WakeReports
 
-@Suite("Timeline, trace, JUnit and the page")
+@Suite("Timeline, trace and JUnit")
 struct RenderingTests {
     let fixture: ReportFixture
 
@@ -216,38 +216,6 @@ struct RenderingTests {
         )
     }
 
-    @Test("The page is one file without links, with every verdict of the run and the failed expectation")
-    func page() throws {
-        let page = HTMLReport.text(try log(), title: "", results: results())
-        #expect(page.contains("<title>a &lt;night&gt;</title>"))
-        #expect(!page.contains("http") && !page.contains("src=") && !page.contains("href="))
-        for verdict in ["resume", "drop", "deny"] { #expect(page.contains("class=\"v-\(verdict)\"")) }
-        for word in ["ForceQuit", "LAUNCH-2", "x-17", "user-force-quit", "0648", "seen &quot;0&quot;", "s-suspended"] {
-            #expect(page.contains(word), "\(word)")
-        }
-        #expect(page.contains("prefers-color-scheme: dark"))
-    }
-
-    @Test(
-        "AUD-9: the bar of a locked phone goes from the act that locked it to the one that unlocked it, whatever they are"
-    )
-    func locked() throws {
-        _ = try fixture.run([])
-        let outcomes = try OutcomeLog(creating: fixture.outcomesPath)
-        // Without a passcode a reboot leaves the phone open; the removal of one opens a locked phone.
-        let acts =
-            [("reboot", 20, false), ("lock", 30, true), ("passcode removed", 40, false)] as [(String, Int64, Bool)]
-        for (number, act) in acts.enumerated() {
-            let id = EventID(UInt64(number) + 1)
-            try outcomes.append(Act(event: id, at: second(act.1), word: act.0, locked: act.2))
-        }
-        try outcomes.append(EndEntry(at: second(60)))
-        try outcomes.flush()
-        let page = HTMLReport.text(try RunLog(folder: fixture.folder.path), title: "")
-        let bars = page.matches(of: #/<title>locked\n([^<]*)</#).map { String($0.1) }
-        #expect(bars == ["T+00:00:30.000 to T+00:00:40.000"])
-    }
-
     @Test("Numbers of a doctored log end no report", arguments: [Int64.min, -999_999_999_999_999_999, .max])
     func doctoredNumbers(number: Int64) throws {
         let text = try fixture.lines([[fixture.resume(1, at: second(10))]]).joined(separator: "\n") + "\n"
@@ -258,19 +226,12 @@ struct RenderingTests {
             let receiver = #"{"schema":"wake.receiver/1","app":"a","on_ms":"#
             let lines = "\(exit)\(number)}\n\(receiver)\(number)}\n"
             try Data(lines.utf8).write(to: URL(fileURLWithPath: fixture.outcomesPath))
-            let log = try RunLog(folder: fixture.folder.path)
+            let log = try RunLog(folder: fixture.folder.path, evidence: true)
             #expect(log.decisions.count == 1 && log.exits.count == 1)
-            #expect(HTMLReport.text(log, title: "").contains("</html>"))
+            #expect(try PageReading(HTMLReport.bytes(.init(log, title: ""))).runs.count == 1)
             #expect(try !ChromeTrace.text(log).isEmpty)
             for app in log.apps + ["a"] { #expect(!Why(log, app: app).explanation().isEmpty) }
         }
-    }
-
-    @Test("The kind of an event in a doctored log is text, and no part of the page")
-    func doctoredKind() throws {
-        var log = try log()
-        log.decisions[0].kind = "<img src=x onerror=alert(1)>"
-        #expect(!HTMLReport.text(log, title: "").contains("<img"))
     }
 
     @Test("What was decided anew stands below the unlock that let it be, though its event is older (LAUNCH-5)")
@@ -283,86 +244,6 @@ struct RenderingTests {
         log.acts = [Act(event: EventID(5), at: second(300), word: "unlock")]
         let events = Timeline.text(log).split(separator: "\n").dropFirst().map { $0.contains("unlock") }
         #expect(events == [false, true, false])
-    }
-
-    @Test("A page of many decisions stays small enough to open, and its table says above it what it lacks")
-    func largePage() throws {
-        let log = DecisionLog(header: ReportFixture.header, profile: .ios17, names: fixture.names.text)
-        for number in 1...8_000 as ClosedRange<UInt64> {
-            let at = second(Int64(number))
-            try log.append(batch: [number % 2 == 0 ? fixture.resume(number, at: at) : fixture.forceQuit(number, at: at)]
-            )
-        }
-        try Data(log.contents.utf8).write(to: URL(fileURLWithPath: fixture.decisionsPath))
-        let page = HTMLReport.text(try RunLog(folder: fixture.folder.path), title: "long")
-        #expect(page.utf8.count < 6 << 20)
-        let cut = try #require(page.range(of: "The first 5000 of 8000 lines, up to T+01:23:20.000"))
-        let table = try #require(page.range(of: "<table id=\"decisions\">"))
-        #expect(cut.upperBound < table.lowerBound)
-        #expect(page.contains("<code>wakebench log \(fixture.folder.path)</code>"))
-    }
-
-    /// The numbers that a pattern captures in a page, in order.
-    private func numbers(_ pattern: Regex<(Substring, Substring)>, in page: String) -> [Double] {
-        page.matches(of: pattern).compactMap { Double($0.1) }
-    }
-
-    @Test("Each label stands beside its own row, at any number of rows", arguments: [1, 5, 101, 150])
-    func labels(apps: Int) throws {
-        let batches = (0..<apps).map { number in
-            [fixture.resume(UInt64(number) + 1, at: second(10), app: UInt32(number), bundle: "com.acme.a\(number)")]
-        }
-        let page = HTMLReport.text(try fixture.run(batches), title: "rows")
-        let labels = page.matches(of: #/<text y="([0-9.]+)" x="8" class="[a-z]+">([^<]*)</#).map {
-            (name: String($0.2), y: Double($0.1) ?? -1)
-        }
-        let rows = numbers(#/class="row" transform="translate\(0,([0-9.]+)\)"/#, in: page)
-        #expect(labels.map(\.name) == ["bluetooth", "router"] + (0..<apps).map { "com.acme.a\($0)" })
-        #expect(rows.count == labels.count)
-        for (label, row) in zip(labels, rows) { #expect(label.y - row == 11, "\(label.name)") }
-        // Both drawings are as high, and neither is moved: the marks of a row lie around the middle of its label.
-        let heights = page.matches(of: #/<svg class="(?:names|rows)"[^>]* height="([0-9]+)"/#).map { String($0.1) }
-        #expect(heights.count == 2 && heights[0] == heights[1])
-        let places = page.matches(of: #/<circle cx="[0-9.]+%" cy="([0-9]+)"/#).map { String($0.1) }
-        #expect(Set(places) == ["11"])
-        #expect(rows.last.map { $0 + 22 <= Double(heights[0]) ?? 0 } == true)
-    }
-
-    @Test("The last event and its window lie inside the chart, and so does the end of the run")
-    func insideTheChart() throws {
-        let page = HTMLReport.text(try fixture.run([[fixture.resume(1, at: second(3_590))]]), title: "end")
-        // The window of 10 s that began at 59:50 goes to the end of the scale.
-        #expect(page.contains("data-end=\"3600000\""))
-        let places = numbers(#/<circle cx="([0-9.]+)%"/#, in: page)
-        #expect(!places.isEmpty && places.allSatisfy { $0 > 0.5 && $0 < 99.3 })
-        let end = numbers(#/<line class="end" x1="([0-9.]+)%"/#, in: page)
-        #expect(end.count == 1 && end[0] == places[0])
-    }
-
-    @Test("Ends of processes, force quits and notes have marks at their instants")
-    func marks() throws {
-        var log = try log()
-        log.exits.append(
-            ExitEntry(
-                number: 18,
-                app: "com.acme.heart",
-                at: second(11),
-                generation: 2,
-                cause: .memory,
-                code: -9,
-                stateBefore: .suspended
-            )
-        )
-        log.end = second(100)
-        let page = HTMLReport.text(log, title: "marks")
-        for (kind, seconds) in [("force-quit", 12.0), ("exit", 11), ("note", 13)] {
-            let marks = page.matches(
-                of: try Regex("<svg x=\"([0-9.]+)%\" y=\"11\" class=\"\(kind)\">", as: (Substring, Substring).self)
-            )
-            let found = marks.compactMap { Double($0.output.1) }
-            #expect(found.count == 1 && abs(found[0] - (0.7 + seconds * 0.986)) < 0.01, "\(kind): \(found)")
-        }
-        #expect(page.contains("T+00:00:13.000 strap back in range</title>"))
     }
 }
 

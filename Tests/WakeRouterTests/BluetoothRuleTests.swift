@@ -44,6 +44,42 @@ struct BluetoothRuleTests {
         #expect(phone.router.isFreezing(app) == !hasMode)
     }
 
+    @Test("BT-1: subscriptions end with the services that they were of, and with no others", arguments: [true, false])
+    func subscriptionsEndWithServices(isWithin: Bool) {
+        var phone = Phone()
+        let app = phone.install()
+        phone.open(app)
+        phone.subscribe(app)
+        phone.forget()
+        let range = isWithin ? Phone.heartRate - 1...Phone.heartRate : Phone.heartRate + 1...Phone.heartRate + 9
+        phone.hear(
+            .event(
+                WakeEvent(
+                    kind: .servicesModified,
+                    peripheral: Phone.belt,
+                    attribute: range.lowerBound,
+                    local: UInt32(range.upperBound)
+                )
+            )
+        )
+        #expect(phone.verdicts == [.foregroundDeliver])
+        phone.forget()
+        phone.notify()
+        #expect(phone.reasons == [isWithin ? .noRegistration : .inForeground])
+    }
+
+    @Test("Services that only come leave subscriptions as they are")
+    func subscriptionsOutliveNewServices() {
+        var phone = Phone()
+        let app = phone.install()
+        phone.open(app)
+        phone.subscribe(app)
+        phone.happen(.servicesModified)
+        phone.forget()
+        phone.notify()
+        #expect(phone.reasons == [.inForeground])
+    }
+
     @Test(
         "BTC-1: notifications, connects, disconnects, discoveries and state changes wake a suspended app",
         arguments: [

@@ -8,7 +8,7 @@ import asyncio
 import os
 
 import yaml
-from device_format import octets, say, seconds, spelled_out
+from device_format import flat, octets, say, seconds, spelled_out
 
 
 def load(path):
@@ -150,7 +150,7 @@ class Session:
     async def play(self, timetable):
         entries = timetable.get("send", [])
         while entries:
-            for entry in entries:
+            for entry in flat(entries):
                 listed, every = values(entry)
                 pause = seconds(entry.get("after", "0"))
                 for value in listed:

@@ -6,8 +6,8 @@ The simulated radio plays the same file, so both ends of a comparison have one s
 purpose: what both get wrong alike would not be seen otherwise.
 
 Each thing that happens is one line on standard output: `advertising`, `connected ADDRESS`, `subscribed UUID`,
-`unsubscribed UUID`, `notified UUID HEX`, `wrote UUID HEX`, `channel opened PSM`, `channel sent PSM HEX`, `channel got PSM
-HEX`, `channel closed PSM`, `disconnected`, `armed FAULT`. Lines written to the named pipe PIPE drive it: `fault NAME` arms one of the file's faults, `disconnect` closes the link, `silence` and `advertise`
+`unsubscribed UUID`, `notified UUID HEX`, `wrote UUID HEX`, `refused UUID CODE`, `channel opened PSM`, `channel sent PSM HEX`, `channel got PSM
+HEX`, `channel closed PSM`, `services changed FIRST LAST`, `renamed NAME`, `disconnected`, `armed FAULT`. Lines written to the named pipe PIPE drive it: `fault NAME` arms one of the file's faults, `disconnect` closes the link, `silence` and `advertise`
 stop and start advertising.
 """
 
@@ -15,16 +15,19 @@ import argparse
 import asyncio
 import os
 import signal
+import struct
 import sys
 
 import yaml
+from answers import Machine
+from bumble.att import ATT_Error, AttributeValue
 from bumble.core import UUID, AdvertisingData, BaseBumbleError
 from bumble.device import Device
-from bumble.gatt import Characteristic, Descriptor, Service
+from bumble.gatt import GATT_DEVICE_NAME_CHARACTERISTIC, Characteristic, Descriptor, Service
 from bumble.hci import Address
 from bumble.l2cap import LeCreditBasedChannelSpec
 from bumble.transport import open_transport
-from device_format import octets, say, seconds, spelled_out
+from device_format import flat, octets, say, seconds, spelled_out
 
 LONGEST_ADVERTISEMENT = 31
 
@@ -38,7 +41,7 @@ class Timetable:
 
     def __init__(self, entries, repeat):
         self.steps = []
-        for entry in entries:
+        for entry in flat(entries):
             values, every = spelled_out(entry)
             for index, value in enumerate(values):
                 self.steps.append((seconds(entry.get("after", "0s") if index == 0 else every), value))
@@ -86,7 +89,16 @@ class Peripheral:
             file.get("name", file.get("device", "")), Address(file["address"]), transport.source, transport.sink
         )
         self.device.advertising_data, self.device.scan_response_data = self.advertisement()
+        self.device.gatt_server.max_mtu = int(file.get("mtu", 185))
         self.slow_subscriptions()
+        self.machine, self.asked = Machine(file), asyncio.Event()
+        # Of each characteristic, in the order of the file: what Bumble has, who is subscribed, and the value.
+        self.built, self.subscribers, self.values = [], [], []
+        self.begins_read = True
+        self.tell_reads_apart()
+        self.highest_handle = 0
+        self.device.gatt_server.next_handle = self.next_handle
+        self.tables_of, self.changes = {}, set()
         self.players = [self.add(service) for service in file.get("gatt", [])]
         self.servers, self.open_servers = {}, {}
         for described in file.get("l2cap", []):
@@ -135,21 +147,143 @@ class Peripheral:
 
         server.write_cccd = write
 
+    def tell_reads_apart(self):
+        """Tells the first request of a long read, which is answered anew, from those that go on with it."""
+        server = self.device.gatt_server
+        read, read_on = server.on_att_read_request, server.on_att_read_blob_request
+
+        def begin(bearer, request):
+            self.begins_read = True
+            return read(bearer, request)
+
+        def go_on(bearer, request):
+            self.begins_read = request.value_offset == 0
+            return read_on(bearer, request)
+
+        server.on_att_read_request, server.on_att_read_blob_request = begin, go_on
+
+    # Answers
+
+    def now(self):
+        return int(asyncio.get_running_loop().time() * 1e9)
+
+    def subscribed(self):
+        return {place for place, links in enumerate(self.subscribers) if links}
+
+    def ask(self, place, request):
+        """What the rules of the file say to a request; a refusal is raised."""
+        error, effects = self.machine.answer(request, place, self.now(), self.subscribed())
+        if error is None and request is not None:
+            self.values[place] = request
+        for _, target, value in effects:
+            self.values[target] = value
+        self.asked.set()
+        if error is not None:
+            say("refused", self.machine.table[place][1], f"{error:02x}")
+            raise ATT_Error(error)
+
+    def read(self, place):
+        if self.begins_read:
+            self.ask(place, None)
+        return self.values[place]
+
+    async def play_answers(self):
+        """Does what the rules say beside the response to a request, when it is due."""
+        while True:
+            due = self.machine.next_due
+            pause = None if due is None else (due - self.now()) / 1e9
+            if pause is None or pause > 0:
+                try:
+                    await asyncio.wait_for(self.asked.wait(), pause)
+                except asyncio.TimeoutError:
+                    pass
+                self.asked.clear()
+                continue
+            for effect, place, value in self.machine.advance(self.now(), self.subscribed()):
+                await self.carry_out(effect, place, value)
+
+    async def carry_out(self, effect, place, value):
+        if effect == "disconnect":
+            # Shielded from the end of the link, which ends this player.
+            await asyncio.shield(asyncio.ensure_future(self.disconnect()))
+            return
+        self.values[place] = value
+        if effect == "set":
+            return
+        send = self.device.indicate_subscribers if effect == "indicate" else self.device.notify_subscribers
+        await send(self.built[place], value)
+        if self.subscribers[place]:
+            say("notified", self.machine.table[place][1], value.hex())
+            await self.count()
+
     def add(self, described):
         tables = []
         characteristics = [self.characteristic(each, tables) for each in described.get("characteristics", [])]
-        self.device.add_service(Service(str(described["service"]), characteristics))
+        service = Service(str(described["service"]), characteristics)
+        self.device.add_service(service)
+        self.tables_of[service] = tables
         return tables
+
+    def next_handle(self):
+        """One that no attribute has or had: Bumble counts attributes, of which some may go."""
+        self.highest_handle = max([self.highest_handle] + [each.handle for each in self.device.gatt_server.attributes])
+        return self.highest_handle + 1
+
+    async def change_services(self, change):
+        """Services come, behind all others, and go; who is connected is told by Service Changed."""
+        server = self.device.gatt_server
+        changed = []
+        for described in change.get("add", []):
+            tables = self.add(described)
+            self.players.append(tables)
+            for table, notify, _ in tables:
+                self.do(table.play(notify))
+            changed.append(server.services[-1])
+        self.next_handle()
+        gone = [UUID(str(each)) for each in change.get("remove", [])]
+        for service in [each for each in server.services if each.uuid in gone]:
+            server.services.remove(service)
+            server.attributes = [
+                each for each in server.attributes if not service.handle <= each.handle <= service.end_group_handle
+            ]
+            for _, _, forget in self.tables_of.pop(service, []):
+                for link in self.links:
+                    forget(link)
+            changed.append(service)
+        server.attributes_by_handle.clear()
+        if not changed:
+            return
+        first, last = min(each.handle for each in changed), max(each.end_group_handle for each in changed)
+        say("services changed", first, last)
+        characteristic = self.device.gatt_service.service_changed_characteristic
+        await self.device.indicate_subscribers(characteristic, struct.pack("<HH", first, last))
+
+    def rename(self, name):
+        """Takes another name, on the air and among the attributes."""
+        self.file["name"] = self.device.name = name
+        for attribute in self.device.gatt_server.attributes:
+            if attribute.type == GATT_DEVICE_NAME_CHARACTERISTIC:
+                attribute.value = name.encode()
+        self.device.advertising_data, self.device.scan_response_data = self.advertisement()
+        say("renamed", name)
+
+    def do(self, work):
+        task = asyncio.ensure_future(work)
+        self.changes.add(task)
+        task.add_done_callback(self.changes.discard)
 
     def characteristic(self, described, tables):
         properties = Characteristic.Properties(0)
         for word in described.get("properties", []):
             properties |= Characteristic.Properties[word.upper().replace("-", "_")]
+        place = len(self.built)
         built = Characteristic(
             str(described["uuid"]),
             properties,
             Characteristic.READABLE | Characteristic.WRITEABLE,
-            octets(described.get("value", "")),
+            AttributeValue(
+                read=lambda _: self.read(place), write=lambda _, value: self.ask(place, bytes(value))
+            ),
             [
                 Descriptor(str(each["uuid"]), Descriptor.READABLE | Descriptor.WRITEABLE, octets(each.get("value", "")))
                 for each in described.get("descriptors", [])
@@ -158,6 +292,9 @@ class Peripheral:
         name = str(described["uuid"])
         table = Timetable(described.get("notifications", []), described.get("repeat", False))
         subscribers = set()
+        self.built.append(built)
+        self.subscribers.append(subscribers)
+        self.values.append(octets(described.get("value", "")))
 
         def subscribed(link, notifies, indicates):
             (subscribers.add if notifies or indicates else subscribers.discard)(link)
@@ -172,6 +309,7 @@ class Peripheral:
             send = self.device.notify_subscribers
             if not properties & Characteristic.Properties.NOTIFY:
                 send = self.device.indicate_subscribers
+            self.values[place] = value
             await send(built, value)
             say("notified", name, value.hex())
             await self.count()
@@ -247,10 +385,13 @@ class Peripheral:
 
     def connected(self, link):
         self.links.append(link)
+        answering = asyncio.ensure_future(self.play_answers())
         say("connected", str(link.peer_address).split("/")[0])
 
         def gone(reason):
             self.links.remove(link)
+            answering.cancel()
+            self.machine.link_gone()
             for tables in self.players:
                 for _, _, forget in tables:
                     forget(link)
@@ -320,6 +461,10 @@ class Peripheral:
             self.accept_channels(False)
         if "disconnect-after" in fault:
             self.disconnect_after = int(fault["disconnect-after"])
+        if "change-services" in fault:
+            self.do(self.change_services(fault["change-services"]))
+        if "change-name" in fault:
+            self.rename(fault["change-name"])
         say("armed", name)
 
     async def obey(self, line):
@@ -386,7 +531,8 @@ def truths(entry, *keys):
 
 def plain(file):
     """Turns the two kinds of value that are not text into what Python calls them."""
-    for service in file.get("gatt", []):
+    changes = [fault["change-services"] for fault in file.get("faults", []) if "change-services" in fault]
+    for service in file.get("gatt", []) + [each for change in changes for each in change.get("add", [])]:
         for characteristic in service.get("characteristics", []):
             truths(characteristic, "repeat", "stream")
     for channel in file.get("l2cap", []):

@@ -22,6 +22,17 @@ def octets(text):
     return bytes.fromhex(str(text))
 
 
+def flat(entries):
+    """The entries of a timetable, with one for each line of what was recorded."""
+    for entry in entries:
+        if "recorded" not in entry:
+            yield entry
+            continue
+        for line in entry["recorded"].splitlines():
+            pause, value = line.split()
+            yield {"after": pause, "values": ["" if value == "-" else value]}
+
+
 def spelled_out(entry):
     """The values of an entry of a timetable, and the time from one to the next."""
     if "counter" not in entry:

@@ -8,28 +8,17 @@ package struct DeterminismCheck {
     package let inputs: Int
     /// How many decisions came of them.
     package let decisions: Int
-    /// The first record that the log has otherwise, and the one that came of the inputs, each nil for none at that place; nil where
-    /// all agree.
-    package let difference: (recorded: String?, made: String?)?
+    /// The first record that the log has otherwise, and the one that came of the inputs; nil where all agree.
+    package let difference: RecordDifference?
+    /// How many records the longer of the two has.
+    private let records: Int
 
     /// Takes the inputs of a run that is over: those after its latest snapshot, or all of them.
     ///
     /// - Parameter appFolders: where bundles of the scenario are looked for.
     /// - Throws: ``CommandFailure`` when the folder has no journal, or its logs cannot be read.
     package init(run folder: RunFolder, appFolders: [String]) throws(CommandFailure) {
-        let header: LogHeader
-        var kept: [[UInt8]] = []
-        do throws(ReportError) {
-            header = try RunLog(folder: folder.path, checks: false).header
-            var isFirst = true
-            try RunLog.eachRecord(folder: folder.path) { record in
-                if !isFirst { kept.append(record) }
-                isFirst = false
-                return true
-            }
-        } catch {
-            throw CommandFailure(.environment, error)
-        }
+        var (header, kept) = try Self.records(of: folder)
         var replay = try JournalReplay(run: folder.path, appFolders: appFolders)
         let log = DecisionLog(header: header, profile: replay.profile, names: replay.names.text)
         try replay.play { _, output in
@@ -40,12 +29,30 @@ package struct DeterminismCheck {
         if replay.start > 0 { kept = kept.suffix(made.count) }
         (inputs, decisions) = (replay.inputs, made.count)
         let place = zip(kept, made).enumerated().first { $1.0 != $1.1 }?.offset ?? min(kept.count, made.count)
+        records = max(kept.count, made.count)
         difference =
-            place == max(kept.count, made.count) ? nil : (Self.text(kept, place), Self.text(made, place))
+            place == records
+            ? nil
+            : RecordDifference(
+                number: place + 1,
+                left: place < kept.count ? kept[place] : nil,
+                right: place < made.count ? made[place] : nil
+            )
     }
 
-    private static func text(_ records: [[UInt8]], _ place: Int) -> String? {
-        place < records.count ? String(decoding: records[place], as: UTF8.self) : nil
+    /// The head of a run's log, and its records in full. A damaged line is left out, and is missed.
+    private static func records(of folder: RunFolder) throws(CommandFailure) -> (LogHeader, [[UInt8]]) {
+        do throws(ReportError) {
+            let header = try RunLog(folder: folder.path, checks: false).header
+            var records: [[UInt8]] = []
+            try RunLog.eachRecord(folder: folder.path) { record in
+                records.append(record)
+                return true
+            }
+            return (header, Array(records.dropFirst()))
+        } catch {
+            throw CommandFailure(.environment, error)
+        }
     }
 
     /// For people, in a line or two.
@@ -54,8 +61,7 @@ package struct DeterminismCheck {
             return
                 "determinism: \(inputs) inputs through a fresh router gave the same \(decisions) decisions, byte for byte (SYS-3)"
         }
-        return "determinism: the log has \(difference.recorded ?? "nothing more")\n"
-            + "  and a fresh router says \(difference.made ?? "nothing more") (SYS-3)"
+        return "determinism (SYS-3): " + difference.text(of: records, names: ("the log", "a fresh router"))
     }
 
     /// Adds to the run's outcomes that it can be repeated.

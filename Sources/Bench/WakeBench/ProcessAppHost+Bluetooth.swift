@@ -101,8 +101,25 @@ extension ProcessAppHost {
 
     /// A request to a peripheral of a central manager.
     func heard(_ request: PeripheralRequest, manager: ManagerNumber, peripheral: String, from app: AppID) {
-        let name = translation.identifiers.name(of: peripheral)
-        ask(name.map { .operate(manager, peripheral: $0, translation.operation(request)) }, app)
+        guard let name = translation.identifiers.name(of: peripheral) else { return ask(nil, app) }
+        if case .writeRoom(let id) = request {
+            let (room, turn) = writeRoom(of: app, manager, to: name)
+            reply(
+                id,
+                WireReply(room: UInt16(clamping: commandsAsked.room(app, manager, name, of: room, turn))),
+                to: app
+            )
+        }
+        guard let operation = translation.operation(request) else { return }
+        if case .write(_, _, withResponse: false) = operation {
+            let (room, turn) = writeRoom(of: app, manager, to: name)
+            _ = commandsAsked.take(app, manager, name, of: room, turn)
+        }
+        ask(.operate(manager, peripheral: name, operation), app)
+    }
+
+    private func writeRoom(of app: AppID, _ manager: ManagerNumber, to name: NameID) -> (room: Int, turn: UInt64) {
+        surroundings?.view.writeRoom(of: app, manager: manager, to: name) ?? (0, 0)
     }
 
     private func ask(_ request: AppRequest?, _ app: AppID) {

@@ -43,29 +43,46 @@ extension ProcessAppHost {
     private func takesUpdate(of manager: ManagerNumber, _ app: AppID) -> Bool {
         guard let surroundings else { return true }
         let (room, turn) = surroundings.view.updateRoom(of: app, manager: manager)
-        return updatesAsked.take(app, manager, room: room, turn: turn)
+        return updatesAsked.take(app, manager, of: room, turn)
     }
 }
 
-/// The updates that were taken in a turn of the bench, which hands them to the radio at its end.
-struct UpdatesAsked {
+/// The updates, or the write commands, that were taken in a turn of the bench, which hands them to the radio at its end.
+struct AskedInTurn {
     private struct Key: Hashable {
         var app: AppID
         var manager: ManagerNumber
+        var peripheral: NameID
     }
 
     private var turn: UInt64 = 0
     private var counts: [Key: Int] = [:]
 
-    /// Takes one update when there is room for it beside those of the same turn.
-    mutating func take(_ app: AppID, _ manager: ManagerNumber, room: Int, turn: UInt64) -> Bool {
+    /// The room that is left beside those of the same turn.
+    mutating func room(
+        _ app: AppID,
+        _ manager: ManagerNumber,
+        _ peripheral: NameID = .none,
+        of room: Int,
+        _ turn: UInt64
+    ) -> Int {
         if turn != self.turn {
             self.turn = turn
             counts.removeAll(keepingCapacity: true)
         }
-        let count = counts[Key(app: app, manager: manager), default: 0]
-        guard count < room else { return false }
-        counts[Key(app: app, manager: manager)] = count + 1
+        return max(0, room - counts[Key(app: app, manager: manager, peripheral: peripheral), default: 0])
+    }
+
+    /// Takes one when there is room for it.
+    mutating func take(
+        _ app: AppID,
+        _ manager: ManagerNumber,
+        _ peripheral: NameID = .none,
+        of room: Int,
+        _ turn: UInt64
+    ) -> Bool {
+        guard self.room(app, manager, peripheral, of: room, turn) > 0 else { return false }
+        counts[Key(app: app, manager: manager, peripheral: peripheral), default: 0] += 1
         return true
     }
 }

@@ -53,7 +53,8 @@ final class ProcessAppHost: AppHost {
     var gathered: [AppID] = []
     /// The apps that go on once their packets are sent: each then wakes up once, for all that it is told.
     var thawing: [AppID] = []
-    var updatesAsked = UpdatesAsked()
+    var updatesAsked = AskedInTurn()
+    var commandsAsked = AskedInTurn()
     /// What each app may still bring into the table of names.
     var gate = NameGate()
     /// The sound of each app's present process.

@@ -49,6 +49,8 @@ package final class Run {
     package internal(set) var ending: RunEnding?
     /// Whether the run went on by itself, and not only as far as its journal.
     package private(set) var hasPlayed = false
+    /// Whether the run was asked to end when it already had: whoever plays several has been asked, too.
+    package private(set) var cameLate = false
     /// The signals that end the run with its reports; blocked while it runs.
     private let endings = SignalSet([SIGINT, SIGTERM, SIGHUP])
     /// When the next look for one is due, on the monotonic clock in nanoseconds.
@@ -265,7 +267,7 @@ package final class Run {
         do {
             // From here on a signal ends the run with a word.
             try endings.block()
-            defer { endings.restore() }
+            defer { cameLate = endings.restore() }
             startedAt = MonotonicClock.now()
             assignApps()
             if let end = journal.recovery?.end {

@@ -6,8 +6,8 @@ import WakeSystem
 extension RunFolder {
     /// What a run makes in its folder, beside the folder of its apps.
     private static let names = [
-        "decisions.ndjson", "outcomes.ndjson", "results.json", "report.html", "trace.json", "junit.xml",
-        "journal.sqlite-wal", "journal.sqlite-shm", "journal.sqlite",
+        "decisions.ndjson", "outcomes.ndjson", "results.json", "report.html", "comparison.html", "trace.json",
+        "junit.xml", "journal.sqlite-wal", "journal.sqlite-shm", "journal.sqlite",
     ]
 
     /// Takes away what a run that is over left in a folder, and nothing else. A folder that is not there, or has no run, stays
@@ -49,7 +49,7 @@ extension RunFolder {
 
     /// Removes what a name of an open folder stands for, and all that is in it; links are removed, never followed. What cannot be
     /// removed stays, and so does what lies deeper than any path can name.
-    private static func remove(_ name: String, in folder: Int32, levels: Int = Int(PATH_MAX) / 2) {
+    static func remove(_ name: String, in folder: Int32, levels: Int = Int(PATH_MAX) / 2) {
         guard unsafe unlinkat(folder, name, 0) != 0, errno == EISDIR, levels > 0 else { return }
         let number = unsafe openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard number >= 0 else { return }

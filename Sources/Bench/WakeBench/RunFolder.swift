@@ -11,6 +11,8 @@ package struct RunFolder: Sendable {
     package var journal: String { path + "/" + Self.journalName }
     static let journalName = "journal.sqlite"
     package var report: String { path + "/report.html" }
+    /// The page of this run and another.
+    package var comparison: String { path + "/comparison.html" }
     package var trace: String { path + "/trace.json" }
     package var junit: String { path + "/junit.xml" }
 

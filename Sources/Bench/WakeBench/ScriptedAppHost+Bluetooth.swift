@@ -6,6 +6,7 @@ extension BluetoothArea {
     static func launched(_ app: AppID, in host: ScriptedAppHost) {
         let own = host.apps[app]!
         own.connected = [:]
+        own.scripts = [:]
         own.isPublished = false
         own.values = own.publication.values
         if !own.script.uses.isEmpty || own.script.scan != nil {
@@ -38,6 +39,7 @@ extension BluetoothArea {
             host.serve(delivery, of: app)
         } else {
             host.follow(delivery, of: app)
+            host.tellScript(delivery, of: app)
         }
     }
 }
@@ -64,7 +66,8 @@ extension ScriptedAppHost {
         }
     }
 
-    /// What any app does to get its notifications: connect, discover, subscribe, and connect again.
+    /// What any app does to get its notifications: connect, discover, subscribe, connect again, and discover anew what
+    /// changed.
     fileprivate func follow(_ delivery: AppDelivery, of app: AppID) {
         let event = delivery.event
         switch (event.kind, delivery.payload) {
@@ -77,6 +80,7 @@ extension ScriptedAppHost {
         case (.peripheralConnected, _):
             apps[app]!.connected[event.peripheral] = true
             operate(.discoverServices([]), event.peripheral, of: app)
+        case (.servicesModified, _): operate(.discoverServices([]), event.peripheral, of: app)
         case (.peripheralDisconnected, _), (.peripheralConnectionFailed, _):
             apps[app]!.connected[event.peripheral] = false
             // Where the app asked for it the system connects again by itself (BTC-11).
@@ -114,7 +118,7 @@ extension ScriptedAppHost {
         return notifies && !state.devices.contains(peripheral)
     }
 
-    fileprivate func operate(_ operation: BluetoothOperation, _ peripheral: NameID, of app: AppID) {
+    func operate(_ operation: BluetoothOperation, _ peripheral: NameID, of app: AppID) {
         request(.operate(Self.centralManager, peripheral: peripheral, operation), from: app)
     }
 }

@@ -10,6 +10,7 @@ package final class ScriptedAppHost: AppHost {
         case endTask(UInt64)
         case returned(LifecycleCallback)
         case request(AppRequest)
+        case scriptStep(NameID, Int)
     }
 
     /// What one app does, and where its present process stands.
@@ -27,6 +28,8 @@ package final class ScriptedAppHost: AppHost {
         var nextToken: UInt64 = 1
         /// Subscriptions that the process has, by peripheral.
         var connected: [NameID: Bool] = [:]
+        /// What the process does with peripherals, by peripheral.
+        var scripts: [NameID: PeripheralScript] = [:]
         /// What it publishes as a peripheral, whether this process has, and the values as they are now.
         let publication: Publication
         var isPublished = false
@@ -159,6 +162,11 @@ package final class ScriptedAppHost: AppHost {
         add(.request(asked), of: app, at: instant)
     }
 
+    /// The time that a step of a peripheral's script has is over at an instant.
+    func waitForScript(_ peripheral: NameID, _ turn: Int, of app: AppID, at instant: Instant) {
+        add(.scriptStep(peripheral, turn), of: app, at: instant)
+    }
+
     /// A step has an app say something; one that does not run says nothing.
     func say(_ requests: [AppRequest], from app: AppID) {
         guard let own = apps[app], own.running, !own.frozen else { return }
@@ -198,6 +206,7 @@ package final class ScriptedAppHost: AppHost {
         case .endTask(let token): request(.endTask(token: token), from: app)
         case .returned(let callback): say(app, .report(.returned(callback)))
         case .request(let request): self.request(request, from: app)
+        case .scriptStep(let peripheral, let turn): scriptDue(peripheral, turn, of: app)
         case .endReaction(.end): request(.done, from: app)
         case .endReaction(.nothing), .endReaction(.hang): break
         case .endReaction(.exit):

@@ -29,8 +29,8 @@ extension WireTranslation {
         }
     }
 
-    /// What a GATT operation is to the radio.
-    func operation(_ request: PeripheralRequest) -> BluetoothOperation {
+    /// What a GATT operation is to the radio; nil for a question that the bench answers.
+    func operation(_ request: PeripheralRequest) -> BluetoothOperation? {
         switch request {
         case .discoverServices(let services): .discoverServices((services ?? []).map(names.intern))
         case .discoverIncludedServices(let services, let service):
@@ -46,6 +46,7 @@ extension WireTranslation {
         case .writeDescriptor(let attribute, let value): .writeDescriptor(attribute, value)
         case .readRSSI: .readSignalStrength
         case .openL2CAPChannel(let psm): .openChannel(psm: psm)
+        case .writeRoom: nil
         }
     }
 

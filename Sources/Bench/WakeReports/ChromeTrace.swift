@@ -7,9 +7,11 @@ import WakeModel
 /// event over its decision to the app. Times are microseconds of the bench's clock.
 package enum ChromeTrace {
     /// Makes a file at `path`, in place of one that is there.
-    package static func save(_ log: RunLog, to path: String) throws(ReportError) {
+    ///
+    /// - Parameter began: when the run began, in nanoseconds since 1970; 0 when that is not known.
+    package static func save(_ log: RunLog, to path: String, began: Int64 = 0) throws(ReportError) {
         let file = try LogFile(creating: path)
-        var writer = TraceWriter(log.header, file: file)
+        var writer = TraceWriter(log.header, began: began, file: file)
         write(log, &writer)
         if let failure = writer.failure { throw failure }
         try file.flush()

@@ -9,6 +9,10 @@ struct DecisionReader {
     private var patterns: [Int: Pattern] = [:]
     private var texts = TextPool()
     private let keepsChecks: Bool
+    /// What the latest line was.
+    private var kind = ShapedLines.Kind.broken
+    /// The shapes that came since a record was kept.
+    private var renewed: [Int] = []
 
     /// - Parameter checks: false leaves the checks out, which are most of a record.
     init(checks: Bool = true) { keepsChecks = checks }
@@ -29,13 +33,26 @@ struct DecisionReader {
 
     /// The decision of a line; nil for any other line, such as one that is cut or unknown.
     mutating func record(of line: [UInt8]) -> DecisionRecord? {
-        switch lines.take(line) {
+        kind = lines.take(line)
+        switch kind {
         case .shape(let number):
             patterns[number] = nil
+            renewed.append(number)
             return nil
         case .broken: return nil
         case .whole: return decision(line)
         case .values(let number): return record(shape: number, line)
+        }
+    }
+
+    /// Keeps the record of the latest line in full.
+    mutating func keep(_ record: DecisionRecord, _ line: [UInt8], in evidence: inout Evidence) {
+        for number in renewed { evidence.forget(shape: number) }
+        renewed.removeAll(keepingCapacity: true)
+        if case .values(let number) = kind, let shape = lines.shapes[number] {
+            evidence.append(line, lines.values, of: shape, number: number, record)
+        } else {
+            evidence.append(whole: line, record)
         }
     }
 

@@ -20,7 +20,7 @@ extension RunLog {
         guard let at = place.map({ acts[$0].at }) ?? exit?.at else { return nil }
         let later = place.map { acts[($0 + 1)...] } ?? acts.drop { $0.at <= at }
         if later.contains(where: { $0.app == app && $0.word == Self.launchWord }) { return nil }
-        let rebootLifts = isOn("rebootLiftsForceQuit", \.rebootLiftsForceQuit)
+        let rebootLifts = rebootLiftsForceQuit
         return ForceQuit(
             at: at,
             bars: isOn("forceQuitBars", \.forceQuitBars),
@@ -28,6 +28,9 @@ extension RunLog {
             lifted: rebootLifts ? later.first { $0.word == Self.rebootWord }?.at : nil
         )
     }
+
+    /// Whether a reboot lifts the bar of a force quit (LAUNCH-4).
+    var rebootLiftsForceQuit: Bool { isOn("rebootLiftsForceQuit", \.rebootLiftsForceQuit) }
 
     private static let forceQuitWord = Act.word(.user(.none, .forceQuit))?.word
     private static let launchWord = Act.word(.user(.none, .launch))?.word

@@ -1,128 +1,114 @@
 import WakeModel
 
-/// A run as one page that needs no network: a timeline with a row for each source, the router and each app, and tables.
+/// A run as one page that needs no network, or two beside each other: a timeline to look around in, all decisions with why each
+/// was made, and tables. Its script draws what ``PageData`` has of the run.
 package enum HTMLReport {
-    /// The most lines of a table; above it stands how many there are.
-    private static let longestTable = 5000
+    /// A run of a page.
+    package struct Run {
+        var log: RunLog
+        var title: String
+        var results: RunResults?
 
-    /// - Parameter results: what the run came to; nil when its folder does not say, and then `title` stands for it.
-    package static func text(_ log: RunLog, title: String, results: RunResults? = nil) -> String {
-        let title = results?.title ?? title
-        var chart = HTMLChart(log)
-        var page = """
-            <!DOCTYPE html>
-            <html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">
-            <title>\(Markup.escaped(title))</title>
-            <style>
-            \(template(PackageResources.page_css))</style></head><body>
-            <h1>\(Markup.escaped(title))</h1>
-            <p>\(Markup.escaped(Timeline.summary(log)))</p>
-            <p class="meta">\(Markup.escaped(meta(log)))</p>
+        /// - Parameters:
+        ///   - log: with its evidence, where the page is to show the checks of decisions.
+        ///   - title: what stands for the run where its results do not say.
+        ///   - results: what the run came to; nil when its folder does not say.
+        package init(_ log: RunLog, title: String, results: RunResults? = nil) {
+            (self.log, self.title, self.results) = (log, title, results)
+        }
 
-            """
-        page += fault(results?.fault)
-        page += expectations(results?.cases ?? [])
-        page += template(PackageResources.legend_html)
-        page += chart.html()
-        page += decisions(log)
-        page += exits(log)
-        page += receiver(log)
-        page += "<script>\n\(template(PackageResources.page_js))</script></body></html>\n"
-        return page
+        var name: String { results?.title ?? title }
     }
 
-    /// What is the same on every page.
-    private static func template(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+    /// The page of a run.
+    package static func bytes(_ run: Run) -> [UInt8] { page([run], title: run.name, comparison: nil) }
 
-    private static func fault(_ fault: RunResults.Fault?) -> String {
-        guard let fault else { return "" }
-        let details = fault.details.isEmpty ? "" : "<pre>\(Markup.escaped(fault.details))</pre>"
-        return "<p class=\"fault\">\(Markup.escaped("\(fault.kind): \(fault.message)"))</p>\(details)\n"
+    /// The page of two runs on one axis, with what differs.
+    package static func bytes(_ first: Run, _ second: Run) -> [UInt8] {
+        let title = first.name == second.name ? first.name : "\(first.name) and \(second.name)"
+        return page([first, second], title: "\(title), compared", comparison: comparison(first, second))
+    }
+
+    private static func page(_ runs: [Run], title: String, comparison: [UInt8]?) -> [UInt8] {
+        var page = LineBuffer()
+        var rest = text(PackageResources.page_html)[...]
+        /// Copies the template to a place, and leaves the place out.
+        func copy(to place: String) {
+            let end = rest.firstRange(of: "<!--\(place)-->")
+            page.append(raw: String(rest[..<(end?.lowerBound ?? rest.endIndex)]))
+            rest = rest[(end?.upperBound ?? rest.endIndex)...]
+        }
+        copy(to: "title")
+        page.append(raw: Markup.escaped(title))
+        copy(to: "style")
+        page.append(PackageResources.page_css)
+        copy(to: "heading")
+        page.append(raw: Markup.escaped(title))
+        copy(to: "results")
+        for run in runs { page.append(raw: results(run, isOne: runs.count == 1)) }
+        copy(to: "data")
+        for run in runs {
+            append("run", PageData.json(run.log, title: run.name, name: run.title), to: &page)
+        }
+        append("rules", rules().escapedForScript, to: &page)
+        if let comparison { append("comparison", comparison.escapedForScript, to: &page) }
+        copy(to: "script")
+        for script in scripts { page.append(script) }
+        page.append(raw: String(rest))
+        return page.bytes
+    }
+
+    /// In the order in which they stand on each other.
+    private static let scripts = [
+        PackageResources.page_data_js, PackageResources.page_why_js, PackageResources.page_rows_js,
+        PackageResources.page_draw_js, PackageResources.page_list_js, PackageResources.page_js,
+    ]
+
+    private static func append(_ name: String, _ json: [UInt8], to page: inout LineBuffer) {
+        page.append(raw: "<script type=\"application/json\" class=\"\(name)\">")
+        page.append(json)
+        page.append("</script>\n")
+    }
+
+    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+    // MARK: What does not change while one looks at it
+
+    private static func results(_ run: Run, isOne: Bool) -> String {
+        let heading = isOne ? "" : "<h2>\(Markup.escaped(run.title))</h2>\n"
+        let html = heading + meta(run.log) + fault(run.results?.fault) + expectations(run.results?.cases ?? [])
+        return "<section>\(html)\(receiver(run.log))</section>\n"
     }
 
     private static func meta(_ log: RunLog) -> String {
         let header = log.header
         let settings = header.settings.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
-        return
-            (["phone \(header.phone)", "profile \(header.profile)", "seed \(header.seed)"] + settings + [
+        let words =
+            ["phone \(header.phone)", "profile \(header.profile)", "seed \(header.seed)"] + settings + [
                 "wakebench \(header.version)", "ended \(LogTime.text(log.end))",
-            ]).joined(separator: " · ")
+            ]
+        return """
+            <p>\(Markup.escaped(Timeline.summary(log)))</p>
+            <p class="soft">\(Markup.escaped(words.joined(separator: " · ")))</p>
+
+            """
+    }
+
+    private static func fault(_ fault: RunResults.Fault?) -> String {
+        guard let fault else { return "" }
+        let details = fault.details.isEmpty ? "" : "<pre>\(Markup.escaped(fault.details))</pre>"
+        return "<p class=\"missed\">\(Markup.escaped("\(fault.kind): \(fault.message)"))</p>\(details)\n"
     }
 
     private static func expectations(_ cases: [JUnitReport.Case]) -> String {
         guard !cases.isEmpty else { return "" }
-        var html = "<h2>Expectations</h2><table><tr><th>Result</th><th>Place</th><th>Expected</th><th>Seen</th></tr>\n"
+        var html = "<h3>Expectations</h3><table><tr><th>Result</th><th>Place</th><th>Expected</th><th>Seen</th></tr>\n"
         for each in cases {
+            let result = each.failure == nil ? "met" : "missed"
+            let details = each.details.isEmpty ? "" : "<pre>\(Markup.escaped(each.details))</pre>"
             html += """
-                <tr class="\(each.failure == nil ? "met" : "missed")"><td>\(each.failure == nil ? "met" : "missed")</td>\
-                <td>\(Markup.escaped(each.place))</td><td>\(Markup.escaped(each.name))</td>\
-                <td>\(Markup.escaped(each.failure ?? ""))\(details(each))</td></tr>
-
-                """
-        }
-        return html + "</table>\n"
-    }
-
-    private static func details(_ each: JUnitReport.Case) -> String {
-        each.details.isEmpty ? "" : "<pre>\(Markup.escaped(each.details))</pre>"
-    }
-
-    // MARK: Tables
-
-    private static func decisions(_ log: RunLog) -> String {
-        let folds = Why.folded(log.decisions)
-        var html = """
-            <h2>Decisions</h2>\(cut(folds, log))<p><input id="filter" placeholder="app, event, reason or rule"></p>
-            <table id="decisions"><tr><th>Time</th><th>App</th><th>Event</th><th>Verdict</th><th>Reason</th>\
-            <th>Rule</th><th>Outcome</th></tr>
-
-            """
-        for fold in folds.prefix(longestTable) { html += row(fold, log) }
-        return html + "</table>\n"
-    }
-
-    /// Says what the table lacks.
-    private static func cut(_ folds: [Why.Fold], _ log: RunLog) -> String {
-        guard folds.count > longestTable else { return "" }
-        let last = LogTime.text(folds[longestTable - 1].last.at)
-        let command = "wakebench log" + (log.folder.isEmpty ? "" : " " + ShellWord.quoted(log.folder))
-        return """
-            <p class="cut">The first \(longestTable) of \(folds.count) lines, up to \(last): \
-            <code>\(Markup.escaped(command))</code> prints them all.</p>
-
-            """
-    }
-
-    private static func row(_ fold: Why.Fold, _ log: RunLog) -> String {
-        let decision = fold.first
-        let outcome = log.outcomes[decision.id.number].map { Why.words($0, decision) } ?? ""
-        let advice = decision.fix.first.map { " title=\"\(Markup.escaped($0))\"" } ?? ""
-        return """
-            <tr><td>\(LogTime.text(decision.at))</td><td>\(Markup.escaped(decision.app ?? "nobody"))</td>\
-            <td>\(Markup.escaped("\(decision.kind) \(decision.subject)\(fold.repeats)"))</td>\
-            <td><span class="dot b-\(decision.verdict.word)"></span>\(decision.verdict.word)</td>\
-            <td\(advice)>\(decision.reason.word)</td><td>\(decision.rule.text)</td>\
-            <td>\(Markup.escaped(outcome))</td></tr>
-
-            """
-    }
-
-    private static func exits(_ log: RunLog) -> String {
-        guard !log.exits.isEmpty else { return "" }
-        let count = log.exits.count
-        let cut =
-            count > longestTable
-            ? "<p class=\"cut\">The first \(longestTable) of \(count); \(RunLog.outcomesName) has them all.</p>" : ""
-        var html = """
-            <h2>Ends of processes</h2>\(cut)
-            <table><tr><th>Time</th><th>App</th><th>Id</th><th>Cause</th><th>Code</th><th>State</th><th>Pid</th></tr>
-
-            """
-        for exit in log.exits.prefix(longestTable) {
-            html += """
-                <tr><td>\(LogTime.text(exit.at))</td><td>\(Markup.escaped(exit.app))</td><td>x-\(exit.number)</td>\
-                <td>\(exit.cause.word)</td><td>\(code(exit.code))</td><td>\(exit.stateBefore.word)</td>\
-                <td>\(exit.pid == 0 ? "" : "\(exit.pid)")</td></tr>
+                <tr><td class="\(result)">\(result)</td><td>\(Markup.escaped(each.place))</td>\
+                <td>\(Markup.escaped(each.name))</td><td>\(Markup.escaped(each.failure ?? ""))\(details)</td></tr>
 
                 """
         }
@@ -131,15 +117,66 @@ package enum HTMLReport {
 
     private static func receiver(_ log: RunLog) -> String {
         guard !log.receiver.isEmpty else { return "" }
-        var html = "<h2>Receiver on (LOC-9)</h2><table><tr><th>App</th><th>Time</th></tr>\n"
+        var html = "<h3>Receiver on (LOC-9)</h3><table><tr><th>App</th><th>Time</th></tr>\n"
         for each in log.receiver {
             html += "<tr><td>\(Markup.escaped(each.app))</td><td>\(LogTime.text(each.time))</td></tr>\n"
         }
         return html + "</table>\n"
     }
 
-    /// Termination codes in hexadecimal, as iOS prints them; statuses and signals as they are.
-    private static func code(_ code: Int64) -> String {
-        code > 255 ? "0x" + String(code, radix: 16) : "\(code)"
+    // MARK: Data of all runs
+
+    /// How sure each rule is, what of it is assumed, and its sentence.
+    private static func rules() -> [UInt8] {
+        var line = LineBuffer()
+        line.append("{")
+        for entry in RuleCatalogue.entries {
+            line.key(entry.id.text)
+            line.append(list: [Why.ruleText(entry.id), entry.sentence])
+        }
+        line.append("}")
+        return line.bytes
+    }
+
+    /// What `wakebench compare` says of two runs, and each event that came to something else in the second.
+    private static func comparison(_ first: Run, _ second: Run) -> [UInt8] {
+        let changes = VerdictChanges(first.log, second.log)
+        var line = LineBuffer()
+        line.append("{")
+        line.put("events", Int64(changes.count))
+        line.key("said")
+        line.append(list: EquivalenceCheck.differences(first.log, second.log, names: (first.title, second.title)))
+        line.key("changes")
+        line.append("[")
+        for (position, change) in changes.changes.enumerated() {
+            line.append(position > 0 ? ",\n[" as StaticString : "[")
+            line.append(change.at.nanoseconds)
+            for text in [
+                change.app, change.event, "\(change.number)", change.first?.text ?? "", change.second?.text ?? "",
+            ] {
+                line.append(",")
+                line.append(quoted: text)
+            }
+            for decision in [change.decisions.first, change.decisions.second] {
+                line.append(",")
+                line.append(decision.number)
+            }
+            line.append("]")
+        }
+        line.append("]}")
+        return line.bytes
+    }
+}
+
+extension [UInt8] {
+    /// JSON as it may stand in a `script` of a page: without a `<`, which begins the end of it.
+    var escapedForScript: [UInt8] {
+        guard contains(0x3c) else { return self }
+        var escaped: [UInt8] = []
+        escaped.reserveCapacity(count + count / 8)
+        for byte in self {
+            if byte == 0x3c { escaped += Array("\\u003c".utf8) } else { escaped.append(byte) }
+        }
+        return escaped
     }
 }

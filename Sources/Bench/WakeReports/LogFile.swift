@@ -119,9 +119,9 @@ package final class LogFile {
         unsafe Glibc.open(path, flags | O_NOFOLLOW | O_NONBLOCK, 0o644)
     }
 
-    /// Writes a text at the end of the file.
-    package func write(_ text: String) throws(ReportError) {
-        line.append(raw: text)
+    /// Writes bytes at the end of the file.
+    package func write(_ bytes: [UInt8]) throws(ReportError) {
+        line.append(bytes)
         try flush()
     }
 
@@ -130,6 +130,9 @@ package final class LogFile {
         line.append(bytes)
         if line.count >= pieceSize { try flush() }
     }
+
+    /// Writes a text at the end of the file.
+    package func write(_ text: String) throws(ReportError) { try write(Array(text.utf8)) }
 
     /// A line is complete: writes when a large piece has come together.
     func endLine() throws(ReportError) {

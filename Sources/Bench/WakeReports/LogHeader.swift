@@ -27,6 +27,9 @@ package struct LogHeader: LogLine, Hashable, Sendable {
 }
 
 extension LogHeader {
+    /// Whether the run's clock was its own: it needs no processes, or theirs began at the run's date.
+    package var isVirtual: Bool { determinism == "router" || settings["date"] != nil }
+
     /// Reads the first line of a log of any version; nil when it is none.
     init?(firstLine line: JSONValue) {
         guard line["schema"]?.string?.hasPrefix("wake.log/") == true else { return nil }

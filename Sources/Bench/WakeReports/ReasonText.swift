@@ -48,6 +48,9 @@ struct Sentence: Sendable {
         }
     }
 
+    /// The text before the first place, then each place by its name and the text after it.
+    var pieces: [String] { [String(start)] + rest.flatMap { [$0.place.rawValue, String($0.text)] } }
+
     func text(_ fill: (Place) -> String) -> String {
         var text = String(start)
         for (place, next) in rest { text += fill(place) + next }

@@ -24,6 +24,8 @@ package struct RunLog: Sendable {
     /// What each app is registered for, as last told.
     package var registrations: [String: RegistrationEntry] = [:]
     package var ranges: [RangeEntry] = []
+    /// The records in full, for a page; nil where they were not asked for.
+    package var evidence: Evidence?
     /// Where it was read; empty for a log that was made in memory.
     package var folder = ""
     /// The last instant that the logs name.
@@ -37,7 +39,13 @@ package struct RunLog: Sendable {
     /// - Parameters:
     ///   - app: keeps the lines of this app only, and events that nobody registered for.
     ///   - checks: false leaves out the checks of decisions, which are most of them.
-    package init(folder: String, app: String? = nil, checks: Bool = true) throws(ReportError) {
+    ///   - evidence: keeps the records in full beside what is read of them; only of all apps.
+    package init(
+        folder: String,
+        app: String? = nil,
+        checks: Bool = true,
+        evidence: Bool = false
+    ) throws(ReportError) {
         let path = folder + "/" + Self.decisionsName
         var lines = try LineReader(path)
         guard let first = try lines.next().flatMap(JSONValue.init(parsing:)), let header = LogHeader(firstLine: first)
@@ -48,12 +56,14 @@ package struct RunLog: Sendable {
         self.folder = folder
         var reader = DecisionReader(checks: checks)
         decisions.reserveCapacity(lines.size / Self.recordSize)
+        if evidence, app == nil { self.evidence = Evidence() }
         while let line = try lines.next() {
             guard let record = reader.record(of: line), app == nil || record.app == nil || record.app == app else {
                 continue
             }
             if record.at > end { end = record.at }
             decisions.append(record)
+            if self.evidence != nil { reader.keep(record, line, in: &self.evidence!) }
         }
         try readOutcomes(folder + "/" + Self.outcomesName, app: app)
     }

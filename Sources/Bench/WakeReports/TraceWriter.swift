@@ -14,7 +14,8 @@ struct TraceWriter {
         var start: Int64
     }
 
-    init(_ header: LogHeader, file: LogFile) {
+    /// - Parameter began: when the run began, in nanoseconds since 1970; 0 when that is not known.
+    init(_ header: LogHeader, began: Int64, file: LogFile) {
         self.file = file
         line.append("{\"displayTimeUnit\":\"ms\",\"otherData\":")
         line.begin("wake.trace/1")
@@ -23,6 +24,13 @@ struct TraceWriter {
         line.put("profile", header.profile)
         line.put("seed", header.seed)
         line.put("determinism", header.determinism)
+        line.put("clock", header.isVirtual ? "virtual" : "real")
+        if began > 0 {
+            // What aligns it with other traces, such as a sniffer's: 0 of this trace by the wall clock.
+            line.put("wall_start", WallTime.text(began))
+            line.put("wall_start_us", began / 1_000)
+        }
+        if let date = header.settings["date"] { line.put("date", date) }
         line.append("},\"traceEvents\":[\n")
     }
 

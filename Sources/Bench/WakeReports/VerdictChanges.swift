@@ -25,6 +25,8 @@ package struct VerdictChanges: Sendable {
         /// Nil in a run that has no such event.
         package var first: Ruling?
         package var second: Ruling?
+        /// The record that says so in each run; none in a run that has no such event.
+        package var decisions: (first: DecisionID, second: DecisionID) = (.none, .none)
     }
 
     /// In the order of their instants.
@@ -45,6 +47,7 @@ package struct VerdictChanges: Sendable {
     private struct Entry {
         var at: Instant
         var ruling: Ruling
+        var decision: DecisionID
     }
 
     /// Compares two runs. An event is known again by its app, its kind, its subject, and by being the first, second and so on
@@ -63,7 +66,8 @@ package struct VerdictChanges: Sendable {
                 number: key.number,
                 at: at,
                 first: one?.ruling,
-                second: other?.ruling
+                second: other?.ruling,
+                decisions: (one?.decision ?? .none, other?.decision ?? .none)
             )
         }
         .sorted { ($0.at, $0.app, $0.event, $0.number) < ($1.at, $1.app, $1.event, $1.number) }
@@ -77,13 +81,14 @@ package struct VerdictChanges: Sendable {
             let ruling = Ruling(verdict: record.verdict, reason: record.reason, rule: record.rule)
             if record.supersedes != .none, let key = places[record.supersedes] {
                 entries[key]?.ruling = ruling
+                entries[key]?.decision = record.id
                 places[record.id] = key
                 continue
             }
             let kind = Kind(app: record.app ?? "-", event: record.happening)
             counts[kind, default: 0] += 1
             let key = Key(kind: kind, number: counts[kind] ?? 1)
-            entries[key] = Entry(at: record.at, ruling: ruling)
+            entries[key] = Entry(at: record.at, ruling: ruling, decision: record.id)
             places[record.id] = key
         }
         return entries

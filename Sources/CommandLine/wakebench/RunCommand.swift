@@ -108,7 +108,7 @@ enum RunCommand {
     private static func repeated(_ run: RunOptions, _ code: ExitCode) throws(CommandFailure) -> ExitCode {
         let folder = RunFolder(of: run.out)
         let check = try DeterminismCheck(run: folder, appFolders: run.appFolders)
-        print(TerminalText.escaped(check.text))
+        for line in check.text.split(separator: "\n") { print(TerminalText.escaped(String(line))) }
         guard check.difference == nil else { return .nonDeterminism }
         try check.note(in: folder, at: try WhyCommand.read(run.out, checks: false).end)
         return code

@@ -9,19 +9,19 @@ enum RunPages {
     /// Writes the page and the trace, and `junit.xml` when the results of the run are known.
     static func write(_ folder: RunFolder, _ log: RunLog, _ results: RunResults?) throws(CommandFailure) {
         if let results { try writeJUnit(results, log.header, to: folder.junit) }
-        try save(HTMLReport.text(log, title: folder.path, results: results), folder.report)
-        do { try ChromeTrace.save(log, to: folder.trace) } catch {
+        try save(HTMLReport.bytes(HTMLReport.Run(log, title: folder.path, results: results)), folder.report)
+        do { try ChromeTrace.save(log, to: folder.trace, began: results?.began ?? 0) } catch {
             throw CommandFailure(.environment, error)
         }
     }
 
     static func writeJUnit(_ results: RunResults, _ header: LogHeader? = nil, to path: String) throws(CommandFailure) {
-        try save(JUnitReport.text(results, header: header), path)
+        try save(Array(JUnitReport.text(results, header: header).utf8), path)
     }
 
     /// The logs of a run folder.
     static func log(_ folder: RunFolder) throws(CommandFailure) -> RunLog {
-        do { return try RunLog(folder: folder.path) } catch {
+        do { return try RunLog(folder: folder.path, evidence: true) } catch {
             switch error.kind {
             case .missing: throw CommandFailure(.notFound, error)
             case .foreign: throw CommandFailure(.invalidFile, error)
@@ -30,8 +30,26 @@ enum RunPages {
         }
     }
 
-    private static func save(_ text: String, _ path: String) throws(CommandFailure) {
-        do throws(ReportError) { try LogFile(creating: path).write(text) } catch {
+    /// Writes the page of two runs into the folder of the first.
+    ///
+    /// - Returns: its path.
+    static func write(_ first: RunFolder, _ second: RunFolder) throws(CommandFailure) -> String {
+        let runs = try [first, second].map { (folder) throws(CommandFailure) in
+            HTMLReport.Run(try log(folder), title: folder.path, results: try results(folder))
+        }
+        try save(HTMLReport.bytes(runs[0], runs[1]), first.comparison)
+        return first.comparison
+    }
+
+    /// What the run of a folder came to; nil when the folder does not say.
+    static func results(_ folder: RunFolder) throws(CommandFailure) -> RunResults? {
+        do { return try RunResults(folder: folder.path) } catch { throw CommandFailure(.invalidFile, error) }
+    }
+
+    static func save(_ text: String, _ path: String) throws(CommandFailure) { try save(Array(text.utf8), path) }
+
+    static func save(_ bytes: [UInt8], _ path: String) throws(CommandFailure) {
+        do throws(ReportError) { try LogFile(creating: path).write(bytes) } catch {
             throw CommandFailure(.environment, error)
         }
     }

@@ -133,15 +133,18 @@ enum RunReport {
     /// Runs with more decisions get their pages on request only: they take longer than the run.
     private static let wholeReportLimit = 10_000
 
-    /// `wakebench report`: the pages of a run that is over.
+    /// `wakebench report`: the pages of a run that is over, or one page of two runs.
     static func make(_ words: [String]) throws(CommandFailure) -> ExitCode {
-        let arguments = try Arguments(words, options: [])
+        let arguments = try Arguments(words, options: ExportCommand.options)
+        if arguments.rest.count == 2 {
+            let folders = arguments.rest.map(RunFolder.init(of:))
+            print("report: \(try RunPages.write(folders[0], folders[1]))")
+            return .done
+        }
         let path = arguments.rest.isEmpty ? "wakebench-runs/latest" : try arguments.only("RUN")
         let folder = RunFolder(of: path)
-        let results: RunResults?
-        do { results = try RunResults(folder: path) } catch {
-            throw CommandFailure(.invalidFile, error)
-        }
+        let results = try RunPages.results(folder)
+        if try ExportCommand.run(arguments, folder, results) { return .done }
         try RunPages.write(folder, try RunPages.log(folder), results)
         print("report: \(folder.report)")
         print("trace: \(folder.trace)")

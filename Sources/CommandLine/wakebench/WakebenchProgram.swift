@@ -45,6 +45,13 @@ enum WakebenchProgram {
             options: RunCommand.checkOptions
         ),
         Verb(
+            "shrink",
+            "SCENARIO.yaml -o SMALLER.yaml",
+            "write the smallest scenario that still fails as this one does, or still comes to a decision",
+            ShrinkCommand.run,
+            options: ShrinkCommand.options
+        ),
+        Verb(
             "app new",
             "NAME",
             "write a small app to begin with, and print the commands that play it",
@@ -115,9 +122,10 @@ enum WakebenchProgram {
         ),
         Verb(
             "report",
-            "[RUN]",
-            "write the page and the trace of a run; default ./wakebench-runs/latest",
-            RunReport.make
+            "[RUN [RUN]]",
+            "write the page and the trace of a run, another form of it, or one page of two runs; default ./wakebench-runs/latest",
+            RunReport.make,
+            options: ExportCommand.options
         ),
         Verb(
             "log",
@@ -129,8 +137,9 @@ enum WakebenchProgram {
         Verb(
             "compare",
             "RUN RUN",
-            "say where the verdicts of two runs differ, such as a simulated and a real one",
-            WhyCommand.compare
+            "say where the verdicts of two runs differ, such as a simulated and a real one, and the likely causes",
+            WhyCommand.compare,
+            options: WhyCommand.compareOptions
         ),
         Verb(
             "rules",

@@ -104,20 +104,25 @@ enum WhyCommand {
         )
     }
 
+    static let compareOptions: [Arguments.Option] = [.flag("--json", "print one JSON object instead of text")]
+
     static func compare(_ words: [String]) throws(CommandFailure) -> ExitCode {
-        let arguments = try Arguments(words, options: [])
+        let arguments = try Arguments(words, options: compareOptions)
         guard arguments.rest.count == 2 else {
             throw CommandFailure(.usage, "two run folders expected", hint: "see --help")
         }
         let (left, right) = (arguments.rest[0], arguments.rest[1])
-        let differences = EquivalenceCheck.differences(
+        let comparison = RunComparison(
             try read(left, checks: false),
             try read(right, checks: false),
             names: (left, right)
         )
-        for line in differences { print(TerminalText.escaped(line)) }
-        if differences.isEmpty { print("equal verdicts: \(left) and \(right)") }
-        return differences.isEmpty ? .done : .nonDeterminism
+        if arguments.has("--json") {
+            print(comparison.json)
+        } else {
+            for line in comparison.lines { Terminal.print(TerminalText.escaped(line), hanging: 9) }
+        }
+        return comparison.isEqual ? .done : .nonDeterminism
     }
 
     static func read(_ folder: String, checks: Bool = true) throws(CommandFailure) -> RunLog {

@@ -6,6 +6,19 @@ struct BTSnoopReader: RecordReader {
 
     private let encapsulation: Encapsulation
 
+    /// What precedes each packet.
+    private struct Header {
+        var original: UInt32
+        var length: UInt32
+        var flags: UInt32
+        var stamp: UInt64
+
+        init(_ bytes: Span<UInt8>) {
+            (original, length, flags) = (bytes.big32(0), bytes.big32(4), bytes.big32(8))
+            stamp = bytes.big64(16)
+        }
+    }
+
     /// Reads the header.
     init(_ source: inout CaptureBytes) throws(CaptureDamage) {
         guard source.has(16) else { throw CaptureDamage(offset: source.offset, found: "a header cut short") }
@@ -24,28 +37,26 @@ struct BTSnoopReader: RecordReader {
     mutating func next(_ source: inout CaptureBytes) throws(CaptureDamage) -> CaptureRecord? {
         let offset = source.offset
         guard source.has(24) else { return try source.end(at: offset) }
-        let header = source.take(24).lowerBound
-        let original = Int(source.window.span.big32(header))
-        let length = Int(source.window.span.big32(header + 4))
-        let flags = source.window.span.big32(header + 8)
-        let stamp = source.window.span.big64(header + 16)
+        let place = source.take(24)
+        let header = Header(source.window.span.extracting(place))
+        let length = Int(header.length)
         guard length <= longestRecord else {
             throw CaptureDamage(offset: offset, found: "a record of \(length) bytes")
         }
         guard source.has(length) else { throw CaptureDamage(offset: offset, found: "a record cut short") }
         // Some writers count from the start of the machine.
-        let microseconds = Int64(bitPattern: stamp >= Self.epoch / 2 ? stamp &- Self.epoch : stamp)
+        let microseconds = Int64(bitPattern: header.stamp >= Self.epoch / 2 ? header.stamp &- Self.epoch : header.stamp)
         let payload = source.take(length)
         return encapsulation.record(
             CaptureRecord(
                 offset: offset,
                 time: CaptureTime.nanoseconds(microseconds: microseconds),
                 kind: .unknown,
-                direction: flags & 1 == 0 ? .sent : .received,
-                missing: max(0, original - length),
+                direction: header.flags & 1 == 0 ? .sent : .received,
+                missing: max(0, Int(header.original) - length),
                 payload: payload
             ),
-            flags: flags,
+            flags: header.flags,
             source.window.span.extracting(payload)
         )
     }

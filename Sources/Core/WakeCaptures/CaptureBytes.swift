@@ -132,3 +132,14 @@ extension Span<UInt8> {
         return bytes
     }
 }
+
+extension CaptureBytes {
+    /// The first bytes of a file, at most 4 096.
+    ///
+    /// - Throws: ``FileError`` with line 0 when there is no such file, or when it is no ordinary file.
+    package static func beginning(of file: String) throws(FileError) -> [UInt8] {
+        var source = try CaptureBytes(file: file)
+        let count = source.peek(4096)
+        return Array(source.window[source.position..<source.position + count])
+    }
+}

@@ -34,14 +34,27 @@ package final class CaptureReading {
     let store = CaptureStore()
     /// The only device whose notifications are kept; nil for those of all.
     private let only: UInt64?
+    /// Tables that are known before anything is read.
+    private let tables: [CapturedDevice.Identity: AttributeTable]
 
     private var counts = [Int](repeating: 0, count: CaptureRecord.Kind.allCases.count)
     private var links: [UInt32: CapturedLink] = [:]
     private var latestLink: (key: UInt32, link: CapturedLink)?
     var sniffer = LinkLayer()
 
-    /// - Parameter only: the address of the one device whose notifications matter.
-    package init(only: UInt64? = nil) { self.only = only }
+    /// - Parameters:
+    ///   - only: the address of the one device whose notifications matter.
+    ///   - tables: tables of devices whose discovery the captures do not show.
+    package init(only: UInt64? = nil, tables: [CapturedDevice.Identity: AttributeTable] = [:]) {
+        (self.only, self.tables) = (only, tables)
+    }
+
+    private func make(_ identity: CapturedDevice.Identity, address: UInt64?) -> CapturedDevice {
+        let device = CapturedDevice(identity, address: address)
+        device.isWanted = only == nil || only == address
+        if let table = tables[identity] { device.table = table }
+        return device
+    }
 
     /// Reads a capture to its end.
     ///
@@ -111,8 +124,7 @@ package final class CaptureReading {
     func peer(_ address: UInt64) -> CapturedDevice? {
         if let found = peers[address] { return found }
         guard store.takeDevice() else { return nil }
-        let device = CapturedDevice(address: address)
-        device.isWanted = only == nil || only == address
+        let device = make(.address(address), address: address)
         peers[address] = device
         return device
     }
@@ -151,13 +163,14 @@ package final class CaptureReading {
     func server(_ link: CapturedLink, isLocal: Bool) -> CapturedDevice {
         if isLocal {
             if let device = link.local { return device }
-            let device = controller(link.controller).device(only: only)
+            let controller = controller(link.controller)
+            let device = controller.served ?? make(.controller(link.controller), address: controller.address)
+            controller.serves(device)
             link.local = device
             return device
         }
         if let device = link.peer { return device }
-        let device = nameless[link.key] ?? CapturedDevice(address: nil)
-        device.isWanted = only == nil
+        let device = nameless[link.key] ?? make(.link(link.key), address: nil)
         nameless[link.key] = device
         link.peer = device
         return device
@@ -195,13 +208,9 @@ final class LocalController {
     private(set) var served: CapturedDevice?
 
     /// The device that it is for others, as their server.
-    func device(only: UInt64?) -> CapturedDevice {
-        if let served { return served }
-        let device = CapturedDevice(address: address)
-        device.isWanted = only == nil || only == address
-        device.advertising = advertising
+    func serves(_ device: CapturedDevice) {
         served = device
-        return device
+        device.advertising = advertising
     }
 
     var address: UInt64? { usesRandom ? randomAddress ?? publicAddress : publicAddress ?? randomAddress }

@@ -10,7 +10,10 @@ extension BluetoothPeripheral {
             name: name,
             address: address,
             advertising: Advertising(),
+            connection: Connection(),
             services: [],
+            mtu: Self.usualMTU,
+            answers: BluetoothAnswers(),
             channels: [],
             pairing: .justWorks,
             faults: []

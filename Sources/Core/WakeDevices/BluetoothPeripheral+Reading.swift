@@ -3,24 +3,47 @@ import WakeModel
 extension BluetoothPeripheral: Device {
     package static let kind = "bluetooth-peripheral"
     package static let lack = "has no connections"
-    package static let keys = ["name", "address", "advertising", "gatt", "l2cap", "pairing", "faults"]
+    package static let keys =
+        ["name", "address", "advertising", "connection", "mtu", "gatt", "l2cap", "pairing", "faults"]
+        + BluetoothAnswers.keys
 
     package var form: DeviceFile { .peripheral(self) }
 
     package init(_ fields: Fields) throws(FileError) {
+        let services = try fields.list("gatt", of: "services", limit: 256, Service.init)
         self.init(
             file: fields.node.file,
             name: try fields.value("name", Self.localName),
             address: try Self.address(try fields.required("address")),
             advertising: try Advertising(fields["advertising"]),
-            services: try fields.list("gatt", of: "services", limit: 256, Service.init),
+            connection: try Connection(fields["connection"]),
+            services: services,
+            mtu: try fields["mtu"]?.integer(in: Self.mtuRange) ?? Self.usualMTU,
+            answers: try BluetoothAnswers(fields, services: services),
             channels: try Channel.list(fields["l2cap"]),
             pairing: try Pairing(fields["pairing"]),
             faults: try fields.faults()
         )
-        let attributes = services.reduce(0) { $0 + 1 + $1.characteristics.reduce(0) { $0 + 3 + $1.descriptors.count } }
+        try checkRemovals(fields)
+        let attributes = (services + servicesToCome).reduce(0) {
+            $0 + 1 + $1.characteristics.reduce(0) { $0 + 3 + $1.descriptors.count }
+        }
         if attributes > 60_000 {
             throw fields.node.error(found: "\(attributes) attributes", expected: "at most 60000")
+        }
+    }
+
+    /// A fault removes what is there, or what another one brings.
+    private func checkRemovals(_ fields: Fields) throws(FileError) {
+        let known = (services + servicesToCome).map(\.uuid)
+        for fault in faults {
+            guard case .changeServices(let change) = fault.effect, let node = fields["faults"],
+                let missing = change.removed.first(where: { !known.contains($0) })
+            else { continue }
+            throw node.error(
+                found: "fault '\(fault.name)' removes \(missing), which the device has not",
+                expected: known.isEmpty ? "a service of the device" : suggestion(for: missing, among: known)
+            )
         }
     }
 
@@ -104,7 +127,10 @@ extension BluetoothPeripheral.Characteristic {
         let fields = try Fields(
             node,
             of: "a characteristic",
-            keys: ["uuid", "properties", "stream", "value", "security", "notifications", "repeat", "descriptors"]
+            keys: [
+                "uuid", "properties", "stream", "value", "security", "notifications", "repeat", "descriptors",
+                "answers",
+            ]
         )
         line = node.line
         uuid = try fields.required("uuid").uuid()
@@ -162,7 +188,7 @@ extension BluetoothPeripheral.Descriptor {
 extension BluetoothPeripheral.Effect: FaultEffect {
     package static let effects = [
         "late-subscribe-answer", "disconnect-after", "stale-handles", "no-answer", "hold-notifications", "cut-values",
-        "close-channel-after", "refuse-channels",
+        "close-channel-after", "refuse-channels", "change-services", "change-name",
     ]
 
     package init(_ key: String, _ value: YAMLNode, _ fields: Fields) throws(FileError) {
@@ -176,8 +202,34 @@ extension BluetoothPeripheral.Effect: FaultEffect {
         case "refuse-channels":
             guard try value.bool() else { throw value.error(expected: "true, or no such fault") }
             self = .refuseChannels
+        case "change-services": self = .changeServices(try BluetoothPeripheral.ServicesChange(value))
+        case "change-name": self = .changeName(try BluetoothPeripheral.localName(value))
         default: self = .cutValues(try value.integer(in: 0...512))
         }
+    }
+}
+
+extension BluetoothPeripheral.ServicesChange {
+    init(_ node: YAMLNode) throws(FileError) {
+        let fields = try Fields(node, of: "a change of services", keys: ["remove", "add"])
+        removed = try fields["remove"]?.uuids() ?? []
+        added = try fields.list("add", of: "services", limit: 256, BluetoothPeripheral.Service.init)
+        try fields["add"]?.refuseAnswers(
+            in: "a service that comes later",
+            else: "none: such a service keeps its values"
+        )
+        if removed.isEmpty, added.isEmpty {
+            throw node.error(found: "a change of no service", expected: "services to 'remove' or to 'add'")
+        }
+    }
+}
+
+extension YAMLNode {
+    /// Refuses answers among services whose device does not answer.
+    func refuseAnswers(in what: String, else expected: String) throws(FileError) {
+        let characteristics = members.flatMap { $0["characteristics"]?.members ?? [] }
+        guard let answers = characteristics.lazy.compactMap({ $0["answers"] }).first else { return }
+        throw answers.error(found: "answers in \(what)", expected: expected)
     }
 }
 

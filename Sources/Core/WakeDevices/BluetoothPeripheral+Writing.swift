@@ -1,7 +1,7 @@
 import WakeModel
 
 extension BluetoothPeripheral {
-    /// The device file that says this: reading it gives the same again, but for ``file`` and the numbers of lines.
+    /// The device file that says this: reading it gives the same again, but for ``file``, ``answers`` and the numbers of lines.
     ///
     /// Times are written to the microsecond.
     /// - Parameter comments: lines for people, at the beginning.
@@ -12,9 +12,11 @@ extension BluetoothPeripheral {
         if let name { file.line(0, "name: \(YAMLText.quoted(name))") }
         file.line(0, "address: \(YAMLText.quoted(addressText))")
         file.add(advertising)
+        if connection != Connection() { file.line(0, "connection: \(connection.text)") }
+        if mtu != Self.usualMTU { file.line(0, "mtu: \(mtu)") }
         if !services.isEmpty {
             file.line(0, "gatt:")
-            for service in services { file.add(service) }
+            for service in services { file.add(service, 1) }
         }
         if !channels.isEmpty {
             file.line(0, "l2cap:")
@@ -23,9 +25,7 @@ extension BluetoothPeripheral {
         if pairing != .justWorks { file.line(0, "pairing: \(pairing.text)") }
         if !faults.isEmpty {
             file.line(0, "faults:")
-            for fault in faults {
-                file.line(1, "- {name: \(YAMLText.quoted(fault.name)), \(fault.effect.text)}")
-            }
+            for fault in faults { file.add(fault) }
         }
         return file.text
     }
@@ -44,8 +44,17 @@ extension BluetoothPeripheral.Pairing {
     }
 }
 
-extension BluetoothPeripheral.Effect {
+extension BluetoothPeripheral.Connection {
+    /// The mapping between braces.
     fileprivate var text: String {
+        "{interval: \(DurationText.text(interval)), latency: \(latency), supervision-timeout: \(DurationText.text(supervisionTimeout)), "
+            + "phy: \(phy.rawValue), data-length: \(dataLength)}"
+    }
+}
+
+extension BluetoothPeripheral.Effect {
+    /// What an effect in one line says; nil for one that takes several.
+    fileprivate var text: String? {
         switch self {
         case .lateSubscribeAnswer(let span): "late-subscribe-answer: \(DurationText.text(span))"
         case .disconnectAfter(let count): "disconnect-after: \(count)"
@@ -55,6 +64,8 @@ extension BluetoothPeripheral.Effect {
         case .closeChannelAfter(let count): "close-channel-after: \(count)"
         case .refuseChannels: "refuse-channels: true"
         case .cutValues(let count): "cut-values: \(count)"
+        case .changeName(let name): "change-name: \(YAMLText.quoted(name))"
+        case .changeServices: nil
         }
     }
 }
@@ -77,28 +88,41 @@ extension YAMLText {
         line(1, "rssi: \(advertising.signalStrength)")
     }
 
-    private static func list(_ uuids: [String]) -> String { "[\(uuids.map(quoted).joined(separator: ", "))]" }
-
-    fileprivate mutating func add(_ service: BluetoothPeripheral.Service) {
-        line(1, "- service: \(Self.quoted(service.uuid))")
-        if !service.primary { line(2, "primary: false") }
-        if service.characteristics.isEmpty { return }
-        line(2, "characteristics:")
-        for characteristic in service.characteristics { add(characteristic) }
+    fileprivate mutating func add(_ fault: DeviceFault<BluetoothPeripheral.Effect>) {
+        let name = "name: \(Self.quoted(fault.name))"
+        if let text = fault.effect.text { line(1, "- {\(name), \(text)}") }
+        guard case .changeServices(let change) = fault.effect else { return }
+        line(1, "- \(name)")
+        line(2, "change-services:")
+        line(3, "remove: \(Self.list(change.removed))")
+        if change.added.isEmpty { return }
+        line(3, "add:")
+        for service in change.added { add(service, 4) }
     }
 
-    private mutating func add(_ characteristic: BluetoothPeripheral.Characteristic) {
+    private static func list(_ uuids: [String]) -> String { "[\(uuids.map(quoted).joined(separator: ", "))]" }
+
+    fileprivate mutating func add(_ service: BluetoothPeripheral.Service, _ level: Int) {
+        line(level, "- service: \(Self.quoted(service.uuid))")
+        if !service.primary { line(level + 1, "primary: false") }
+        if service.characteristics.isEmpty { return }
+        line(level + 1, "characteristics:")
+        for characteristic in service.characteristics { add(characteristic, level + 2) }
+    }
+
+    private mutating func add(_ characteristic: BluetoothPeripheral.Characteristic, _ level: Int) {
         let properties = CharacteristicProperties.words.filter { characteristic.properties.contains($0.property) }
-        line(3, "- uuid: \(Self.quoted(characteristic.uuid))")
-        line(4, "properties: [\(properties.map(\.word).joined(separator: ", "))]")
-        if characteristic.stream { line(4, "stream: true") }
-        if characteristic.security != .none { line(4, "security: \(characteristic.security)") }
-        if !characteristic.value.isEmpty { line(4, "value: \(Self.quoted(characteristic.value))") }
-        add(characteristic.timetable, "notifications", 4)
+        line(level, "- uuid: \(Self.quoted(characteristic.uuid))")
+        let level = level + 1
+        line(level, "properties: [\(properties.map(\.word).joined(separator: ", "))]")
+        if characteristic.stream { line(level, "stream: true") }
+        if characteristic.security != .none { line(level, "security: \(characteristic.security)") }
+        if !characteristic.value.isEmpty { line(level, "value: \(Self.quoted(characteristic.value))") }
+        add(characteristic.timetable, "notifications", level)
         if characteristic.descriptors.isEmpty { return }
-        line(4, "descriptors:")
+        line(level, "descriptors:")
         for descriptor in characteristic.descriptors {
-            line(5, "- {uuid: \(Self.quoted(descriptor.uuid)), value: \(Self.quoted(descriptor.value))}")
+            line(level + 1, "- {uuid: \(Self.quoted(descriptor.uuid)), value: \(Self.quoted(descriptor.value))}")
         }
     }
 

@@ -9,11 +9,21 @@ package struct BluetoothPeripheral: Hashable, Sendable {
     /// Six bytes, most significant first.
     package var address: [UInt8]
     package var advertising: Advertising
+    package var connection = Connection()
     package var services: [Service]
+    /// The ATT MTU that it agrees to, in bytes, header included: within ``mtuRange``.
+    package var mtu: Int
+    /// What it answers to writes and reads.
+    package var answers: BluetoothAnswers
     /// The L2CAP channels that it offers.
     package var channels: [Channel]
     package var pairing: Pairing
     package var faults: [DeviceFault<Effect>]
+
+    /// From what every link begins with to what the longest value needs (Bluetooth Core Specification, volume 3, part F, 3.2.8).
+    package static let mtuRange = 23...517
+    /// What a device agrees to that says nothing, as with an iPhone.
+    package static let usualMTU = 185
 
     /// What the link must be before an attribute can be used.
     package enum Security: UInt8, Comparable, CaseIterable, Codable, Sendable {
@@ -114,6 +124,30 @@ package struct BluetoothPeripheral: Hashable, Sendable {
         case refuseChannels
         /// Notified values are cut to so many bytes, as by a wrongly negotiated MTU.
         case cutValues(Int)
+        /// Services come and go, and the peripheral says so.
+        case changeServices(ServicesChange)
+        /// It has another name from now on.
+        case changeName(String)
+    }
+
+    /// How the attribute table changes while the peripheral is used.
+    package struct ServicesChange: Hashable, Sendable {
+        /// The UUIDs of the services that go, canonical.
+        package var removed: [String]
+        /// The services that come, behind all others.
+        package var added: [Service]
+
+        package init(removed: [String] = [], added: [Service] = []) {
+            self.removed = removed
+            self.added = added
+        }
+    }
+
+    /// The services that its faults bring, in their order; they are not there before.
+    package var servicesToCome: [Service] {
+        faults.flatMap { fault -> [Service] in
+            if case .changeServices(let change) = fault.effect { change.added } else { [] }
+        }
     }
 
     /// The address in the usual spelling, `F0:11:22:33:44:55`.

@@ -36,7 +36,7 @@ package struct NMEAReader: Sendable {
     /// Logs may have lines that begin with it.
     private static let comment = UInt8(ascii: "#")
     /// Metres a second in a knot.
-    static let knot = 1852.0 / 3600
+    package static let knot = 1852.0 / 3600
 
     package private(set) var counts = Counts()
     private var line: [UInt8] = []

@@ -25,6 +25,7 @@ package struct PeripheralCheck {
         }
         var check = PeripheralCheck(peripheral: peripheral, root: root)
         check.checkAdvertising()
+        check.checkConnection()
         check.checkDeviceInformation()
         check.checkServiceOrder()
         return check.findings.enumerated().sorted { ($0.element.line, $0.offset) < ($1.element.line, $1.offset) }
@@ -34,6 +35,8 @@ package struct PeripheralCheck {
     private init(peripheral: BluetoothPeripheral, root: YAMLNode) {
         (self.peripheral, self.root) = (peripheral, root)
     }
+
+    private func hasKey(_ key: String) -> Bool { root[key] != nil }
 
     /// Adds a finding about what stands at the end of a path of keys, or at the last of them that there is.
     private mutating func find(_ guideline: PeripheralGuideline, _ found: String, at path: String...) {
@@ -80,6 +83,35 @@ package struct PeripheralCheck {
         }
     }
 
+    // MARK: Connection
+
+    private static let intervalUnit = Instant.Span.milliseconds(15)
+    private static let longestTimeout = Instant.Span.seconds(6)
+    private static let longestSilence = Instant.Span.seconds(2)
+    /// What a packet holds without the extension, in bytes.
+    private static let shortPacket = 27
+
+    /// Of what the file asks for; the reader refuses already what no phone grants.
+    private mutating func checkConnection() {
+        guard peripheral.advertising.connectable, hasKey("connection") else { return }
+        let connection = peripheral.connection
+        let (interval, timeout) = (connection.interval, connection.supervisionTimeout)
+        if interval.nanoseconds % Self.intervalUnit.nanoseconds != 0 {
+            find(.connectionInterval, "an interval of \(DurationText.text(interval))", at: "connection", "interval")
+        }
+        if timeout > Self.longestTimeout {
+            let found = "a supervision timeout of \(DurationText.text(timeout))"
+            find(.supervisionTimeout, found, at: "connection", "supervision-timeout")
+        }
+        let silence = interval + connection.sleep
+        if silence > Self.longestSilence {
+            find(.effectiveInterval, "a silence of up to \(DurationText.text(silence))", at: "connection", "latency")
+        }
+        if connection.dataLength <= Self.shortPacket {
+            find(.dataLength, "packets of \(connection.dataLength) bytes", at: "connection", "data-length")
+        }
+    }
+
     // MARK: Services
 
     /// Device Information and its characteristics, by the assigned numbers of the Bluetooth SIG.
@@ -88,7 +120,7 @@ package struct PeripheralCheck {
         (uuid: "2A29", what: "manufacturer's name"), ("2A24", "model's number"), ("2A26", "firmware revision"),
         ("2A28", "software revision"),
     ]
-    /// ADG-12, of the first two.
+    /// ADG-11, of the first two.
     private static let longestName = 26
 
     private mutating func checkDeviceInformation() {

@@ -5,10 +5,14 @@ package enum PeripheralGuideline: String, CaseIterable, Sendable {
     case advertisingData = "ADG-1"
     case localName = "ADG-2"
     case advertisingInterval = "ADG-3"
-    case deviceInformation = "ADG-9"
-    case deviceInformationAdvertised = "ADG-10"
-    case deviceInformationCharacteristics = "ADG-11"
-    case deviceInformationLength = "ADG-12"
+    case connectionInterval = "ADG-4"
+    case supervisionTimeout = "ADG-5"
+    case effectiveInterval = "ADG-6"
+    case dataLength = "ADG-7"
+    case deviceInformation = "ADG-8"
+    case deviceInformationAdvertised = "ADG-9"
+    case deviceInformationCharacteristics = "ADG-10"
+    case deviceInformationLength = "ADG-11"
     case serviceOrder = "GATT-1"
 
     /// A row of the table.

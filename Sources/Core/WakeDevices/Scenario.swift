@@ -84,6 +84,8 @@ package struct ScriptedApp: Hashable, Sendable {
         package var characteristics: [String]
         /// What it asks for with each connection (BTC-9, BTC-11).
         package var options: ConnectOptions = []
+        /// What it does on each connection once it is subscribed: it waits, reads, writes and awaits values.
+        package var script: [CentralStep] = []
     }
 
     /// A scan that the app starts.

@@ -1,11 +1,18 @@
 import WakeModel
 
 extension ScriptedApp.Use {
+    /// What a central in a device file does, an app does too.
+    package typealias CentralStep = BluetoothCentral.Step
+
     /// Reads the key `uses` of a scripted app.
     static func list(_ node: YAMLNode?, _ member: MemberDevices) throws(FileError) -> [ScriptedApp.Use] {
         var found: [ScriptedApp.Use] = []
         for node in try node?.list(expecting: "uses", limit: ScenarioReading.memberLimit) ?? [] {
-            let fields = try Fields(node, of: "a use", keys: ["device", "characteristic", "alerts", "reconnect"])
+            let fields = try Fields(
+                node,
+                of: "a use",
+                keys: ["device", "characteristic", "alerts", "reconnect", "script"]
+            )
             let options = try ConnectOptions(fields)
             var nodes = fields["characteristic"].map { [$0] } ?? []
             if case .sequence(let several)? = nodes.first?.content { nodes = several }
@@ -16,7 +23,8 @@ extension ScriptedApp.Use {
                 for (node, uuid) in zip(nodes, uuids) {
                     try peripheral.checkNotifies(uuid, as: member.devices[device].name, node)
                 }
-                found.append(ScriptedApp.Use(device: device, characteristics: uuids, options: options))
+                let script = try peripheral.script(fields["script"], subscribed: uuids, as: member.devices[device].name)
+                found.append(ScriptedApp.Use(device: device, characteristics: uuids, options: options, script: script))
             }
         }
         return found
@@ -49,6 +57,55 @@ extension ScriptedApp.Scan {
 }
 
 extension BluetoothPeripheral {
+    /// What an app does with the peripheral: the steps of a central that need no other link or subscription.
+    func script(
+        _ node: YAMLNode?,
+        subscribed: [String],
+        as name: String
+    ) throws(FileError) -> [BluetoothCentral.Step] {
+        try node?.list(expecting: "steps", limit: 10_000).map { (node) throws(FileError) in
+            let step = try BluetoothCentral.Step(node)
+            switch step.action {
+            case .wait: break
+            case .read(let uuid): try check(uuid, for: .read, "be read", as: name, node)
+            case .write(let uuid, _, .request): try check(uuid, for: .write, "be written", as: name, node)
+            case .write(let uuid, _, .command):
+                try check(uuid, for: .writeWithoutResponse, "be written without response", as: name, node)
+            case .write(_, _, .prepared):
+                throw node.error(found: "'prepared' of an app", expected: "request: a long value is prepared by itself")
+            case .awaitValues(let uuid, _, _):
+                guard subscribed.contains(uuid) else {
+                    throw node.error(
+                        found: "'await' of \(uuid), which is not subscribed to",
+                        expected: "it in 'characteristic'"
+                    )
+                }
+            case .connect, .discover, .subscribe, .unsubscribe, .exchange, .disconnect:
+                throw node.error(found: "'\(step.word)' in a use", expected: "one of wait, read, write, await")
+            }
+            return step
+        } ?? []
+    }
+
+    /// Refuses a characteristic that is not there or does not have a property.
+    private func check(
+        _ uuid: String,
+        for property: CharacteristicProperties,
+        _ what: String,
+        as name: String,
+        _ node: YAMLNode
+    ) throws(FileError) {
+        let all = services.flatMap(\.characteristics)
+        if all.contains(where: { $0.uuid == uuid && $0.properties.contains(property) }) { return }
+        let known = all.filter { $0.properties.contains(property) }.map(\.uuid)
+        throw node.error(
+            found: all.contains { $0.uuid == uuid }
+                ? "characteristic \(uuid) of \(name), which cannot \(what)"
+                : "unknown characteristic \(uuid) of \(name)",
+            expected: known.isEmpty ? "one that can in \(file)" : suggestion(for: uuid, among: known)
+        )
+    }
+
     /// Refuses a characteristic that is not there or does not notify.
     func checkNotifies(_ uuid: String, as name: String, _ node: YAMLNode) throws(FileError) {
         let all = services.flatMap(\.characteristics)

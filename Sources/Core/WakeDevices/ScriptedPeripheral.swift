@@ -15,7 +15,9 @@ package struct ScriptedPeripheral: Hashable, Sendable {
         let fields = try Fields(node, of: "a peripheral that an app is", keys: keys)
         restoreIdentifier = try fields["restore-identifier"]?.text(expecting: "a restore identifier")
         name = try fields.value("name", BluetoothPeripheral.localName)
-        services = try fields.required("services").list(expecting: "services", limit: 64).map {
+        let described = try fields.required("services")
+        try described.refuseAnswers(in: "a service of an app", else: "none: an app gives its values")
+        services = try described.list(expecting: "services", limit: 64).map {
             (node) throws(FileError) in
             let service = try BluetoothPeripheral.Service(node)
             if service.characteristics.contains(where: { !$0.timetable.entries.isEmpty }) {

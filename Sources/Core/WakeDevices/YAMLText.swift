@@ -1,18 +1,20 @@
 import WakeModel
 
 /// The text of a YAML file in the making: lines, each so many levels deep.
-struct YAMLText {
-    private(set) var text = ""
+package struct YAMLText {
+    package private(set) var text = ""
+
+    package init() {}
 
     /// A line of text at a level.
-    mutating func line(_ level: Int, _ words: String) {
+    package mutating func line(_ level: Int, _ words: String) {
         for _ in 0..<level { text += "  " }
         text += words
         text += "\n"
     }
 
     /// A comment of a line; what has no place in a line is left out.
-    mutating func comment(_ words: String) {
+    package mutating func comment(_ words: String) {
         let plain = words.unicodeScalars.filter { Self.isPlain($0) }
         text += "# "
         text.unicodeScalars.append(contentsOf: plain)
@@ -20,7 +22,7 @@ struct YAMLText {
     }
 
     /// A text between quotes, so that it is read as it is.
-    static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -44,5 +46,5 @@ struct YAMLText {
     }
 
     /// Bytes between quotes.
-    static func quoted(_ bytes: [UInt8]) -> String { "\"\(bytes.hexadecimal)\"" }
+    package static func quoted(_ bytes: [UInt8]) -> String { "\"\(bytes.hexadecimal)\"" }
 }

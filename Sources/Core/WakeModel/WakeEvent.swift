@@ -29,7 +29,7 @@ package struct WakeEvent: Hashable, Codable, Sendable {
     package var attribute: AttributeHandle
     /// The number of what it is about; 0 when about none. What that is depends on the kind, and areas read it by a name of
     /// their own: ``socket``, ``connection``, ``session``, ``service``, ``characteristic``, ``psm``, ``audioRequest``,
-    /// ``lateBuffers``. For `channelOpened` and `channelDataAvailable` it is the channel, and for `audioInterrupted` and
+    /// ``lateBuffers``, ``voidHandles``. For `channelOpened` and `channelDataAvailable` it is the channel, and for `audioInterrupted` and
     /// `audioRouteChanged` the reason.
     package var local: UInt32
     /// The number of a read or write that wants an answer, minted by the source and not used twice by it; 0 for none.

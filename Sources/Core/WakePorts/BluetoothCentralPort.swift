@@ -23,6 +23,10 @@ package protocol BluetoothCentralPort: SourcePort {
     /// The peripherals with a link up that have at least one of the services, in order of connection.
     func connectedPeripherals(services: [NameID]) -> [NameID]
 
+    /// How many more write commands of a client the queue to a peripheral takes; 0 without a connection. Who fills it hears
+    /// ``EventKind/readyToWrite`` once when there is room again, and who writes on meanwhile loses what is written.
+    func writeRoom(of client: BluetoothClient, to peripheral: NameID) -> Int
+
     /// Gives away the descriptor of a channel that was opened, a non-blocking stream; the caller closes it. Nil when there
     /// is none of the number, or it was taken.
     func takeChannel(_ number: UInt32) -> Int32?

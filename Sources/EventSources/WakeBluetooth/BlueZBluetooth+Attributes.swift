@@ -16,6 +16,7 @@ extension BlueZBluetooth {
             prepare { [self] in refuse(operation, for: client, on: name, because: full) }
             return
         }
+        if operation.commandValue != nil, !takesCommand(of: client, peripheral) { return }
         // A link is up before its attributes are known; what is asked earlier would find some of them, or none.
         peripheral.waiting.append(.init(client: client, operation: operation))
         guard peripheral.isResolved else { return }
@@ -25,12 +26,26 @@ extension BlueZBluetooth {
         }
     }
 
+    /// A write command that finds the client's queue full is lost.
+    private func takesCommand(of client: BluetoothClient, _ peripheral: BlueZPeripheral) -> Bool {
+        peripheral.holder(client).map { peripheral.holders[$0].writes.take() } ?? false
+    }
+
+    /// bluetoothd took a write command, or will not: nothing says so but that there is room again.
+    private func commandLeft(_ client: BluetoothClient, _ peripheral: BlueZPeripheral, link: Int) {
+        guard peripheral.link == link, let place = peripheral.holder(client),
+            peripheral.holders[place].writes.leave()
+        else { return }
+        say(event(.readyToWrite, of: peripheral.name, client: client))
+    }
+
     func refuse(
         _ operation: BluetoothOperation,
         for client: BluetoothClient,
         on name: NameID,
         because failure: BluetoothFailure
     ) {
+        guard operation.commandValue == nil else { return }
         let refused = answer(to: operation, on: name, .failure(failure), for: client)
         say(refused.event, refused.payload)
     }
@@ -38,12 +53,24 @@ extension BlueZBluetooth {
     /// The attribute table is complete, for the first time on this link or anew.
     func attributesKnown(_ peripheral: BlueZPeripheral) {
         guard peripheral.isUp else { return }
-        let invalidated = peripheral.take(adapter.attributes(of: peripheral.id))
-        if peripheral.isResolved, !invalidated.isEmpty {
-            say(event(.servicesModified, of: peripheral.name), .handles(invalidated))
-        }
+        let (gone, came) = peripheral.take(adapter.attributes(of: peripheral.id))
+        if peripheral.isResolved { tellChange(of: peripheral, gone: gone, came: came) }
         peripheral.isResolved = true
         carryOutWaiting(peripheral)
+    }
+
+    private func tellChange(of peripheral: BlueZPeripheral, gone: [ClosedRange<AttributeHandle>], came: Bool) {
+        for range in gone {
+            peripheral.subscriptions.removeAll { range.contains($0.handle) }
+            let changed = event(
+                .servicesModified,
+                of: peripheral.name,
+                attribute: range.lowerBound,
+                local: UInt32(range.upperBound)
+            )
+            say(changed, .handles([range.lowerBound]))
+        }
+        if gone.isEmpty, came { say(event(.servicesModified, of: peripheral.name), .handles([])) }
     }
 
     private func carryOutWaiting(_ peripheral: BlueZPeripheral) {
@@ -80,7 +107,11 @@ extension BlueZBluetooth {
                 adapter.read(peripheral.id, handle, completion: $0)
             }
         case .write(let handle, let value, let withResponse):
-            let answered = answering(operation, client, peripheral) { _ in .none }
+            let link = peripheral.link
+            let answered =
+                withResponse
+                ? answering(operation, client, peripheral) { _ in .none }
+                : { [weak self] _ in self?.commandLeft(client, peripheral, link: link) }
             securely(handle, peripheral, then: answered) { [adapter] in
                 adapter.write(peripheral.id, handle, value, withResponse: withResponse, completion: $0)
             }

@@ -119,10 +119,22 @@ extension BlueZBluetooth {
         linksMade += 1
         peripheral.isUp = true
         peripheral.connectedAs = linksMade
+        let wasSeen = peripheral.wasSeen
         peripheral.wasSeen = true
         for place in peripheral.holders.indices { peripheral.holders[place].isConnected = true }
         say(event(.peripheralConnected, of: peripheral.name))
         tellWatches(peripheral, connected: true, services: offered(by: peripheral))
+        // Whoever never saw it was not told another name.
+        if wasSeen { renamed(peripheral) } else { peripheral.localName = name(of: peripheral) }
+    }
+
+    private func name(of peripheral: BlueZPeripheral) -> String? { adapter.advertisement(of: peripheral.id)?.name }
+
+    /// bluetoothd read the name of a device with a link, or heard one.
+    func renamed(_ peripheral: BlueZPeripheral) {
+        guard let name = name(of: peripheral), peripheral.localName != name else { return }
+        peripheral.localName = name
+        say(event(.nameChanged, of: peripheral.name), .name(name))
     }
 
     /// Tells those who watch the connections of a peripheral, whoever holds them.

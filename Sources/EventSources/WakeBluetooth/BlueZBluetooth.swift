@@ -215,6 +215,13 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
         return (adapter.advertisement(of: peripheral.id)?.services ?? []).map(BlueZPeripheral.canonical)
     }
 
+    package func writeRoom(of client: BluetoothClient, to name: NameID) -> Int {
+        guard let peripheral = peripherals[name], peripheral.isConnected(client),
+            let place = peripheral.holder(client)
+        else { return 0 }
+        return peripheral.holders[place].writes.room
+    }
+
     package func takeChannel(_ number: UInt32) -> Int32? { table.take(number) }
 
     /// Opens a channel over the link that is up; the ticket is the peripheral's until it is answered.
@@ -282,6 +289,8 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
             if let peripheral = peripheral(of: device) { linkUp(peripheral) }
         case .resolved(let device):
             if let peripheral = peripheral(of: device) { attributesKnown(peripheral) }
+        case .renamed(let device):
+            if let peripheral = peripheral(of: device) { renamed(peripheral) }
         case .disconnected(let device, let reason):
             if let peripheral = peripheral(of: device) { linkDown(peripheral, reason: reason) }
         case .notified(let device, let handle, let value, let path):

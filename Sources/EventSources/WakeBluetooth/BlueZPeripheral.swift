@@ -8,6 +8,7 @@ final class BlueZPeripheral {
     struct Holder {
         var client: BluetoothClient
         var isConnected: Bool
+        var writes = WriteQueue()
     }
 
     /// An operation that waits until the attribute table is known.
@@ -92,9 +93,11 @@ final class BlueZPeripheral {
         openings.removeAll()
     }
 
-    /// Takes over the attribute table. The services that were there before and are not any more.
-    func take(_ attributes: BlueZAttributes) -> [AttributeHandle] {
+    /// Takes over the attribute table. The services that were there before and are not any more, each with the handles that
+    /// are void with it, and whether there are others now.
+    func take(_ attributes: BlueZAttributes) -> (gone: [ClosedRange<AttributeHandle>], came: Bool) {
         let before = services
+        let ends = services.map(lastHandle)
         // Generic Access and Generic Attribute belong to the system; no app of a phone sees them.
         let hidden = Set(
             attributes.services.filter { ["1800", "1801"].contains(Self.canonical($0.uuid)) }.map(\.handle)
@@ -113,7 +116,15 @@ final class BlueZPeripheral {
         descriptors = attributes.descriptors.map {
             GATTDescriptor(uuid: Self.canonical($0.uuid), handle: $0.handle, characteristic: $0.characteristic)
         }
-        return before.filter { !services.contains($0) }.map(\.handle)
+        let gone = zip(before, ends).filter { !services.contains($0.0) }.map { $0.0.handle...max($0.0.handle, $0.1) }
+        return (gone, services.contains { !before.contains($0) })
+    }
+
+    /// The last known handle of what belongs to a service.
+    private func lastHandle(of service: GATTService) -> AttributeHandle {
+        let members = characteristics.filter { $0.service == service.handle }.map(\.handle)
+        let below = descriptors.filter { members.contains($0.characteristic) }.map(\.handle)
+        return (members + below).max() ?? service.handle
     }
 
     static func canonical(_ uuid: String) -> String { BluetoothUUID.canonical(uuid) ?? uuid.uppercased() }

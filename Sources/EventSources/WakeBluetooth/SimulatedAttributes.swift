@@ -12,6 +12,10 @@ struct SimulatedAttributes {
         var name: NameID
         var subject: NameID
         var primary: Bool
+        /// The last handle of what belongs to it.
+        var last: AttributeHandle
+        /// Whether the server has it now; a fault takes it away or brings it.
+        var isOffered: Bool
         /// Positions in `characteristics`.
         var characteristics: Range<Int>
     }
@@ -51,7 +55,8 @@ struct SimulatedAttributes {
             defer { handle += count }
             return handle
         }
-        for service in peripheral.services {
+        let toCome = peripheral.servicesToCome
+        for (position, service) in (peripheral.services + toCome).enumerated() {
             let serviceHandle = take(1)
             let first = characteristics.count
             for characteristic in service.characteristics {
@@ -91,6 +96,8 @@ struct SimulatedAttributes {
                     name: names.intern(service.uuid),
                     subject: names.intern("\(device)/\(service.uuid)"),
                     primary: service.primary,
+                    last: handle - 1,
+                    isOffered: position < peripheral.services.count,
                     characteristics: first..<characteristics.count
                 )
             )
@@ -101,16 +108,46 @@ struct SimulatedAttributes {
     mutating func move(by count: AttributeHandle) {
         let last = (services.map(\.handle) + characteristics.map(\.handle) + descriptors.map(\.handle)).max() ?? 0
         guard Int(last) + 1 + Int(count) <= Int(AttributeHandle.max) else { return }
-        for index in services.indices { services[index].handle += count }
+        for index in services.indices {
+            services[index].handle += count
+            services[index].last += count
+        }
         for index in characteristics.indices { characteristics[index].handle += count }
         for index in descriptors.indices { descriptors[index].handle += count }
     }
 
-    func service(at handle: AttributeHandle) -> Int? { services.firstIndex { $0.handle == handle } }
+    /// The services that the server has now.
+    var offered: [Service] { services.filter(\.isOffered) }
 
-    func characteristic(at handle: AttributeHandle) -> Int? { characteristics.firstIndex { $0.handle == handle } }
+    /// Takes services away, or brings them; gives those that were there and are not any more.
+    mutating func change(removing removed: [String], adding added: [String]) -> [Int] {
+        for index in services.indices
+        where added.contains(services[index].uuid) && !removed.contains(services[index].uuid) {
+            services[index].isOffered = true
+        }
+        let gone = services.indices.filter { services[$0].isOffered && removed.contains(services[$0].uuid) }
+        for index in gone { services[index].isOffered = false }
+        return gone
+    }
 
-    func descriptor(at handle: AttributeHandle) -> Int? { descriptors.firstIndex { $0.handle == handle } }
+    private func isOffered(_ characteristic: Characteristic) -> Bool { services[characteristic.service].isOffered }
+
+    func service(at handle: AttributeHandle) -> Int? {
+        services.firstIndex { $0.handle == handle && $0.isOffered }
+    }
+
+    func characteristic(at handle: AttributeHandle) -> Int? {
+        characteristics.firstIndex { $0.handle == handle && isOffered($0) }
+    }
+
+    /// The first characteristic of a UUID.
+    func characteristic(named uuid: String) -> Int? {
+        characteristics.firstIndex { $0.uuid == uuid && isOffered($0) }
+    }
+
+    func descriptor(at handle: AttributeHandle) -> Int? {
+        descriptors.firstIndex { $0.handle == handle && isOffered(characteristics[$0.characteristic]) }
+    }
 
     /// What records call the attribute of a handle; nil when there is none.
     func subject(of handle: AttributeHandle) -> NameID? {
@@ -121,7 +158,7 @@ struct SimulatedAttributes {
 
     /// The services of these names; all for an empty list.
     func found(services wanted: [NameID]) -> [GATTService] {
-        services.filter { $0.primary && (wanted.isEmpty || wanted.contains($0.name)) }
+        offered.filter { $0.primary && (wanted.isEmpty || wanted.contains($0.name)) }
             .map { GATTService(uuid: $0.uuid, handle: $0.handle, primary: $0.primary) }
     }
 
@@ -139,10 +176,10 @@ struct SimulatedAttributes {
     }
 
     var allServices: [GATTService] {
-        services.map { GATTService(uuid: $0.uuid, handle: $0.handle, primary: $0.primary) }
+        offered.map { GATTService(uuid: $0.uuid, handle: $0.handle, primary: $0.primary) }
     }
 
-    var allCharacteristics: [GATTCharacteristic] { characteristics.map(describe) }
+    var allCharacteristics: [GATTCharacteristic] { characteristics.filter(isOffered).map(describe) }
 
     private func describe(_ characteristic: Characteristic) -> GATTCharacteristic {
         GATTCharacteristic(
@@ -156,7 +193,11 @@ struct SimulatedAttributes {
 
 extension SimulatedAttributes: SnapshotPart {
     mutating func code(with coder: inout SnapshotCoder) throws(EncodingFault) {
-        for index in services.indices { try coder.code(&services[index].handle) }
+        for index in services.indices {
+            try coder.code(&services[index].handle)
+            try coder.code(&services[index].last)
+            try coder.code(&services[index].isOffered)
+        }
         for index in characteristics.indices { try coder.code(&characteristics[index].handle) }
         for index in descriptors.indices {
             try coder.code(&descriptors[index].handle)

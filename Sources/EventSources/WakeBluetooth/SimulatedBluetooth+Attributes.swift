@@ -38,6 +38,10 @@ extension SimulatedBluetooth {
             refuse(operation, for: client, on: name, because: full, at: now)
             return
         }
+        if let value = operation.commandValue {
+            send(command: operation, value.count, of: client, to: index, at: now)
+            return
+        }
         if let patience = peripherals[index].faults.noAnswer {
             // It waits for the end of the link, and fails with it.
             ask(operation, for: client, of: index, at: now)
@@ -47,10 +51,12 @@ extension SimulatedBluetooth {
             }
             return
         }
-        var wait = peripherals[index].random.span(from: Self.answerLatency.low, to: Self.answerLatency.high)
+        var wait = answerTime(of: index)
+        for _ in 1..<requests(for: operation, on: index) { wait = wait + answerTime(of: index) }
         if case .setNotify(_, true) = operation { wait = wait + peripherals[index].faults.lateSubscribeAnswer }
         let answered = max(now, peripherals[index].busyUntil).advanced(by: wait)
         peripherals[index].busyUntil = answered
+        peripherals[index].connection.answersEnd = answered
         ask(operation, for: client, of: index, at: now)
         plan(.answer, index, peripherals[index].linkGeneration, answered)
     }
@@ -59,6 +65,42 @@ extension SimulatedBluetooth {
     private func ask(_ operation: BluetoothOperation, for client: BluetoothClient, of index: Int, at now: Instant) {
         peripherals[index].requests.append(.init(client: client, operation: operation))
         if peripherals[index].requests.count == 1 { traceQuestion(to: index, at: now) }
+    }
+
+    private func answerTime(of index: Int) -> Instant.Span {
+        let latency = peripherals[index].description.connection.answerLatency
+        return peripherals[index].random.span(from: latency.low, to: latency.high)
+    }
+
+    /// A write command goes out behind what was asked before. It is lost where the client's queue is full, or where the
+    /// peripheral answers nothing.
+    private func send(
+        command: BluetoothOperation,
+        _ count: Int,
+        of client: BluetoothClient,
+        to index: Int,
+        at now: Instant
+    ) {
+        guard peripherals[index].faults.noAnswer == nil, let place = peripherals[index].holder(client),
+            peripherals[index].holders[place].writes.take()
+        else { return }
+        peripherals[index].requests.append(.init(client: client, operation: command))
+        let sent = sendingTime(of: count, to: index, at: now)
+        peripherals[index].busyUntil = max(peripherals[index].busyUntil, sent)
+        plan(.answer, index, peripherals[index].linkGeneration, sent)
+    }
+
+    private func sendingTime(of count: Int, to index: Int, at now: Instant) -> Instant {
+        let parameters = peripherals[index].description.connection
+        return peripherals[index].connection.send(command: count, at: now, by: parameters)
+    }
+
+    /// A write command has gone out. Nothing answers it, but who filled the queue hears that there is room again.
+    private func commandLeft(_ client: BluetoothClient, _ index: Int) {
+        guard let place = peripherals[index].holder(client), peripherals[index].holders[place].writes.leave() else {
+            return
+        }
+        report?(SourceReport(event(.readyToWrite, of: peripherals[index].nameID, client: client)))
     }
 
     /// What was asked of a peripheral and not answered fails: its link is gone.
@@ -80,6 +122,7 @@ extension SimulatedBluetooth {
         because failure: BluetoothFailure,
         at now: Instant
     ) {
+        guard operation.commandValue == nil else { return }
         prepare(.report(answer(to: operation, on: name, .failure(failure), subject: subject, for: client)), at: now)
     }
 
@@ -87,9 +130,13 @@ extension SimulatedBluetooth {
     func resumeAnswers(of index: Int, at now: Instant) {
         guard !peripherals[index].faults.unanswered else { return }
         var answered = max(now, peripherals[index].busyUntil)
-        for _ in peripherals[index].requests {
-            let wait = peripherals[index].random.span(from: Self.answerLatency.low, to: Self.answerLatency.high)
-            answered = answered.advanced(by: wait)
+        for request in peripherals[index].requests {
+            if let value = request.operation.commandValue {
+                answered = sendingTime(of: value.count, to: index, at: answered)
+            } else {
+                answered = answered.advanced(by: answerTime(of: index))
+                peripherals[index].connection.answersEnd = answered
+            }
             plan(.answer, index, peripherals[index].linkGeneration, answered)
         }
         peripherals[index].busyUntil = answered
@@ -111,6 +158,7 @@ extension SimulatedBluetooth {
         let answer = carryOut(request.operation, for: client, on: index, at: now)
         traceAnswer(to: request.operation, answer.payload, on: index, at: now)
         traceQuestion(to: index, at: now)
+        if request.operation.commandValue != nil { return commandLeft(client, index) }
         let told = self.answer(
             to: request.operation,
             on: peripherals[index].nameID,
@@ -150,9 +198,9 @@ extension SimulatedBluetooth {
                 subject: attributes.characteristics[characteristic].subject,
                 payload: .descriptors(attributes.found(descriptorsOf: characteristic))
             )
-        case .read(let handle): return read(handle, of: index)
+        case .read(let handle): return read(handle, of: index, at: now)
         case .write(let handle, let value, let withResponse):
-            return write(value, to: handle, of: index, withResponse: withResponse)
+            return write(value, to: handle, of: index, withResponse: withResponse, at: now)
         case .setNotify(let handle, let on): return setNotify(on, handle, of: index, for: client, at: now)
         case .readDescriptor(let handle):
             guard let place = attributes.descriptor(at: handle) else { return .invalidHandle }
@@ -169,26 +217,38 @@ extension SimulatedBluetooth {
         }
     }
 
-    private func read(_ handle: AttributeHandle, of index: Int) -> Answer {
+    private func read(_ handle: AttributeHandle, of index: Int, at now: Instant) -> Answer {
         guard let place = peripherals[index].attributes.characteristic(at: handle) else { return .invalidHandle }
         let characteristic = peripherals[index].attributes.characteristics[place]
         guard characteristic.properties.contains(.read) else {
             return .failure(characteristic.subject, code: 2, "Reading is not permitted.")
         }
+        if let refusal = reaction(of: index, to: .read, on: place, at: now) {
+            return Answer(subject: characteristic.subject, payload: .failure(refusal))
+        }
         let value = characteristics[peripherals[index].firstCharacteristic + place].value
         return Answer(subject: characteristic.subject, payload: .value(value))
     }
 
-    private func write(_ value: [UInt8], to handle: AttributeHandle, of index: Int, withResponse: Bool) -> Answer {
+    private func write(
+        _ value: [UInt8],
+        to handle: AttributeHandle,
+        of index: Int,
+        withResponse: Bool,
+        at now: Instant
+    ) -> Answer {
         guard let place = peripherals[index].attributes.characteristic(at: handle) else { return .invalidHandle }
         let characteristic = peripherals[index].attributes.characteristics[place]
         guard characteristic.properties.contains(withResponse ? .write : .writeWithoutResponse) else {
             return .failure(characteristic.subject, code: 3, "Writing is not permitted.")
         }
-        guard value.count <= 512 else {
+        // A command is one packet.
+        guard value.count <= (withResponse ? 512 : peripherals[index].description.mtu - 3) else {
             return .failure(characteristic.subject, code: 13, "The value's length is invalid.")
         }
-        characteristics[peripherals[index].firstCharacteristic + place].value = value
+        if let refusal = reaction(of: index, to: .write(value), on: place, at: now), withResponse {
+            return Answer(subject: characteristic.subject, payload: .failure(refusal))
+        }
         return Answer(subject: characteristic.subject, payload: .none)
     }
 
@@ -260,6 +320,8 @@ extension SimulatedBluetooth {
         let index = characteristics[number].peripheral
         let place = characteristics[number].position
         var sent = value
+        let room = peripherals[index].description.mtu - 3
+        if sent.count > room { sent = Array(sent.prefix(room)) }
         if let limit = peripherals[index].faults.cutValues, limit < sent.count { sent = Array(sent.prefix(limit)) }
         let notified = event(
             .characteristicNotified,

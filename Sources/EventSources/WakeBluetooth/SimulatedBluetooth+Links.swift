@@ -80,7 +80,7 @@ extension SimulatedBluetooth {
         if !clients.isEmpty { peripherals[index].wasDiscovered = true }
         let services = peripherals[index].advertisedServices
         if !clients.isEmpty { traceSighting(of: index, at: now) }
-        guard let advertisement = peripherals[index].advertisement.withoutBeacon else { return }
+        guard let advertisement = peripherals[index].heard().withoutBeacon else { return }
         for client in clients {
             let seen = event(.peripheralDiscovered, of: peripherals[index].nameID, client: client, services: services)
             report?(SourceReport(seen, .advertisement(advertisement)))
@@ -110,7 +110,7 @@ extension SimulatedBluetooth {
     /// Starts an attempt when somebody waits for the link and the peripheral can be reached (BTC-5).
     private func considerConnecting(_ index: Int, at now: Instant) {
         let peripheral = peripherals[index]
-        guard poweredOn, peripheral.inRange, peripheral.link == .down, peripheral.advertisement.connectable,
+        guard poweredOn, peripheral.inRange, peripheral.link == .down, peripheral.description.advertising.connectable,
             !peripheral.holders.isEmpty
         else { return }
         peripherals[index].link = .connecting
@@ -134,15 +134,17 @@ extension SimulatedBluetooth {
         peripherals[index].connectedAs = links
         peripherals[index].wasConnected = true
         peripherals[index].busyUntil = now
+        peripherals[index].connection.begin(at: now)
         for place in peripherals[index].holders.indices { peripherals[index].holders[place].state = .connected }
         traceLink(index, at: now)
         report?(SourceReport(event(.peripheralConnected, of: peripherals[index].nameID)))
         tellWatches(index, connected: true, at: now)
+        readName(of: index, at: now)
     }
 
     /// Tells those who watch the connections of a peripheral, whoever holds them.
     private func tellWatches(_ index: Int, connected: Bool, at now: Instant) {
-        let services = peripherals[index].attributes.services.map(\.name) + peripherals[index].advertisedServices
+        let services = peripherals[index].attributes.offered.map(\.name) + peripherals[index].advertisedServices
         for client in watches.clients(watching: peripherals[index].nameID, services: services) {
             let told = event(.connectionEvent, of: peripherals[index].nameID, client: client)
             prepare(told, .connectionEvent(connected: connected), at: now)
@@ -202,6 +204,7 @@ extension SimulatedBluetooth {
             characteristics[number].subscribers.removeAll()
         }
         closeChannels { $0.peripheral == index }
+        peripherals[index].machine.linkGone()
         peripherals[index].link = .down
         peripherals[index].linkGeneration &+= 1
         peripherals[index].lossGeneration &+= 1

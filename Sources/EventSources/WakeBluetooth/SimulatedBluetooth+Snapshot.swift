@@ -35,13 +35,20 @@ extension SimulatedPeripheral: SnapshotPart {
         try coder.code(&inRange)
         try coder.code(&wasDiscovered)
         try coder.code(&wasConnected)
+        try coder.code(&localName)
+        try coder.code(&knownName)
+        try coder.code(&heardAnswer)
         try coder.code(&sightingPlanned)
         try coder.code(&holders)
         try coder.code(&requests)
         try coder.code(&security)
         try coder.code(&pairingEnds)
         try coder.code(&busyUntil)
+        try coder.code(&connection)
         try coder.code(&faults)
+        try coder.code(&machine.memory)
+        try coder.code(&answerGeneration)
+        if coder.isReading, !machine.isConsistent { throw coder.fault }
     }
 }
 

@@ -5,20 +5,29 @@ import WakeModel
 /// What the radio does as a phone's stack would have logged it: scans, links and attributes. L2CAP channels, and what the phone is to
 /// others as a peripheral, are left out.
 extension SimulatedBluetooth {
-    /// A link's timing; its answers come after one or two intervals.
-    private static let timing = HCITrace.Parameters(interval: 24, latency: 0, supervisionTimeout: 72)
-    /// What both ends of a link agree on, as iPhones do.
-    private static let mtu = 185
+    /// The MTU that an iPhone offers: more than any device takes.
+    private static let offeredMTU = 527
     /// What every server has below its first own handle: GAP with a name and an appearance, GATT with Service Changed.
     private static let common = [
         AttributeExchange.Entry(handle: 1, end: 5, uuid: "1800"), .init(handle: 6, end: 9, uuid: "1801"),
     ]
+    private static let nameHandle: AttributeHandle = 3
+    private static let serviceChangedHandle: AttributeHandle = 8
     // Error codes of the Core Specification, volume 1, part F.
     private static let connectionTimeout: UInt8 = 0x08
     private static let remoteTerminated: UInt8 = 0x13
     private static let localTerminated: UInt8 = 0x16
 
     private func address(_ index: Int) -> [UInt8] { peripherals[index].description.address }
+
+    private func timing(of index: Int) -> HCITrace.Parameters {
+        let connection = peripherals[index].description.connection
+        return HCITrace.Parameters(
+            interval: UInt16(clamping: connection.interval.nanoseconds / 1_250_000),
+            latency: UInt16(clamping: connection.latency),
+            supervisionTimeout: UInt16(clamping: connection.supervisionTimeout.nanoseconds / 10_000_000)
+        )
+    }
 
     func traceScan(at now: Instant) { trace?.scan(poweredOn && !(scans.isEmpty && watched.isEmpty), at: now) }
 
@@ -28,7 +37,7 @@ extension SimulatedBluetooth {
 
     func traceAttempt(at index: Int, isOn: Bool, at now: Instant) {
         if isOn {
-            trace?.connecting(to: address(index), Self.timing, at: now)
+            trace?.connecting(to: address(index), timing(of: index), at: now)
         } else {
             trace?.cancelling(address(index), at: now)
         }
@@ -36,8 +45,9 @@ extension SimulatedBluetooth {
 
     func traceLink(_ index: Int, at now: Instant) {
         guard trace != nil else { return }
-        trace?.connected(to: address(index), Self.timing, at: now)
-        trace([AttributeExchange.agreeing(client: Self.mtu, server: Self.mtu)], with: index, at: now)
+        trace?.connected(to: address(index), timing(of: index), at: now)
+        let agreed = AttributeExchange.agreeing(client: Self.offeredMTU, server: peripherals[index].description.mtu)
+        trace([agreed], with: index, at: now)
     }
 
     /// The link ends by the other side or for want of packets; nil by the phone's own will.
@@ -54,7 +64,7 @@ extension SimulatedBluetooth {
     /// What is asked next goes out; the server answers one at a time.
     func traceQuestion(to index: Int, at now: Instant) {
         guard trace != nil, let operation = peripherals[index].requests.first?.operation,
-            let round = rounds(of: operation, answered: .none, on: index).first
+            operation.commandValue == nil, let round = rounds(of: operation, answered: .none, on: index).first
         else { return }
         trace?.attribute(round.request, with: address(index), fromPhone: true, at: now)
     }
@@ -82,6 +92,7 @@ extension SimulatedBluetooth {
             return
         }
         var rounds = rounds(of: operation, answered: payload, on: index)
+        if operation.commandValue != nil { return trace(rounds, with: index, at: now) }
         if case .failure(let failure) = payload, failure.domain == .att {
             rounds = AttributeExchange.refused(rounds, with: UInt8(truncatingIfNeeded: failure.code))
         }
@@ -96,7 +107,7 @@ extension SimulatedBluetooth {
         guard trace != nil else { return }
         let index = characteristics[number].peripheral
         let characteristic = peripherals[index].attributes.characteristics[characteristics[number].position]
-        let exchange = AttributeExchange(mtu: Self.mtu)
+        let exchange = AttributeExchange(mtu: peripherals[index].description.mtu)
         let handle = characteristic.handle + 1
         let round =
             characteristic.properties.contains(.notify)
@@ -115,6 +126,29 @@ extension SimulatedBluetooth {
         }
     }
 
+    /// The phone reads the name of a peripheral, after it has connected or been told of another.
+    func traceName(_ name: String, of index: Int, at now: Instant) {
+        guard trace != nil else { return }
+        let exchange = AttributeExchange(mtu: peripherals[index].description.mtu)
+        trace(exchange.reading(Self.nameHandle, value: Array(name.utf8)), with: index, at: now)
+    }
+
+    /// The peripheral says that attributes between two handles are others.
+    func traceServiceChanged(_ handles: ClosedRange<AttributeHandle>, of index: Int, at now: Instant) {
+        guard trace != nil else { return }
+        let range = [handles.lowerBound, handles.upperBound].flatMap {
+            [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)]
+        }
+        let round = AttributeExchange(mtu: AttributeExchange.leastMTU).indicating(
+            Self.serviceChangedHandle,
+            value: range
+        )
+        trace?.attribute(round.request, with: address(index), fromPhone: false, at: now)
+        if let confirmation = round.response {
+            trace?.attribute(confirmation, with: address(index), fromPhone: true, at: now)
+        }
+    }
+
     // MARK: Packets of an operation
 
     /// What goes over the link for an operation; the first request is the same whatever the answer is.
@@ -123,20 +157,20 @@ extension SimulatedBluetooth {
         answered payload: EventPayload,
         on index: Int
     ) -> [AttributeExchange.Round] {
-        let exchange = AttributeExchange(mtu: Self.mtu)
+        let exchange = AttributeExchange(mtu: peripherals[index].description.mtu)
         let attributes = peripherals[index].attributes
         let value: [UInt8] = if case .value(let value) = payload { value } else { [] }
         switch operation {
         case .discoverServices(let wanted):
-            let services = attributes.services.filter(\.primary)
-                .map { AttributeExchange.Entry(handle: $0.handle, end: attributes.end(of: $0), uuid: $0.uuid) }
+            let services = attributes.offered.filter(\.primary)
+                .map { AttributeExchange.Entry(handle: $0.handle, end: $0.last, uuid: $0.uuid) }
             guard !wanted.isEmpty else { return exchange.discovering(services: Self.common + services) }
             return wanted.map(names.text).flatMap { uuid in
                 exchange.discovering(service: uuid, found: (Self.common + services).filter { $0.uuid == uuid })
             }
         case .discoverIncludedServices(let handle, _):
             guard let service = attributes.service(at: handle) else { return [] }
-            return exchange.discoveringIncluded(from: handle, to: attributes.end(of: attributes.services[service]))
+            return exchange.discoveringIncluded(from: handle, to: attributes.services[service].last)
         case .discoverCharacteristics(let handle, _):
             guard let place = attributes.service(at: handle) else { return [] }
             let service = attributes.services[place]
@@ -147,7 +181,7 @@ extension SimulatedBluetooth {
                     uuid: characteristic.uuid
                 )
             }
-            return exchange.discovering(characteristics: found, from: handle, to: attributes.end(of: service))
+            return exchange.discovering(characteristics: found, from: handle, to: service.last)
         case .discoverDescriptors(let handle):
             guard let place = attributes.characteristic(at: handle) else { return [] }
             let descriptors = attributes.descriptors[attributes.characteristics[place].descriptors]
@@ -178,13 +212,5 @@ extension SimulatedBluetooth {
         else { return [] }
         let bit: UInt8 = attributes.characteristics[place].properties.contains(.notify) ? 1 : 2
         return exchange.writing(descriptor.handle, value: [isOn ? bit : 0, 0])
-    }
-}
-
-extension SimulatedAttributes {
-    /// The last handle of a service.
-    fileprivate func end(of service: Service) -> AttributeHandle {
-        guard let last = characteristics[service.characteristics].last else { return service.handle }
-        return descriptors[last.descriptors].last?.handle ?? last.handle + 1
     }
 }

@@ -11,10 +11,6 @@ import WakeSystem
 package final class SimulatedBluetooth: BluetoothCentralPort, CentralRoleReporter {
     /// From the sighting of a peripheral to the link.
     static let connectLatency = (low: Instant.Span.milliseconds(30), high: Instant.Span.milliseconds(60))
-    /// From an operation to its answer: one or two connection intervals.
-    static let answerLatency = (low: Instant.Span.milliseconds(15), high: Instant.Span.milliseconds(45))
-    /// From the last packet of a peripheral out of range to the loss of the link.
-    static let supervisionTimeout = Instant.Span.milliseconds(720)
 
     struct Scan: Codable {
         var client: BluetoothClient
@@ -95,7 +91,8 @@ package final class SimulatedBluetooth: BluetoothCentralPort, CentralRoleReporte
         precondition(positions[number] < 0, "two devices are named \(name)")
         positions[number] = Int32(peripherals.count)
         let file = description.file.split(separator: "/").last ?? ""
-        for (position, characteristic) in description.services.flatMap(\.characteristics).enumerated() {
+        let services = description.services + description.servicesToCome
+        for (position, characteristic) in services.flatMap(\.characteristics).enumerated() {
             characteristics.append(
                 SimulatedCharacteristic(
                     peripheral: peripherals.count,
@@ -150,6 +147,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort, CentralRoleReporte
             case .channelValue: channelDue(index, at: at)
             case .channelRoom: channelHasRoom(index, at: at)
             case .beacon: beaconDue(index, generation: task.generation, at: at)
+            case .reaction: answersDue(index, generation: task.generation, at: at)
             }
         }
     }
@@ -202,9 +200,9 @@ package final class SimulatedBluetooth: BluetoothCentralPort, CentralRoleReporte
         guard let index = position(of: name) else { return nil }
         let peripheral = peripherals[index]
         guard peripheral.wasDiscovered || peripheral.wasConnected else { return nil }
-        guard peripheral.wasConnected else { return KnownPeripheral(name: peripheral.description.name) }
+        guard peripheral.wasConnected else { return KnownPeripheral(name: peripheral.knownName) }
         return KnownPeripheral(
-            name: peripheral.description.name,
+            name: peripheral.knownName,
             services: peripheral.attributes.allServices,
             characteristics: peripheral.attributes.allCharacteristics
         )
@@ -213,10 +211,17 @@ package final class SimulatedBluetooth: BluetoothCentralPort, CentralRoleReporte
     package func connectedPeripherals(services: [NameID]) -> [NameID] {
         peripherals
             .filter { peripheral in
-                peripheral.link == .up && peripheral.attributes.services.contains { services.contains($0.name) }
+                peripheral.link == .up && peripheral.attributes.offered.contains { services.contains($0.name) }
             }
             .sorted { $0.connectedAs < $1.connectedAs }
             .map(\.nameID)
+    }
+
+    package func writeRoom(of client: BluetoothClient, to name: NameID) -> Int {
+        guard let index = position(of: name), peripherals[index].isConnected(client),
+            let place = peripherals[index].holder(client)
+        else { return 0 }
+        return peripherals[index].holders[place].writes.room
     }
 
     // MARK: What a scenario does to a device
@@ -239,6 +244,8 @@ package final class SimulatedBluetooth: BluetoothCentralPort, CentralRoleReporte
         case .holdNotifications(let span): hold(index, for: span)
         case .closeChannelAfter(let count): peripherals[index].faults.closeChannelAfter = count
         case .refuseChannels: peripherals[index].faults.refusesChannels = true
+        case .changeServices(let change): changeServices(of: index, change, at: now)
+        case .changeName(let name): changeName(of: index, to: name, at: now)
         }
     }
 
@@ -255,8 +262,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort, CentralRoleReporte
         at now: Instant
     ) throws(SourceFailure) -> Bool {
         let index = try known(device)
-        guard let place = peripherals[index].attributes.characteristics.firstIndex(where: { $0.uuid == characteristic })
-        else {
+        guard let place = peripherals[index].attributes.characteristic(named: characteristic) else {
             throw SourceFailure(
                 .unknown,
                 "device \(device) has no characteristic \(characteristic); its file names them"
@@ -293,12 +299,13 @@ package final class SimulatedBluetooth: BluetoothCentralPort, CentralRoleReporte
         case (false, .connecting): cancelAttempt(at: index, at: now)
         case (false, .up):
             for number in numbers(of: index) { pauseTimetable(number, at: now) }
-            planLoss(of: index, at: now.advanced(by: Self.supervisionTimeout))
+            planLoss(of: index, at: now.advanced(by: peripherals[index].description.connection.supervisionTimeout))
         case (true, .up):
             // The packets come again before the timeout: the link lives on.
             if !peripherals[index].faults.unanswered { peripherals[index].lossGeneration &+= 1 }
             for number in numbers(of: index) { runTimetable(number, at: now) }
             resumeAnswers(of: index, at: now)
+            planAnswers(of: index)
         case (true, .down), (true, .connecting): appeared(index, at: now)
         }
     }

@@ -17,6 +17,7 @@ struct SimulatedPeripheral {
     struct Holder: Codable {
         var client: BluetoothClient
         var state: State
+        var writes = WriteQueue()
 
         enum State: UInt8, Codable {
             /// Waits for the link.
@@ -57,13 +58,20 @@ struct SimulatedPeripheral {
     let name: String
     let nameID: NameID
     let description: BluetoothPeripheral
-    let advertisement: Advertisement
+    /// What it says on the air but for its name.
+    private let unnamed: Advertisement
     /// The advertised services, as interned names.
     let advertisedServices: [NameID]
     var attributes: SimulatedAttributes
     /// The position of its first characteristic among all of the radio's.
     let firstCharacteristic: Int
     var random: SimulatedRandom
+    /// What it answers to writes and reads.
+    var machine: BluetoothAnswerMachine
+    /// The lines of the device file that its answers come from.
+    let answerOrigins: [Int: NameID]
+    /// Which plan for what it does after a request this is.
+    var answerGeneration: UInt32 = 0
 
     var link = Link.down
     /// Which link, or attempt at one, this is; what was planned for another means nothing.
@@ -75,6 +83,12 @@ struct SimulatedPeripheral {
     var inRange = true
     var wasDiscovered = false
     var wasConnected = false
+    /// Its name, in what it says on the air and among its attributes.
+    var localName: String?
+    /// The name that the phone knows it by: the one heard until a link is up, and then the one of its attributes.
+    var knownName: String?
+    /// The phone has asked for more than the advertisement, and been answered.
+    var heardAnswer = false
     var sightingPlanned = false
     /// In the order in which they came.
     var holders: [Holder] = []
@@ -86,6 +100,7 @@ struct SimulatedPeripheral {
     var pairingEnds = Instant.zero
     /// The server has answered everything by then.
     var busyUntil = Instant.zero
+    var connection = SimulatedConnection()
     var faults = Faults()
 
     init(
@@ -99,8 +114,8 @@ struct SimulatedPeripheral {
         self.name = name
         nameID = names.intern(name)
         self.description = description
-        advertisement = Advertisement(
-            localName: description.name,
+        localName = description.name
+        unnamed = Advertisement(
             services: advertising.services,
             manufacturerData: advertising.manufacturerData,
             serviceData: advertising.serviceData,
@@ -112,6 +127,26 @@ struct SimulatedPeripheral {
         attributes = SimulatedAttributes(description, device: name, names: names)
         self.firstCharacteristic = firstCharacteristic
         random = SimulatedRandom(seed: seed, name: name)
+        machine = BluetoothAnswerMachine(description.answers, mtu: description.mtu)
+        let file = description.file.split(separator: "/").last ?? ""
+        let lines = description.answers.rules.joined().map { ($0.line, names.intern("\(file):\($0.line)")) }
+        answerOrigins = Dictionary(lines) { first, _ in first }
+    }
+
+    var advertisement: Advertisement {
+        var said = unnamed
+        said.localName = localName
+        return said
+    }
+
+    /// What the phone reports of an advertisement, and from now on knows: a name that does not fit into the advertisement itself
+    /// comes in the answer to a scan, after the first report.
+    mutating func heard() -> Advertisement {
+        var heard = advertisement
+        if !heardAnswer, !heard.carriesName { heard.localName = nil }
+        heardAnswer = true
+        if !wasConnected, let name = heard.localName { knownName = name }
+        return heard
     }
 
     /// A peripheral with a link is silent on the air, unless its file says otherwise.
@@ -143,4 +178,20 @@ struct SimulatedCharacteristic {
     var due: Instant?
     /// Which plan for a value this is.
     var generation: UInt32 = 0
+}
+
+extension Advertisement {
+    /// The most bytes in an advertisement (Bluetooth Core Specification, volume 6, part B, 2.3.1).
+    private static let limit = 31
+
+    /// Whether the name fits beside the rest. Each part has two bytes for its length and kind.
+    var carriesName: Bool {
+        let uuids = Dictionary(grouping: services) { $0.count == 4 ? 2 : $0.count == 8 ? 4 : 16 }
+        // The flags come first.
+        let parts =
+            [1] + uuids.map { $0.key * $0.value.count }
+            + serviceData.map { ($0.service.count == 4 ? 2 : 16) + $0.data.count }
+            + [manufacturerData?.count, txPower.map { _ in 1 }, localName?.utf8.count].compactMap { $0 }
+        return parts.reduce(0) { $0 + 2 + $1 } <= Self.limit
+    }
 }

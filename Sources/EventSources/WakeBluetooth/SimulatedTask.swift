@@ -11,6 +11,7 @@ struct SimulatedTask: Codable {
         case channelValue
         case channelRoom
         case beacon
+        case reaction
     }
 
     var kind: Kind

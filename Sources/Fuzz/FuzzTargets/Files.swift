@@ -1,6 +1,7 @@
 import WakeBundles
 import WakeDevices
 import WakeLocation
+import WakeModel
 
 /// The files that users give, and what receivers say.
 enum Files {
@@ -14,7 +15,34 @@ enum Files {
     }
 
     static func device(_ bytes: [UInt8]) {
-        check { () throws(FileError) in _ = try DeviceFile.parse(bytes, file: "/nowhere/fuzz.yaml") }
+        check { () throws(FileError) in
+            if case .peripheral(let peripheral) = try DeviceFile.parse(bytes, file: "/nowhere/fuzz.yaml") {
+                ask(peripheral)
+            }
+        }
+    }
+
+    /// A device that answers is asked by each of its rules, and does all that comes of it.
+    private static func ask(_ peripheral: BluetoothPeripheral) {
+        var machine = BluetoothAnswerMachine(peripheral.answers, mtu: peripheral.mtu)
+        var now = Instant.zero
+        for (place, rules) in peripheral.answers.rules.enumerated() {
+            for rule in rules {
+                var request = BluetoothAnswerMachine.Request.read
+                if case .write(let pattern) = rule.trigger {
+                    request = .write(pattern.bytes + (pattern.isOpen ? [1] : []))
+                }
+                var effects = machine.answer(request, of: place, at: now) { _ in true }.effects
+                for _ in 0..<8 {
+                    guard let due = machine.nextDue else { break }
+                    now = due
+                    effects += machine.advance(to: now) { $0 % 2 == 0 }
+                }
+                for case .send(_, let value, _, _) in effects {
+                    precondition(value.count <= 512, "a value of \(value.count) bytes")
+                }
+            }
+        }
     }
 
     static func push(_ bytes: [UInt8]) {

@@ -37,17 +37,31 @@ open class CBAttribute: NSObject {
 
 /// A service of a peripheral.
 open class CBService: CBAttribute {
-    /// The peripheral that the service belongs to.
-    open private(set) weak var peripheral: CBPeripheral?
+    private weak var storedPeripheral: CBPeripheral?
     /// Whether the service is primary.
     open private(set) var isPrimary: Bool
     private var storedIncludedServices: [CBService]?
     private var storedCharacteristics: [CBCharacteristic]?
 
     init(_ service: WireService, of peripheral: CBPeripheral, lock: NSLock) {
-        self.peripheral = peripheral
+        storedPeripheral = peripheral
         isPrimary = service.isPrimary
         super.init(uuid: CBUUID(string: service.uuid), handle: service.handle, lock: lock)
+    }
+
+    /// The peripheral that the service belongs to; nil once it is there no more, or the link is gone.
+    open var peripheral: CBPeripheral? {
+        lock.withLock { storedPeripheral }
+    }
+
+    /// The peripheral has it no more.
+    func invalidate() {
+        lock.withLock { storedPeripheral = nil }
+    }
+
+    /// What it is, for people.
+    open override var description: String {
+        "<CBService: isPrimary = \(isPrimary ? "YES" : "NO"), UUID = \(uuid)>"
     }
 
     /// A service of this app's own.
@@ -166,6 +180,12 @@ open class CBCharacteristic: CBAttribute {
         set { lock.withLock { storedIsNotifying = newValue } }
     }
 
+    /// What it is, for people.
+    open override var description: String {
+        let bits = String(properties.rawValue, radix: 16, uppercase: true)
+        return "<CBCharacteristic: UUID = \(uuid), properties = 0x\(bits), notifying = \(isNotifying ? "YES" : "NO")>"
+    }
+
     /// Sets the value of a characteristic whose lock, its peripheral's, is held.
     func setValueLocked(_ value: Data) {
         storedValue = value
@@ -196,6 +216,11 @@ open class CBDescriptor: CBAttribute {
     open internal(set) var characteristic: CBCharacteristic? {
         get { lock.withLock { storedCharacteristic } }
         set { lock.withLock { storedCharacteristic = newValue } }
+    }
+
+    /// What it is, for people.
+    open override var description: String {
+        "<CBDescriptor: UUID = \(uuid)>"
     }
 
     /// The latest value: a string for a user description, an `NSNumber` for a configuration or extended properties,

@@ -122,6 +122,11 @@ extension CBManagerState {
     }
 }
 
+/// Says on stderr, in Apple's words where Apple has some, that something is not done.
+func reportWarning(_ line: String) {
+    complain("[CoreBluetooth] WARNING: \(line)")
+}
+
 /// Says on stderr, in Apple's words, that the framework was used wrongly.
 func reportMisuse(_ line: String) {
     complain("[CoreBluetooth] API MISUSE: \(line)")

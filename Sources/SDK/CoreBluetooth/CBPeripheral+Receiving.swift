@@ -30,10 +30,15 @@ extension CBPeripheral {
     func endLink(becoming state: CBPeripheralState) {
         let unanswered = lock.withLock {
             storedState = state
+            writeRoom = 0
             return exchange(&pending, with: [])
         }
         for operation in unanswered {
             fail(operation)
+        }
+        let void = lock.withLock { servicesByHandle.values }
+        for service in void {
+            service.invalidate()
         }
         lock.withLock {
             storedServices = nil
@@ -282,6 +287,9 @@ extension CBPeripheral {
         let removed = handles.compactMap { service($0) }
         let attributes = removed.flatMap { $0.characteristics ?? [] }
         let inner = attributes.flatMap { $0.descriptors ?? [] }
+        for service in removed {
+            service.invalidate()
+        }
         lock.withLock {
             storedServices?.removeAll { service in removed.contains { $0 === service } }
             for service in removed {

@@ -47,6 +47,10 @@ open class CBPeripheral: CBPeer {
     var characteristics: [UInt16: CBCharacteristic] = [:]
     var descriptors: [UInt16: CBDescriptor] = [:]
     var pending: [Operation] = []
+    /// How many writes without response the phone is known to take.
+    var writeRoom = 0
+    /// It was said that a write was lost, and there was no room since.
+    private var saidLost = false
 
     init(identifier: UUID, name: String?, manager: CBCentralManager, number: UInt32) {
         storedName = name
@@ -86,9 +90,44 @@ open class CBPeripheral: CBPeer {
         lock.withLock { storedServices }
     }
 
-    /// Whether a write without response can be sent now.
+    /// Whether the phone takes a write without response now.
+    ///
+    /// It keeps about 20 on their way to a peripheral, and sends several in each connection interval. What is written while the
+    /// queue is full is lost; ``CBPeripheralDelegate/peripheralIsReady(toSendWriteWithoutResponse:)`` comes once when it
+    /// takes more.
     open var canSendWriteWithoutResponse: Bool {
-        state == .connected
+        guard state == .connected else {
+            return false
+        }
+        return lock.withLock { writeRoom } > 0 || askForRoom() > 0
+    }
+
+    /// Asks how many more writes without response the phone takes.
+    private func askForRoom() -> Int {
+        let reply = BenchClient.shared.request {
+            .peripheral(manager: number, peripheral: identifier.uuidString, .writeRoom(id: $0))
+        }
+        let room = Int(reply.room ?? 0)
+        lock.withLock { writeRoom = room }
+        return room
+    }
+
+    /// Takes a place in the queue of writes without response; false when it is full.
+    private func takesCommand() -> Bool {
+        if lock.withLock({ writeRoom == 0 }), askForRoom() == 0 {
+            let isFirst = lock.withLock { !exchange(&saidLost, with: true) }
+            if isFirst {
+                reportWarning(
+                    "\(self) takes no more writes without response now, what is written until it is ready is lost"
+                )
+            }
+            return false
+        }
+        lock.withLock {
+            writeRoom = max(0, writeRoom - 1)
+            saidLost = false
+        }
+        return true
     }
 
     /// Whether the app may use the notification centre of the phone through the peripheral; never, on this one.
@@ -118,6 +157,9 @@ open class CBPeripheral: CBPeer {
 
     /// Finds the services that a service includes; nil means all.
     open func discoverIncludedServices(_ includedServiceUUIDs: [CBUUID]?, for service: CBService) {
+        guard owns(service) else {
+            return
+        }
         send(
             .discoverIncludedServices(includedServiceUUIDs?.map(\.uuidString), service: service.handle),
             as: .discoverIncludedServices(service.handle)
@@ -126,6 +168,9 @@ open class CBPeripheral: CBPeer {
 
     /// Finds characteristics of a service; nil means all.
     open func discoverCharacteristics(_ characteristicUUIDs: [CBUUID]?, for service: CBService) {
+        guard owns(service) else {
+            return
+        }
         send(
             .discoverCharacteristics(characteristicUUIDs?.map(\.uuidString), service: service.handle),
             as: .discoverCharacteristics(service.handle)
@@ -134,6 +179,9 @@ open class CBPeripheral: CBPeer {
 
     /// Finds the descriptors of a characteristic.
     open func discoverDescriptors(for characteristic: CBCharacteristic) {
+        guard owns(characteristic) else {
+            return
+        }
         send(
             .discoverDescriptors(characteristic: characteristic.handle),
             as: .discoverDescriptors(characteristic.handle)
@@ -142,15 +190,20 @@ open class CBPeripheral: CBPeer {
 
     /// Reads a characteristic's value.
     open func readValue(for characteristic: CBCharacteristic) {
-        send(.read(attribute: characteristic.handle), as: .read(characteristic.handle))
+        if owns(characteristic) {
+            send(.read(attribute: characteristic.handle), as: .read(characteristic.handle))
+        }
     }
 
     /// Reads a descriptor's value.
     open func readValue(for descriptor: CBDescriptor) {
-        send(.readDescriptor(attribute: descriptor.handle), as: .readDescriptor(descriptor.handle))
+        if owns(descriptor) {
+            send(.readDescriptor(attribute: descriptor.handle), as: .readDescriptor(descriptor.handle))
+        }
     }
 
-    /// Writes a characteristic's value; only a write with response is answered.
+    /// Writes a characteristic's value; only a write with response is answered. One without is lost while
+    /// ``canSendWriteWithoutResponse`` is false.
     open func writeValue(
         _ data: Data,
         for characteristic: CBCharacteristic,
@@ -159,7 +212,21 @@ open class CBPeripheral: CBPeer {
         guard data.count <= WireLimits.valueBytes else {
             return refuse(data.count)
         }
+        guard owns(characteristic) else {
+            return
+        }
         let withResponse = type == .withResponse
+        if !withResponse {
+            if !characteristic.properties.contains(.writeWithoutResponse) {
+                reportWarning(
+                    "Characteristic \(characteristic) does not specify the \"Write Without Response\" property - "
+                        + "ignoring response-less write"
+                )
+            }
+            guard state != .connected || takesCommand() else {
+                return
+            }
+        }
         send(
             .write(attribute: characteristic.handle, value: Array(data), withResponse: withResponse),
             as: withResponse ? .write(characteristic.handle) : nil
@@ -171,6 +238,9 @@ open class CBPeripheral: CBPeer {
         guard data.count <= WireLimits.valueBytes else {
             return refuse(data.count)
         }
+        guard owns(descriptor) else {
+            return
+        }
         send(
             .writeDescriptor(attribute: descriptor.handle, value: Array(data)),
             as: .writeDescriptor(descriptor.handle)
@@ -179,6 +249,9 @@ open class CBPeripheral: CBPeer {
 
     /// Turns notifications or indications on or off.
     open func setNotifyValue(_ enabled: Bool, for characteristic: CBCharacteristic) {
+        guard owns(characteristic) else {
+            return
+        }
         send(
             .setNotify(attribute: characteristic.handle, enabled: enabled),
             as: .setNotify(characteristic.handle)
@@ -195,7 +268,31 @@ open class CBPeripheral: CBPeer {
         send(.openL2CAPChannel(psm: PSM), as: .openChannel(PSM))
     }
 
+    /// Whether a service was found on this peripheral, by this manager, and is still there.
+    private func owns(_ service: CBService) -> Bool {
+        owns(service, as: "service", of: service)
+    }
+
+    private func owns(_ characteristic: CBCharacteristic) -> Bool {
+        owns(characteristic, as: "characteristic", of: characteristic.service)
+    }
+
+    private func owns(_ descriptor: CBDescriptor) -> Bool {
+        owns(descriptor, as: "descriptor", of: descriptor.characteristic?.service)
+    }
+
+    private func owns(_ attribute: CBAttribute, as word: String, of service: CBService?) -> Bool {
+        guard service?.peripheral === self else {
+            reportWarning("\(attribute) is not a valid \(word) for peripheral \(self)")
+            return false
+        }
+        return true
+    }
+
     private func send(_ request: PeripheralRequest, as operation: Operation?) {
+        guard manager != nil else {
+            return reportWarning("\(self) is not a valid peripheral")
+        }
         let isConnected = lock.withLock {
             guard storedState == .connected else {
                 return false

@@ -68,11 +68,13 @@ public protocol CBPeripheralDelegate: NSObjectProtocol {
 extension CBPeripheralDelegate {
     /// Does nothing.
     public func peripheralDidUpdateName(_ peripheral: CBPeripheral) {}
-    /// Does nothing.
+    /// Says that nobody looks for the services anew.
     public func peripheral(
         _ peripheral: CBPeripheral,
         didModifyServices invalidatedServices: [CBService]
-    ) {}
+    ) {
+        reportWarning("The delegate for \(peripheral) does not implement -[peripheral:didModifyServices:]")
+    }
     /// Does nothing.
     public func peripheral(
         _ peripheral: CBPeripheral,

@@ -35,6 +35,8 @@ package enum BlueZEvent: Equatable, Sendable {
     case connected(BlueZDeviceID)
     /// The attribute table of a connected device is complete; it may be so more than once on one link.
     case resolved(BlueZDeviceID)
+    /// A device with a link has another name.
+    case renamed(BlueZDeviceID)
     /// A link that was up is down, and is not wanted any more. The reason is BlueZ's word, where it gives one.
     case disconnected(BlueZDeviceID, reason: String?)
     /// A characteristic notified a value.
@@ -175,7 +177,8 @@ package final class BlueZAdapter {
             }
             act(machine.hear(meaning))
             for device in server?.subscribedDevices ?? [] where path(of: device) == nil { server?.linkEnded(device) }
-        case .adapterAppeared, .adapterChanged, .deviceAppeared, .deviceChanged, .reason: act(machine.hear(meaning))
+        case .adapterAppeared, .adapterChanged, .deviceAppeared, .deviceChanged, .attributeAppeared, .reason:
+            act(machine.hear(meaning))
         }
     }
 
@@ -286,7 +289,7 @@ package final class BlueZAdapter {
             heard?(event)
         // Whoever heard of the link may have given it up at once.
         case .resolved(let device): if machine.links.contains(device) { heard?(event) }
-        case .connected, .disconnected, .sighted, .notified: heard?(event)
+        case .connected, .disconnected, .renamed, .sighted, .notified: heard?(event)
         }
     }
 

@@ -177,10 +177,39 @@ extension BlueZAdapterMachine {
         if change.contains(.resolved) {
             commands += links.contains(device) ? [.say(.resolved(device))] : foundConnected(device)
         }
+        if change.contains(.renamed), links.contains(device) { commands.append(.say(.renamed(device))) }
         if change.contains(.heard) {
             commands += sighted(device, facts, measured: change.contains(.measured))
         }
         return commands
+    }
+
+    /// An attribute came or went at a path. Before the table is complete, and once the link is going, that is no news.
+    func attributesChanged(at path: String) -> [Command] {
+        guard let owner = owner(above: path), owner.isResolved, let device = device(at: owner.path),
+            links.contains(device)
+        else { return [] }
+        return [.wait(.attributes(device), Self.attributesTogether)]
+    }
+
+    /// All that came or went together is known.
+    func attributesSettled(_ device: BlueZDeviceID) -> [Command] {
+        facts(of: device)?.isResolved == true && links.contains(device) ? [.say(.resolved(device))] : []
+    }
+
+    /// Services went, each after what belongs to it.
+    func servicesVanished(_ gone: [String]) -> [Command] {
+        gone.filter { facts(at: BlueZAttributes.parent($0)) != nil }.flatMap(attributesChanged)
+    }
+
+    /// The device that an attribute's path leads to.
+    private func owner(above path: String) -> BlueZDeviceFacts? {
+        var path = path
+        while path.count > 1 {
+            path = BlueZAttributes.parent(path)
+            if let facts = facts(at: path) { return facts }
+        }
+        return nil
     }
 
     private mutating func disconnected(_ device: BlueZDeviceID, _ path: String) -> [Command] {

@@ -65,6 +65,8 @@ struct BlueZAdapterMachine: Equatable, Sendable {
     /// For how long after a restart of bluetoothd a link may be one that the dead one left behind, in milliseconds: the
     /// kernel closes it two seconds after its last socket.
     static let leftOver: Int64 = 4_000
+    /// For how long after an attribute came or went others may, in milliseconds: each has a signal of its own.
+    static let attributesTogether: Int64 = 100
     /// The longest pause before anything is asked for again, in milliseconds.
     static let longestPause: Int64 = 8_000
 
@@ -230,11 +232,12 @@ struct BlueZAdapterMachine: Equatable, Sendable {
             adapters.removeAll { gone.contains($0.path) }
             devices.removeAll { gone.contains($0.path) }
             for path in gone { reasons[path] = nil }
-            guard let path, gone.contains(path) else { return devicesVanished() }
+            guard let path, gone.contains(path) else { return devicesVanished() + servicesVanished(gone) }
             return adapterLeft() + chooseAdapter()
         case .reason(let path, let reason):
             reasons[path] = reason
             return []
+        case .attributeAppeared(let path): return attributesChanged(at: path)
         case .value: return []
         }
     }
@@ -247,6 +250,7 @@ struct BlueZAdapterMachine: Equatable, Sendable {
         case .listening: isListening = false
         case .discovery: discoveryPauseEnded()
         case .retry(let device): pauseEnded(device)
+        case .attributes(let device): return attributesSettled(device)
         case .bus, .resubscribe, .server, .profiles, .profile: preconditionFailure("\(delay) is somebody else's")
         }
         return []

@@ -31,6 +31,8 @@ enum BlueZSignal: Equatable, Sendable {
     /// Why the link of a device's object is about to end, in BlueZ's word. Since BlueZ 5.83, such as
     /// `org.bluez.Reason.Timeout`; it comes before Connected changes.
     case reason(path: String, String)
+    /// A service, characteristic or descriptor of a device came.
+    case attributeAppeared(path: String)
     /// A characteristic's value changed: by a notification, or by anybody's read.
     case value(path: String, [UInt8])
 
@@ -45,6 +47,8 @@ enum BlueZSignal: Equatable, Sendable {
         static let heard = DeviceChange(rawValue: 8)
         /// It was heard with a signal strength.
         static let measured = DeviceChange(rawValue: 16)
+        /// It has another name: it said so, or bluetoothd read it.
+        static let renamed = DeviceChange(rawValue: 32)
     }
 }
 
@@ -57,6 +61,7 @@ extension BlueZObjects {
             guard let path = arguments[0].text else { return nil }
             add(path, arguments[1])
             if arguments[1][BlueZName.device] != nil { return device(at: path).map(BlueZSignal.deviceAppeared) }
+            if Self.attributes.contains(where: { arguments[1][$0] != nil }) { return .attributeAppeared(path: path) }
             return adapter(at: path).map(BlueZSignal.adapterAppeared)
         case (BlueZName.objectManager, "InterfacesRemoved", 2):
             guard let path = arguments[0].text else { return nil }
@@ -82,6 +87,8 @@ extension BlueZObjects {
         }
     }
 
+    private static let attributes = [BlueZName.service, BlueZName.characteristic, BlueZName.descriptor]
+
     private func changed(
         _ path: String,
         _ interface: String,
@@ -97,6 +104,7 @@ extension BlueZObjects {
             if connected == true { change.insert(.connected) }
             if connected == false, wasConnected { change.insert(.disconnected) }
             if changed["ServicesResolved"]?.bool == true { change.insert(.resolved) }
+            if changed["Name"] != nil { change.insert(.renamed) }
             if changed["RSSI"] != nil { change.insert(.measured) }
             if ["RSSI", "ManufacturerData", "ServiceData", "TxPower", "Name"].contains(where: { changed[$0] != nil }) {
                 change.insert(.heard)

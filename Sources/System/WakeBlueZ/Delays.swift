@@ -14,6 +14,8 @@ enum BlueZDelay: Hashable, Sendable {
     case listening
     /// A link is asked for again.
     case retry(BlueZDeviceID)
+    /// The attribute table of a device is looked at again.
+    case attributes(BlueZDeviceID)
     /// A characteristic, by its path, is subscribed to again.
     case resubscribe(String)
     case server

@@ -31,12 +31,17 @@ package final class SignalSet {
     }
 
     /// Takes those that have come, and lets further ones do what they did before ``block()``.
-    package func restore() {
-        guard var before else { return }
+    ///
+    /// - Returns: whether any had come.
+    @discardableResult
+    package func restore() -> Bool {
+        guard var before else { return false }
         self.before = nil
         var (mask, none) = (set, timespec())
-        while isPending, unsafe sigtimedwait(&mask, nil, &none) > 0 {}
+        var hadCome = false
+        while isPending, unsafe sigtimedwait(&mask, nil, &none) > 0 { hadCome = true }
         unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
+        return hadCome
     }
 
     private var set: sigset_t {

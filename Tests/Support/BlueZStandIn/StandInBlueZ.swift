@@ -20,6 +20,8 @@ package final class StandInBlueZ {
     package var adapterAddress = "00:AA:01:00:00:00"
     /// The addresses of devices in reach, in order.
     package var inReach = ["F0:11:22:33:44:55"]
+    /// What a device does when one of its characteristics is written, or read without a value; nil for what every server does.
+    package var accessed: ((_ address: String, _ handle: UInt16, _ value: [UInt8]?) -> StandInAnswer?)?
     /// What the devices are, by address; any other is a plain belt.
     package var devices: [String: StandInDevice] = [:]
     /// How often devices in reach are heard while they are looked for, in milliseconds; nil for once.
@@ -206,37 +208,54 @@ package final class StandInBlueZ {
 
     package func resolve(_ address: String) {
         let device = devicePath(address)
-        let uuid = StandInDevice.long
         add(
             device + "/service0006",
             ["org.bluez.GattService1": Self.service("1801", of: device)]
         )
-        for service in self.device(address).services {
-            let path = device + "/service" + StandInDevice.hex(service.handle)
-            add(path, ["org.bluez.GattService1": Self.service(service.uuid, of: device)])
-            for characteristic in service.characteristics {
-                let own = path + "/char" + StandInDevice.hex(characteristic.handle)
+        for service in self.device(address).services { export(service, of: address) }
+        change(device, Self.deviceInterface, [("ServicesResolved", .bool(true))])
+    }
+
+    private func export(_ service: StandInDevice.Service, of address: String) {
+        let device = devicePath(address)
+        let uuid = StandInDevice.long
+        let path = device + "/service" + StandInDevice.hex(service.handle)
+        add(path, ["org.bluez.GattService1": Self.service(service.uuid, of: device)])
+        for characteristic in service.characteristics {
+            let own = path + "/char" + StandInDevice.hex(characteristic.handle)
+            let properties: Properties = [
+                ("UUID", .string(uuid(characteristic.uuid))), ("Flags", .strings(characteristic.flags)),
+                ("Service", .objectPath(path)), ("NotifyAcquired", .bool(false)),
+            ]
+            add(own, [Self.characteristicInterface: properties])
+            for descriptor in characteristic.descriptors {
                 let properties: Properties = [
-                    ("UUID", .string(uuid(characteristic.uuid))), ("Flags", .strings(characteristic.flags)),
-                    ("Service", .objectPath(path)), ("NotifyAcquired", .bool(false)),
+                    ("UUID", .string(uuid(descriptor.uuid))), ("Characteristic", .objectPath(own)),
                 ]
-                add(own, [Self.characteristicInterface: properties])
-                for descriptor in characteristic.descriptors {
-                    let properties: Properties = [
-                        ("UUID", .string(uuid(descriptor.uuid))), ("Characteristic", .objectPath(own)),
-                    ]
-                    let below = own + "/desc" + StandInDevice.hex(descriptor.handle)
-                    add(below, ["org.bluez.GattDescriptor1": properties])
-                }
+                let below = own + "/desc" + StandInDevice.hex(descriptor.handle)
+                add(below, ["org.bluez.GattDescriptor1": properties])
             }
         }
-        change(device, Self.deviceInterface, [("ServicesResolved", .bool(true))])
     }
 
     private static func service(_ uuid: String, of device: String) -> Properties {
         [
             ("UUID", .string(StandInDevice.long(uuid))), ("Primary", .bool(true)), ("Device", .objectPath(device)),
         ]
+    }
+
+    /// The device with a link says that a service of its table went, or that one came, and bluetoothd follows.
+    package func changeService(_ service: StandInDevice.Service, of address: String, isThere: Bool) throws {
+        let path = devicePath(address) + "/service" + StandInDevice.hex(service.handle)
+        guard !isThere else { return export(service, of: address) }
+        for child in objects.keys.filter({ $0.hasPrefix(path + "/") }).sorted(by: >) { try remove(child) }
+        try remove(path)
+    }
+
+    /// bluetoothd reads or hears another name of the device.
+    package func rename(_ address: String, to name: String) {
+        let changed: Properties = [("Name", .string(name)), ("Alias", .string(name))]
+        change(devicePath(address), Self.deviceInterface, changed)
     }
 
     package func dropLink(_ address: String, reason: String? = nil) throws {
@@ -461,6 +480,7 @@ package final class StandInBlueZ {
                 return true
             }
         }
+        if answers(call) { return true }
         switch call.member {
         case "ReadValue":
             // As bluetoothd does: the value read is told as a change, right before the answer.
@@ -479,6 +499,48 @@ package final class StandInBlueZ {
         default: return false
         }
         return true
+    }
+
+    /// A device that has an answer of its own to a read or a write gives it.
+    private func answers(_ call: IncomingCall) -> Bool {
+        guard ["ReadValue", "WriteValue"].contains(call.member), let handle = attribute(call.path)?.handle else {
+            return false
+        }
+        let parts = call.path.split(separator: "/").map(String.init)
+        let owner = "/" + parts.prefix(4).joined(separator: "/")
+        let address = objects[owner]?[Self.deviceInterface]?.first { $0.0 == "Address" }?.1.text ?? ""
+        let value = call.member == "WriteValue" ? call.arguments.first?.bytes ?? [] : nil
+        guard let answer = accessed?(address, handle, value) else { return false }
+        sendInOrder(answer.notifications[...], of: owner, since: MonotonicClock.now())
+        if let error = answer.error {
+            let code = String(error, radix: 16)
+            let message = "Operation failed with ATT error: 0x\(code.count < 2 ? "0" : "")\(code)"
+            call.fail(BusError(name: "org.bluez.Error.Failed", message: message))
+        } else if value == nil {
+            call.reply([.bytes(answer.value ?? attribute(call.path)?.value ?? [])])
+        } else {
+            call.reply()
+        }
+        return true
+    }
+
+    /// One after the other: of several timers that are late nobody knows which comes first.
+    private func sendInOrder(
+        _ rest: ArraySlice<(handle: UInt16, value: [UInt8], after: Int64)>,
+        of owner: String,
+        since begin: Int64
+    ) {
+        guard let (handle, value, wait) = rest.first else { return }
+        let end = "/char" + StandInDevice.hex(handle)
+        let timer = try? bus.loop.timer(on: .monotonic) { [unowned self] in
+            if let path = objects.keys.first(where: { $0.hasPrefix(owner) && $0.hasSuffix(end) }) {
+                notify(path, value)
+            }
+            sendInOrder(rest.dropFirst(), of: owner, since: begin)
+        }
+        guard let timer else { return }
+        notifications.append(timer)
+        timer.arm(at: begin + wait * 1_000_000)
     }
 
     private func acquire(_ call: IncomingCall) {

@@ -1,5 +1,17 @@
 import WakeBus
 
+/// What a device does about a read or a write.
+package struct StandInAnswer {
+    /// A code of ATT with which the request fails.
+    package var error: UInt8?
+    /// What a read gives from now on; nil for what it gave.
+    package var value: [UInt8]?
+    /// What it notifies of its characteristics so many milliseconds later.
+    package var notifications: [(handle: UInt16, value: [UInt8], after: Int64)] = []
+
+    package init() {}
+}
+
 /// A device that the stand-in bluetoothd can hear and connect to.
 package struct StandInDevice {
     package struct Service {
@@ -69,7 +81,7 @@ package struct StandInDevice {
     }
 
     /// A belt with two characteristics.
-    static let belt = StandInDevice(
+    package static let belt = StandInDevice(
         name: "HR Belt",
         advertised: ["180d"],
         services: [

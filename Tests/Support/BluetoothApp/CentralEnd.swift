@@ -7,12 +7,53 @@ final class PlainCentralDelegate: NSObject, CBCentralManagerDelegate {
     }
 }
 
+/// Hands all but restorations over to the central end.
+protocol CentralDelegate: CBCentralManagerDelegate {
+    var end: CentralEnd? { get }
+}
+
+/// A delegate of a manager that may be restored.
+final class RestoredCentralDelegate: NSObject, CentralDelegate {
+    weak var end: CentralEnd?
+
+    func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
+        end?.restored(dict)
+    }
+}
+
+/// A delegate of a manager that is not restored.
+final class UnrestoredCentralDelegate: NSObject, CentralDelegate {
+    weak var end: CentralEnd?
+}
+
+/// The delegate of a second manager.
+final class SecondCentralDelegate: NSObject, CBCentralManagerDelegate {
+    weak var end: CentralEnd?
+
+    func centralManagerDidUpdateState(_ central: CBCentralManager) {
+        end?.happened("other", "")
+    }
+
+    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+        end?.happened("didConnect other", "")
+    }
+}
+
+/// A delegate that hears of nothing.
+final class UnheardPeripheralDelegate: NSObject, CBPeripheralDelegate {}
+
 /// A central manager and the peripherals it meets.
-final class CentralEnd: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
+final class CentralEnd: NSObject, CBPeripheralDelegate {
     private let script: [String: [String]]
     private let plain = PlainCentralDelegate()
+    private let restored = RestoredCentralDelegate()
+    private let unrestored = UnrestoredCentralDelegate()
+    private let second = SecondCentralDelegate()
+    private let unheard = UnheardPeripheralDelegate()
     private var manager: CBCentralManager!
-    private var peripheral: CBPeripheral?
+    private var other: CBCentralManager?
+    fileprivate var peripheral: CBPeripheral?
+    private var kept: CBCharacteristic?
     private var channel: CBL2CAPChannel?
 
     init(script: [String: [String]], restoreIdentifier: String?) {
@@ -20,13 +61,16 @@ final class CentralEnd: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate
         super.init()
         var options: [String: Any] = [CBCentralManagerOptionShowPowerAlertKey: true]
         options[CBCentralManagerOptionRestoreIdentifierKey] = restoreIdentifier
-        let delegate: any CBCentralManagerDelegate = script["plain"] == nil ? self : plain
+        (restored.end, unrestored.end, second.end) = (self, self, self)
+        var delegate: any CBCentralManagerDelegate = restoreIdentifier == nil ? unrestored : restored
+        if script["plain"] != nil { delegate = plain }
+        if script["restoring"] != nil { delegate = restored }
         let queue: DispatchQueue? = script["global"] == nil ? nil : .global()
         manager = CBCentralManager(delegate: delegate, queue: queue, options: options)
         happened("made", "")
     }
 
-    private func happened(_ name: String, _ detail: String) {
+    fileprivate func happened(_ name: String, _ detail: String) {
         if name != "made" {
             say(detail.isEmpty ? name : "\(name) \(detail)")
         }
@@ -46,6 +90,9 @@ final class CentralEnd: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate
         case "later":
             nonisolated(unsafe) let end = self
             DispatchQueue.main.async { unsafe end.perform("scan") }
+        case "rssi-later":
+            nonisolated(unsafe) let end = self
+            DispatchQueue.main.async { unsafe end.perform("rssi") }
         case "stop": manager.stopScan()
         case "scanning": say("isScanning \(manager.isScanning)")
         case "retrieve": retrieve()
@@ -57,8 +104,19 @@ final class CentralEnd: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate
             manager.registerForConnectionEvents(options: [.serviceUUIDs: [CBUUID(string: "180D")]])
         case "no-events": manager.registerForConnectionEvents()
         case "drop": peripheral = nil
+        case "other": other = CBCentralManager(delegate: second, queue: nil)
+        case "unheard": peripheral?.delegate = unheard
+        case "connect-other": other?.connect(peripheral!)
+        case "release": manager = nil
         default: performOnPeripheral(command)
         }
+    }
+
+    func restored(_ state: [String: Any]) {
+        let restored = state[CBCentralManagerRestoredStatePeripheralsKey] as? [CBPeripheral] ?? []
+        peripheral = restored.first
+        peripheral?.delegate = self
+        happened("willRestoreState", "\(restored.map { $0.name ?? "?" })")
     }
 
     private func retrieve() {
@@ -79,6 +137,11 @@ final class CentralEnd: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate
         case "read": peripheral.readValue(for: characteristics[0])
         case "write": peripheral.writeValue(Data([1]), for: characteristics[0], type: .withResponse)
         case "notify": peripheral.setNotifyValue(true, for: characteristics[0])
+        case "command": peripheral.writeValue(Data([1]), for: characteristics[0], type: .withoutResponse)
+        case "can-write": say("canSend \(peripheral.canSendWriteWithoutResponse)")
+        case "keep": kept = characteristics.first
+        case "read-kept": peripheral.readValue(for: kept!)
+        case "name": say("name \(peripheral.name ?? "nil")")
         case "rssi": peripheral.readRSSI()
         case "open": peripheral.openL2CAPChannel(192)
         case "services": say("services \(peripheral.services.map { "\($0.map(\.uuid))" } ?? "nil") \(peripheral.state)")
@@ -88,63 +151,6 @@ final class CentralEnd: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate
             channel = nil
         default: say("unknown command \(command)")
         }
-    }
-
-    // MARK: The manager's delegate
-
-    func centralManagerDidUpdateState(_ central: CBCentralManager) {
-        happened("\(central.state)", "")
-    }
-
-    func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
-        let restored = dict[CBCentralManagerRestoredStatePeripheralsKey] as? [CBPeripheral] ?? []
-        peripheral = restored.first
-        peripheral?.delegate = self
-        happened("willRestoreState", "\(restored.map { $0.name ?? "?" })")
-    }
-
-    func centralManager(
-        _ central: CBCentralManager,
-        didDiscover peripheral: CBPeripheral,
-        advertisementData: [String: Any],
-        rssi RSSI: NSNumber
-    ) {
-        self.peripheral = peripheral
-        peripheral.delegate = self
-        let name = advertisementData[CBAdvertisementDataLocalNameKey] as? String ?? "?"
-        let power = advertisementData[CBAdvertisementDataTxPowerLevelKey] as? Int
-        let services = advertisementData[CBAdvertisementDataServiceUUIDsKey] as? [CBUUID] ?? []
-        let isConnectable = advertisementData[CBAdvertisementDataIsConnectable] as? Bool
-        happened(
-            "didDiscover",
-            "\(name) \(services) power=\(power ?? 0) connectable=\(isConnectable ?? false) rssi=\(RSSI.intValue)"
-        )
-    }
-
-    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
-        happened("didConnect", "")
-    }
-
-    func centralManager(_ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: Error?) {
-        happened("didFailToConnect", text(error))
-    }
-
-    func centralManager(
-        _ central: CBCentralManager,
-        didDisconnectPeripheral peripheral: CBPeripheral,
-        timestamp: CFAbsoluteTime,
-        isReconnecting: Bool,
-        error: Error?
-    ) {
-        happened("didDisconnect", "reconnecting=\(isReconnecting) \(text(error)) \(peripheral.state)")
-    }
-
-    func centralManager(
-        _ central: CBCentralManager,
-        connectionEventDidOccur event: CBConnectionEvent,
-        for peripheral: CBPeripheral
-    ) {
-        happened("connectionEvent", "\(event) \(peripheral.name ?? "?")")
     }
 
     // MARK: The peripheral's delegate
@@ -192,6 +198,14 @@ final class CentralEnd: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate
         happened("didUpdateNotificationState", "\(characteristic.isNotifying) \(text(error))")
     }
 
+    func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral) {
+        happened("isReady", "")
+    }
+
+    func peripheralDidUpdateName(_ peripheral: CBPeripheral) {
+        happened("didUpdateName", peripheral.name ?? "nil")
+    }
+
     func peripheral(_ peripheral: CBPeripheral, didReadRSSI RSSI: NSNumber, error: Error?) {
         happened("didReadRSSI", "\(RSSI) \(text(error))")
     }
@@ -202,6 +216,58 @@ final class CentralEnd: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate
         if let channel {
             follow(channel)
         }
+    }
+}
+
+// MARK: The manager's delegate
+
+extension CentralDelegate {
+    func centralManagerDidUpdateState(_ central: CBCentralManager) {
+        end?.happened("\(central.state)", "")
+    }
+
+    func centralManager(
+        _ central: CBCentralManager,
+        didDiscover peripheral: CBPeripheral,
+        advertisementData: [String: Any],
+        rssi RSSI: NSNumber
+    ) {
+        end?.peripheral = peripheral
+        peripheral.delegate = end
+        let name = advertisementData[CBAdvertisementDataLocalNameKey] as? String ?? "?"
+        let power = advertisementData[CBAdvertisementDataTxPowerLevelKey] as? Int
+        let services = advertisementData[CBAdvertisementDataServiceUUIDsKey] as? [CBUUID] ?? []
+        let isConnectable = advertisementData[CBAdvertisementDataIsConnectable] as? Bool
+        end?.happened(
+            "didDiscover",
+            "\(name) \(services) power=\(power ?? 0) connectable=\(isConnectable ?? false) rssi=\(RSSI.intValue)"
+        )
+    }
+
+    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+        end?.happened("didConnect", "")
+    }
+
+    func centralManager(_ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: Error?) {
+        end?.happened("didFailToConnect", text(error))
+    }
+
+    func centralManager(
+        _ central: CBCentralManager,
+        didDisconnectPeripheral peripheral: CBPeripheral,
+        timestamp: CFAbsoluteTime,
+        isReconnecting: Bool,
+        error: Error?
+    ) {
+        end?.happened("didDisconnect", "reconnecting=\(isReconnecting) \(text(error)) \(peripheral.state)")
+    }
+
+    func centralManager(
+        _ central: CBCentralManager,
+        connectionEventDidOccur event: CBConnectionEvent,
+        for peripheral: CBPeripheral
+    ) {
+        end?.happened("connectionEvent", "\(event) \(peripheral.name ?? "?")")
     }
 }
 

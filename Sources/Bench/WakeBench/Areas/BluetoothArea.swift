@@ -218,6 +218,12 @@ extension AppView {
         areas.bluetooth.peripheralRole.maximumUpdateLength(of: central)
     }
 
+    /// How many write commands to a peripheral the radio takes of a manager, and in which turn of the bench that is asked.
+    func writeRoom(of app: AppID, manager: ManagerNumber, to peripheral: NameID) -> (room: Int, turn: UInt64) {
+        let client = bench.router.client(of: app, manager: manager)
+        return (client.map { radio.writeRoom(of: $0, to: peripheral) } ?? 0, bench.sequence)
+    }
+
     /// How many updates the peripheral end takes of a manager, and in which turn of the bench that is asked.
     func updateRoom(of app: AppID, manager: ManagerNumber) -> (room: Int, turn: UInt64) {
         let client = bench.router.client(of: app, manager: manager)

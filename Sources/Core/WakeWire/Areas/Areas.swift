@@ -165,6 +165,8 @@ package struct WireReply: Equatable, Sendable {
     package var state: WireRadioState?
     /// Whether the phone's queue took an update of a peripheral manager.
     package var taken: Bool?
+    /// How many writes without response the phone's queue to a peripheral takes.
+    package var room: UInt16?
     /// What a fresh location manager is told.
     package var location: WireLocationStatus?
     /// How sound stands.
@@ -188,6 +190,7 @@ package struct WireReply: Equatable, Sendable {
         peripherals: [WirePeripheral]? = nil,
         state: WireRadioState? = nil,
         taken: Bool? = nil,
+        room: UInt16? = nil,
         location: WireLocationStatus? = nil,
         accessories: [Accessory]? = nil,
         granted: Bool? = nil,
@@ -201,6 +204,7 @@ package struct WireReply: Equatable, Sendable {
         self.peripherals = peripherals
         self.state = state
         self.taken = taken
+        self.room = room
         self.location = location
         self.audio = audio
         self.accessories = accessories
@@ -220,6 +224,7 @@ extension WireReply: Coded {
         try coder.field("peripherals", of: &peripherals, .list())
         try coder.field("state", of: &state, .word)
         try coder.field("taken", of: &taken, .bool)
+        try coder.field("room", of: &room, .whole)
         try coder.field("granted", of: &granted, .bool)
         try coder.field("location", of: &location, .object)
         try coder.field("audio", of: &audio, .object)

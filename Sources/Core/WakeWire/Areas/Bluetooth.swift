@@ -47,6 +47,8 @@ package enum PeripheralRequest: Equatable, Sendable {
     case readRSSI
     /// Opens an L2CAP channel; answered by `peripheral.channelOpened`.
     case openL2CAPChannel(psm: UInt16)
+    /// How many more writes without response the phone takes now; answered by a reply with `room`.
+    case writeRoom(id: UInt64)
 }
 
 /// What happened to a central manager.
@@ -346,6 +348,7 @@ extension PeripheralRequest: AreaMessage {
         .discoverDescriptors(characteristic: 0), .read(attribute: 0),
         .write(attribute: 0, value: [], withResponse: false), .setNotify(attribute: 0, enabled: false),
         .readDescriptor(attribute: 0), .writeDescriptor(attribute: 0, value: []), .readRSSI, .openL2CAPChannel(psm: 0),
+        .writeRoom(id: 0),
     ]
 
     mutating func code(_ coder: inout FieldCoder) throws(WireError) {
@@ -380,6 +383,7 @@ extension PeripheralRequest: AreaMessage {
                 value: coder.field("value", value, .value)
             )
         case .openL2CAPChannel(let psm): self = try .openL2CAPChannel(psm: coder.field("psm", psm, .whole))
+        case .writeRoom(let id): self = try .writeRoom(id: coder.field("id", id, .whole))
         case .readRSSI: break
         }
     }

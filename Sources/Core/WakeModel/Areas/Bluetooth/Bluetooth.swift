@@ -283,6 +283,13 @@ package struct RestoredState: Hashable, Sendable {
     }
 }
 
+extension WakeEvent {
+    /// The handles that are void after a `servicesModified`; nil when services only came.
+    package var voidHandles: ClosedRange<AttributeHandle>? {
+        attribute == 0 ? nil : attribute...max(attribute, AttributeHandle(clamping: local))
+    }
+}
+
 extension Action {
     package static func bluetooth(_ command: BluetoothCommand) -> Action { .command(.bluetooth(command)) }
     package static func peripheralRole(_ command: PeripheralRoleCommand) -> Action {

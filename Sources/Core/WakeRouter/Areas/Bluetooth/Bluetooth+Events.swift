@@ -244,6 +244,7 @@ extension Router {
         case .peripheralConnected: linksConnected(event)
         case .peripheralConnectionFailed: removePendingLinks(of: event)
         case .peripheralDisconnected: loseLinks(event)
+        case .servicesModified: endSubscriptions(voidedBy: event)
         case .notificationStateChanged:
             if event.failed, let client = event.client, Int(event.peripheral.number) < areas.bluetooth.peripherals.count
             {
@@ -254,6 +255,13 @@ extension Router {
             }
         default: break
         }
+    }
+
+    /// Services went, and with them what was subscribed of theirs; whatever has the same handles later is something else.
+    private mutating func endSubscriptions(voidedBy event: WakeEvent) {
+        let row = Int(event.peripheral.number)
+        guard let void = event.voidHandles, event.client == nil, row < areas.bluetooth.peripherals.count else { return }
+        areas.bluetooth.peripherals[row].subscriptions.removeAll { void.contains($0.attribute) }
     }
 
     private mutating func linksConnected(_ event: WakeEvent) {

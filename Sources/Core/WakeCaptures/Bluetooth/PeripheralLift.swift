@@ -39,14 +39,14 @@ package struct PeripheralLift {
     private var end: Int64
 
     /// - Parameters:
-    ///   - address: for a device whose address the capture does not show.
     ///   - start: when the capture began, in nanoseconds since 1970.
-    package init(_ device: CapturedDevice, start: Int64, pace: Pace = Pace(), address: UInt64 = 0xf000_0000_0001) {
+    ///   - known: a device file of the same device, for what the capture does not show: its name, its address.
+    package init(_ device: CapturedDevice, start: Int64, pace: Pace = Pace(), known: BluetoothPeripheral? = nil) {
         (self.device, self.pace, self.start) = (device, pace, start)
         end = pace.to.map { start &+ $0.nanoseconds } ?? .max
         peripheral = BluetoothPeripheral(
-            name: device.name.flatMap { name in (1...248).contains(name.utf8.count) ? name : nil },
-            address: CapturedDevice.bytes(device.address ?? address)
+            name: device.name.flatMap { name in (1...248).contains(name.utf8.count) ? name : nil } ?? known?.name,
+            address: device.address.map(CapturedDevice.bytes) ?? known?.address ?? [0xf0, 0, 0, 0, 0, 1]
         )
         if device.address == nil {
             notes.append("the capture does not show its address; the file says \(peripheral.addressText)")
@@ -54,6 +54,7 @@ package struct PeripheralLift {
         liftAdvertising()
         cutStreams()
         liftServices()
+        liftMTU()
         liftConnections()
     }
 
@@ -202,6 +203,17 @@ package struct PeripheralLift {
     }
 
     // MARK: Links
+
+    /// What was agreed on where the capture shows it, and in any case what the longest value needed.
+    private mutating func liftMTU() {
+        let agreed = device.connections.map(\.mtu).max() ?? 0
+        let longest = device.streams.values.map { stream in (0..<stream.kept).map(stream.length).max() ?? 0 }.max() ?? 0
+        let mtu = max(
+            agreed > BluetoothPeripheral.mtuRange.lowerBound ? agreed : BluetoothPeripheral.usualMTU,
+            longest + 3
+        )
+        peripheral.mtu = min(mtu, BluetoothPeripheral.mtuRange.upperBound)
+    }
 
     private mutating func liftConnections() {
         for (place, link) in device.connections.prefix(200).enumerated() {

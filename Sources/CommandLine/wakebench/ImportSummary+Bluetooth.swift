@@ -1,4 +1,3 @@
-import Foundation
 import WakeBench
 import WakeCaptures
 import WakeDevices
@@ -198,10 +197,6 @@ struct ImportSummary {
             written: written,
             notes: lift?.notes ?? []
         )
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        do { return String(decoding: try encoder.encode(page), as: UTF8.self) } catch {
-            throw CommandFailure(.internal, "the summary cannot be written as JSON (\(error))")
-        }
+        return try ImportCommand.json(page)
     }
 }

@@ -1,4 +1,3 @@
-import WakeDevices
 import WakeJSON
 
 /// What one line of gpsd says.

@@ -3,6 +3,16 @@ import WakeModel
 
 /// A device of a capture: what it said on the air, its links, its attributes, and what it notified.
 package final class CapturedDevice {
+    /// What tells the devices of captures apart.
+    package enum Identity: Hashable, Sendable {
+        case address(UInt64)
+        /// The peer of a link that was there before the capture, by the link's number.
+        case link(UInt32)
+        /// The captured side itself, by its controller's number.
+        case controller(UInt16)
+    }
+
+    package let identity: Identity
     /// The address as a number; nil when the capture does not show it.
     package internal(set) var address: UInt64?
     /// What its GAP service says that it is called.
@@ -46,7 +56,7 @@ package final class CapturedDevice {
 
     static let connectionLimit = 10_000
 
-    init(address: UInt64?) { self.address = address }
+    init(_ identity: Identity, address: UInt64?) { (self.identity, self.address) = (identity, address) }
 
     /// The address in the usual spelling; nil when the capture does not show it.
     package var addressText: String? { address.map(Self.text) }
@@ -63,6 +73,9 @@ package final class CapturedDevice {
         guard let bytes, !bytes.isEmpty else { return nil }
         return String(decoding: bytes, as: UTF8.self)
     }
+
+    /// Whether the capture shows what it has.
+    package var showsTable: Bool { !table.characteristics.isEmpty }
 
     /// How many values it notified.
     package var notifications: Int { streams.values.reduce(0) { $0 + $1.count } }

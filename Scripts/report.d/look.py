@@ -1,0 +1,240 @@
+"""Looks at pages as a person does: look.py PROGRAM FOLDER, where FOLDER has the runs commute, other and belts, and their pages."""
+import collections
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+from chromium import Browser
+
+program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+failures = 0
+
+
+def check(what, good, found=""):
+    global failures
+    if not good:
+        failures += 1
+    print(f"{'ok    ' if good else 'FAILED'}  {what}{f': {found}' if found != '' else ''}", flush=True)
+
+
+def records(run):
+    """The decisions of a run, as `wakebench log` prints them."""
+    lines = subprocess.run([program, "log", str(folder / run)], check=True, capture_output=True, text=True).stdout.splitlines()
+    return [record for record in map(json.loads, lines) if record["schema"] == "wake.decision/1"]
+
+
+def denials(run):
+    """How many decisions of the log itself are denials: those of each shape that is one, without wakebench's own reading."""
+    shapes, count = {}, 0
+    with open(folder / run / "decisions.ndjson") as lines:
+        for line in lines:
+            value = json.loads(line)
+            if value.get("schema") == "wake.shape/1":
+                shapes[value["shape"]] = value["record"]["verdict"]
+            elif "shape" in value:
+                count += shapes[value["shape"]] == "deny"
+            elif value.get("schema") == "wake.decision/1":
+                count += value["verdict"] == "deny"
+    return count
+
+
+def search(browser, text):
+    """Types a search, and gives how many the page says it finds."""
+    browser.key("/")
+    browser.value("document.querySelector('#find').value = ''")
+    browser.call("Input.insertText", text=text)
+    browser.value("document.querySelector('#find').dispatchEvent(new Event('input'))")
+    browser.settle()
+    found = browser.value("document.querySelector('#found').textContent")
+    count = re.search(r"([\d\u202f]+) found", found)
+    return int(count.group(1).replace("\u202f", "")) if count else None
+
+
+def pane(browser):
+    """What the page says of the decision that is chosen."""
+    return browser.value("document.querySelector('#why').innerText")
+
+
+def plain(text):
+    return " ".join(text.split())
+
+
+def why_text(run, record):
+    """What `wakebench why` says of a record, in one line."""
+    words = [program, "why", record["app"]["bundle"], "--run", str(folder / run), "--event", record["event"]["id"]]
+    return plain(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+
+
+def begin(browser, page, fragment=""):
+    paint = browser.open(folder / page, fragment)
+    print(f"        {page}: first paint after {paint * 1000:.0f} ms, ready after {browser.loaded * 1000:.0f} ms", flush=True)
+
+
+def is_quiet(browser, page):
+    others = [url for url in browser.requests if not url.endswith(page)]
+    check(f"{page} asks the network for nothing", not others, others or "")
+    check(f"{page} has nothing to complain of", not browser.complaints, browser.complaints or "")
+
+
+def commute(browser):
+    page = "commute/report.html"
+    begin(browser, page)
+    log = records("commute")
+    counts = collections.Counter(record["verdict"] for record in log)
+    for verdict, count in sorted(counts.items()):
+        check(f"a search for verdict:{verdict} finds all", search(browser, f"verdict:{verdict}") == count, count)
+    words = 'app:companion "region" -verdict:deny'
+    wanted = sum(
+        bool(record["app"]) and record["app"]["bundle"] == "com.example.companion" and record["verdict"] != "deny"
+        and "region" in f"{record['event']['kind']} {record['event']['subject']} {record['reason']}".lower()
+        for record in log
+    )
+    check("words together find what has all of them", search(browser, words) == wanted > 0, wanted)
+    same_words(browser, log)
+    chosen_by_hand(browser)
+    pictures(browser, "commute")
+    is_quiet(browser, page)
+
+
+def same_words(browser, log):
+    """Of one decision of each ruling: the page and the command say the same."""
+    events = collections.Counter((record["event"]["id"], record["app"] and record["app"]["bundle"]) for record in log)
+    samples = {}
+    for record in log:
+        if record["app"] and events[record["event"]["id"], record["app"]["bundle"]] == 1:
+            samples[record["verdict"], record["reason"]] = record
+    different = []
+    for record in samples.values():
+        said = browser.value(f"whyLines(page.runs[0], page.runs[0].find({record['seq']})).map(line => line.join(' ')).join(' ')")
+        if plain(said) != why_text("commute", record):
+            different.append((plain(said), why_text("commute", record)))
+    check(f"the page says of {len(samples)} decisions what wakebench why says", samples and not different, different[:2] or "")
+
+
+def chosen_by_hand(browser):
+    """A click in the list, a click on a sign of the timeline, and the link to what is seen then."""
+    count = search(browser, "verdict:deny reason:ForceQuit")
+    box = browser.value("(({ x, y }) => ({ x, y }))(document.querySelector('#decisions .line').getBoundingClientRect())")
+    browser.click(box["x"] + 60, box["y"] + 10)
+    browser.settle()
+    text = pane(browser)
+    check("a click in the list says why, with the check that decided", count == 1 and "decisive" in text and "LAUNCH-2" in text, count)
+    browser.value("view.set(chosen.run.time[chosen.i] - 1e12, chosen.run.time[chosen.i] + 1e12), choose(null)")
+    browser.settle()
+    place = browser.value(
+        "(() => { const box = document.querySelector('#rows').getBoundingClientRect(), run = page.runs[0];"
+        "const i = run.find(finding.order[0] + 1), row = page.rows.find(each => each.title === run.appOf(i));"
+        "showRow(run, i); draw(); return { x: box.x + view.x(run.time[i]), y: box.y + row.y - page.scroller.scrollTop + 11 }; })()"
+    )
+    browser.click(place["x"], place["y"])
+    browser.settle()
+    check("a click on its sign in the timeline says the same", pane(browser) == text)
+    browser.mouse("mouseMoved", place["x"] - 80, place["y"])
+    browser.mouse("mousePressed", place["x"] - 80, place["y"], button="left", clickCount=1, modifiers=8)
+    for step in range(1, 5):
+        browser.mouse("mouseMoved", place["x"] - 80 + 40 * step, place["y"], button="left", modifiers=8)
+    browser.mouse("mouseReleased", place["x"] + 80, place["y"], button="left", clickCount=1, modifiers=8)
+    browser.settle()
+    span = browser.value("document.querySelector('#span').innerText")
+    check("a drag with Shift selects a span and tells its length and states", "force-quit" in span and "from T+22:" in span, span.splitlines()[0])
+    browser.value("tellAddress(true)")
+    look = "[location.hash, document.querySelector('#span').innerText, document.querySelector('#find').value]"
+    seen = browser.value(look)
+    browser.open(folder / "commute/report.html", seen[0])
+    browser.value("tellAddress(true)")
+    check("its link opens the same view, span, search and decision", browser.value(look) == seen and pane(browser) == text, seen[0])
+
+
+def keys(browser):
+    """The keys move what is seen."""
+    look = "[view.from, view.to]"
+    browser.value("view.fit(), document.querySelector('#scroller').focus()")
+    whole = browser.value(look)
+    browser.key("w")
+    near = browser.value(look)
+    browser.key("d")
+    right = browser.value(look)
+    browser.key("f")
+    check("W zooms in, D goes to the right, F shows the whole run", whole[0] < near[0] < right[0] and browser.value(look) == whole)
+    browser.key("?")
+    check("? lists the keys", browser.value("document.querySelector('#keys').open && document.querySelectorAll('#keys kbd').length > 15"))
+    browser.key("Escape")
+    check("Escape closes the list of keys", browser.value("!document.querySelector('#keys').open"))
+
+
+def belts(browser):
+    page = "belts/report.html"
+    begin(browser, page)
+    one = browser.value("page.runs[0].ofApp.of(page.runs[0].apps.indexOf('com.example.steady.1')).length")
+    check("a search for app:steady.1 finds that app alone, and not steady.10", search(browser, "app:steady.1") == one, one)
+    wanted = denials("belts")
+    check("a search for verdict:deny finds every denial of the log", search(browser, "verdict:deny") == wanted > 10_000, wanted)
+    browser.value("page.list.body.scrollTop = 1e9")
+    browser.settle()
+    last = browser.value("Math.max(...[...document.querySelectorAll('#decisions .line')].map(line => line.getAttribute('aria-rowindex')))")
+    lines = browser.value("document.querySelectorAll('#decisions .line').length")
+    check("the list has them to the last, and only those in sight in the document", last == wanted + 1 and lines < 100, f"{lines} of {last - 1}")
+    apps = browser.value("page.rows.filter(row => row.kind === 'app').length")
+    check("the timeline has a row for each of 100 apps", apps == 100, apps)
+    keys(browser)
+    times = browser.wheel(800, 300)
+    print(f"        wheel, from the turn to the end of the frame: {', '.join(f'{time:.0f}' for time in times)} ms", flush=True)
+    pictures(browser, "belts")
+    is_quiet(browser, page)
+
+
+def two(browser):
+    page = "commute/comparison.html"
+    begin(browser, page)
+    words = [program, "compare", str(folder / "commute"), str(folder / "other")]
+    said = subprocess.run(words, capture_output=True, text=True).stdout
+    changes = browser.value("document.querySelector('#tab-changes').textContent")
+    told = int(re.search(r"\((.*)\)", changes).group(1).replace("\u202f", ""))
+    check("two runs: what differs is counted and marked", told > 0 and search(browser, "is:differing") >= told, changes)
+    shown = browser.value("document.querySelector('#changes .said').title")
+    check("two runs: the page says what wakebench compare says", plain(shown) == plain(said), said[:80])
+    letters = browser.value("[...document.querySelectorAll('#names .letter')].map(letter => letter.textContent).join('')")
+    check("two runs: their rows stand in pairs", "AB" in letters, letters)
+    pictures(browser, "two")
+    is_quiet(browser, page)
+
+
+HOSTILE = "</script><img src=x onerror='window.hurt=1'><!--"
+
+
+def hostile(browser):
+    """An app with a name that would be markup, in the logs of a run that is over."""
+    run = folder / "hostile"
+    run.mkdir(exist_ok=True)
+    for name in ("decisions.ndjson", "outcomes.ndjson"):
+        text = (folder / "other" / name).read_text()
+        (run / name).write_text(text.replace("com.example.player", HOSTILE).replace('"name":"player"', f'"name":"{HOSTILE}"'))
+    subprocess.run([program, "report", str(run)], check=True, stdout=subprocess.DEVNULL)
+    page = "hostile/report.html"
+    begin(browser, page)
+    browser.value("step(1), select({from: 0, to: 1e12}), openTab('decisions')")
+    browser.settle()
+    shown = browser.value("[...document.querySelectorAll('#decisions .line, #names .name, #why')].some(each => each.textContent.includes('onerror'))")
+    hurt = browser.value("'hurt' in window || document.images.length > 0")
+    check("a name that would be markup is shown as it is, and does nothing", shown and not hurt)
+    is_quiet(browser, page)
+
+
+def pictures(browser, name):
+    browser.key("Escape")
+    for theme in ("light", "dark"):
+        browser.theme(theme)
+        browser.settle()
+        browser.picture(folder / f"{name}-{theme}.png")
+    browser.theme("light")
+
+
+with Browser() as browser:
+    commute(browser)
+    belts(browser)
+    two(browser)
+    hostile(browser)
+print(f"pictures: {folder}/*.png")
+sys.exit(1 if failures else 0)

@@ -1,0 +1,122 @@
+import WakeDevices
+import WakeModel
+import WakePorts
+
+/// What a scripted app does with a peripheral that it is connected to, once it is subscribed to what it wants.
+struct PeripheralScript {
+    let use: ScriptedApp.Use
+    /// By handle, as they were discovered on this connection.
+    private var uuids: [AttributeHandle: String] = [:]
+    /// Services and subscriptions whose answers are outstanding; nil before the services are known.
+    private var outstanding: Int?
+    /// Values that came of a characteristic and were not waited for yet.
+    private var received: [String: Int] = [:]
+    /// The step that is under way; nil before the first and after the last.
+    private(set) var step: Int?
+    /// Counts what was begun, on this connection and before it, so that the end of a wait is known to be the present one's.
+    private(set) var turn: Int
+
+    init(_ use: ScriptedApp.Use, turn: Int = 0) {
+        self.use = use
+        self.turn = turn
+    }
+
+    /// The action that is under way.
+    var action: BluetoothCentral.Action? { step.map { use.script[$0].action } }
+
+    /// The handle of a characteristic; nil for one that the peripheral does not have.
+    func handle(_ uuid: String) -> AttributeHandle? { uuids.filter { $0.value == uuid }.map(\.key).min() }
+
+    /// Takes what the app is told; true when the script is to go on with another step.
+    mutating func hear(_ event: WakeEvent, _ payload: EventPayload) -> Bool {
+        switch (event.kind, payload) {
+        case (.servicesDiscovered, .services(let services)):
+            self = PeripheralScript(use, turn: turn + 1)
+            outstanding = services.count
+        case (.characteristicsDiscovered, .characteristics(let found)):
+            for each in found { uuids[each.handle] = each.uuid }
+            outstanding? -= 1
+            for each in found where use.characteristics.contains(each.uuid) { outstanding? += 1 }
+            return begins()
+        case (.notificationStateChanged, _):
+            outstanding? -= 1
+            return begins()
+        case (.characteristicNotified, _):
+            guard let uuid = uuids[event.attribute] else { return false }
+            received[uuid, default: 0] += 1
+            return takesValues()
+        case (.valueRead, _):
+            if case .read(let uuid) = action, uuid == uuids[event.attribute] { return true }
+        case (.valueWritten, _), (.readyToWrite, _):
+            if case .write(let uuid, _, _) = action, uuid == uuids[event.attribute] { return true }
+        case (.peripheralDisconnected, _): self = PeripheralScript(use, turn: turn + 1)
+        default: break
+        }
+        return false
+    }
+
+    /// Everything is known and subscribed to for the first time.
+    private func begins() -> Bool { outstanding == 0 && step == nil }
+
+    /// Whether as many values came as the step waits for, which are taken.
+    mutating func takesValues() -> Bool {
+        guard case .awaitValues(let uuid, let count, _) = action, received[uuid, default: 0] >= count else {
+            return false
+        }
+        received[uuid, default: 0] -= count
+        return true
+    }
+
+    /// Goes to the next step.
+    mutating func goOn() {
+        let next = step.map { $0 + 1 } ?? 0
+        step = next < use.script.count ? next : nil
+        turn += 1
+        if step == nil { outstanding = nil }
+    }
+}
+
+extension ScriptedAppHost {
+    /// Lets the scripts of an app hear of what it is told.
+    func tellScript(_ delivery: AppDelivery, of app: AppID) {
+        let (event, own) = (delivery.event, apps[app]!)
+        guard let place = own.devices.firstIndex(of: event.peripheral), !own.script.uses[place].script.isEmpty else {
+            return
+        }
+        var script = own.scripts[event.peripheral] ?? PeripheralScript(own.script.uses[place])
+        let goesOn = script.hear(event, delivery.payload)
+        own.scripts[event.peripheral] = script
+        if goesOn { continueScript(event.peripheral, of: app) }
+    }
+
+    /// The time that a step had is over.
+    func scriptDue(_ peripheral: NameID, _ turn: Int, of app: AppID) {
+        if apps[app]!.scripts[peripheral]?.turn == turn { continueScript(peripheral, of: app) }
+    }
+
+    /// Begins the next step, and those after it that take no time.
+    private func continueScript(_ peripheral: NameID, of app: AppID) {
+        let own = apps[app]!
+        while var script = own.scripts[peripheral] {
+            script.goOn()
+            own.scripts[peripheral] = script
+            guard let action = script.action else { return }
+            switch action {
+            case .wait(let span): return waitForScript(peripheral, script.turn, of: app, at: now.advanced(by: span))
+            case .awaitValues(_, _, let span):
+                let hasCome = script.takesValues()
+                own.scripts[peripheral] = script
+                if hasCome { continue }
+                if let span { waitForScript(peripheral, script.turn, of: app, at: now.advanced(by: span)) }
+                return
+            case .read(let uuid):
+                guard let handle = script.handle(uuid) else { continue }
+                return operate(.read(handle), peripheral, of: app)
+            case .write(let uuid, let value, let kind):
+                guard let handle = script.handle(uuid) else { continue }
+                return operate(.write(handle, value, withResponse: kind != .command), peripheral, of: app)
+            case .connect, .discover, .subscribe, .unsubscribe, .exchange, .disconnect: return
+            }
+        }
+    }
+}

@@ -1,0 +1,254 @@
+import WakeDevices
+import WakeModel
+import WakeReports
+
+/// What a smaller scenario must still come to.
+package struct ShrinkGoal: Sendable {
+    /// What the user wants kept.
+    package enum Wish: Hashable, Sendable {
+        /// What fails now: the expectations that are not met, or the fault that ends the run.
+        case failures
+        /// The expectation of this place in the file, from 1, which is not met now.
+        case expectation(Int)
+        /// A decision that is made now.
+        case decision(app: String, DecisionFilter)
+    }
+
+    /// How an expectation must come out.
+    enum Demand: Hashable, Sendable {
+        case met
+        case tooFew
+        case tooMany
+        /// It is about a state, and finds this one.
+        case state(String)
+    }
+
+    /// In the order of the case's expectations.
+    var demands: [Demand] = []
+    /// How the run must end; nil for a run that comes to its end.
+    var fault: ExitCode?
+    /// What a step must wait for in vain; nil for none.
+    var unmet: DecisionFilter?
+    /// In words, such as `heart deny: 0, found 1`.
+    package internal(set) var text = ""
+
+    /// Whether a run comes to all of it.
+    func isReached(_ finding: ShrinkFinding) -> Bool {
+        guard finding.fault == fault, finding.unmet == unmet, finding.expectations.count == demands.count else {
+            return false
+        }
+        return zip(finding.expectations, demands).allSatisfy { found, demand in
+            demand == .met ? found.allSatisfy { $0 == .met } : found.contains(demand)
+        }
+    }
+}
+
+extension ShrinkGoal.Wish {
+    /// Reads `APP:VERDICT[:REASON[:KIND]]`.
+    ///
+    /// - Throws: ``CommandFailure`` with exit code 2 for a word that is none.
+    package init(_ text: String) throws(CommandFailure) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        guard (2...4).contains(parts.count), !parts[0].isEmpty else {
+            throw CommandFailure(.usage, "--keep \(text): expected APP:VERDICT[:REASON[:KIND]]")
+        }
+        var filter = DecisionFilter()
+        filter.verdict = try Self.word(parts[1], "verdict", Verdict.self)
+        if parts.count > 2 { filter.reason = try Self.word(parts[2], "reason", Reason.self) }
+        if parts.count > 3 { filter.kind = try Self.word(parts[3], "kind of event", EventKind.self) }
+        self = .decision(app: parts[0], filter)
+    }
+
+    private static func word<Value: Worded>(
+        _ text: String,
+        _ what: String,
+        _: Value.Type
+    ) throws(CommandFailure) -> Value {
+        if let value = Value.allCases.first(where: { $0.word.lowercased() == text.lowercased() }) { return value }
+        let near = Suggestion.nearest(to: text, among: Value.allCases.map(\.word))
+        throw CommandFailure(.usage, "--keep: unknown \(what) '\(text)'", hint: near.map { "did you mean \($0)?" })
+    }
+}
+
+/// What a run of a case came to.
+struct ShrinkFinding {
+    /// Nil when the run came to its end.
+    var fault: ExitCode?
+    /// What a step waited for in vain.
+    var unmet: DecisionFilter?
+    /// How each expectation came out, for each of its apps.
+    var expectations: [[ShrinkGoal.Demand]]
+
+    init(_ run: Run, fault: ExitCode?) {
+        self.fault = fault
+        unmet = run.driver.unmet?.sought
+        let judgements = Dictionary(grouping: run.driver.judgements, by: \.line)
+        expectations = run.scenario.expectations.map { expectation in
+            (judgements[expectation.line] ?? []).map { Self.demand($0, expectation) }
+        }
+    }
+
+    private static func demand(_ judgement: ScenarioDriver.Judgement, _ expectation: Expectation) -> ShrinkGoal.Demand {
+        guard !judgement.met else { return .met }
+        switch expectation.subject {
+        case .state: return .state(judgement.found)
+        case .decisions(_, let count), .exits(_, let count):
+            return (Int(judgement.found) ?? 0) < count.atLeast ? .tooFew : .tooMany
+        }
+    }
+}
+
+/// Finds out what a scenario comes to, and what of it is to be kept.
+struct ShrinkStart {
+    let run: Run
+    let finding: ShrinkFinding
+    private let failure: CommandFailure?
+    private(set) var goal = ShrinkGoal()
+    /// The scenario with the expectations of the goal alone.
+    private(set) var start: ShrinkCase
+
+    init(
+        _ start: ShrinkCase,
+        _ wish: ShrinkGoal.Wish,
+        played: (run: Run, failure: CommandFailure?)
+    ) throws(CommandFailure) {
+        self.start = start
+        (run, failure) = played
+        finding = ShrinkFinding(run, fault: failure?.code)
+        goal.fault = finding.fault
+        goal.unmet = finding.unmet
+        switch wish {
+        case .failures: try keepFailures()
+        case .expectation(let number): try keep(expectation: number)
+        case .decision(let app, let filter): try keep(filter, of: app)
+        }
+    }
+
+    private mutating func keepFailures() throws(CommandFailure) {
+        let failed = finding.expectations.indices.filter { !finding.expectations[$0].allSatisfy { $0 == .met } }
+        guard !failed.isEmpty || failure != nil else {
+            throw CommandFailure(
+                .wrongState,
+                "\(start.scenario.file): nothing fails in it",
+                hint: "say what to keep with --keep APP:VERDICT[:REASON[:KIND]]"
+            )
+        }
+        try pin(failed)
+        if let failure {
+            goal.text = ([failure.message] + (goal.text.isEmpty ? [] : [goal.text])).joined(separator: "; ")
+        }
+        if let unmet = run.driver.unmet { try addProbe(unmet.apps.first, unmet.sought) }
+    }
+
+    private mutating func keep(expectation number: Int) throws(CommandFailure) {
+        guard finding.expectations.indices.contains(number - 1) else {
+            throw CommandFailure(
+                .notFound,
+                "--expect \(number): \(start.scenario.file) has \(finding.expectations.count) expectations"
+            )
+        }
+        guard !finding.expectations[number - 1].allSatisfy({ $0 == .met }) else {
+            throw CommandFailure(
+                .wrongState,
+                "--expect \(number): that expectation is met",
+                hint: "name one that is not"
+            )
+        }
+        try pin([number - 1])
+    }
+
+    /// The expectations of these numbers stay as they are, and come out as they do now.
+    private mutating func pin(_ numbers: [Int]) throws(CommandFailure) {
+        let all = start.scenario["expect"]?.children ?? []
+        start.scenario = start.scenario.setting("expect", to: .sequence(numbers.map { all[$0] }))
+        goal.demands = numbers.map { number in finding.expectations[number].first { $0 != .met } ?? .met }
+        let lines = Set(numbers.map { run.scenario.expectations[$0].line })
+        let missed = run.driver.judgements.filter { lines.contains($0.line) && !$0.met }
+        goal.text = missed.prefix(3).map { "\($0.app) \($0.expected), found \($0.found)" }.joined(separator: "; ")
+        if missed.count > 3 { goal.text += "; and \(missed.count - 3) more" }
+        for (number, demand) in zip(numbers, goal.demands) where demand == .tooFew {
+            guard case .decisions(let sought, _) = run.scenario.expectations[number].subject else { continue }
+            let line = run.scenario.expectations[number].line
+            try addProbe(missed.first { $0.line == line }?.number, sought)
+        }
+    }
+
+    private mutating func keep(_ filter: DecisionFilter, of app: String) throws(CommandFailure) {
+        let apps = run.scenario.apps.indices.filter { number in
+            let own = run.scenario.apps[number]
+            return own.name == app || own.group == app || run.bundle(ofApp: number) == app
+        }
+        guard !apps.isEmpty else {
+            let near = Suggestion.nearest(to: app, among: run.scenario.apps.map(\.name))
+            throw CommandFailure(
+                .notFound,
+                "no app \(app) in \(start.scenario.file)",
+                hint: near.map { "did you mean \($0)?" }
+            )
+        }
+        let bundles = Dictionary(apps.map { (run.bundle(ofApp: $0), $0) }) { first, _ in first }
+        // Of a group, the member that has it first.
+        let found = try log().decisions.first { bundles[$0.app ?? ""] != nil && Self.fits($0, filter) }
+        guard let number = found?.app.flatMap({ bundles[$0] }) else {
+            throw CommandFailure(
+                .notFound,
+                "no decision '\(filter.words)' about \(app) in \(start.scenario.file)",
+                hint: "'wakebench run' prints those that there are"
+            )
+        }
+        let name = run.scenario.apps[number].name
+        start.scenario = start.scenario.setting("expect", to: .sequence([Self.expectation(filter, of: name)]))
+        goal.demands = [.met]
+        goal.text = "\(name) \(filter.words)"
+    }
+
+    private func log() throws(CommandFailure) -> RunLog {
+        do { return try RunLog(folder: run.folder.path, checks: false) } catch {
+            throw CommandFailure(.environment, error)
+        }
+    }
+
+    // MARK: What lies near
+
+    /// Where too little came, a run without anything would do: the decision that came instead stays, too.
+    private mutating func addProbe(_ app: Int?, _ sought: DecisionFilter) throws(CommandFailure) {
+        guard let app else { return }
+        let log = try log()
+        let bundle = run.bundle(ofApp: app)
+        let near = log.decisions.filter { $0.app == bundle && !Self.fits($0, sought) }
+            .enumerated().max {
+                (Self.nearness($0.element, sought), $0.offset) < (Self.nearness($1.element, sought), $1.offset)
+            }
+        guard let found = near?.element else { return }
+        let filter = DecisionFilter(
+            verdict: found.verdict,
+            reason: found.reason,
+            kind: EventKind(word: found.kind)
+        )
+        let name = run.scenario.apps[app].name
+        let list = start.scenario["expect"]?.children ?? []
+        start.scenario = start.scenario.setting("expect", to: .sequence(list + [Self.expectation(filter, of: name)]))
+        start.probes += 1
+        goal.demands.append(.met)
+        goal.text += " (instead: \(filter.words))"
+    }
+
+    private static func fits(_ decision: DecisionRecord, _ sought: DecisionFilter) -> Bool {
+        sought.verdict.map { $0 == decision.verdict } ?? true && sought.reason.map { $0 == decision.reason } ?? true
+            && sought.kind.map { $0.word == decision.kind } ?? true && sought.rule.map { $0 == decision.rule } ?? true
+    }
+
+    /// The kind counts most; where none is sought, what was refused comes before what was not.
+    private static func nearness(_ decision: DecisionRecord, _ sought: DecisionFilter) -> Int {
+        let isRefused = Paint.of(verdict: decision.verdict.word) != .green
+        return (sought.kind?.word == decision.kind ? 4 : 0) + (isRefused ? 2 : 0)
+    }
+
+    private static func expectation(_ filter: DecisionFilter, of app: String) -> YAMLNode {
+        var node = YAMLNode.mapping(["app": .scalar(app)])
+        if let verdict = filter.verdict { node = node.setting("verdict", to: .scalar(verdict.word)) }
+        if let reason = filter.reason { node = node.setting("reason", to: .scalar(reason.word)) }
+        if let kind = filter.kind { node = node.setting("kind", to: .scalar(kind.word)) }
+        return node.setting("at-least", to: .scalar("1"))
+    }
+}

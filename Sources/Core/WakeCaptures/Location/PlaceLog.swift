@@ -1,0 +1,105 @@
+import WakeDevices
+import WakeModel
+
+/// Where a receiver or a recording says that somebody was, read leniently: what makes no sense is left out and counted.
+package struct PlaceLog: Sendable {
+    /// What such logs are written in.
+    package enum Form: String, CaseIterable, Sendable {
+        case gpx
+        case nmea
+        case gpsd
+
+        package var name: String {
+            switch self {
+            case .gpx: "GPX"
+            case .nmea: "NMEA 0183"
+            case .gpsd: "gpsd JSON"
+            }
+        }
+    }
+
+    /// The most bytes of a log.
+    package static let byteLimit = 256 << 20
+    /// The most places that are kept: those of the largest file that is played.
+    static let pointLimit = 60_000
+
+    package let form: Form
+    /// In the order of time, where there are times.
+    package private(set) var points: [TrackPoint] = []
+    /// Why something was left out, and how often, in the order in which it happened first.
+    package private(set) var skipped: [(why: String, count: Int)] = []
+
+    /// The form of a log, by how it begins; nil when it is none.
+    package static func detect(_ beginning: [UInt8]) -> Form? {
+        let text = beginning.prefix(4096).filter { $0 != 0 }
+        if text.firstRange(of: Array("<gpx".utf8)) != nil { return .gpx }
+        for line in text.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }) {
+            if NMEASentence(line) != nil { return .nmea }
+            if line.first == UInt8(ascii: "{"), line.firstRange(of: Array("\"class\"".utf8)) != nil { return .gpsd }
+        }
+        return nil
+    }
+
+    /// Reads a log.
+    package init(_ bytes: [UInt8], _ form: Form) {
+        self.form = form
+        switch form {
+        case .gpx: readGPX(bytes)
+        case .nmea: readNMEA(bytes)
+        case .gpsd: readGPSD(bytes)
+        }
+    }
+
+    mutating func skip(_ why: String, _ count: Int = 1) {
+        guard count > 0 else { return }
+        if let place = skipped.firstIndex(where: { $0.why == why }) {
+            skipped[place].count += count
+        } else {
+            skipped.append((why, count))
+        }
+    }
+
+    /// Takes a place if its time goes on.
+    mutating func take(_ point: TrackPoint) {
+        if points.count >= Self.pointLimit { return skip("places beyond the first \(Self.pointLimit)") }
+        if let before = points.last?.timestamp {
+            guard let timestamp = point.timestamp else { return skip("places without a time among places with one") }
+            // A log has times to the millisecond.
+            guard timestamp - before >= 0.001 else { return skip("places whose time does not go on") }
+        }
+        points.append(point)
+    }
+
+    private mutating func readNMEA(_ bytes: [UInt8]) {
+        var reader = NMEAReader()
+        var moments: [NMEAReader.Moment] = []
+        reader.read(bytes) { moments.append($0) }
+        reader.read([UInt8(ascii: "\n")]) { moments.append($0) }
+        if let last = reader.finish() { moments.append(last) }
+        for moment in moments {
+            guard var point = moment.point else {
+                skip("moments without a fix")
+                continue
+            }
+            point.timestamp = moment.timestamp
+            take(point)
+        }
+        skip("damaged sentences", reader.counts.damaged)
+        skip("sentences that say nothing of the position", reader.counts.leftAside)
+    }
+
+    private mutating func readGPSD(_ bytes: [UInt8]) {
+        for line in bytes.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }) {
+            guard line.count <= 65_536, let said = GPSDLine(Array(line)) else {
+                skip("lines that are none of gpsd's")
+                continue
+            }
+            switch said {
+            case .fix(let point) where point.timestamp != nil: take(point)
+            case .fix: skip("fixes without a time")
+            case .noFix: skip("reports without a fix")
+            case .greeting, .receiver, .watching, .other: skip("lines that say nothing of the position")
+            }
+        }
+    }
+}

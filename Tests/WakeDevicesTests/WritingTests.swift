@@ -1,0 +1,200 @@
+import Testing
+import WakeModel
+
+@testable import WakeDevices
+
+@Suite("Device files that are written")
+struct WritingTests {
+    @Test("A peripheral that is written and read again is the same", arguments: 0..<200)
+    func peripheral(seed: UInt64) throws {
+        var chance = DeviceChance(state: seed &* 0x9e37_79b9)
+        let device = chance.peripheral()
+        let text = device.text(comments: ["seed \(seed)"])
+        var read = try BluetoothPeripheral.parse(Array(text.utf8), file: "")
+        read.forgetLines()
+        #expect(read == device, "\(text)")
+        #expect(read.text(comments: ["seed \(seed)"]) == text)
+    }
+
+    @Test("A recorded stream says the same as an entry for each value")
+    func recorded() throws {
+        func timetable(_ notifications: String) throws -> Timetable {
+            let text = """
+                device: bluetooth-peripheral
+                address: "F0:11:22:33:44:55"
+                gatt:
+                  - service: 180D
+                    characteristics:
+                      - uuid: 2A37
+                        properties: [notify]
+                        notifications:
+                \(notifications)
+                """
+            let device = try BluetoothPeripheral.parse(Array(text.utf8), file: "belt.yaml")
+            return device.services[0].characteristics[0].timetable
+        }
+        let short = try timetable(
+            """
+                      - recorded: |
+                          1s2.003ms 0048
+                          0 -
+                          250ms 00 49
+                      - {after: 2s, values: ["0050"]}
+            """.replacing("00 49", with: "0049")
+        )
+        let long = try timetable(
+            """
+                      - {after: 1s2.003ms, values: ["0048"]}
+                      - {values: [""]}
+                      - {after: 250ms, values: ["0049"]}
+                      - {after: 2s, values: ["0050"]}
+            """
+        )
+        #expect(short == long)
+    }
+
+    @Test(
+        "A line of a recording that is none is named, with its number",
+        arguments: ["0048", "1s 004", "1 0048", "1s 0048 1", "soon 0048", "1s zz"]
+    )
+    func badRecording(line: String) throws {
+        let text = """
+            device: bluetooth-peripheral
+            address: "F0:11:22:33:44:55"
+            gatt:
+              - service: 180D
+                characteristics:
+                  - uuid: 2A37
+                    properties: [notify]
+                    notifications:
+                      - recorded: |
+                          1s 0048
+                          \(line)
+            """
+        let error = #expect(throws: FileError.self) {
+            try BluetoothPeripheral.parse(Array(text.utf8), file: "belt.yaml")
+        }
+        #expect(error?.line == 11)
+        #expect(error?.found == "'\(line)'")
+    }
+}
+
+extension BluetoothPeripheral {
+    /// Without the places in its file.
+    fileprivate mutating func forgetLines() {
+        file = ""
+        for service in services.indices {
+            for place in services[service].characteristics.indices { services[service].characteristics[place].line = 0 }
+        }
+        for channel in channels.indices { channels[channel].line = 0 }
+    }
+}
+
+/// Devices by chance, the same for the same seed.
+private struct DeviceChance {
+    var state: UInt64
+
+    mutating func number(_ bound: Int) -> Int { Int(Mixing.next(&state) % UInt64(bound)) }
+    mutating func often() -> Bool { number(2) == 0 }
+    mutating func bytes(_ most: Int) -> [UInt8] { (0..<number(most + 1)).map { _ in UInt8(number(256)) } }
+    mutating func list<Value>(_ most: Int, _ make: (inout Self) -> Value) -> [Value] {
+        (0..<number(most + 1)).map { _ in make(&self) }
+    }
+
+    mutating func span(least: Int64 = 0) -> Instant.Span {
+        Instant.Span(nanoseconds: (Int64(number(1_000_000_000)) + least) * 1000)
+    }
+
+    mutating func uuid() -> String {
+        let short = UInt16(number(65_536)).hexadecimal.uppercased()
+        if short != "2902", often() { return short }
+        return "\(UInt32(number(1 << 32)).hexadecimal)-1234-5678-9abc-def012345678".uppercased()
+    }
+
+    /// Names as no decent device has them.
+    mutating func name() -> String {
+        let odd: [Unicode.Scalar] = [
+            "a", "B", "é", "水", "\"", "\\", "'", ":", "#", "-", " ", "\n", "\t", "\0", "\u{1b}", "\u{7f}", "\u{85}",
+            "\u{202e}",
+            "\u{feff}", "\u{2028}", "\u{1F600}", "\u{10FFFF}", "{", "}", "%", "&", "*", "!", "|", ">", "@", "`",
+        ]
+        var name = String.UnicodeScalarView()
+        for _ in 0...number(12) { name.append(odd[number(odd.count)]) }
+        return String(name)
+    }
+
+    mutating func timetable() -> Timetable {
+        var timetable = Timetable()
+        timetable.entries = list(6) { chance in
+            if chance.number(5) == 0 {
+                let counter = Timetable.Counter(
+                    from: UInt32(chance.number(1 << 32)),
+                    count: 1 + chance.number(1000),
+                    width: [1, 2, 4][chance.number(3)],
+                    prefix: chance.bytes(4)
+                )
+                return Timetable.Entry(after: chance.span(), every: chance.span(least: 1), values: .counter(counter))
+            }
+            let values = [chance.bytes(20)] + chance.list(2) { $0.bytes(20) }
+            let every = values.count > 1 || chance.number(4) == 0 ? chance.span(least: 1) : .zero
+            return Timetable.Entry(after: chance.often() ? .zero : chance.span(), every: every, values: .list(values))
+        }
+        timetable.repeats = timetable.takesTime && often()
+        return timetable
+    }
+
+    mutating func characteristic() -> BluetoothPeripheral.Characteristic {
+        var made = BluetoothPeripheral.Characteristic(uuid(), CharacteristicProperties(rawValue: UInt16(number(256))))
+        made.stream = often()
+        made.value = bytes(40)
+        made.security = BluetoothPeripheral.Security.allCases[number(3)]
+        if made.properties.canNotify { made.timetable = timetable() }
+        made.descriptors = list(3) { BluetoothPeripheral.Descriptor($0.uuid(), $0.bytes(8)) }
+        return made
+    }
+
+    mutating func effect() -> BluetoothPeripheral.Effect {
+        switch number(8) {
+        case 0: .lateSubscribeAnswer(span(least: 1))
+        case 1: .disconnectAfter(1 + number(1000))
+        case 2: .staleHandles(1 + number(1000))
+        case 3: .noAnswer(span(least: 1))
+        case 4: .holdNotifications(span(least: 1))
+        case 5: .closeChannelAfter(1 + number(1000))
+        case 6: .refuseChannels
+        default: .cutValues(number(513))
+        }
+    }
+
+    mutating func peripheral() -> BluetoothPeripheral {
+        var device = BluetoothPeripheral(name: often() ? name() : nil, address: (0..<6).map { _ in UInt8(number(256)) })
+        device.advertising.interval = .milliseconds(20 + Int64(number(100_000)))
+        device.advertising.services = list(3) { $0.uuid() }
+        device.advertising.manufacturerData = often() ? bytes(20) : nil
+        device.advertising.serviceData = list(2) { Advertisement.ServiceData(service: $0.uuid(), data: $0.bytes(8)) }
+        device.advertising.connectable = often()
+        device.advertising.whileConnected = often()
+        device.advertising.txPower = often() ? Int16(number(148) - 127) : nil
+        device.advertising.signalStrength = Int16(number(148) - 127)
+        device.services = list(3) { chance in
+            var service = BluetoothPeripheral.Service(chance.uuid(), primary: chance.often())
+            service.characteristics = chance.list(3) { $0.characteristic() }
+            return service
+        }
+        for place in 0..<number(3) {
+            let security = BluetoothPeripheral.Security.allCases[number(3)]
+            device.channels.append(
+                BluetoothPeripheral.Channel(
+                    psm: UInt16(128 + place),
+                    echo: often(),
+                    security: security,
+                    timetable: timetable(),
+                    line: 0
+                )
+            )
+        }
+        device.pairing = [.justWorks, .numeric, .passkey(UInt32(number(1_000_000))), .reject][number(4)]
+        for place in 0..<number(4) { device.faults.append(DeviceFault("\(place) \(name())", effect())) }
+        return device
+    }
+}
