@@ -177,6 +177,9 @@ struct BlueZBluetoothTests {
         try bench.wait(for: .servicesModified, count: 2)
         let before = bench.values.count
         bench.notify(7)
+        // Told after the value, so that this has come before anybody subscribes.
+        bench.bluez.rename(Bench.address, to: "Another")
+        try bench.wait(for: .nameChanged)
         try bench.subscribe()
         bench.notify(8)
         try bench.wait(for: .characteristicNotified, count: before + 1)

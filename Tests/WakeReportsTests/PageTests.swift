@@ -244,7 +244,7 @@ struct PageTests {
         #expect(page.runs.map { $0["name"] as? String } == ["one", "two"])
         #expect(page.text.contains("<title>one and two, compared</title>"))
         let comparison = try #require(page.comparison)
-        #expect(comparison["said"] as? [String] == EquivalenceCheck.differences(first, second, names: ("one", "two")))
+        #expect(comparison["said"] as? [String] == RunComparison(first, second, names: ("one", "two")).lines)
         let changes = VerdictChanges(first, second).changes
         let told = (comparison["changes"] as? [[Any]] ?? []).map { $0.map { "\($0)" } }
         #expect(told.map { $0[1] } == changes.map(\.app))

@@ -47,7 +47,7 @@ struct PeripheralScript {
             return takesValues()
         case (.valueRead, _):
             if case .read(let uuid) = action, uuid == uuids[event.attribute] { return true }
-        case (.valueWritten, _), (.readyToWrite, _):
+        case (.valueWritten, _):
             if case .write(let uuid, _, _) = action, uuid == uuids[event.attribute] { return true }
         case (.peripheralDisconnected, _): self = PeripheralScript(use, turn: turn + 1)
         default: break
@@ -114,7 +114,9 @@ extension ScriptedAppHost {
                 return operate(.read(handle), peripheral, of: app)
             case .write(let uuid, let value, let kind):
                 guard let handle = script.handle(uuid) else { continue }
-                return operate(.write(handle, value, withResponse: kind != .command), peripheral, of: app)
+                operate(.write(handle, value, withResponse: kind != .command), peripheral, of: app)
+                // Nothing answers a command.
+                if kind != .command { return }
             case .connect, .discover, .subscribe, .unsubscribe, .exchange, .disconnect: return
             }
         }

@@ -145,7 +145,7 @@ package enum HTMLReport {
         line.append("{")
         line.put("events", Int64(changes.count))
         line.key("said")
-        line.append(list: EquivalenceCheck.differences(first.log, second.log, names: (first.title, second.title)))
+        line.append(list: RunComparison(first.log, second.log, names: (first.title, second.title)).lines)
         line.key("changes")
         line.append("[")
         for (position, change) in changes.changes.enumerated() {

@@ -92,7 +92,11 @@ extension SimulatedBluetooth {
             return
         }
         var rounds = rounds(of: operation, answered: payload, on: index)
-        if operation.commandValue != nil { return trace(rounds, with: index, at: now) }
+        if operation.commandValue != nil {
+            // A phone sends no command that is longer than a packet, or that the characteristic does not take.
+            if case .failure = payload { return }
+            return trace(rounds, with: index, at: now)
+        }
         if case .failure(let failure) = payload, failure.domain == .att {
             rounds = AttributeExchange.refused(rounds, with: UInt8(truncatingIfNeeded: failure.code))
         }
@@ -130,7 +134,8 @@ extension SimulatedBluetooth {
     func traceName(_ name: String, of index: Int, at now: Instant) {
         guard trace != nil else { return }
         let exchange = AttributeExchange(mtu: peripherals[index].description.mtu)
-        trace(exchange.reading(Self.nameHandle, value: Array(name.utf8)), with: index, at: now)
+        let round = exchange.reading(characteristic: "2A00", at: Self.nameHandle, value: Array(name.utf8))
+        trace([round], with: index, at: now)
     }
 
     /// The peripheral says that attributes between two handles are others.

@@ -293,11 +293,9 @@ function changeList(comparison) {
     const run = page.runs[one ? 0 : 1];
     choose({ run, i: run.find(one || other) }, { show: true });
   });
-  const said = comparison.said.length
-    ? [`${grouped(comparison.changes.length)} of ${grouped(comparison.events)} events came to something else in B. wakebench compare says: `, comparison.said[0],
-      comparison.said.length > 1 ? ` (and ${comparison.said.length - 1} more)` : '']
-    : [`Equal verdicts. ${grouped(comparison.changes.length)} of ${grouped(comparison.events)} events came to something else in B.`];
-  list.root.prepend(element('p', { class: 'soft said', title: comparison.said.join('\n') }, ...said));
+  const counts = `${grouped(comparison.changes.length)} of ${grouped(comparison.events)} events came to something else in B.`;
+  const summary = ` wakebench compare says: ${comparison.said[comparison.said.length - 1]}`;
+  list.root.prepend(element('p', { class: 'soft said', title: comparison.said.join('\n') }, counts, summary));
   list.items = comparison.changes;
   return list;
 }

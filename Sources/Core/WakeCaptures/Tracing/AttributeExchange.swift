@@ -154,6 +154,15 @@ package struct AttributeExchange: Hashable, Sendable {
         return rounds
     }
 
+    /// Reads the values of characteristics of one UUID, of which there is one.
+    package func reading(characteristic uuid: String, at handle: UInt16, value: [UInt8]) -> Round {
+        let shown = value.prefix(min(mtu - 4, 253))
+        return Round(
+            request: [0x08] + Self.word(1) + Self.word(.max) + Self.bytes(ofUUID: uuid),
+            response: [0x09, UInt8(shown.count + 2)] + Self.word(handle) + shown
+        )
+    }
+
     /// Writes a value with a response; a long one in parts.
     package func writing(_ handle: UInt16, value: [UInt8]) -> [Round] {
         guard value.count > mtu - 3 else {
