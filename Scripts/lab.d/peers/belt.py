@@ -77,7 +77,7 @@ class Timetable:
 
 class Peripheral:
     def __init__(self, file, transport):
-        self.file = file
+        self.file, self.transport = file, transport
         self.faults = {fault["name"]: fault for fault in file.get("faults", [])}
         self.answer_delay = 0.0
         self.disconnect_after = None
@@ -503,7 +503,9 @@ class Peripheral:
             # A controller whose owner goes does not tell the other end of the link, which would stay up there for ever.
             await asyncio.wait_for(self.disconnect(), 5)
             say("ended")
-            # Bumble would go on to advertise again; the controller is left as it is.
+            # What BUMBLE_SNOOPER captures is whole, and Bumble would go on to advertise again; the controller is left as it is.
+            if close := getattr(self.transport, "close_snooper", None):
+                close()
             os._exit(0)
 
 
