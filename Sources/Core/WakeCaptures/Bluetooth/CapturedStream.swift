@@ -51,9 +51,9 @@ package final class CapturedStream {
 
 /// What a capture's reading may keep in memory, however long the capture is.
 final class CaptureStore {
-    /// Notified values; a device file holds fewer than a fourth.
-    private var values = 1_500_000
-    private var bytes = 48 << 20
+    /// Notified values, more than a device file holds: each takes 19 bytes of text or more there, within 7 MiB.
+    private var values = 400_000
+    private var bytes = 8 << 20
     private var attributes = 200_000
     private var devices = 20_000
     /// Values that were counted and not kept.
