@@ -24,6 +24,14 @@ struct EquivalenceTests {
         (1...count).map { fixture.outcome($0, value: "06\($0)") }
     }
 
+    /// The first line of each difference that is told; none of equal runs.
+    private func differences(_ simulated: RunLog, _ real: RunLog) -> [String] {
+        let comparison = RunComparison(simulated, real, names: ("simulated", "real"))
+        if comparison.isEqual { return [] }
+        let told = comparison.lines.dropLast().filter { !$0.hasPrefix("  ") }
+        return told.isEmpty ? [comparison.summary] : told
+    }
+
     @Test("Runs at other times, with other ids and pids, are equal")
     func equal() throws {
         let real = try right.run(
@@ -38,23 +46,23 @@ struct EquivalenceTests {
             [[left.nobody(7, at: second(1))]] + batches(left),
             outcomes: outcomes(left, count: 10)
         )
-        #expect(EquivalenceCheck.differences(simulated, real) == [])
+        #expect(differences(simulated, real) == [])
     }
 
     @Test("A repeat more or less is no difference")
     func repeats() throws {
         let simulated = try left.run(batches(left))
         let real = try right.run([batches(right)[0]] + batches(right))
-        #expect(EquivalenceCheck.differences(simulated, real) == [])
+        #expect(differences(simulated, real) == [])
     }
 
     @Test("One altered verdict is found and named")
     func altered() throws {
         var changed = batches(right)
         changed[2][0].verdict = .drop
-        let differences = EquivalenceCheck.differences(try left.run(batches(left)), try right.run(changed))
+        let found = differences(try left.run(batches(left)), try right.run(changed))
         #expect(
-            differences == [
+            found == [
                 "com.acme.heart, step 2: simulated has region-entered home: deny, ForceQuit, LAUNCH-2 "
                     + "(T+00:00:12.000, d-000003); real has region-entered home: drop, ForceQuit, LAUNCH-2 "
                     + "(T+00:00:12.000, d-000003)"
@@ -71,21 +79,21 @@ struct EquivalenceTests {
         case 2: changed[2][0].kind = .peripheralConnected
         default: changed[2][0].subject = right.names.intern("other-belt/2A37")
         }
-        #expect(EquivalenceCheck.differences(try left.run(batches(left)), try right.run(changed)).count == 1)
+        #expect(differences(try left.run(batches(left)), try right.run(changed)).count == 1)
     }
 
     @Test("A missing step is found, whichever run lacks it")
     func missing() throws {
         let whole = try left.run(batches(left))
         let short = try right.run(Array(batches(right).prefix(2)))
-        #expect(EquivalenceCheck.differences(whole, short).first?.contains("only simulated has") == true)
-        #expect(EquivalenceCheck.differences(short, whole).first?.contains("only real has") == true)
+        #expect(differences(whole, short).first?.contains("only simulated has") == true)
+        #expect(differences(short, whole).first?.contains("only real has") == true)
     }
 
     @Test("A run of an app that the other does not know is different")
     func otherApp() throws {
         let real = try right.run(batches(right) + [[right.resume(9, at: second(50), app: 1, bundle: "com.acme.b")]])
-        #expect(EquivalenceCheck.differences(try left.run(batches(left)), real).count == 1)
+        #expect(differences(try left.run(batches(left)), real).count == 1)
     }
 
     @Test(
@@ -95,8 +103,8 @@ struct EquivalenceTests {
     func values(longer: UInt64, shorter: UInt64, same: Bool) throws {
         let simulated = try left.run(batches(left), outcomes: outcomes(left, count: longer))
         let real = try right.run(batches(right), outcomes: outcomes(right, count: shorter))
-        #expect(EquivalenceCheck.differences(simulated, real).isEmpty == same)
-        #expect(EquivalenceCheck.differences(real, simulated).isEmpty == same)
+        #expect(differences(simulated, real).isEmpty == same)
+        #expect(differences(real, simulated).isEmpty == same)
     }
 
     @Test("One altered value is found and named")
@@ -106,7 +114,7 @@ struct EquivalenceTests {
         let simulated = try left.run(batches(left), outcomes: outcomes(left, count: 10))
         let real = try right.run(batches(right), outcomes: changed)
         #expect(
-            EquivalenceCheck.differences(simulated, real) == [
+            differences(simulated, real) == [
                 "com.acme.heart, value 5: simulated has 065 (T+00:00:05.000, d-000005); "
                     + "real has ff (T+00:00:05.000, d-000005)"
             ]
@@ -115,6 +123,6 @@ struct EquivalenceTests {
 
     @Test("Two runs without decisions are not equal: there is nothing to compare")
     func empty() throws {
-        #expect(EquivalenceCheck.differences(try left.run([]), try right.run([])) == ["no decisions to compare"])
+        #expect(differences(try left.run([]), try right.run([])) == ["no decisions to compare"])
     }
 }

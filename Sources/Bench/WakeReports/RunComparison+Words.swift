@@ -13,12 +13,6 @@ extension RunComparison {
         return lines + [summary]
     }
 
-    /// The first line of each difference.
-    package var heads: [String] {
-        let heads = apps.flatMap { app in app.differences.map { head($0, of: app) } }
-        return heads.isEmpty && !isEqual ? [summary] : heads
-    }
-
     private func lines(_ difference: Difference, of app: App) -> [String] {
         var lines = [head(difference, of: app)]
         lines += difference.causes.map { "  cause  \($0)" }

@@ -2,7 +2,8 @@ import WakeModel
 
 /// In what two runs differ that ought to have come to the same, and the likely causes as far as their records tell them.
 ///
-/// What equal means is ``EquivalenceCheck``'s: for each app the same steps in the same order, repeats counted once, and the same values.
+/// Equal runs have, for each app, the same steps in the same order, consecutive repeats counted once, because a real radio repeats
+/// itself, and the same values up to the end of the shorter run, which may be at most a tenth shorter.
 package struct RunComparison: Sendable {
     /// What one of the runs has at a difference.
     package struct Side: Hashable, Sendable {

@@ -48,9 +48,8 @@ extension SimulatedBluetooth {
         case .send(let place, let value, _, let line):
             characteristics[first + place].value = value
             guard reachable(first + place) else { return }
-            let sent = notification(of: first + place, value, origin: peripherals[index].answerOrigins[line] ?? origin)
-            if case .value(let value) = sent.payload { traceNotification(of: first + place, value, at: now) }
-            report?(sent)
+            let origin = peripherals[index].answerOrigins[line] ?? origin
+            report?(notification(of: first + place, value, origin: origin, at: now))
             countNotification(of: index, at: now)
         case .disconnect(let line):
             let origin = peripherals[index].answerOrigins[line] ?? self.origin

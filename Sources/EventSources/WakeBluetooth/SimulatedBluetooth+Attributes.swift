@@ -316,7 +316,8 @@ extension SimulatedBluetooth {
             && peripherals[index].inRange
     }
 
-    func notification(of number: Int, _ value: [UInt8], origin: NameID) -> SourceReport {
+    /// A value goes out: as much of it as a packet holds, and as a fault leaves.
+    func notification(of number: Int, _ value: [UInt8], origin: NameID, at now: Instant) -> SourceReport {
         let index = characteristics[number].peripheral
         let place = characteristics[number].position
         var sent = value
@@ -330,6 +331,7 @@ extension SimulatedBluetooth {
             subject: peripherals[index].attributes.characteristics[place].subject,
             origin: origin
         )
+        traceNotification(of: number, sent, at: now)
         return SourceReport(notified, .value(sent))
     }
 
@@ -374,8 +376,7 @@ extension SimulatedBluetooth {
         if let pause = characteristics[number].timetable.pause(before: characteristics[number].place) {
             planValue(number, at: now.advanced(by: pause))
         }
-        let notified = notification(of: number, value, origin: characteristics[number].origin)
-        if case .value(let sent) = notified.payload { traceNotification(of: number, sent, at: now) }
+        let notified = notification(of: number, value, origin: characteristics[number].origin, at: now)
         report?(notified)
         countNotification(of: characteristics[number].peripheral, at: now)
     }

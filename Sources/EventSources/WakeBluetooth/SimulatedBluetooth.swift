@@ -271,9 +271,8 @@ package final class SimulatedBluetooth: BluetoothCentralPort, CentralRoleReporte
         let number = peripherals[index].firstCharacteristic + place
         characteristics[number].value = value
         guard reachable(number) else { return false }
-        let notified = notification(of: number, value, origin: origin == .none ? self.origin : origin)
+        let notified = notification(of: number, value, origin: origin == .none ? self.origin : origin, at: now)
         prepare(.report(notified), at: now)
-        if case .value(let sent) = notified.payload { traceNotification(of: number, sent, at: now) }
         countNotification(of: index, at: now)
         return true
     }
