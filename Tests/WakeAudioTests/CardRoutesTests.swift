@@ -88,6 +88,16 @@ struct CardRoutesTests {
         #expect(routes.see([builtIn, headset]).map(\.reason) == [.newDeviceAvailable])
     }
 
+    @Test("A card that is back before anybody looks is tried again once it is heard that it came")
+    func backAtOnce() throws {
+        var routes = try routes([builtIn, headset])
+        #expect(routes.lose("plughw:CARD=Set,DEV=0").map(\.reason) == [.oldDeviceUnavailable])
+        #expect(routes.see([builtIn, headset]) == [])
+        #expect(routes.see([builtIn, headset], newcomer: builtIn.index) == [])
+        #expect(routes.see([builtIn, headset], newcomer: headset.index).map(\.reason) == [.newDeviceAvailable])
+        #expect(routes.outputName == "plughw:CARD=Set,DEV=0")
+    }
+
     @Test("Without the phone's own card nothing plays until it is there again")
     func lost() throws {
         var routes = try routes([builtIn])

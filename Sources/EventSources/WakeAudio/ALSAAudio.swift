@@ -179,14 +179,17 @@ package final class ALSAAudio: StreamedAudio {
     }
 
     private func changed(_ change: SoundCardWatch.Change) {
+        var newcomer: Int32?
         switch change {
-        case .came: regain()
+        case .came(let index):
+            newcomer = index
+            regain()
         case .went(let index):
             for card in [player, recorder] {
                 if let card, card.pump.cards.contains(index) { lose(card.name) }
             }
         }
-        tell(routes.see(SoundCard.all(udev)))
+        tell(routes.see(SoundCard.all(udev), newcomer: newcomer))
         settle()
     }
 

@@ -78,9 +78,13 @@ struct CardRoutes {
     // MARK: What comes and goes
 
     /// The cards that are there now.
-    mutating func see(_ cards: [SoundCard]) -> [Change] {
+    ///
+    /// - Parameter newcomer: the number of the one that was plugged in just now. It is tried again even where nobody saw
+    ///   that it had gone: what is listed when its going is heard of may be the card that came after.
+    mutating func see(_ cards: [SoundCard], newcomer: Int32? = nil) -> [Change] {
         var changes: [Change] = []
         let there = Set(cards.map(\.identifier))
+        if let card = cards.first(where: { $0.index == newcomer }) { lost.remove(card.identifier) }
         // What has really gone may come again.
         lost = lost.filter { there.contains($0) || $0 == speaker || $0 == microphone }
         for gone in plugged where !there.contains(gone.card) {
