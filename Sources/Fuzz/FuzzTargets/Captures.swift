@@ -20,4 +20,17 @@ enum Captures {
             }
         }
     }
+
+    /// A log of places, read leniently: the track that is written of it has each of its places.
+    static func places(_ form: PlaceLog.Form) -> @Sendable ([UInt8]) -> Void {
+        { bytes in
+            let log = PlaceLog(bytes, form)
+            guard !log.points.isEmpty else { return }
+            let written = PlaceLog(Array(log.placesText.utf8), form == .gpx ? .gpx : .nmea)
+            precondition(
+                written.points.count == log.points.count,
+                "\(written.points.count) of \(log.points.count) places"
+            )
+        }
+    }
 }

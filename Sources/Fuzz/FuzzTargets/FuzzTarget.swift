@@ -21,11 +21,10 @@ package struct FuzzTarget: Sendable {
         FuzzTarget(name: "gpx", about: "tracks in GPX", run: Files.gpx),
         FuzzTarget(name: "nmea", about: "logs of NMEA 0183", run: Files.nmea),
         FuzzTarget(name: "gpsd", about: "lines of gpsd in JSON", run: Files.gpsd),
-        FuzzTarget(
-            name: "btsnoop",
-            about: "captures in btsnoop, and the devices in them",
-            run: Captures.read(.btsnoop)
-        ),
+        FuzzTarget(name: "gpx-log", about: "recorded tracks in GPX, read leniently", run: Captures.places(.gpx)),
+        FuzzTarget(name: "nmea-log", about: "recorded NMEA 0183, read leniently", run: Captures.places(.nmea)),
+        FuzzTarget(name: "gpsd-log", about: "recorded lines of gpsd, read leniently", run: Captures.places(.gpsd)),
+        FuzzTarget(name: "btsnoop", about: "captures in btsnoop", run: Captures.read(.btsnoop)),
         FuzzTarget(name: "pklg", about: "captures of PacketLogger", run: Captures.read(.packetLoggerLittle)),
         FuzzTarget(name: "pcap", about: "captures in pcap", run: Captures.read(.pcap)),
         FuzzTarget(name: "pcapng", about: "captures in pcapng", run: Captures.read(.pcapng)),
