@@ -284,6 +284,18 @@ struct CentralManagerTests {
         #expect(try end.lines().last == "canSend false")
     }
 
+    private static let longest = "didDiscoverCharacteristics=longest"
+
+    @Test("The longest write without response is what the bench says of the link, and 20 bytes without one")
+    func longestWrite() throws {
+        let end = try BluetoothAppEnd("central=", "poweredOn=scan", "didDiscover=longest,connect", Self.longest)
+        try end.connectBelt { message in
+            guard case .peripheral(_, _, .writeRoom) = message else { return nil }
+            return WireReply(room: 20, longest: 244)
+        }
+        #expect(try end.lines().filter { $0.hasPrefix("longest") } == ["longest 20", "longest 244"])
+    }
+
     // MARK: Several managers
 
     @Test("A manager that connects the peripheral of another one gets one of its own, and the other's takes no command")

@@ -198,6 +198,16 @@ struct PeripheralManagerTests {
         #expect(result.complaints.first?.hasSuffix(misuse) == true)
     }
 
+    @Test("A delegate with willRestoreState of a manager without restore identifier is a misuse and is said so once")
+    func restoreWithoutIdentifier() throws {
+        let end = try BluetoothAppEnd("peripheral=", "restoring", "poweredOn=advertising")
+        try end.tell(.peripheralManager(.state(.poweredOn)))
+        let misuse =
+            "<CBPeripheralManager: 1> has no restore identifier but the delegate implements the "
+            + "peripheralManager:willRestoreState: method. Restoring will not be supported"
+        #expect(try end.end().complaints == ["wakebench: [CoreBluetooth] API MISUSE: \(misuse)"])
+    }
+
     @Test("BTP-4: a restored manager has its services, subscribers and advertisement, and gives out no number again")
     func restoration() throws {
         let end = try BluetoothAppEnd(

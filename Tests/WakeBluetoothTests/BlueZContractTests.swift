@@ -167,6 +167,7 @@ extension StandInDevice {
         self.init(name: peripheral.name, advertised: peripheral.advertising.services)
         advertisesWhileConnected = peripheral.advertising.whileConnected
         signalStrength = peripheral.advertising.signalStrength
+        mtu = UInt16(peripheral.mtu)
         switch peripheral.pairing {
         case .justWorks: question = ("RequestAuthorization", [])
         case .numeric: question = ("RequestConfirmation", [.uint32(4711)])

@@ -242,6 +242,7 @@ enum BluetoothPromise: String, CaseIterable, CustomTestStringConvertible {
 
     case answersWrites = "A device that answers a write does so after the response, in the order of its file"
     case refusesWrites = "A write that a device refuses fails with its ATT error"
+    case knowsLongestCommand = "The longest write command is what the MTU leaves, and 20 bytes without a link"
     case sendsFragments = "A value that a device sends in fragments comes in as many as the MTU asks for"
 
     var testDescription: String { rawValue }
@@ -289,6 +290,7 @@ enum BluetoothPromise: String, CaseIterable, CustomTestStringConvertible {
         case .knowsPeripheral: try knowsPeripheral(rig)
         case .answersWrites: try answersWrites(rig)
         case .refusesWrites: try refusesWrites(rig)
+        case .knowsLongestCommand: try knowsLongestCommand(rig)
         case .sendsFragments: try sendsFragments(rig)
         }
     }
@@ -326,6 +328,14 @@ enum BluetoothPromise: String, CaseIterable, CustomTestStringConvertible {
         }
         #expect(failure.domain == .att)
         #expect(failure.code == 13)
+    }
+
+    private func knowsLongestCommand(_ rig: ContractRig) throws {
+        #expect(rig.port.longestWriteCommand(to: rig.uart) == 20)
+        try rig.connect(rig.first, to: rig.uart)
+        rig.perform(.operate(rig.first, peripheral: rig.uart, .discoverServices([])))
+        try rig.wait(for: .servicesDiscovered, rig.first)
+        #expect(rig.port.longestWriteCommand(to: rig.uart) == 182)
     }
 
     private func sendsFragments(_ rig: ContractRig) throws {

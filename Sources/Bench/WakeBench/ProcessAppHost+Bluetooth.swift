@@ -104,11 +104,9 @@ extension ProcessAppHost {
         guard let name = translation.identifiers.name(of: peripheral) else { return ask(nil, app) }
         if case .writeRoom(let id) = request {
             let (room, turn) = writeRoom(of: app, manager, to: name)
-            reply(
-                id,
-                WireReply(room: UInt16(clamping: commandsAsked.room(app, manager, name, of: room, turn))),
-                to: app
-            )
+            let left = commandsAsked.room(app, manager, name, of: room, turn)
+            let longest = surroundings?.view.radio.longestWriteCommand(to: name)
+            reply(id, WireReply(room: UInt16(clamping: left), longest: longest.map { UInt16(clamping: $0) }), to: app)
         }
         guard let operation = translation.operation(request) else { return }
         if case .write(_, _, withResponse: false) = operation {

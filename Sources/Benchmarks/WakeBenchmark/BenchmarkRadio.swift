@@ -76,6 +76,7 @@ final class BenchmarkRadio: BluetoothCentralPort {
         radio.writeRoom(of: client, to: peripheral)
     }
 
+    func longestWriteCommand(to peripheral: NameID) -> Int { radio.longestWriteCommand(to: peripheral) }
     func connectedPeripherals(services: [NameID]) -> [NameID] { radio.connectedPeripherals(services: services) }
     func stop() { radio.stop() }
 }

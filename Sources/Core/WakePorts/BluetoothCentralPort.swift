@@ -27,6 +27,10 @@ package protocol BluetoothCentralPort: SourcePort {
     /// ``EventKind/readyToWrite`` once when there is room again, and who writes on meanwhile loses what is written.
     func writeRoom(of client: BluetoothClient, to peripheral: NameID) -> Int
 
+    /// The longest value of a write command to a peripheral, in bytes: what its ATT MTU leaves, at most 512, and 20 without a
+    /// connection.
+    func longestWriteCommand(to peripheral: NameID) -> Int
+
     /// Gives away the descriptor of a channel that was opened, a non-blocking stream; the caller closes it. Nil when there
     /// is none of the number, or it was taken.
     func takeChannel(_ number: UInt32) -> Int32?

@@ -222,6 +222,13 @@ package final class BlueZBluetooth: BluetoothCentralPort, CentralRoleReporter {
         return peripheral.holders[place].writes.room
     }
 
+    package func longestWriteCommand(to name: NameID) -> Int {
+        guard let peripheral = peripherals[name], peripheral.isUp, let mtu = adapter.mtu(of: peripheral.id) else {
+            return WriteQueue.shortestLongest
+        }
+        return WriteQueue.longest(mtu: mtu)
+    }
+
     package func takeChannel(_ number: UInt32) -> Int32? { table.take(number) }
 
     /// Opens a channel over the link that is up; the ticket is the peripheral's until it is answered.

@@ -224,6 +224,11 @@ package final class SimulatedBluetooth: BluetoothCentralPort, CentralRoleReporte
         return peripherals[index].holders[place].writes.room
     }
 
+    package func longestWriteCommand(to name: NameID) -> Int {
+        guard let index = position(of: name), peripherals[index].link == .up else { return WriteQueue.shortestLongest }
+        return WriteQueue.longest(mtu: peripherals[index].description.mtu)
+    }
+
     // MARK: What a scenario does to a device
 
     package func arm(fault: String, device: String, at now: Instant) throws(SourceFailure) {

@@ -10,6 +10,12 @@ struct WriteQueue: Codable {
     private(set) var count = 0
     private var wasFull = false
 
+    /// The longest value of a command, in bytes, while nothing is known of the link: what the smallest ATT MTU leaves.
+    static let shortestLongest = longest(mtu: 23)
+
+    /// The longest value of a command over a link with an ATT MTU, in bytes: no attribute is longer than 512.
+    static func longest(mtu: Int) -> Int { min(mtu - 3, 512) }
+
     /// How many more are taken now.
     var room: Int { Self.limit - count }
 

@@ -55,13 +55,8 @@ open class CBCentralManager: CBManager {
         let manager = Weak(self)
         client.runWithoutApplication()
         number = client.register(queue: queue ?? .main) { manager.object?.receive($0, $1) }
-        if options?[CBCentralManagerOptionRestoreIdentifierKey] == nil, let delegate,
-            ProgramSymbols.implements("centralManager(_:willRestoreState:)", by: delegate)
-        {
-            reportMisuse(
-                "\(self) has no restore identifier but the delegate implements the centralManager:willRestoreState: "
-                    + "method. Restoring will not be supported"
-            )
+        if options?[CBCentralManagerOptionRestoreIdentifierKey] == nil {
+            reportUselessRestoration("centralManager", delegate)
         }
         let create = CentralRequest.create(
             id: client.mintNumber(),

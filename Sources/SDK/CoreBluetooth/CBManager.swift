@@ -127,6 +127,19 @@ func reportWarning(_ line: String) {
     complain("[CoreBluetooth] WARNING: \(line)")
 }
 
+extension CBManager {
+    /// Says that a delegate of a manager without a restore identifier waits in vain to be restored.
+    ///
+    /// - Parameter kind: how the delegate's methods begin.
+    func reportUselessRestoration(_ kind: String, _ delegate: AnyObject?) {
+        guard let delegate, ProgramSymbols.implements("\(kind)(_:willRestoreState:)", by: delegate) else { return }
+        reportMisuse(
+            "\(self) has no restore identifier but the delegate implements the \(kind):willRestoreState: "
+                + "method. Restoring will not be supported"
+        )
+    }
+}
+
 /// Says on stderr, in Apple's words, that the framework was used wrongly.
 func reportMisuse(_ line: String) {
     complain("[CoreBluetooth] API MISUSE: \(line)")

@@ -102,12 +102,16 @@ open class CBPeripheral: CBPeer {
         return lock.withLock { writeRoom } > 0 || askForRoom() > 0
     }
 
-    /// Asks how many more writes without response the phone takes.
-    private func askForRoom() -> Int {
-        let reply = BenchClient.shared.request {
+    /// Asks what the phone takes of writes without response.
+    private func ask() -> WireReply {
+        BenchClient.shared.request {
             .peripheral(manager: number, peripheral: identifier.uuidString, .writeRoom(id: $0))
         }
-        let room = Int(reply.room ?? 0)
+    }
+
+    /// Asks how many more writes without response the phone takes.
+    private func askForRoom() -> Int {
+        let room = Int(ask().room ?? 0)
         lock.withLock { writeRoom = room }
         return room
     }
@@ -140,12 +144,16 @@ open class CBPeripheral: CBPeer {
         "<CBPeripheral: identifier = \(identifier.uuidString), name = \(name ?? "(null)"), state = \(state)>"
     }
 
-    /// The longest value that one write takes, in bytes: 512 with response, 182 without while connected.
+    /// The longest value that one write takes, in bytes: 512 with response; without, what the ATT MTU agreed with the peripheral
+    /// leaves, such as 182, and 20 while there is no connection.
     open func maximumWriteValueLength(for type: CBCharacteristicWriteType) -> Int {
         guard type == .withoutResponse else {
             return WireLimits.valueBytes
         }
-        return state == .connected ? 182 : 20
+        guard state == .connected else {
+            return 20
+        }
+        return Int(ask().longest ?? 20)
     }
 
     // MARK: Requests

@@ -65,6 +65,9 @@ open class CBPeripheralManager: CBManager {
         number = client.register(queue: self.queue) { body, descriptor in
             if case .peripheralManager(let event) = body { manager.object?.receive(event, descriptor) }
         }
+        if options?[CBPeripheralManagerOptionRestoreIdentifierKey] == nil {
+            reportUselessRestoration("peripheralManager", delegate)
+        }
         send(
             .create(
                 id: client.mintNumber(),

@@ -365,6 +365,13 @@ extension BlueZAdapter {
         return path.flatMap { objects.properties($0, BlueZName.device) }.map(BlueZAdvertisement.init)
     }
 
+    /// The ATT MTU agreed with a device, in bytes; nil without a link, before its table is known, and from a BlueZ before 5.62.
+    package func mtu(of device: BlueZDeviceID) -> Int? {
+        guard hasLink(device), let path = path(of: device) else { return nil }
+        return objects.paths(with: BlueZName.characteristic, atOrBelow: path).lazy
+            .compactMap { self.objects.properties($0, BlueZName.characteristic)?["MTU"]?.integer }.first
+    }
+
     /// The attribute table of a device, as far as it is known.
     package func attributes(of device: BlueZDeviceID) -> BlueZAttributes {
         path(of: device).map { BlueZAttributes(of: $0, in: objects) } ?? BlueZAttributes()

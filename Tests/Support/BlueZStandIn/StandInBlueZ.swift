@@ -219,13 +219,14 @@ package final class StandInBlueZ {
     private func export(_ service: StandInDevice.Service, of address: String) {
         let device = devicePath(address)
         let uuid = StandInDevice.long
+        let mtu = self.device(address).mtu
         let path = device + "/service" + StandInDevice.hex(service.handle)
         add(path, ["org.bluez.GattService1": Self.service(service.uuid, of: device)])
         for characteristic in service.characteristics {
             let own = path + "/char" + StandInDevice.hex(characteristic.handle)
             let properties: Properties = [
                 ("UUID", .string(uuid(characteristic.uuid))), ("Flags", .strings(characteristic.flags)),
-                ("Service", .objectPath(path)), ("NotifyAcquired", .bool(false)),
+                ("Service", .objectPath(path)), ("NotifyAcquired", .bool(false)), ("MTU", .uint16(mtu)),
             ]
             add(own, [Self.characteristicInterface: properties])
             for descriptor in characteristic.descriptors {

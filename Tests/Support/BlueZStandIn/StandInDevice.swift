@@ -73,6 +73,8 @@ package struct StandInDevice {
     /// What the agent must answer.
     package var expectedAnswer: [BusValue] = []
     package var services: [Service]
+    /// The ATT MTU that it agrees on.
+    package var mtu: UInt16 = 185
 
     package init(name: String?, advertised: [String], services: [Service] = []) {
         self.name = name

@@ -139,6 +139,7 @@ final class CentralEnd: NSObject, CBPeripheralDelegate {
         case "notify": peripheral.setNotifyValue(true, for: characteristics[0])
         case "command": peripheral.writeValue(Data([1]), for: characteristics[0], type: .withoutResponse)
         case "can-write": say("canSend \(peripheral.canSendWriteWithoutResponse)")
+        case "longest": say("longest \(peripheral.maximumWriteValueLength(for: .withoutResponse))")
         case "keep": kept = characteristics.first
         case "read-kept": peripheral.readValue(for: kept!)
         case "name": say("name \(peripheral.name ?? "nil")")

@@ -8,7 +8,7 @@ final class PlainPeripheralDelegate: NSObject, CBPeripheralManagerDelegate {
 }
 
 /// A peripheral manager with one service: a value that never changes, and one that is read, written and notified.
-final class PeripheralEnd: NSObject, CBPeripheralManagerDelegate {
+class PeripheralEnd: NSObject {
     private let script: [String: [String]]
     private let plain = PlainPeripheralDelegate()
     private var manager: CBPeripheralManager!
@@ -22,7 +22,7 @@ final class PeripheralEnd: NSObject, CBPeripheralManagerDelegate {
     private var requests: [CBATTRequest] = []
     private var sent = 0
 
-    init(script: [String: [String]], restoreIdentifier: String?) {
+    required init(script: [String: [String]], restoreIdentifier: String?) {
         self.script = script
         super.init()
         let name = CBMutableCharacteristic(
@@ -35,7 +35,8 @@ final class PeripheralEnd: NSObject, CBPeripheralManagerDelegate {
         service.characteristics = [level, name]
         var options: [String: Any] = [:]
         options[CBPeripheralManagerOptionRestoreIdentifierKey] = restoreIdentifier
-        let delegate: any CBPeripheralManagerDelegate = script["plain"] == nil ? self : plain
+        let own = self as? any CBPeripheralManagerDelegate
+        let delegate: (any CBPeripheralManagerDelegate)? = script["plain"] == nil ? own : plain
         manager = CBPeripheralManager(delegate: delegate, queue: nil, options: options)
         happened("made", "")
     }
@@ -106,7 +107,7 @@ final class PeripheralEnd: NSObject, CBPeripheralManagerDelegate {
         happened("\(peripheral.state)", "")
     }
 
-    func peripheralManager(_ peripheral: CBPeripheralManager, willRestoreState dict: [String: Any]) {
+    fileprivate func restore(_ dict: [String: Any]) {
         let services = dict[CBPeripheralManagerRestoredStateServicesKey] as? [CBMutableService] ?? []
         let advertised = dict[CBPeripheralManagerRestoredStateAdvertisementDataKey] as? [String: Any] ?? [:]
         service = services.first ?? service
@@ -165,5 +166,15 @@ final class PeripheralEnd: NSObject, CBPeripheralManagerDelegate {
 
     func peripheralManager(_ peripheral: CBPeripheralManager, didOpen channel: CBL2CAPChannel?, error: Error?) {
         happened("didOpen", channel.map { "psm=\($0.psm) central=\($0.peer is CBCentral)" } ?? text(error))
+    }
+}
+
+/// One that is not to be restored.
+final class UnrestoredPeripheralEnd: PeripheralEnd, CBPeripheralManagerDelegate {}
+
+/// One that takes up what it did before.
+final class RestoredPeripheralEnd: PeripheralEnd, CBPeripheralManagerDelegate {
+    func peripheralManager(_ peripheral: CBPeripheralManager, willRestoreState dict: [String: Any]) {
+        restore(dict)
     }
 }

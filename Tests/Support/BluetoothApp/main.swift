@@ -29,5 +29,9 @@ for argument in CommandLine.arguments.dropFirst() {
 }
 
 let central = script["central"].map { CentralEnd(script: script, restoreIdentifier: $0.first) }
-let peripheral = script["peripheral"].map { PeripheralEnd(script: script, restoreIdentifier: $0.first) }
+let peripheral = script["peripheral"].map { words in
+    let isRestored = words.first != nil || script["restoring"] != nil
+    let end = isRestored ? RestoredPeripheralEnd.self : UnrestoredPeripheralEnd.self as PeripheralEnd.Type
+    return end.init(script: script, restoreIdentifier: words.first)
+}
 while true { _ = RunLoop.main.run(mode: .default, before: .distantFuture) }

@@ -167,6 +167,8 @@ package struct WireReply: Equatable, Sendable {
     package var taken: Bool?
     /// How many writes without response the phone's queue to a peripheral takes.
     package var room: UInt16?
+    /// The longest value of a write without response, in bytes.
+    package var longest: UInt16?
     /// What a fresh location manager is told.
     package var location: WireLocationStatus?
     /// How sound stands.
@@ -191,6 +193,7 @@ package struct WireReply: Equatable, Sendable {
         state: WireRadioState? = nil,
         taken: Bool? = nil,
         room: UInt16? = nil,
+        longest: UInt16? = nil,
         location: WireLocationStatus? = nil,
         accessories: [Accessory]? = nil,
         granted: Bool? = nil,
@@ -205,6 +208,7 @@ package struct WireReply: Equatable, Sendable {
         self.state = state
         self.taken = taken
         self.room = room
+        self.longest = longest
         self.location = location
         self.audio = audio
         self.accessories = accessories
@@ -225,6 +229,7 @@ extension WireReply: Coded {
         try coder.field("state", of: &state, .word)
         try coder.field("taken", of: &taken, .bool)
         try coder.field("room", of: &room, .whole)
+        try coder.field("longest", of: &longest, .whole(in: 20...512))
         try coder.field("granted", of: &granted, .bool)
         try coder.field("location", of: &location, .object)
         try coder.field("audio", of: &audio, .object)

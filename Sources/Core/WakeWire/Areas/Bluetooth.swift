@@ -47,7 +47,7 @@ package enum PeripheralRequest: Equatable, Sendable {
     case readRSSI
     /// Opens an L2CAP channel; answered by `peripheral.channelOpened`.
     case openL2CAPChannel(psm: UInt16)
-    /// How many more writes without response the phone takes now; answered by a reply with `room`.
+    /// How many more writes without response the phone takes now, and how long; answered by a reply with `room` and `longest`.
     case writeRoom(id: UInt64)
 }
 
