@@ -156,6 +156,24 @@ struct NMEATests {
         #expect(both.moments.map { $0.timestamp - day } == [86_398, 86_399, 86_400, 86_401])
     }
 
+    @Test("Of a whole log, what was there before the first date gets the days before that one")
+    func datedLater() throws {
+        func fix(_ time: String) -> String {
+            sentence("GPGGA,\(time),4807.038,N,01131.000,E,1,08,0.9,545.4,M,46.9,M,,")
+        }
+        func dated(_ time: String) -> String {
+            sentence("GPRMC,\(time),A,4807.038,N,01131.000,E,022.4,084.4,010325,003.1,W")
+        }
+        let log = fix("235958.00") + fix("235959.00") + fix("000000.00") + dated("000001.00") + fix("000002.00")
+        let moments = NMEAReader.moments(of: Array(log.utf8)).moments
+        // 2025-03-01.
+        let day = 1_740_787_200.0
+        #expect(moments.map(\.timestamp) == [day - 2, day - 1, day, day + 1, day + 2])
+        #expect(moments.map { $0.point?.timestamp } == moments.map(\.timestamp))
+        let undated = NMEAReader.moments(of: Array((fix("235959.00") + fix("000000.00")).utf8)).moments
+        #expect(undated.map(\.timestamp) == [86_399, 86_400])
+    }
+
     @Test("What arrives late of a moment that was finished is left aside")
     func late() {
         var reader = NMEAReader()

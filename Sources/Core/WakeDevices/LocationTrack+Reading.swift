@@ -136,13 +136,8 @@ extension LocationTrack: Device {
         _ read: (String) throws(FileError) -> [UInt8]
     ) throws(FileError) -> [Entry] {
         let (path, bytes) = try bytes(node, read)
-        var moments: [NMEAReader.Moment] = []
-        var reader = NMEAReader()
-        reader.read(bytes) { moments.append($0) }
-        reader.read([UInt8(ascii: "\n")]) { moments.append($0) }
-        if let last = reader.finish() { moments.append(last) }
+        let (moments, counts) = NMEAReader.moments(of: bytes)
         guard let first = moments.first, moments.contains(where: { $0.point != nil }) else {
-            let counts = reader.counts
             throw node.error(
                 found: "'\(excerpt(path))' with \(counts.sentences) sentences, \(counts.damaged) damaged, and no fix",
                 expected: "RMC or GGA sentences with a fix"

@@ -50,6 +50,31 @@ package struct NMEAReader: Sendable {
 
     package init() {}
 
+    /// Reads a whole log: what was there before its first date gets the days before that one, and without any date the days
+    /// count from 1970.
+    package static func moments(of log: [UInt8]) -> (moments: [Moment], counts: Counts) {
+        var reader = NMEAReader()
+        var moments: [Moment] = []
+        reader.read(log) { moments.append($0) }
+        reader.read(CollectionOfOne(UInt8(ascii: "\n"))) { moments.append($0) }
+        if let last = reader.finish() { moments.append(last) }
+        if let first = moments.firstIndex(where: \.isDated), first > 0 {
+            let (before, dated) = (moments[first - 1], moments[first])
+            let isNextDay = isNextDay(dated.timeOfDay, after: before.timeOfDay)
+            let between = Double(dated.timeOfDay - before.timeOfDay) / 1000 + (isNextDay ? 86_400 : 0)
+            let shift = dated.timestamp - between - before.timestamp
+            for place in 0..<first {
+                let timestamp = moments[place].timestamp + shift
+                moments[place].timestamp = timestamp
+                moments[place].point?.timestamp = timestamp
+            }
+        }
+        return (moments, reader.counts)
+    }
+
+    /// Whether midnight has passed between two times of day, in milliseconds.
+    private static func isNextDay(_ timeOfDay: Int, after before: Int) -> Bool { timeOfDay + 43_200_000 < before }
+
     /// Takes in bytes and calls back for each moment that they end, the earliest first.
     package mutating func read(_ bytes: some Sequence<UInt8>, _ ended: (Moment) -> Void) {
         for byte in bytes {
@@ -128,7 +153,7 @@ package struct NMEAReader: Sendable {
     private mutating func moment(of gathered: Gathered) -> Moment {
         if let date = gathered.date {
             day = date
-        } else if let lastTimeOfDay, gathered.timeOfDay + 43_200_000 < lastTimeOfDay {
+        } else if let lastTimeOfDay, Self.isNextDay(gathered.timeOfDay, after: lastTimeOfDay) {
             // Midnight has passed, and nobody has said the new date yet.
             if let known = day { day = known + 1 } else { undatedDays += 1 }
         }

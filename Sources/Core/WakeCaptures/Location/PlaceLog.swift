@@ -70,22 +70,31 @@ package struct PlaceLog: Sendable {
         points.append(point)
     }
 
+    /// The seconds since 1970 that NMEA can say, with a year of two digits: those of 1980 to 2079.
+    private static let writableTimes = 315_532_800.0..<3_471_292_800
+
+    /// Takes a place with a time if it can be written as NMEA.
+    private mutating func takeWritable(_ point: TrackPoint) {
+        guard let time = point.timestamp, Self.writableTimes.contains(time) else {
+            return skip("places before 1980 or after 2079")
+        }
+        take(point)
+    }
+
     private mutating func readNMEA(_ bytes: [UInt8]) {
-        var reader = NMEAReader()
-        var moments: [NMEAReader.Moment] = []
-        reader.read(bytes) { moments.append($0) }
-        reader.read([UInt8(ascii: "\n")]) { moments.append($0) }
-        if let last = reader.finish() { moments.append(last) }
+        let (moments, counts) = NMEAReader.moments(of: bytes)
+        // A log without a date begins in 1970, which two digits cannot say: it is written from 2000 on.
+        let shift = moments.contains(where: \.isDated) ? 0 : 946_684_800.0
         for moment in moments {
             guard var point = moment.point else {
                 skip("moments without a fix")
                 continue
             }
-            point.timestamp = moment.timestamp
-            take(point)
+            point.timestamp = moment.timestamp + shift
+            takeWritable(point)
         }
-        skip("damaged sentences", reader.counts.damaged)
-        skip("sentences that say nothing of the position", reader.counts.leftAside)
+        skip("damaged sentences", counts.damaged)
+        skip("sentences that say nothing of the position", counts.leftAside)
     }
 
     private mutating func readGPSD(_ bytes: [UInt8]) {
@@ -95,7 +104,7 @@ package struct PlaceLog: Sendable {
                 continue
             }
             switch said {
-            case .fix(let point) where point.timestamp != nil: take(point)
+            case .fix(let point) where point.timestamp != nil: takeWritable(point)
             case .fix: skip("fixes without a time")
             case .noFix: skip("reports without a fix")
             case .greeting, .receiver, .watching, .other: skip("lines that say nothing of the position")
