@@ -78,6 +78,20 @@ struct PlaceLogTests {
         try Self.expectWritten(log)
     }
 
+    @Test("What NMEA cannot say is left out and counted: other centuries, and moments of one time of day")
+    func unwritable() throws {
+        let times = ["1972-05-06T07:32:00Z", "2024-05-06T07:32:00Z", "2025-05-06T07:32:00Z", "2025-05-06T07:32:01Z"]
+        let lines = times.map { "{\"class\":\"TPV\",\"mode\":3,\"time\":\"\($0)\",\"lat\":48.1,\"lon\":11.5}" }
+        let log = PlaceLog(Array(lines.joined(separator: "\n").utf8), .gpsd)
+        #expect(log.points.map(\.timestamp) == [1_714_980_720, 1_746_516_721])
+        #expect(
+            log.skipped.map { "\($0.count) \($0.why)" } == [
+                "1 places before 1980 or after 2079", "1 places at the same time of day as one just before",
+            ]
+        )
+        try Self.expectWritten(log)
+    }
+
     @Test("Fixes of gpsd become a log of the same places and times")
     func gpsd() throws {
         let lines = (0..<20).map { second in

@@ -78,8 +78,15 @@ package struct PlaceLog: Sendable {
         guard let time = point.timestamp, Self.writableTimes.contains(time) else {
             return skip("places before 1980 or after 2079")
         }
+        // Sentences of one time of day are of one moment to whoever reads them, or late ones of the moment before.
+        if points.suffix(2).contains(where: { $0.timestamp.map(Self.timeOfDay) == Self.timeOfDay(time) }) {
+            return skip("places at the same time of day as one just before")
+        }
         take(point)
     }
+
+    /// In milliseconds.
+    private static func timeOfDay(_ timestamp: Double) -> Int { Int((timestamp * 1000).rounded()) % 86_400_000 }
 
     private mutating func readNMEA(_ bytes: [UInt8]) {
         let (moments, counts) = NMEAReader.moments(of: bytes)
