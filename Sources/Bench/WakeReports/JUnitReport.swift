@@ -35,22 +35,54 @@ package enum JUnitReport {
 
     /// - Parameter header: of the run's log; nil when there was no run, because its input is invalid.
     package static func text(_ results: RunResults, header: LogHeader? = nil) -> String {
-        let tests = results.cases.count + 1
-        let failures = results.cases.count { $0.failure != nil }
-        let errors = results.fault == nil ? 0 : 1
-        let counts = "tests=\"\(tests)\" failures=\"\(failures)\" errors=\"\(errors)\" skipped=\"0\""
+        document([(results, header, false)], took: results.took)
+    }
+
+    /// The runs of a suite in one file, each under the name that it has there.
+    package static func text(_ suite: SuiteResults) -> String {
+        let runs = suite.entries.map { entry in
+            var results = entry.results ?? RunResults(title: "", file: entry.scenario)
+            results.title = entry.name
+            if entry.results == nil { results.took = entry.took }
+            results.fault = entry.fault ?? results.fault
+            return (results, entry.header, entry.outcome == .notRun)
+        }
+        return document(runs, took: suite.took)
+    }
+
+    /// A run, what its log says of it, and whether it was never begun.
+    private typealias Run = (results: RunResults, header: LogHeader?, isSkipped: Bool)
+
+    private static func document(_ runs: [Run], took: Instant.Span) -> String {
+        var text = """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <testsuites \(counts(runs)) time="\(seconds(took))">
+
+            """
+        for run in runs { text += testsuite(run) }
+        return text + "</testsuites>\n"
+    }
+
+    private static func counts(_ runs: [Run]) -> String {
+        let tests = runs.reduce(0) { $0 + $1.results.cases.count + 1 }
+        let failures = runs.reduce(0) { $0 + $1.results.cases.count { $0.failure != nil } }
+        let errors = runs.count { $0.results.fault != nil }
+        let skipped = runs.count(where: \.isSkipped)
+        return "tests=\"\(tests)\" failures=\"\(failures)\" errors=\"\(errors)\" skipped=\"\(skipped)\""
+    }
+
+    private static func testsuite(_ run: Run) -> String {
+        let results = run.results
         let time = seconds(results.took)
         let suite = Markup.escaped(results.title)
         var text = """
-            <?xml version="1.0" encoding="UTF-8"?>
-            <testsuites \(counts) time="\(time)">
-            <testsuite name="\(suite)" \(counts) time="\(time)"\(timestamp(results.began))>
-            \(properties(results, header))<testcase classname="\(suite)" name="plays to its end" time="\(time)"
+            <testsuite name="\(suite)" \(counts([run])) time="\(time)"\(timestamp(results.began))>
+            \(properties(results, run.header))<testcase classname="\(suite)" name="plays to its end" time="\(time)"
             """
         if let fault = results.fault {
             text += ">" + element("error", type: fault.kind, fault.message, fault.details) + "</testcase>\n"
         } else {
-            text += "/>\n"
+            text += run.isSkipped ? "><skipped/></testcase>\n" : "/>\n"
         }
         var seen: [String: Int] = [:]
         for each in results.cases {
@@ -58,7 +90,7 @@ package enum JUnitReport {
             let again = seen[each.name].map { $0 > 1 ? " (\($0))" : "" } ?? ""
             text += testcase(each, suite: suite, name: each.name + again, end: results.end)
         }
-        return text + "</testsuite>\n</testsuites>\n"
+        return text + "</testsuite>\n"
     }
 
     private static func testcase(_ each: Case, suite: String, name: String, end: Instant) -> String {
@@ -105,7 +137,7 @@ package enum JUnitReport {
         began == 0 ? "" : " timestamp=\"\(WallTime.text(began).prefix(19))\""
     }
 
-    private static func seconds(_ span: Instant.Span) -> String {
+    static func seconds(_ span: Instant.Span) -> String {
         let milliseconds = max(0, span.milliseconds)
         return "\(milliseconds / 1000).\(String(1000 + milliseconds % 1000).dropFirst())"
     }

@@ -68,6 +68,16 @@ package struct RunLog: Sendable {
         try readOutcomes(folder + "/" + Self.outcomesName, app: app)
     }
 
+    /// What the first line of a run's log says.
+    package static func header(folder: String) throws(ReportError) -> LogHeader {
+        let path = folder + "/" + decisionsName
+        var lines = try LineReader(path)
+        guard let header = try lines.next().flatMap(JSONValue.init(parsing:)).flatMap(LogHeader.init(firstLine:)) else {
+            throw ReportError(.foreign("not a log of wakebench"), path: path)
+        }
+        return header
+    }
+
     /// Gives the lines of a run's decisions to `body`, the first line and each record in full, until it says false.
     ///
     /// - Parameter app: leaves out the records of other apps, and those of no app.

@@ -14,6 +14,8 @@ package struct RunResults: LogLine, Hashable, Sendable {
     package var took: Instant.Span
     /// Where the run's clock stood at its end.
     package var end: Instant
+    /// How many decisions were made.
+    package var decisions: Int64 = 0
     /// Why the run ended early; nil when it did not.
     package var fault: Fault?
     /// The expectations of the scenario, in the order of its file.
@@ -99,6 +101,7 @@ package struct RunResults: LogLine, Hashable, Sendable {
         coder.code("began", &began)
         coder.code("took_ms", &took)
         coder.code("end", &end)
+        coder.code("decisions", &decisions)
         coder.code("fault", object: &fault)
         coder.code("expectations", objects: &cases)
     }

@@ -24,6 +24,8 @@ struct Arguments {
     }
 
     private var values: [String: [String]] = [:]
+    /// All options in order; flags have no value.
+    private var given: [(name: String, value: String?)] = []
     /// What is no option, in order.
     private(set) var rest: [String] = []
 
@@ -52,17 +54,26 @@ struct Arguments {
                     hint: near.map { "did you mean \($0)?" } ?? "see --help"
                 )
             }
+            var value: String?
             if option.value == nil {
                 guard parts.count == 1 else { throw CommandFailure(.usage, "\(option.name) takes no value") }
-                values[option.name, default: []].append("")
             } else if parts.count == 2 {
-                values[option.name, default: []].append(parts[1])
+                value = parts[1]
             } else if position < words.count {
-                values[option.name, default: []].append(words[position])
+                value = words[position]
                 position += 1
             } else {
                 throw CommandFailure(.usage, "\(option.name) needs a value: \(option.name) \(option.value!)")
             }
+            values[option.name, default: []].append(value ?? "")
+            given.append((option.name, value))
+        }
+    }
+
+    /// The options but some, as words that say the same.
+    func words(without names: Set<String>) -> [String] {
+        given.filter { !names.contains($0.name) }.map { option in
+            option.value.map { "\(option.name)=\($0)" } ?? option.name
         }
     }
 

@@ -5,7 +5,7 @@ import WakeBundles
 /// Where this program lies.
 enum Installation {
     /// Its file, without symbolic links.
-    private static let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    static let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
 
     /// The repository that it was built in: what lies around the .build that it is in. Nil when it is elsewhere.
     static let repository: String? = {

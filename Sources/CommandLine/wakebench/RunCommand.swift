@@ -18,7 +18,7 @@ enum RunCommand {
         "\(source.word)=\(BackendChoice.words(for: source).dropFirst().joined(separator: "|"))"
     }.joined(separator: ", ")
 
-    static let options = generalOptions + areaOptions + endingOptions
+    static let options = generalOptions + areaOptions + endingOptions + SuiteCommand.options
 
     private static let areaOptions: [Arguments.Option] = RunOptions.ofAreas.map { .value($0.name, $0.value, $0.help) }
 
@@ -76,7 +76,8 @@ enum RunCommand {
 
     static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: options)
-        var run = try options(arguments)
+        if SuiteCommand.isSuite(arguments) { return try SuiteCommand.run(arguments) }
+        var run = try options(arguments, scenario: try arguments.only("SCENARIO.yaml"))
         run.appFolders += defaultAppFolders
         let (quiet, json, follow) = (arguments.has("--quiet"), arguments.has("--json"), arguments.has("--follow"))
         if follow, quiet || json {
@@ -183,9 +184,9 @@ enum RunCommand {
         return profile
     }
 
-    private static func options(_ arguments: Arguments) throws(CommandFailure) -> RunOptions {
+    static func options(_ arguments: Arguments, scenario: String) throws(CommandFailure) -> RunOptions {
         var options = RunOptions(
-            scenario: try arguments.only("SCENARIO.yaml"),
+            scenario: scenario,
             out: arguments.value("--out") ?? RunFolder.defaultPath()
         )
         options.followsLatest = arguments.value("--out") == nil

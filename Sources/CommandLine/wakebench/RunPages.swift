@@ -73,6 +73,7 @@ enum RunPages {
             took: run.ending?.took ?? .milliseconds(Int64(took * 1_000)),
             end: run.reached
         )
+        results.decisions = Int64(run.verdicts.reduce(0, +))
         func near(_ app: Int, _ sought: DecisionFilter) -> String {
             let bundle = run.bundle(ofApp: app)
             return nearest?.text(app: bundle, sought: sought, at: run.reached, folder: run.folder.path) ?? ""

@@ -31,12 +31,12 @@ enum WakebenchProgram {
     static let verbs = [
         Verb(
             "run",
-            "SCENARIO.yaml",
-            "play a scenario: apps, devices, steps in time, expectations",
+            "SCENARIO.yaml|FOLDER...",
+            "play a scenario: apps, devices, steps in time, expectations; or several, and say at the end what failed",
             RunCommand.run,
             options: RunCommand.options
         ),
-        Verb("scenario run", "SCENARIO.yaml", "the same as run", RunCommand.run, options: RunCommand.options),
+        Verb("scenario run", "SCENARIO.yaml|FOLDER...", "the same as run", RunCommand.run, options: RunCommand.options),
         Verb(
             "scenario check",
             "SCENARIO.yaml",

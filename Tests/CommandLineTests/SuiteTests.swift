@@ -1,0 +1,242 @@
+import ChildProcess
+import Foundation
+import FoundationXML
+import Glibc
+import Testing
+
+@Suite("Several scenarios in one run")
+struct SuiteTests {
+    private static let good = Scenarios.small
+    private static let missing = Scenarios.small + "expect: [{app: heart, verdict: deny, count: 1}]\n"
+    private static let long = """
+        scenario: long
+        apps: [{bundle: Heart.app, name: heart}]
+        steps: [{at: 0, launch: heart}]
+        until: 10m
+
+        """
+
+    private func inFolder(_ body: (Program) throws -> Void) throws {
+        let program = try Program()
+        defer { program.clean() }
+        try body(program)
+    }
+
+    private func writeFour(_ program: Program) throws {
+        try program.write("suite/a.yaml", Self.good)
+        try program.write("suite/b.yaml", Self.missing)
+        try program.write("suite/c.yaml", "scenario: c\napps: 7\n")
+        try program.write("suite/below/d.yaml", Self.good)
+        try program.write("suite/belt.yaml", Scenarios.belt)
+    }
+
+    private func object(_ text: String) throws -> [String: Any] {
+        try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+    }
+
+    /// The outcomes by name that a suite's object tells.
+    private func outcomes(_ suite: [String: Any]) throws -> [String: String] {
+        let runs = try #require(suite["runs"] as? [[String: Any]])
+        return Dictionary(
+            uniqueKeysWithValues: runs.map { ($0["name"] as? String ?? "", $0["outcome"] as? String ?? "") }
+        )
+    }
+
+    @Test("A folder's scenarios are played, and one that fails or cannot be read costs the others nothing")
+    func folder() throws {
+        try inFolder { program in
+            try writeFour(program)
+            let run = try program.run("run", "suite", "-j", "2", "--out", "out")
+            // The first that could not be played says the exit code.
+            #expect(run.code == 11)
+            let suite = try object(try program.read("out/suite.json"))
+            #expect(suite["ok"] as? Bool == false)
+            #expect(try outcomes(suite) == ["a": "passed", "b": "failed", "c": "error", "d": "passed"])
+            for name in ["a", "b", "d"] { #expect(program.exists("out/\(name)/report.html")) }
+        }
+    }
+
+    @Test("What failed is told with its place when it ends and in the table, and the last lines say what came of all")
+    func told() throws {
+        try inFolder { program in
+            try writeFour(program)
+            let run = try program.run("run", "suite", "--out", "out")
+            let lines = run.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+            let failed = lines.filter { $0.hasPrefix("failed") }
+            #expect(failed.count == 2 && failed.allSatisfy { $0.contains("found 0  [b.yaml:5]") }, "\(run.output)")
+            let broken = lines.filter { $0.hasPrefix("error") }
+            #expect(
+                broken.count == 2 && broken.allSatisfy { $0.contains("invalid-file: suite/c.yaml:2: ") },
+                "\(run.output)"
+            )
+            #expect(lines.contains { $0.hasPrefix("4 runs: 2 passed, 1 failed, 1 error; ") })
+            #expect(lines.suffix(2) == ["report: out/index.html", ""])
+            let quiet = try program.run("run", "suite", "--out", "again", "-q")
+            #expect(!quiet.output.contains("passed  "), "\(quiet.output)")
+        }
+    }
+
+    @Test("One JUnit file has a suite of each run, also of one that could not begin, and --junit has the same")
+    func junit() throws {
+        try inFolder { program in
+            try writeFour(program)
+            _ = try program.run("run", "suite", "--out", "out", "--junit", "all.xml")
+            let text = try program.read("out/junit.xml")
+            #expect(try program.read("all.xml") == text)
+            let document = try XMLDocument(data: Data(text.utf8))
+            let suites = try document.nodes(forXPath: "/testsuites/testsuite")
+            #expect(
+                suites.compactMap { ($0 as? XMLElement)?.attribute(forName: "name")?.stringValue }
+                    == ["a", "b", "d", "c"]
+            )
+            let all = try #require(document.rootElement())
+            func count(_ name: String) -> String? { all.attribute(forName: name)?.stringValue }
+            #expect([count("tests"), count("failures"), count("errors"), count("skipped")] == ["5", "1", "1", "0"])
+            #expect(try document.nodes(forXPath: "//testsuite[@name='b']//failure").count == 1)
+            #expect(try document.nodes(forXPath: "//testsuite[@name='c']//error").count == 1)
+        }
+    }
+
+    @Test("The page links the pages of the runs that have one, and shows what failed")
+    func page() throws {
+        try inFolder { program in
+            try writeFour(program)
+            _ = try program.run("run", "suite", "--out", "out")
+            let page = try program.read("out/index.html")
+            for name in ["a", "b", "d"] { #expect(page.contains("<a href=\"./\(name)/report.html\">\(name)</a>")) }
+            #expect(!page.contains("./c/report.html"))
+            #expect(page.contains("[b.yaml:5]"))
+            #expect(page.contains("<h1>2 of 4 runs passed</h1>"))
+        }
+    }
+
+    @Test("Each seed and repetition is a run with a name of its own, and shards share them out")
+    func variants() throws {
+        try inFolder { program in
+            try program.write("small.yaml", Self.good)
+            let run = try program.run(
+                "run",
+                "small.yaml",
+                "--seeds",
+                "3-4,9",
+                "--repeat",
+                "2",
+                "--out",
+                "out",
+                "--json"
+            )
+            #expect(run.code == 0, "\(run.errors)")
+            let names = ["3.1", "3.2", "4.1", "4.2", "9.1", "9.2"].map { "small.seed-\($0)" }
+            #expect(try outcomes(try object(run.output)).keys.sorted() == names)
+            let header = try program.run("log", "out/small.seed-9.2").output.split(separator: "\n").first
+            #expect(header?.contains("\"seed\":9,") == true)
+            var shared: [String] = []
+            for shard in ["1/4", "2/4", "3/4", "4/4"] {
+                let words = ["run", "small.yaml", "--seeds", "3-4,9", "--repeat", "2", "--json", "--shard", shard]
+                let part = try program.run(Program.path, words + ["--out", "part-\(shard.prefix(1))"])
+                shared += try outcomes(try object(part.output)).keys
+            }
+            #expect(shared.sorted() == names)
+        }
+    }
+
+    @Test("Scenarios of one name in different folders are told apart by their folders")
+    func names() throws {
+        try inFolder { program in
+            try program.write("one/small.yaml", Self.good)
+            try program.write("two/small.yaml", Self.good)
+            let run = try program.run("run", "one", "two/small.yaml", "two/small.yaml", "--out", "out", "--json")
+            let names = try outcomes(try object(run.output)).keys.sorted()
+            #expect(names == ["one-small", "two-small", "two-small-2"])
+        }
+    }
+
+    @Test(
+        "What cannot be a suite is refused before any run, in one line",
+        arguments: [
+            (["--jobs", "0"], 2, "--jobs 0: expected 1 to 1024"), (["--seeds", "9-3"], 2, "--seeds 9-3: "),
+            (["--shard", "4/3"], 2, "--shard 4/3: "), (["--seeds", "1-3", "--seed", "2"], 2, "exclude each other"),
+            (["-j", "2", "--backend", "bluetooth=bluez"], 2, "would share one adapter"),
+            (["-j", "2", "--profile", "ios99"], 2, "ios99"), (["-j", "2", "--follow"], 2, "--follow is for one run"),
+            (["other.yaml"], 3, "other.yaml: no such file or folder"),
+            (["--seeds", "0-999999", "--repeat", "2"], 2, "1000000"),
+        ]
+    )
+    func refused(words: [String], code: Int32, said: String) throws {
+        try inFolder { program in
+            try program.write("small.yaml", Self.good)
+            let run = try program.run(Program.path, ["run", "small.yaml", "--out", "out"] + words)
+            expectRefusal(run, code: code, says: said)
+            #expect(!program.exists("out"))
+        }
+    }
+
+    /// Plays two long scenarios one after the other, and does something once the app of the first runs.
+    private func whilePlaying(
+        _ program: Program,
+        _ words: [String],
+        _ body: (_ suite: ChildProcess, _ app: pid_t) throws -> Void
+    ) throws -> (code: Int32, suite: [String: Any]) {
+        let pipe = program.folder.appending(path: "started").path
+        let made = unsafe mkfifo(pipe, 0o600)
+        #expect(made == 0)
+        let reading = unsafe open(pipe, O_RDWR | O_NONBLOCK)
+        defer { close(reading) }
+        try program.makeBundle(script: "echo $$ > \(pipe); exec sleep 1000")
+        try program.write("long.yaml", Self.long)
+        let talk = program.folder.appending(path: "talk")
+        try FileManager.default.createDirectory(at: talk, withIntermediateDirectories: true)
+        let all = ["run", "long.yaml", "--out", "out", "--clock", "real", "--freezer", "sigstop"] + words
+        let suite = try program.start(Program.path, all, talk: talk)
+        var waiting = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
+        let ready = unsafe poll(&waiting, 1, 60_000)
+        #expect(ready == 1)
+        var bytes = [UInt8](repeating: 0, count: 32)
+        let count = unsafe read(reading, &bytes, bytes.count)
+        let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        let app = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+        try body(suite, app)
+        suite.waitUntilExit()
+        #expect(kill(app, 0) == -1)
+        return (suite.terminationStatus, try object(try program.read("out/suite.json")))
+    }
+
+    @Test("A suite that is interrupted ends with 130, and all reports tell what was played, interrupted and not begun")
+    func interrupted() throws {
+        try inFolder { program in
+            let (code, suite) = try whilePlaying(program, ["--repeat", "2"]) { suite, _ in suite.send(SIGINT) }
+            #expect(code == 130)
+            #expect(try outcomes(suite) == ["long.1": "interrupted", "long.2": "not-run"])
+            let junit = try program.read("out/junit.xml")
+            #expect(junit.contains("<error type=\"interrupted\" message=\"interrupted at T+"))
+            #expect(junit.contains("<skipped/>"))
+            #expect(program.exists("out/long.1/report.html"))
+            #expect(try program.read("out/index.html").contains("<td>not run</td>"))
+        }
+    }
+
+    @Test("A run whose process is killed is an error, and the next one is played")
+    func killed() throws {
+        try inFolder { program in
+            try program.write("small.yaml", Self.good)
+            let (code, suite) = try whilePlaying(program, ["small.yaml"]) { suite, _ in
+                let children = "/proc/\(suite.processIdentifier)/task/\(suite.processIdentifier)/children"
+                let child = try String(contentsOfFile: children, encoding: .utf8).split(separator: " ").first
+                #expect(kill(try #require(child.flatMap { pid_t($0) }), SIGKILL) == 0)
+            }
+            #expect(code == 1)
+            #expect(try outcomes(suite) == ["long": "error", "small": "passed"])
+            #expect(try program.read("out/junit.xml").contains("the process that played it was ended by signal 9"))
+        }
+    }
+
+    @Test("A run that takes longer than --time-limit is interrupted with its reports, and is an error")
+    func timeLimit() throws {
+        try inFolder { program in
+            let (code, suite) = try whilePlaying(program, ["--time-limit", "1"]) { _, _ in }
+            #expect(code == 6)
+            #expect(try outcomes(suite) == ["long": "error"])
+            #expect(program.exists("out/long/report.html"))
+        }
+    }
+}
