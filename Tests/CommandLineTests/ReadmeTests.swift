@@ -67,7 +67,7 @@ struct ReadmeTests {
         // The bundles come before the first run that wants one.
         let first = ["set -e"] + Self.bundles.map { "Scripts/bundle \($0)" }
         let script = (first + commands.map { "echo \"$ \"'\($0)'; \($0)" }).joined(separator: "\n")
-        let outcome = try program.run("/bin/bash", ["-c", script])
+        let outcome = try program.run("/bin/bash", ["-c", script], limit: 600)
         #expect(outcome.code == 0, "\(outcome.output.suffix(2_000))\n\(outcome.errors)")
         #expect(outcome.output.contains("because  RelaunchedAfterForceQuit"))
         #expect(outcome.output.contains("equal verdicts: wakebench-runs/first and wakebench-runs/second"))

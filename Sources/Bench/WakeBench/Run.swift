@@ -155,7 +155,7 @@ package final class Run {
     }
 
     /// A signal that comes before the run plays ends the program at once.
-    private static func follow(_ parent: Int32?) throws(CommandFailure) {
+    static func follow(_ parent: Int32?) throws(CommandFailure) {
         guard let parent else { return }
         do throws(SystemError) { try endWithParent(parent) } catch {
             throw CommandFailure(

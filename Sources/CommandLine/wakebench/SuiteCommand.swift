@@ -1,8 +1,6 @@
 import Foundation
 import WakeBench
-import WakeModel
 import WakeReports
-import WakeSystem
 
 /// `wakebench run` of several scenarios, or of one with several seeds.
 enum SuiteCommand {
@@ -30,19 +28,13 @@ enum SuiteCommand {
         // A mistake in an option is told once, and not by each run.
         let common = try RunCommand.options(arguments, scenario: arguments.rest[0])
         let settings = try settings(arguments, common)
-        if let parent = common.parent {
-            do { try endWithParent(parent) } catch { throw CommandFailure(.wrongState, "--parent \(parent): \(error)") }
-        }
         let folder = try RunFolder(making: common.out)
         let talk = Talk(plan, isQuiet: arguments.has("--quiet") || arguments.has("--json"))
         let runner = try SuiteRunner(plan, in: folder.path, settings)
         runner.began = { talk.began($0, $1) }
         runner.ended = { talk.ended($0) }
-        let (began, beganAt) = (WallClock.now(), MonotonicClock.now())
-        let (entries, isInterrupted) = try runner.play()
+        let (suite, isInterrupted) = try runner.play()
         talk.over()
-        let took = Instant.Span(nanoseconds: MonotonicClock.now() - beganAt)
-        let suite = SuiteResults(began: began, took: took, folder: folder.path, entries: entries)
         try write(suite, in: folder, junit: common.junit)
         if common.followsLatest { folder.becomeLatest() }
         if arguments.has("--json") {
@@ -101,6 +93,7 @@ enum SuiteCommand {
             )
         }
         settings.timeLimit = try number(arguments, "--time-limit", in: 1...1_000_000).map(Int64.init)
+        settings.parent = common.parent
         settings.arguments = arguments.words(without: own)
         return settings
     }

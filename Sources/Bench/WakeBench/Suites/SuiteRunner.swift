@@ -1,4 +1,5 @@
 import Glibc
+import WakeModel
 import WakeProcesses
 import WakeReports
 import WakeSystem
@@ -15,6 +16,8 @@ package final class SuiteRunner {
         package var arguments: [String] = []
         /// Seconds of wall time after which a run is interrupted; nil for any time.
         package var timeLimit: Int64?
+        /// The process that started the suite, with which it ends as if interrupted; nil for one that does not matter.
+        package var parent: Int32?
 
         package init(program: String) {
             self.program = program
@@ -70,9 +73,11 @@ package final class SuiteRunner {
     /// Plays all runs. SIGINT, SIGTERM and SIGHUP interrupt those that go on, which write their reports, and no other begins;
     /// a second one ends them at once.
     ///
-    /// - Returns: an entry for each run, in the order of the plan, and whether it was interrupted.
+    /// - Returns: what became of each run, in the order of the plan, and whether the suite was interrupted.
     /// - Throws: ``CommandFailure`` with exit code 12 when a run cannot be started at all.
-    package func play() throws(CommandFailure) -> (entries: [SuiteEntry], isInterrupted: Bool) {
+    package func play() throws(CommandFailure) -> (results: SuiteResults, isInterrupted: Bool) {
+        let (began, beganAt) = (WallClock.now(), MonotonicClock.now())
+        try Run.follow(settings.parent)
         do {
             let signals = try SignalSet([SIGINT, SIGTERM, SIGHUP]).asked.map { number in
                 try loop.signal(number) { [unowned self] in interrupt() }
@@ -85,7 +90,8 @@ package final class SuiteRunner {
         let all = entries.enumerated().map { place, entry in
             entry ?? SuiteEntry(notPlayed: runs[place].name, runs[place])
         }
-        return (all, interruptions > 0)
+        let took = Instant.Span(nanoseconds: MonotonicClock.now() - beganAt)
+        return (SuiteResults(began: began, took: took, folder: folder, entries: all), interruptions > 0)
     }
 
     private func interrupt() {
