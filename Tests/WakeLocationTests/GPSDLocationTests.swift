@@ -267,6 +267,13 @@ struct GPSDLocationTests {
         #expect(second == bare)
     }
 
+    @Test("What no receiver can mean is left out of a fix")
+    func implausible() {
+        let text =
+            #"{"class":"TPV","mode":3,"lat":1,"lon":2,"altMSL":1e9,"speed":1e30,"track":-1,"eph":-3,"epv":1e9}"#
+        #expect(GPSDLine(Array(text.utf8)) == .fix(TrackPoint(Coordinate(latitude: 1, longitude: 2))))
+    }
+
     @Test("A scrambled line never crashes")
     func scrambled() {
         let words = [fix(1), RecordedGPSD.greeting, #"{"class":"SKY","satellites":[{"PRN":2,"el":41.0,"az":87.0}]}"#]

@@ -41,21 +41,19 @@ package enum GPSDLine: Hashable, Sendable {
         else { return .noFix }
         var point = TrackPoint(place)
         // gpsd before 3.20 has the height above the sea as `alt`.
-        if mode >= 3 { point.altitude = finite(object["altMSL"]?.double ?? object["alt"]?.double) }
+        if mode >= 3 { point.altitude = object["altMSL"]?.double ?? object["alt"]?.double }
         point.horizontalAccuracy = accuracy(object)
-        point.verticalAccuracy = finite(object["epv"]?.double)
-        point.course = finite(object["track"]?.double)
-        point.speed = finite(object["speed"]?.double)
+        point.verticalAccuracy = object["epv"]?.double
+        point.course = object["track"]?.double
+        point.speed = object["speed"]?.double
         point.timestamp = object["time"]?.string.flatMap { UTCTime.seconds(dateTime: $0) }
-        return .fix(point)
+        return .fix(point.plausible)
     }
 
     /// The horizontal error; gpsd before 3.20 says it for each axis only.
     private static func accuracy(_ object: JSONValue) -> Double? {
-        if let error = finite(object["eph"]?.double) { return error }
-        guard let east = finite(object["epx"]?.double), let north = finite(object["epy"]?.double) else { return nil }
+        if let error = object["eph"]?.double { return error }
+        guard let east = object["epx"]?.double, let north = object["epy"]?.double else { return nil }
         return (east * east + north * north).squareRoot()
     }
-
-    private static func finite(_ value: Double?) -> Double? { value.flatMap { $0.isFinite ? $0 : nil } }
 }

@@ -209,7 +209,6 @@ private struct Gathered: Sendable {
         var point = TrackPoint(place, altitude: fix?.text(9) == "M" ? fix?.number(8) : nil)
         if let knots = recommended?.number(6) ?? course?.number(4) { point.speed = knots * NMEAReader.knot }
         point.course = recommended?.number(7) ?? course?.number(0)
-        if let degrees = point.course, !(0...360).contains(degrees) { point.course = nil }
         let isCorrected = (fix?.number(5)).map { $0 == 2 || $0 == 4 || $0 == 5 } ?? false
         let share = isCorrected ? 0.25 : 1
         if let dilution = fix?.number(7) ?? precision?.number(15), dilution > 0, dilution < 99 {
@@ -218,6 +217,6 @@ private struct Gathered: Sendable {
         if let dilution = precision?.number(16), dilution > 0, dilution < 99 {
             point.verticalAccuracy = dilution * NMEAReader.verticalError * share
         }
-        return point
+        return point.plausible
     }
 }

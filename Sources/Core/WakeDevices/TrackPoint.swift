@@ -21,4 +21,19 @@ package struct TrackPoint: Hashable, Codable, Sendable {
         self.altitude = altitude
         self.timestamp = timestamp
     }
+
+    /// The same without what no receiver can mean: a height beyond 20 km below and 100 km above the sea, more than 100 km a
+    /// second, a course beyond 0 to 360 degrees, an error below 0 or beyond 100 000 km.
+    var plausible: TrackPoint {
+        var point = self
+        func keep(_ value: inout Double?, in range: ClosedRange<Double>) {
+            if let known = value, !range.contains(known) { value = nil }
+        }
+        keep(&point.altitude, in: -20_000...100_000)
+        keep(&point.speed, in: 0...100_000)
+        keep(&point.course, in: 0...360)
+        keep(&point.horizontalAccuracy, in: 0...1e8)
+        keep(&point.verticalAccuracy, in: 0...1e8)
+        return point
+    }
 }
