@@ -182,6 +182,9 @@ struct wake_channel_end {
 // writable, wake_socket_error says how it came out.
 int wake_channel_connect(const struct wake_channel_end *own, const struct wake_channel_end *other, int level);
 int wake_channel_listen(const struct wake_channel_end *own, int level, int backlog);
+// The fixed channel of the Attribute Protocol, on a link that the kernel makes when there is none: a non-blocking, close-on-exec
+// socket of whole packets, in progress as above. The PSMs are 0.
+int wake_attribute_connect(const struct wake_channel_end *own, const struct wake_channel_end *other);
 // Fills in who it is. EAGAIN when nobody waits.
 int wake_channel_accept(int listener, struct wake_channel_end *other);
 // The PSM of a listening socket, which the kernel may have chosen.
