@@ -25,6 +25,11 @@ package final class CaptureReading {
     /// Nanoseconds since 1970; nil before the first record.
     package private(set) var first: Int64?
     package private(set) var last: Int64?
+    /// The record that is being read.
+    private(set) var place = CapturePlace(file: -1, frame: 0, time: 0)
+    /// How each controller listens for advertisements, and how often one began to.
+    var scans: [UInt16: CapturedScan] = [:]
+    var scanCount = 0
     package internal(set) var skipped: [Skip: Int] = [:]
     /// By address.
     private(set) var peers: [UInt64: CapturedDevice] = [:]
@@ -60,6 +65,7 @@ package final class CaptureReading {
     ///
     /// - Throws: ``CaptureDamage`` where it cannot be read any further; what stands before is taken.
     package func read(_ source: inout CaptureBytes, _ format: CaptureFormat) throws(CaptureDamage) {
+        place = CapturePlace(file: place.file + 1, frame: 0, time: 0)
         defer { finishFile() }
         switch format {
         case .btsnoop:
@@ -90,8 +96,10 @@ package final class CaptureReading {
         for kind in CaptureRecord.Kind.allCases where counts[Int(kind.rawValue)] > 0 {
             records[kind] = counts[Int(kind.rawValue)]
         }
+        for link in links.values { link.endPairing() }
         // Handles mean nothing in another capture.
         links.removeAll()
+        scans.removeAll()
         latestLink = nil
         sniffer = LinkLayer()
     }
@@ -102,6 +110,8 @@ package final class CaptureReading {
         counts[Int(record.kind.rawValue)] += 1
         recordCount += 1
         let time = record.time
+        place.frame += 1
+        place.time = time
         if first == nil { first = time }
         if time > last ?? .min { last = time }
         if record.missing > 0 { return skip(.cutByCapture) }
@@ -178,6 +188,7 @@ package final class CaptureReading {
 
     private func controllerLeft(_ number: UInt16, at time: Int64) {
         for (key, link) in links where UInt16(truncatingIfNeeded: key >> 16) == number {
+            link.endPairing()
             link.peer?.closed(at: time, reason: nil, isEndedHere: true)
             link.local?.closed(at: time, reason: nil, isEndedHere: true)
             links[key] = nil
@@ -205,12 +216,15 @@ final class LocalController {
     /// Whether it advertises with its random address.
     var usesRandom = false
     var advertising = SeenAdvertising()
+    /// What it set for its advertisements, with where.
+    var conduct = CapturedConduct()
     private(set) var served: CapturedDevice?
 
     /// The device that it is for others, as their server.
     func serves(_ device: CapturedDevice) {
         served = device
         device.advertising = advertising
+        device.conduct.advertises(as: conduct)
     }
 
     var address: UInt64? { usesRandom ? randomAddress ?? publicAddress : publicAddress ?? randomAddress }
@@ -220,6 +234,7 @@ final class LocalController {
         guard let served else { return }
         served.address = address
         served.advertising = advertising
+        served.conduct.advertises(as: conduct)
     }
 }
 
@@ -237,9 +252,19 @@ final class CapturedLink {
     /// Whether the captured side asked to end it.
     var isEndedHere = false
     var isEncrypted = false
+    /// Whether a request was refused until the link is paired or encrypted.
+    var wasRefused = false
+    /// A peripheral's wish for security that was not answered yet.
+    var wish: (place: CapturePlace, device: CapturedDevice)?
 
     init(controller: UInt16, key: UInt32, peer: CapturedDevice?) {
         (self.controller, self.key, self.peer) = (controller, key, peer)
+    }
+
+    /// A wish for security came to a pairing, or to nothing.
+    func endPairing() {
+        if let wish { wish.device.conduct.askedToPair(at: wish.place) }
+        wish = nil
     }
 }
 

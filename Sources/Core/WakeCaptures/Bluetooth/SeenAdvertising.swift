@@ -5,10 +5,12 @@ import WakeModel
 package struct SeenAdvertising: Sendable {
     /// Reports, answers to scans among them.
     package private(set) var reports = 0
+    /// Grows with each thing said that was not said before.
+    private(set) var news = 0
     /// What it was called, whole where it said that, else the beginning.
     private(set) var name: [UInt8]?
     private var isNameWhole = false
-    private(set) var services: [AttributeType] = []
+    private(set) var services: [AttributeType] = [] { didSet { news += 1 } }
     private(set) var manufacturerData: [UInt8]?
     private(set) var serviceData: [(service: AttributeType, data: [UInt8])] = []
     private(set) var txPower: Int8?
@@ -71,8 +73,12 @@ package struct SeenAdvertising: Sendable {
         case 0x02, 0x03: addServices(body, 2)
         case 0x04, 0x05: addServices(body, 4)
         case 0x06, 0x07: addServices(body, 16)
-        case 0x08 where !isNameWhole && name == nil: name = body.copied(limit: 248)
-        case 0x09 where !isNameWhole: (name, isNameWhole) = (body.copied(limit: 248), true)
+        case 0x08 where !isNameWhole && name == nil:
+            name = body.copied(limit: 248)
+            news += 1
+        case 0x09 where !isNameWhole:
+            (name, isNameWhole) = (body.copied(limit: 248), true)
+            news += 1
         case 0x0a where body.count == 1: txPower = Int8(bitPattern: body[0])
         case 0x16: setServiceData(body, 2)
         case 0x20: setServiceData(body, 4)
