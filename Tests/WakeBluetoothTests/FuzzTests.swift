@@ -51,6 +51,29 @@ struct FuzzTests {
         #expect(values.allSatisfy { $0 <= 512 })
     }
 
+    @Test(
+        "A value in one packet is no longer than the link holds, and the longest are exactly so long",
+        arguments: [23, 64, 185, 517]
+    )
+    func fitting(mtu: Int) {
+        let lengths = Self.operations(1, .all).compactMap { operation -> Int? in
+            if case .write(_, let value) = operation.fitting(mtu) { value.count } else { nil }
+        }
+        #expect(lengths.max() == mtu - 3 && lengths.contains(mtu - 4) && lengths.contains(0))
+        #expect(Set(lengths).count > 15)
+    }
+
+    @Test("What a record says was written is what went over the link")
+    func told() throws {
+        let (_, records, server) = try fuzz()
+        let told = records.compactMap { record -> [UInt8]? in
+            if case .write(let handle, let value) = record.operation { [0x12] + word(handle) + value } else { nil }
+        }
+        #expect(told.count > 20)
+        #expect(told.allSatisfy(server.requests.contains))
+        #expect(server.requests.allSatisfy { $0.count <= 64 })
+    }
+
     @Test("Nothing is written to a characteristic that was not named, but what it holds already")
     func safe() {
         for (writes, allowed) in [(.none, []), (.some(["2A39"]), [5])] as [(FuzzPlan.Writes, Set<UInt16>)] {

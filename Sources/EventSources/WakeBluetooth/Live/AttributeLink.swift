@@ -126,8 +126,8 @@ final class AttributeLink {
     }
 
     /// Exchanges the MTU, as each link may once.
-    func exchange(mtu wanted: Int) throws(LiveFailure) -> Answer {
-        let answer = try request([0x02] + word(UInt16(wanted)))
+    func exchange(mtu wanted: Int, within time: Duration? = nil) throws(LiveFailure) -> Answer {
+        let answer = try request([0x02] + word(UInt16(wanted)), within: time)
         if case .response(let packet) = answer, packet.count >= 3 {
             mtu = max(23, min(wanted, Int(packet[1]) | Int(packet[2]) << 8))
         }

@@ -72,6 +72,29 @@ package enum FuzzOperation: Hashable, Sendable {
     }
 }
 
+extension FuzzOperation {
+    /// The longest value that any MTU has room for in one packet.
+    static let longestPacket = 514
+
+    /// The same with a value that one packet of a link holds: the longest stay the longest, and the rest any length.
+    func fitting(_ mtu: Int) -> FuzzOperation {
+        switch self {
+        case .write(let handle, let value): return .write(handle, Self.fitting(value, mtu - 3))
+        case .commands(let handle, let value, let count):
+            return .commands(handle, Self.fitting(value, mtu - 3), count: count)
+        case .read, .readPart, .readLong, .readType, .writeBack, .writeLong, .prepare, .configure, .storm, .malformed,
+            .reconnect:
+            return self
+        }
+    }
+
+    private static func fitting(_ value: [UInt8], _ room: Int) -> [UInt8] {
+        guard value.count > room else { return value }
+        let below = longestPacket - value.count
+        return Array(value.prefix(below <= 1 ? room - below : value.count % (room + 1)))
+    }
+}
+
 /// What a fuzzer does next, by a seed and what the device has: the same of both is the same order of operations, whatever the
 /// device answers.
 package struct FuzzPlan: Sendable {
@@ -107,8 +130,6 @@ package struct FuzzPlan: Sendable {
     private let commandable: [UInt16]
     private let configurations: [(handle: UInt16, value: [UInt8])]
     private var random: SimulatedRandom
-    /// What the next link asked for, so that lengths stand around it whatever the device agreed to.
-    private var mtu = 517
     private var sinceLink = 0
 
     package init(_ target: FuzzTarget, seed: UInt64, writes: Writes) {
@@ -148,8 +169,7 @@ package struct FuzzPlan: Sendable {
         sinceLink += 1
         if sinceLink > Self.operationsOfLink + below(Self.operationsOfLink) {
             sinceLink = 0
-            mtu = [23, 24, 64, 185, 247, 517][below(6)]
-            return .reconnect(mtu: mtu)
+            return .reconnect(mtu: [23, 24, 64, 185, 247, 517][below(6)])
         }
         while true {
             if let operation = draw() { return operation }
@@ -168,7 +188,7 @@ package struct FuzzPlan: Sendable {
         case 5: return one(closed).map { .writeBack($0) }
         case 6, 7, 8:
             guard let handle = one(writable) else { return nil }
-            return .write(handle, value(upTo: mtu - 3))
+            return .write(handle, value(upTo: FuzzOperation.longestPacket))
         case 9:
             guard let handle = one(writable) else { return nil }
             return .writeLong(handle, value(upTo: Self.longestValue))
@@ -177,7 +197,7 @@ package struct FuzzPlan: Sendable {
             return .prepare(handle, value(upTo: Self.longestValue))
         case 11, 12:
             guard let handle = one(commandable) else { return nil }
-            return .commands(handle, value(upTo: mtu - 3), count: 1 + below(Self.mostCommands))
+            return .commands(handle, value(upTo: FuzzOperation.longestPacket), count: 1 + below(Self.mostCommands))
         case 13:
             guard !configurations.isEmpty else { return nil }
             let (handle, value) = configurations[below(configurations.count)]

@@ -88,7 +88,7 @@ package final class PeripheralFuzz {
                 break
             }
             let (start, before) = (MonotonicClock.now(), link.notified)
-            let operation = plan.next()
+            let operation = plan.next().fitting(link.mtu)
             let answer = try perform(operation)
             summary.operations += 1
             let done = FuzzRecord(
@@ -143,7 +143,7 @@ package final class PeripheralFuzz {
         }
         link = new
         summary.links += 1
-        switch try link.request([0x02] + word(UInt16(mtu)), within: patience.probe) {
+        switch try link.exchange(mtu: mtu, within: patience.probe) {
         case .response, .refused: break
         case .silence, .ended, .unsent: summary.end = .silent
         }
@@ -186,14 +186,14 @@ package final class PeripheralFuzz {
         case .readLong(let handle): return try readLong(handle)
         case .readType(let uuid, let first, let last): return try ask([0x08] + word(first) + word(last) + word(uuid))
         case .write(let handle, let value), .configure(let handle, let value):
-            return try ask([0x12] + word(handle) + value.prefix(link.mtu - 3))
+            return try ask([0x12] + word(handle) + value)
         case .writeBack(let handle):
             return try ask([0x12] + word(handle) + values[handle, default: []].prefix(link.mtu - 3))
         case .writeLong(let handle, let value): return try prepare(handle, value, flag: 1)
         case .prepare(let handle, let value): return try prepare(handle, value, flag: 0)
         case .commands(let handle, let value, let count):
             for _ in 0..<count {
-                if let failure = try link.send([0x52] + word(handle) + value.prefix(link.mtu - 3)) {
+                if let failure = try link.send([0x52] + word(handle) + value) {
                     return Self.answer(failure)
                 }
             }
