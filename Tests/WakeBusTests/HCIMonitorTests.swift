@@ -50,7 +50,10 @@ struct HCIMonitorFrameTests {
         var bytes = (0..<Int.random(in: 0...64, using: &chance)).map { _ in UInt8.random(in: 0...255, using: &chance) }
         // Half of them have the right length, so that all of what follows is reached.
         if Bool.random(using: &chance), bytes.count >= 6 {
-            bytes.replaceSubrange(0..<6, with: message(UInt16.random(in: 0...20, using: &chance), 0, [], length: bytes.count - 6))
+            bytes.replaceSubrange(
+                0..<6,
+                with: message(UInt16.random(in: 0...20, using: &chance), 0, [], length: bytes.count - 6)
+            )
         }
         guard let frame = frame(bytes) else { return }
         #expect(frame.bytes == Array(bytes[6...]))

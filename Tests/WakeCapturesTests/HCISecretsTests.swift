@@ -21,7 +21,8 @@ struct HCISecretsTests {
     @Test(
         "Commands keep all but the key",
         arguments: [
-            (0x040B, address), (0x040D, address), (0x0C11, [1]), (0x2017, []), (0x2019, [UInt8](1...12)), (0x201A, [1, 2]),
+            (0x040B, address), (0x040D, address), (0x0C11, [1]), (0x2017, []), (0x2019, [UInt8](1...12)),
+            (0x201A, [1, 2]),
             (0x2027, [UInt8](1...7)),
         ] as [(UInt16, [UInt8])]
     )
@@ -33,14 +34,18 @@ struct HCISecretsTests {
     @Test(
         "Events keep all but the key",
         arguments: [
-            [0x18, 23] + address, [0x15, 17, 1], [0x3B, 10] + address, [0x3E, 18, 0x09, 0], [0x0E, 36, 1, 0x57, 0x0C, 0],
+            [0x18, 23] + address, [0x15, 17, 1], [0x3B, 10] + address, [0x3E, 18, 0x09, 0],
+            [0x0E, 36, 1, 0x57, 0x0C, 0],
         ] as [[UInt8]]
     )
     func events(head: [UInt8]) {
         #expect(erased(.event, head + Self.key) == [head + Self.zeros])
     }
 
-    @Test("Keys that devices hand to each other are gone, in either direction", arguments: [0x06, 0x08, 0x0A] as [UInt8])
+    @Test(
+        "Keys that devices hand to each other are gone, in either direction",
+        arguments: [0x06, 0x08, 0x0A] as [UInt8]
+    )
     func handed(code: UInt8) {
         let head: [UInt8] = [0x40, 0x20, 21, 0, 17, 0, 6, 0, code]
         #expect(erased(.data, head + Self.key) == [head + Self.zeros])
