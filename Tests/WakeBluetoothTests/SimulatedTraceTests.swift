@@ -156,7 +156,8 @@ struct SimulatedTraceTests {
         let read = try #require(told.firstIndex(of: "other a"))
         #expect(
             Array(told[read...]) == [
-                "other a", "phone b", "other 12", "phone 13", "other 16", "phone 17", "other 16", "phone 17", "other 18",
+                "other a", "phone b", "other 12", "phone 13", "other 16", "phone 17", "other 16", "phone 17",
+                "other 18",
                 "phone 1", "other 12", "phone 13", "phone 1b",
             ]
         )
