@@ -81,6 +81,26 @@ struct SimulatedTraceTests {
         #expect(air.attributes == ["phone a", "other b", "phone a", "other b"])
     }
 
+    @Test("What was refused until the phone has paired is not asked again for an app that has let go meanwhile")
+    func letGoWhilePairing() throws {
+        let secured = Self.belt.replacing(
+            "properties: [write, read],",
+            with: "properties: [write, read], security: encrypted,"
+        )
+        let air = try TracedAir([try Self.peripheral(secured)])
+        let name = air.names.intern("belt")
+        for client in [air.client, air.other] { air.radio.perform(.connect(client, peripheral: name), at: air.now) }
+        air.run(for: .seconds(1))
+        let handle = try #require(air.radio.knownPeripheral(name)?.characteristics.first?.handle)
+        air.packets = []
+        air.radio.perform(.operate(air.client, peripheral: name, .read(handle)), at: air.now)
+        air.run(for: .milliseconds(500))
+        #expect(air.attributes == ["phone a", "other 1"])
+        air.radio.perform(.disconnect(air.client, peripheral: name), at: air.now)
+        air.run(for: .seconds(5))
+        #expect(air.attributes == ["phone a", "other 1"])
+    }
+
     @Test("A beacon that somebody listens to is reported with what it says, as strong as it was heard")
     func beacons() throws {
         let text = """

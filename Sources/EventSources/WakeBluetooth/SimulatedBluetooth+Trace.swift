@@ -100,6 +100,7 @@ extension SimulatedBluetooth {
     /// The server wants a more secure link first.
     func traceRefusal(of operation: BluetoothOperation, _ failure: BluetoothFailure, on index: Int, at now: Instant) {
         guard trace != nil, peripherals[index].isAsked else { return }
+        peripherals[index].isAsked = false
         if case .openChannel = operation {
             trace?.channelAnswered(.failure(Self.refusal(failure)), with: address(index), at: now)
             return
