@@ -85,7 +85,7 @@ struct ImportTests {
         #expect(imported.code == 0)
         #expect(imported.output.contains("B\\u{1B}[31m\\nCo"))
         #expect(!imported.output.contains("\u{1b}"))
-        #expect(try program.read("odd.yaml").contains("name: \"B\\x1b[31m\\x0aCo\""))
+        #expect(try program.read("odd.yaml").contains("name: \"B\\x1b[31m\\nCo\""))
     }
 
     @Test("A log of places becomes a track, and what was left out is counted")
