@@ -38,8 +38,8 @@ extension ImportCommand {
         return bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    static func pace(_ arguments: Arguments) throws(CommandFailure) -> PeripheralLift.Pace {
-        var pace = PeripheralLift.Pace()
+    static func pace(_ arguments: Arguments) throws(CommandFailure) -> Pace {
+        var pace = Pace()
         if let text = arguments.value("--speed") {
             guard let speed = Double(text), (0.001...1000).contains(speed) else {
                 throw CommandFailure(.usage, "--speed \(text): no number from 0.001 to 1000")

@@ -4,7 +4,7 @@ import WakeModel
 /// What the reading of captures comes to: counts, devices, and what had to be left out.
 ///
 /// Several captures may be read one after the other; what one shows of a device's attributes holds in the next.
-package final class CaptureReading {
+package final class CaptureReading: RecordTaker {
     /// Why a packet was left out.
     package enum Skip: String, CaseIterable, Sendable {
         case cutByCapture = "packets that the capture holds only in part"
@@ -61,29 +61,7 @@ package final class CaptureReading {
     /// - Throws: ``CaptureDamage`` where it cannot be read any further; what stands before is taken.
     package func read(_ source: inout CaptureBytes, _ format: CaptureFormat) throws(CaptureDamage) {
         defer { finishFile() }
-        switch format {
-        case .btsnoop:
-            var reader = try BTSnoopReader(&source)
-            try readAll(&source, &reader)
-        case .packetLoggerBig:
-            var reader = PacketLoggerReader(isBig: true)
-            try readAll(&source, &reader)
-        case .packetLoggerLittle:
-            var reader = PacketLoggerReader(isBig: false)
-            try readAll(&source, &reader)
-        case .pcap:
-            var reader = try PCAPReader(&source)
-            try readAll(&source, &reader)
-        case .pcapng:
-            var reader = PCAPNGReader()
-            try readAll(&source, &reader)
-        }
-    }
-
-    private func readAll(_ source: inout CaptureBytes, _ reader: inout some RecordReader) throws(CaptureDamage) {
-        while let record = try reader.next(&source) {
-            take(record, source.window.span.extracting(record.payload))
-        }
+        try format.read(&source, into: self)
     }
 
     private func finishFile() {
@@ -98,21 +76,33 @@ package final class CaptureReading {
 
     func skip(_ why: Skip) { skipped[why, default: 0] += 1 }
 
-    private func take(_ record: CaptureRecord, _ bytes: Span<UInt8>) {
+    func take(_ record: CaptureRecord, _ bytes: Span<UInt8>) -> Bool {
+        count(record)
+        if record.missing > 0 {
+            skip(.cutByCapture)
+        } else if record.isDamaged {
+            skip(.badChecksum)
+        } else {
+            read(record, bytes)
+        }
+        return true
+    }
+
+    private func count(_ record: CaptureRecord) {
         counts[Int(record.kind.rawValue)] += 1
         recordCount += 1
-        let time = record.time
-        if first == nil { first = time }
-        if time > last ?? .min { last = time }
-        if record.missing > 0 { return skip(.cutByCapture) }
-        if record.isDamaged { return skip(.badChecksum) }
+        if first == nil { first = record.time }
+        if record.time > last ?? .min { last = record.time }
+    }
+
+    private func read(_ record: CaptureRecord, _ bytes: Span<UInt8>) {
         switch record.kind {
         case .acl: takeACL(record, bytes)
         case .event: takeEvent(record, bytes)
         case .command: takeCommand(record, bytes)
         case .linkLayer: takeLinkLayer(record, bytes)
         case .controllerAdded: takeController(record, bytes)
-        case .controllerRemoved: controllerLeft(record.controller, at: time)
+        case .controllerRemoved: controllerLeft(record.controller, at: record.time)
         case .synchronous, .isochronous, .network, .note: break
         case .unknown: skip(.unknownKind)
         }
