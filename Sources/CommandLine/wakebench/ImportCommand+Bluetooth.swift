@@ -121,7 +121,9 @@ extension ImportCommand {
         var source: CaptureBytes
         do { source = try CaptureBytes(file: file) } catch { throw CommandFailure(.invalidFile, error) }
         guard let format = CaptureFormat.detect(&source) else {
-            let known = (CaptureFormat.names + PlaceLog.Form.allCases.map(\.name)).joined(separator: ", ")
+            let known = (CaptureFormat.names + PlaceLog.Form.allCases.map(\.name) + ["umockdev"]).joined(
+                separator: ", "
+            )
             throw CommandFailure(
                 .invalidFile,
                 "\(file): no capture of a known format",
