@@ -21,14 +21,12 @@ package struct FuzzTarget: Sendable {
         FuzzTarget(name: "gpx", about: "tracks in GPX", run: Files.gpx),
         FuzzTarget(name: "nmea", about: "logs of NMEA 0183", run: Files.nmea),
         FuzzTarget(name: "gpsd", about: "lines of gpsd in JSON", run: Files.gpsd),
-        FuzzTarget(
-            name: "btsnoop",
-            about: "captures in btsnoop, and the devices in them",
-            run: Captures.read(.btsnoop)
-        ),
+        FuzzTarget(name: "btsnoop", about: "captures in btsnoop, and their devices", run: Captures.read(.btsnoop)),
         FuzzTarget(name: "pklg", about: "captures of PacketLogger", run: Captures.read(.packetLoggerLittle)),
         FuzzTarget(name: "pcap", about: "captures in pcap", run: Captures.read(.pcap)),
         FuzzTarget(name: "pcapng", about: "captures in pcapng", run: Captures.read(.pcapng)),
+        FuzzTarget(name: "umockdev", about: "recordings, and accessories made of them", run: Recordings.devices),
+        FuzzTarget(name: "sip", about: "captures of a network, and call servers of them", run: Recordings.calls),
         FuzzTarget(name: "apns", about: "what a provider of pushes says in HTTP/2", run: Pushes.conversation),
         FuzzTarget(name: "journal", about: "inputs and snapshots that a recovery reads", run: Journals.recover),
     ]
