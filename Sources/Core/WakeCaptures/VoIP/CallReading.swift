@@ -74,8 +74,8 @@ package final class CallReading: RecordTaker {
         for call in open.values {
             for side in CapturedCall.Side.allCases {
                 while call.jump(side) {
-                    skip(.gap, at: offset)
                     takeMessages(call, side, at: last ?? 0, offset)
+                    skip(call.messages.isEmpty ? .otherTraffic : .gap, at: offset)
                 }
             }
         }
