@@ -13,6 +13,7 @@ struct AnswerTests {
         ("help-app-verify", ["app", "verify", "--help"]),
         ("help-blame", ["blame", "--help"]),
         ("help-device-check", ["device", "check", "--help"]),
+        ("help-device-fuzz", ["device", "fuzz", "--help"]),
         ("device-guidelines", ["device", "check", "--guidelines"]),
         ("help-can-wake", ["can-wake", "--help"]),
         ("help-import", ["import", "--help"]),

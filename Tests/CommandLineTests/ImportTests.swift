@@ -85,7 +85,7 @@ struct ImportTests {
         #expect(imported.code == 0)
         #expect(imported.output.contains("B\\u{1B}[31m\\nCo"))
         #expect(!imported.output.contains("\u{1b}"))
-        #expect(try program.read("odd.yaml").contains("name: \"B\\x1b[31m\\x0aCo\""))
+        #expect(try program.read("odd.yaml").contains("name: \"B\\x1b[31m\\nCo\""))
     }
 
     @Test("A log of places becomes a track, and what was left out is counted")
@@ -104,6 +104,143 @@ struct ImportTests {
         #expect(page["written"] as? [String] == ["visit.yaml", "visit.nmea"])
         let refused = try program.run("import", "visit.log", "--address", "F0:11:22:33:44:55")
         #expect(refused.code == 2)
+    }
+
+    // MARK: umockdev
+
+    private static let umockdev = "/usr/bin/umockdev-record"
+
+    /// A dock behind a tty pair, and a program that talks to it while umockdev records.
+    private static let session = """
+        import os, pty, subprocess, sys, time, tty
+        far, near = pty.openpty()
+        tty.setraw(near)
+        node = os.ttyname(near)
+        if len(sys.argv) > 1:
+            device = os.open(sys.argv[1], os.O_RDWR | os.O_NOCTTY)
+            os.write(device, b"LOG\\n")
+            heard = b""
+            while not heard.endswith(b"\\x00\\xff^\\n"):
+                heard += os.read(device, 100)
+            sys.exit()
+        recorder = subprocess.Popen(
+            ["umockdev-record", "-s", node + "=dock.script", "--", sys.executable, sys.argv[0], node]
+        )
+        while not os.read(far, 100).endswith(b"LOG\\n"):
+            pass
+        # The dock takes its time, which is what is recorded.
+        time.sleep(0.2)
+        os.write(far, b"WB-D1 1.2.0\\n" + b"\\x00\\xff^\\n")
+        sys.exit(recorder.wait())
+        """
+
+    @Test(
+        "A dock that umockdev recorded is played to an app",
+        .enabled(
+            if: FileManager.default.isExecutableFile(atPath: umockdev),
+            "umockdev is missing: Scripts/install test"
+        )
+    )
+    func recordedDock() throws {
+        let program = try Program()
+        defer { program.clean() }
+        try program.write("session.py", Self.session)
+        let recorded = try program.run("/usr/bin/python3", ["session.py"])
+        #expect(recorded.code == 0, "\(recorded.errors)")
+        let dump = Program.repository.appending(path: "Tests/WakeExternalAccessoryTests/Plugging/serial-dock.umockdev")
+        let words = ["-o", "dock.yaml", "--protocol", "com.example.dock.log", "--speed", "0.02"]
+        let imported = try program.run(Program.path, ["import", dump.path, "dock.script"] + words)
+        #expect(imported.code == 0, "\(imported.errors)")
+        #expect(imported.output.contains("dock.yaml: Serial Dock"))
+        let device = try program.read("dock.yaml")
+        #expect(device.contains("- text: \"LOG\\n\""))
+        #expect(device.contains("values: [\"57422d443120312e322e300a00ff5e0a\"]"))
+        try program.write(
+            "scenario.yaml",
+            """
+            scenario: dock
+            devices: [{file: dock.yaml, name: dock}]
+            apps:
+              - scripted: com.example.logger
+                name: logger
+                modes: [external-accessory]
+                accessory:
+                  protocols: [com.example.dock.log]
+                  sessions: [{protocol: com.example.dock.log, text: "LOG\\n"}]
+            steps: [{at: 0, launch: logger}, {at: 1s, home: logger}]
+            expect: [{app: logger, verdict: resume, kind: accessory-data, count: 1}]
+            until: 5m
+            """
+        )
+        let run = try program.run("run", "scenario.yaml", "--out", "run")
+        #expect(run.code == 0, "\(run.output)\(run.errors)")
+    }
+
+    @Test("A script alone is an accessory, and what is assumed of it is told")
+    func scriptAlone() throws {
+        let program = try Program()
+        defer { program.clean() }
+        try program.write("port.script", "d 0 /dev/ttyS0\nw 0 AT^M\nr 5 OK^M\nnonsense\n")
+        let imported = try program.run("import", "port.script", "--json")
+        let page = try #require(
+            try JSONSerialization.jsonObject(with: Data(imported.output.utf8)) as? [String: Any]
+        )
+        #expect(page["accessory"] as? String == "ttyS0")
+        #expect((page["notes"] as? [String])?.count == 2)
+        let file = try #require((page["files"] as? [[String: Any]])?.first)
+        #expect(file["format"] as? String == "umockdev-script")
+        #expect(file["skippedFrom"] as? [String: Int] == ["lines that are none of a script's": 4])
+    }
+
+    @Test(
+        "A recording of which nothing is read is refused in a line that says what is",
+        arguments: ["@DEV /dev/bus/usb/001/002\nUSBDEVFS_CONNECTINFO 0 2 0\n", "# EVEMU 1.2\nN: Mouse\n"]
+    )
+    func otherRecordings(text: String) throws {
+        let program = try Program()
+        defer { program.clean() }
+        try program.write("recording", text)
+        let refused = try program.run("import", "recording", "-o", "taken.yaml")
+        #expect(refused.code == 11)
+        #expect(refused.complaints.count == 1 && refused.errors.contains("dumps and scripts of serial ports"))
+        #expect(!program.exists("taken.yaml"))
+    }
+
+    // MARK: Calls
+
+    @Test("A server that is made of SIPp's traffic gives a phone the same verdicts as the one that SIPp played")
+    func sameCall() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let imported = try program.run("import", Self.capture("call.pcapng"), "-o", "taken.yaml")
+        #expect(imported.code == 0 && imported.errors == "")
+        #expect(imported.output.contains("taken.yaml: a plan of 11 steps, 1 answers"))
+        let devices = Program.repository.appending(path: "Devices").path
+        let scenario = try String(contentsOfFile: "\(devices)/Scenarios/voip-call-scripted.yaml", encoding: .utf8)
+        for (name, device) in [("played", "\(devices)/VoIP/sip-server.yaml"), ("taken", "taken.yaml")] {
+            try program.write("\(name)-scenario.yaml", scenario.replacing("../VoIP/sip-server.yaml", with: device))
+            let run = try program.run("run", "\(name)-scenario.yaml", "--out", "\(name)-run")
+            #expect(run.code == 0, "\(run.output)\(run.errors)")
+        }
+        let compared = try program.run("compare", "played-run", "taken-run")
+        #expect(compared.code == 0)
+        #expect(compared.output.hasPrefix("equal verdicts"))
+    }
+
+    @Test("The server of calls is whom the address names, and nobody else's is found")
+    func callAddress() throws {
+        let program = try Program()
+        defer { program.clean() }
+        let capture = Self.capture("call.pcapng")
+        #expect(try program.run("import", capture, "--address", "127.0.0.1").output.contains("it was registered with"))
+        let port = try #require(
+            try program.run("import", capture).output.firstMatch(of: /server: 127\.0\.0\.1:(\d+),/)?.output.1
+        )
+        let named = try program.run("import", capture, "--address", "127.0.0.1:\(port)")
+        #expect(named.output.contains("as --address says"))
+        #expect(try program.run("import", capture, "--address", "192.0.2.1").code == 3)
+        #expect(try program.run("import", capture, "--address", "phone").code == 2)
+        #expect(try program.run("import", capture, "--loop").code == 2)
     }
 
     @Test("What is no capture, and what is no file, is refused in a line")

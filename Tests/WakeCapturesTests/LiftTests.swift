@@ -6,9 +6,9 @@ import WakeModel
 
 @Suite("Devices made of captures")
 struct LiftTests {
-    private static func lift(_ change: (inout PeripheralLift.Pace) -> Void = { _ in }) throws -> PeripheralLift {
+    private static func lift(_ change: (inout Pace) -> Void = { _ in }) throws -> PeripheralLift {
         let reading = try Captures.reading("belt-central.btsnoop")
-        var pace = PeripheralLift.Pace()
+        var pace = Pace()
         change(&pace)
         return PeripheralLift(try #require(reading.devices.first), start: try #require(reading.first), pace: pace)
     }

@@ -32,7 +32,7 @@ struct TracingTests {
     @Test("What is discovered page by page is read back as the same table", arguments: [23, 64, 185])
     func discovery(mtu: Int) throws {
         let log = Log()
-        var trace = log.trace()
+        let trace = log.trace()
         trace.connected(to: belt, timing, at: at(0))
         let exchange = AttributeExchange(mtu: mtu)
         let services: [AttributeExchange.Entry] = [
@@ -71,7 +71,7 @@ struct TracingTests {
     @Test("A controller waits for one link at a time, for all the devices that are wanted")
     func waiting() {
         let log = Log()
-        var trace = log.trace()
+        let trace = log.trace()
         let other: [UInt8] = [0xF0, 0x11, 0x22, 0x33, 0x44, 0x66]
         trace.connecting(to: belt, timing, at: at(0))
         trace.connecting(to: other, timing, at: at(1))
@@ -87,7 +87,7 @@ struct TracingTests {
     @Test("A link that the phone ends is asked for, and one that is lost is not")
     func ends() {
         let log = Log()
-        var trace = log.trace()
+        let trace = log.trace()
         for reason in [0x16, 0x08] as [UInt8] {
             trace.connected(to: belt, timing, at: at(0))
             trace.disconnected(belt, reason: reason, at: at(1))

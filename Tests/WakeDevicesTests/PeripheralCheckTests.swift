@@ -4,7 +4,10 @@ import WakeModel
 @testable import WakeDevices
 
 private func check(_ text: String) throws(FileError) -> [String] {
-    try PeripheralCheck.findings(in: Array(text.utf8), file: "d.yaml").map { "\($0.guideline.rawValue):\($0.line)" }
+    try PeripheralCheck.findings(in: Array(text.utf8), file: "d.yaml").map { finding in
+        guard case .line(let line) = finding.place else { return "\(finding.place)" }
+        return "\(finding.guideline.rawValue):\(line)"
+    }
 }
 
 private let good = """

@@ -16,6 +16,55 @@ struct WritingTests {
         #expect(read.text(comments: ["seed \(seed)"]) == text)
     }
 
+    @Test(
+        "An accessory that is written and read again is the same",
+        arguments: ["rfcomm-printer", "hid-scanner", "serial-dock"]
+    )
+    func accessory(name: String) throws {
+        let folder = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
+        var device = try ExternalAccessory.load(file: "\(folder)/Devices/Accessory/\(name).yaml")
+        let text = device.text(comments: ["as it was shipped"])
+        var read = try ExternalAccessory.parse(Array(text.utf8), file: "")
+        device.file = ""
+        for index in device.protocols.indices { (device.protocols[index].line, read.protocols[index].line) = (0, 0) }
+        #expect(read == device, "\(text)")
+    }
+
+    @Test("What an accessory sends is written as text where it is text, and else as its bytes")
+    func textAndBytes() throws {
+        let values: [[UInt8]] = [
+            Array("a\r\n\t\"\\é".utf8), [0xff, 0], [0x1b], [], [UInt8](repeating: 0x41, count: 512),
+        ]
+        var timetable = Timetable()
+        timetable.entries = values.map { Timetable.Entry(after: .seconds(1), every: .zero, values: .list([$0])) }
+        let script = ExternalAccessory.Script(
+            timetable,
+            [.init([0x10, 0x04, 1], timetable), .init([0x41, 0x0a], timetable)]
+        )
+        var device = ExternalAccessory("Port", .usb(1, 2))
+        device.protocols = [.init("com.example.port", .tty(interface: 0), script)]
+        let text = device.text()
+        let read = try ExternalAccessory.parse(Array(text.utf8), file: "")
+        #expect(read.protocols[0].script == script, "\(text)")
+        #expect(text.contains("text: [\"a\\r\\n\\t\\\"\\\\é\"]"))
+        #expect(text.contains("- hex: \"100401\"") && text.contains("- text: \"A\\n\""))
+    }
+
+    @Test(
+        "A message of a server is read as it was written",
+        arguments: [
+            "A\n\n", "A", "A\nB", " A\n", "\nA", "A\n\n\n", "A\tB: #\n--- \n", "A\u{1}\r\n", "A\u{2028}B\n", "- A: |\n",
+        ]
+    )
+    func message(text: String) throws {
+        var server = CallServer()
+        server.plan = [.send(text), .await("A"), .pause(.seconds(1)), .send(text), .close]
+        server.answers = [.init(to: "B", text), .init(to: "C", text)]
+        server.faults = [.init(name: "says", effect: .send(text)), .init(name: "ends", effect: .reset)]
+        let written = server.text()
+        #expect(try CallServer.parse(Array(written.utf8), file: "") == server, "\(written)")
+    }
+
     @Test("A recorded stream says the same as an entry for each value")
     func recorded() throws {
         func timetable(_ notifications: String) throws -> Timetable {

@@ -1,12 +1,15 @@
-# Records the belt on the air, at its own controller, while its scenario is played: Bumble writes /out/belt.btsnoop, and the run
-# folder is in /out/runs, so that a device made of the one can be compared with the other. btmon would record the bench's end, and
-# that of bluez 5.66 dies of what it records.
+# Records a scenario with the belt at both ends: the run writes down its own adapter's traffic, hci.btsnoop and hci.pcapng in
+# /out/runs/heart-rate-belt, and Bumble that of the belt's controller, /out/belt.btsnoop; so that devices made of them can be
+# compared with the belt. Without the right to listen the run does not begin.
 #   Scripts/lab run Scripts/lab.d/jobs/capture.sh 300
 source "$WAKEBENCH_LAB_PARTS/guest/bluetooth.sh"
 source "$WAKEBENCH_LAB_PARTS/guest/scenarios.sh"
 
 start_bluetooth || exit 1
+scenario=Devices/Scenarios/heart-rate-belt.yaml
+setpriv --bounding-set -net_raw,-net_admin "$bench" run $scenario --backend bluez --apps .build/apps --out /tmp/refused --capture btsnoop
+[ $? = 12 ] && [ ! -e /tmp/refused ] || failed "a run without the right to listen"
 export BUMBLE_SNOOPER=btsnoop:file:/out/belt.btsnoop
-play Devices/Scenarios/heart-rate-belt.yaml heart-rate-belt Devices/Bluetooth/heart-rate-belt.yaml
+play $scenario heart-rate-belt Devices/Bluetooth/heart-rate-belt.yaml --capture btsnoop,pcapng
 [ -s /out/belt.btsnoop ] || failed "no capture"
 exit $status

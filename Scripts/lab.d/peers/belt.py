@@ -20,7 +20,7 @@ import sys
 
 import yaml
 from answers import Machine
-from bumble.att import ATT_Error, AttributeValue
+from bumble.att import ATT_WRITE_NOT_PERMITTED_ERROR, ATT_Error, AttributeValue
 from bumble.core import UUID, AdvertisingData, BaseBumbleError
 from bumble.device import Device
 from bumble.gatt import GATT_DEVICE_NAME_CHARACTERISTIC, Characteristic, Descriptor, Service
@@ -277,13 +277,19 @@ class Peripheral:
         for word in described.get("properties", []):
             properties |= Characteristic.Properties[word.upper().replace("-", "_")]
         place = len(self.built)
+        takes_writes = properties & (Characteristic.Properties.WRITE | Characteristic.Properties.WRITE_WITHOUT_RESPONSE)
+
+        def write(value):
+            # Bumble's own permissions refuse nobody.
+            if not takes_writes:
+                raise ATT_Error(ATT_WRITE_NOT_PERMITTED_ERROR)
+            self.ask(place, value)
+
         built = Characteristic(
             str(described["uuid"]),
             properties,
             Characteristic.READABLE | Characteristic.WRITEABLE,
-            AttributeValue(
-                read=lambda _: self.read(place), write=lambda _, value: self.ask(place, bytes(value))
-            ),
+            AttributeValue(read=lambda _: self.read(place), write=lambda _, value: write(bytes(value))),
             [
                 Descriptor(str(each["uuid"]), Descriptor.READABLE | Descriptor.WRITEABLE, octets(each.get("value", "")))
                 for each in described.get("descriptors", [])

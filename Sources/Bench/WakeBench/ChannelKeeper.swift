@@ -45,6 +45,16 @@ package final class ChannelKeeper: BenchObserver {
             self.isRead = isRead
         }
 
+        /// Its app has ended. A simulated other end hears of it at this instant, and not when the descriptor gets closed.
+        func end() {
+            var domain: Int32 = 0
+            var size = socklen_t(MemoryLayout<Int32>.size)
+            guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0, domain == AF_UNIX else {
+                return
+            }
+            shutdown(descriptor, Int32(SHUT_RDWR))
+        }
+
         deinit {
             watch?.cancel()
             closeLater(descriptor)
@@ -112,6 +122,7 @@ package final class ChannelKeeper: BenchObserver {
                 for channel in channels where channel.app == app { arm(channel) }
             case .moved(let app, _, _): if suspended.remove(app) != nil { disarm(app) }
             case .exited(let record):
+                for channel in channels where channel.app == record.app { channel.end() }
                 channels.removeAll { $0.app == record.app }
                 suspended.remove(record.app)
             case .command(let command):

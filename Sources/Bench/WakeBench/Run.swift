@@ -79,6 +79,8 @@ package final class Run {
 
     /// The files to which the radio was written down.
     package var captures: [String] { capture?.paths ?? [] }
+    /// What they lack, a line each; known when the run is over.
+    package internal(set) var captureLosses: [String] = []
 
     /// What the scenario calls an app.
     package func name(of app: AppID) -> String { scenario.apps[Int(app.number)].name }
@@ -104,7 +106,6 @@ package final class Run {
         loop = try Run.loop()
         let backends = RunBackends(options, scenario)
         realTime = try backends.needRealTime(options.clock)
-        try backends.check(capture: options)
         memoryStalls = try Run.memoryStalls(options, realTime: realTime, loop)
         machine = try PhoneOfMachine(options, realTime: realTime, loop)
         notes += machine?.notes ?? []
@@ -122,6 +123,7 @@ package final class Run {
         let bundles = try RealApps.read(scenario)
         notes += bundles.flatMap(\.bundle.warnings)
         if !bundles.isEmpty { try RealApps.check(options.freezer) }
+        try areas.openTrace(for: options)
         try areas.start()
         junit = try Run.junit(options)
         if options.replaces { try RunFolder.clear(options.out) }
@@ -301,12 +303,12 @@ package final class Run {
         try bench.commit()
         noteSilence()
         noteUnnamed()
+        try endTrace()
         // The logs first: a run that has ended is not played on.
         for each in receiverTimes { try recorder.note(receiver: each.time, of: each.app) }
         recorder.disturbAll()
         recorder.register(at: reached) { bench.router.registrations(of: $0) }
         try recorder.finish(at: reached)
-        try capture?.finish()
         let ending = RunEnding(
             at: reached,
             isInterrupted: interrupted,

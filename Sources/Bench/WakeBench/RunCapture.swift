@@ -7,7 +7,7 @@ import WakeReports
 final class RunCapture {
     private let files: [(format: TraceFormat, file: LogFile)]
     /// The wall time of the run's beginning, in nanoseconds since 1970.
-    private let start: Int64
+    let start: Int64
     /// Why nothing more is written; nil while all is.
     private var failure: ReportError?
     private var buffer: [UInt8] = []

@@ -49,6 +49,26 @@ int wake_channel_connect(const struct wake_channel_end *own, const struct wake_c
     return -1;
 }
 
+int wake_attribute_connect(const struct wake_channel_end *own, const struct wake_channel_end *other) {
+    int number = socket(AF_BLUETOOTH, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, BTPROTO_L2CAP);
+    if (number < 0) return -1;
+    struct sockaddr_l2 local, remote;
+    fill(&local, own);
+    fill(&remote, other);
+    local.l2_cid = remote.l2_cid = htobs(4);
+    int failed = bind(number, (struct sockaddr *)&local, sizeof local) != 0;
+    if (!failed) {
+        do {
+            failed = connect(number, (struct sockaddr *)&remote, sizeof remote) != 0;
+        } while (failed && errno == EINTR);
+        if (!failed || errno == EINPROGRESS || errno == EAGAIN) return number;
+    }
+    int code = errno;
+    close(number);
+    errno = code;
+    return -1;
+}
+
 int wake_channel_listen(const struct wake_channel_end *own, int level, int backlog) {
     int number = bound(own, level);
     if (number < 0) return -1;

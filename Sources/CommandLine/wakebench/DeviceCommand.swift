@@ -1,13 +1,29 @@
 import WakeBench
+import WakeCaptures
 import WakeDevices
+import WakeModel
 import WakeReports
 
-/// `wakebench device check`.
+/// `wakebench device check`: device files, captures and live devices against guidelines.
 enum DeviceCommand {
     static let checkOptions: [Arguments.Option] = [
         .flag("--guidelines", "list the guidelines, with their editions"),
+        .value("--address", "ADDRESS", "the device of a capture; default the one with the most GATT traffic"),
+        .value("--live", "ADDRESS|NAME", "check this device, over this machine's own adapter"),
+        adapter, within,
         .flag("--json", "print one JSON object"),
     ]
+
+    static let adapter = Arguments.Option.value(
+        "--adapter",
+        "any|ADDRESS",
+        "the adapter by its own address; default any"
+    )
+    static let within = Arguments.Option.value(
+        "--within",
+        "DURATION",
+        "how long the device may take to be heard and to connect; default 30s"
+    )
 
     static func check(_ words: [String]) throws(CommandFailure) -> ExitCode {
         let arguments = try Arguments(words, options: checkOptions)
@@ -15,37 +31,81 @@ enum DeviceCommand {
             guidelines()
             return .done
         }
+        let report = try report(arguments)
+        if arguments.has("--json") {
+            print(try ImportCommand.json(report.page))
+        } else {
+            for line in report.lines { print(TerminalText.escaped(line)) }
+        }
+        return report.findings.isEmpty ? .done : .expectationFailed
+    }
+
+    private static func report(_ arguments: Arguments) throws(CommandFailure) -> DeviceReport {
+        var report = DeviceReport()
+        if let wanted = arguments.value("--live") {
+            guard arguments.rest.isEmpty, !arguments.has("--address") else {
+                throw CommandFailure(.usage, "--live takes no files", hint: "check them by a command of their own")
+            }
+            let live = try bench(wanted, arguments).check()
+            report.add(live.address, live.findings, unjudged: live.unjudged)
+            return report
+        }
         guard !arguments.rest.isEmpty else {
             throw CommandFailure(.usage, "DEVICE.yaml is missing", hint: "see --help")
         }
-        var found: [(file: String, finding: PeripheralFinding)] = []
+        var captures: [String] = []
         for file in arguments.rest {
-            do {
-                found += try PeripheralCheck.findings(in: file).map { (file, $0) }
-            } catch {
+            if try isCapture(file) {
+                captures.append(file)
+                continue
+            }
+            do { report.add(file, try PeripheralCheck.findings(in: file), unjudged: []) } catch {
                 throw CommandFailure(.invalidFile, error)
             }
         }
-        if arguments.has("--json") {
-            print(object(found))
+        if captures.isEmpty {
+            guard !arguments.has("--address") else { throw CommandFailure(.usage, "--address is for captures") }
         } else {
-            for (file, finding) in found {
-                let row = finding.guideline.row
-                print(
-                    TerminalText.escaped(
-                        "\(file):\(finding.line): \(finding.guideline.rawValue): \(finding.found); \(row.remedy)  [\(row.section)]"
-                    )
-                )
-            }
-            print(summary(found.count, files: arguments.rest.count))
+            try add(captures, try arguments.value("--address").map(ImportCommand.address), to: &report)
         }
-        return found.isEmpty ? .done : .expectationFailed
+        return report
     }
 
-    private static func summary(_ findings: Int, files: Int) -> String {
-        let devices = files == 1 ? "1 device" : "\(files) devices"
-        return findings == 0
-            ? "\(devices), nothing found" : "\(devices), \(findings) \(findings == 1 ? "finding" : "findings")"
+    // MARK: Captures
+
+    private static func isCapture(_ file: String) throws(CommandFailure) -> Bool {
+        do {
+            var source = try CaptureBytes(file: file)
+            return CaptureFormat.detect(&source) != nil
+        } catch {
+            throw CommandFailure(.invalidFile, error)
+        }
+    }
+
+    /// Adds the one device that captures show together.
+    private static func add(
+        _ files: [String],
+        _ address: UInt64?,
+        to report: inout DeviceReport
+    ) throws(CommandFailure) {
+        let reading = CaptureReading(only: address)
+        for file in files {
+            let read = try ImportCommand.read(file, reading)
+            if let damage = read.damageLine { Output.complain("\(damage); what stands before it is checked") }
+        }
+        guard let device = try ImportCommand.choose(reading, address), let start = reading.first else {
+            throw CommandFailure(.invalidFile, "\(files[0]): no device in what was read")
+        }
+        let check = CaptureCheck(device, start: start, files: files)
+        report.add(device.addressText ?? "the device", check.findings, unjudged: check.unjudged)
+    }
+
+    // MARK: Live devices
+
+    static func bench(_ wanted: String, _ arguments: Arguments) throws(CommandFailure) -> PeripheralBench {
+        let time = try ImportCommand.duration(arguments, "--within") ?? .seconds(30)
+        let adapter = arguments.value("--adapter").flatMap { $0 == "any" ? nil : $0 }
+        return PeripheralBench(wanted, adapter: adapter, within: time) { Output.complain($0) }
     }
 
     private static func guidelines() {
@@ -57,17 +117,5 @@ enum DeviceCommand {
             let line = "  \(guideline.rawValue)  \(row.says)  [\(row.section)]"
             Terminal.print(line, hanging: 4)
         }
-    }
-
-    private static func object(_ found: [(file: String, finding: PeripheralFinding)]) -> String {
-        let findings = found.map { file, finding in
-            let row = finding.guideline.row
-            return "{\"file\":\(Output.json(file)),\"line\":\(finding.line),"
-                + "\"guideline\":\(Output.json(finding.guideline.rawValue)),"
-                + "\"edition\":\(Output.json(row.edition)),\"section\":\(Output.json(row.section)),"
-                + "\"found\":\(Output.json(finding.found)),\"remedy\":\(Output.json(row.remedy))}"
-        }
-        return "{\"schema\":\"wake.device-check/1\",\"ok\":\(found.isEmpty),"
-            + "\"findings\":[\(findings.joined(separator: ","))]}"
     }
 }

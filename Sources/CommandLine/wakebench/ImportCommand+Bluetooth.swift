@@ -29,7 +29,7 @@ extension ImportCommand {
 
     // MARK: Options
 
-    private static func address(_ text: String) throws(CommandFailure) -> UInt64 {
+    static func address(_ text: String) throws(CommandFailure) -> UInt64 {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         let bytes = parts.compactMap { $0.utf8.count == 2 ? UInt8($0, radix: 16) : nil }
         guard parts.count == 6, bytes.count == 6 else {
@@ -38,8 +38,8 @@ extension ImportCommand {
         return bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    static func pace(_ arguments: Arguments) throws(CommandFailure) -> PeripheralLift.Pace {
-        var pace = PeripheralLift.Pace()
+    static func pace(_ arguments: Arguments) throws(CommandFailure) -> Pace {
+        var pace = Pace()
         if let text = arguments.value("--speed") {
             guard let speed = Double(text), (0.001...1000).contains(speed) else {
                 throw CommandFailure(.usage, "--speed \(text): no number from 0.001 to 1000")
@@ -56,7 +56,7 @@ extension ImportCommand {
         return pace
     }
 
-    private static func duration(_ arguments: Arguments, _ name: String) throws(CommandFailure) -> Instant.Span? {
+    static func duration(_ arguments: Arguments, _ name: String) throws(CommandFailure) -> Instant.Span? {
         guard let text = arguments.value(name) else { return nil }
         guard let span = DurationText.span(text) else {
             throw CommandFailure(.usage, "\(name) \(text): no time", hint: "write 250ms, 30s, 15m or 1h30m")
@@ -114,14 +114,16 @@ extension ImportCommand {
         }
     }
 
-    private static func read(
+    static func read(
         _ file: String,
         _ reading: CaptureReading
     ) throws(CommandFailure) -> ImportSummary.File {
         var source: CaptureBytes
         do { source = try CaptureBytes(file: file) } catch { throw CommandFailure(.invalidFile, error) }
         guard let format = CaptureFormat.detect(&source) else {
-            let known = (CaptureFormat.names + PlaceLog.Form.allCases.map(\.name)).joined(separator: ", ")
+            let known = (CaptureFormat.names + PlaceLog.Form.allCases.map(\.name) + ["umockdev"]).joined(
+                separator: ", "
+            )
             throw CommandFailure(
                 .invalidFile,
                 "\(file): no capture of a known format",
@@ -136,7 +138,7 @@ extension ImportCommand {
     }
 
     /// The device that was named, or the one with the most GATT traffic; nil when nothing can be made a device of.
-    private static func choose(
+    static func choose(
         _ reading: CaptureReading,
         _ address: UInt64?
     ) throws(CommandFailure) -> CapturedDevice? {

@@ -11,9 +11,7 @@ extension ImportCommand {
         to out: String?
     ) throws(CommandFailure) -> ExitCode {
         let file = try arguments.only("FILE of places")
-        for option in ["--address", "--table", "--from", "--to", "--gap-limit"] where arguments.has(option) {
-            throw CommandFailure(.usage, "\(option) is for captures, and \(file) is \(form.name)", hint: "leave it out")
-        }
+        try refuse(["--address", "--table", "--from", "--to", "--gap-limit"], form.name, arguments)
         let bytes: [UInt8]
         do { bytes = try InputFile.read(file, limit: PlaceLog.byteLimit) } catch {
             throw CommandFailure(.invalidFile, error)

@@ -14,11 +14,16 @@ enum ImportCommand {
             short: "-o",
             "write the device as a file; without it only the summary is printed"
         ),
-        .value("--address", "ADDRESS", "the device that is wanted; default the one with the most GATT traffic"),
+        .value(
+            "--address",
+            "ADDRESS",
+            "the device that is wanted; default the one with the most GATT traffic; of calls, the server's ADDRESS[:PORT]"
+        ),
         .value("--table", "DEVICE.yaml", "what the device has, where the capture begins after its discovery"),
+        .value("--protocol", "NAME", "what apps call the protocol of what umockdev recorded, such as com.example.log"),
         .value("--speed", "NUMBER", "play it so much faster, 0.001 to 1000; default 1"),
-        .value("--from", "DURATION", "leave out what was notified before this moment of the capture"),
-        .value("--to", "DURATION", "leave out what was notified after this moment of the capture"),
+        .value("--from", "DURATION", "leave out what was sent before this moment of the capture"),
+        .value("--to", "DURATION", "leave out what was sent after this moment of the capture"),
         .flag("--loop", "begin each stream, or the track, again after its end"),
         .value("--gap-limit", "DURATION", "cut longer pauses of a stream to this"),
         .flag("--force", "replace a file that is there"),
@@ -32,10 +37,35 @@ enum ImportCommand {
         }
         let out = arguments.value("--out")
         if let out { try checkRoom(out, arguments) }
-        if let form = try PlaceLog.detect(beginning(of: first)) {
-            return try importLog(form, arguments, to: out)
+        let beginning = try beginning(of: first)
+        if RecordingForm.detect(beginning) != nil { return try importRecording(arguments, to: out) }
+        if arguments.has("--protocol") {
+            throw CommandFailure(.usage, "--protocol is for recordings of umockdev's", hint: "leave it out")
         }
+        if let form = PlaceLog.detect(beginning) { return try importLog(form, arguments, to: out) }
+        if try isOfNetwork(first) { return try importCalls(arguments, to: out) }
         return try importCapture(arguments, to: out)
+    }
+
+    /// Whether a capture is of a network, by its first packets.
+    private static func isOfNetwork(_ file: String) throws(CommandFailure) -> Bool {
+        do {
+            var source = try CaptureBytes(file: file)
+            return CaptureFormat.isOfNetwork(&source)
+        } catch {
+            throw CommandFailure(.invalidFile, error)
+        }
+    }
+
+    /// Refuses options that mean nothing for files of a kind.
+    static func refuse(_ options: [String], _ kind: String, _ arguments: Arguments) throws(CommandFailure) {
+        for option in options where arguments.has(option) {
+            throw CommandFailure(
+                .usage,
+                "\(option) means nothing here: \(arguments.rest[0]) is \(kind)",
+                hint: "leave it out"
+            )
+        }
     }
 
     /// The first bytes of a file.

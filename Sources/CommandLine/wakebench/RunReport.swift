@@ -41,6 +41,7 @@ enum RunReport {
                 "\(run.bench.unrecorded) events came faster than they could be decided, and were lost without a verdict"
             Output.complain("note: \(lost); slow their source down")
         }
+        for line in run.captureLosses { Output.complain("note: \(line)") }
         let decisions = run.verdicts.reduce(0, +)
         let log = try decisions <= wholeReportLimit ? RunPages.log(run.folder) : nil
         failure = try finish(run, log, failure, began: began)

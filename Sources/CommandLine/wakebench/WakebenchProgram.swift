@@ -74,10 +74,18 @@ enum WakebenchProgram {
         ),
         Verb(
             "device check",
-            "DEVICE.yaml...",
-            "compare peripherals with what Apple advises their makers; exit code 7 when something is found",
+            "DEVICE.yaml|CAPTURE...",
+            "compare peripherals with what Apple advises their makers: files, captures, or a live one; exit code 7 when something "
+                + "is found",
             DeviceCommand.check,
             options: DeviceCommand.checkOptions
+        ),
+        Verb(
+            "device fuzz",
+            "ADDRESS|NAME",
+            "do to a real device what careless clients do, and write down what it does; exit code 7 when it is lost",
+            PeripheralFuzzCommand.run,
+            options: PeripheralFuzzCommand.options
         ),
         Verb(
             "import",

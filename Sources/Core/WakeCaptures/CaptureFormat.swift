@@ -28,6 +28,66 @@ package enum CaptureFormat: String, CaseIterable, Sendable {
     }
 }
 
+/// Takes the records of a capture, one after the other.
+protocol RecordTaker: AnyObject {
+    /// Takes a record; false when no more is wanted.
+    func take(_ record: CaptureRecord, _ bytes: Span<UInt8>) -> Bool
+}
+
+extension CaptureFormat {
+    /// Reads a capture to its end, or until no more is wanted.
+    func read(_ source: inout CaptureBytes, into taker: some RecordTaker) throws(CaptureDamage) {
+        switch self {
+        case .btsnoop:
+            var reader = try BTSnoopReader(&source)
+            try Self.read(&source, &reader, taker)
+        case .packetLoggerBig:
+            var reader = PacketLoggerReader(isBig: true)
+            try Self.read(&source, &reader, taker)
+        case .packetLoggerLittle:
+            var reader = PacketLoggerReader(isBig: false)
+            try Self.read(&source, &reader, taker)
+        case .pcap:
+            var reader = try PCAPReader(&source)
+            try Self.read(&source, &reader, taker)
+        case .pcapng:
+            var reader = PCAPNGReader()
+            try Self.read(&source, &reader, taker)
+        }
+    }
+
+    private static func read(
+        _ source: inout CaptureBytes,
+        _ reader: inout some RecordReader,
+        _ taker: some RecordTaker
+    ) throws(CaptureDamage) {
+        while let record = try reader.next(&source) {
+            guard taker.take(record, source.window.span.extracting(record.payload)) else { return }
+        }
+    }
+
+    /// Whether a file is a capture of a network, by the first packet of a kind that is known, among the first 1 000.
+    package static func isOfNetwork(_ source: inout CaptureBytes) -> Bool {
+        guard let format = detect(&source) else { return false }
+        let probe = KindProbe()
+        // What is damaged is told when it is read for what it is.
+        try? format.read(&source, into: probe)
+        return probe.kind == .network
+    }
+}
+
+/// Looks for the first packet of a kind that is known.
+private final class KindProbe: RecordTaker {
+    private(set) var kind: CaptureRecord.Kind?
+    private var rest = 1_000
+
+    func take(_ record: CaptureRecord, _ bytes: Span<UInt8>) -> Bool {
+        rest -= 1
+        if record.kind != .unknown && record.kind != .note { kind = record.kind }
+        return kind == nil && rest > 0
+    }
+}
+
 extension Span<UInt8> {
     func starts(_ bytes: [UInt8]) -> Bool {
         guard count >= bytes.count else { return false }

@@ -4,7 +4,7 @@ import WakeModel
 /// What the reading of captures comes to: counts, devices, and what had to be left out.
 ///
 /// Several captures may be read one after the other; what one shows of a device's attributes holds in the next.
-package final class CaptureReading {
+package final class CaptureReading: RecordTaker {
     /// Why a packet was left out.
     package enum Skip: String, CaseIterable, Sendable {
         case cutByCapture = "packets that the capture holds only in part"
@@ -25,6 +25,11 @@ package final class CaptureReading {
     /// Nanoseconds since 1970; nil before the first record.
     package private(set) var first: Int64?
     package private(set) var last: Int64?
+    /// The record that is being read.
+    private(set) var place = CapturePlace(file: -1, frame: 0, time: 0)
+    /// How each controller listens for advertisements, and how often one began to.
+    var scans: [UInt16: CapturedScan] = [:]
+    var scanCount = 0
     package internal(set) var skipped: [Skip: Int] = [:]
     /// By address.
     private(set) var peers: [UInt64: CapturedDevice] = [:]
@@ -60,59 +65,55 @@ package final class CaptureReading {
     ///
     /// - Throws: ``CaptureDamage`` where it cannot be read any further; what stands before is taken.
     package func read(_ source: inout CaptureBytes, _ format: CaptureFormat) throws(CaptureDamage) {
+        place = CapturePlace(file: place.file + 1, frame: 0, time: 0)
         defer { finishFile() }
-        switch format {
-        case .btsnoop:
-            var reader = try BTSnoopReader(&source)
-            try readAll(&source, &reader)
-        case .packetLoggerBig:
-            var reader = PacketLoggerReader(isBig: true)
-            try readAll(&source, &reader)
-        case .packetLoggerLittle:
-            var reader = PacketLoggerReader(isBig: false)
-            try readAll(&source, &reader)
-        case .pcap:
-            var reader = try PCAPReader(&source)
-            try readAll(&source, &reader)
-        case .pcapng:
-            var reader = PCAPNGReader()
-            try readAll(&source, &reader)
-        }
-    }
-
-    private func readAll(_ source: inout CaptureBytes, _ reader: inout some RecordReader) throws(CaptureDamage) {
-        while let record = try reader.next(&source) {
-            take(record, source.window.span.extracting(record.payload))
-        }
+        try format.read(&source, into: self)
     }
 
     private func finishFile() {
         for kind in CaptureRecord.Kind.allCases where counts[Int(kind.rawValue)] > 0 {
             records[kind] = counts[Int(kind.rawValue)]
         }
+        for link in links.values { link.endPairing() }
         // Handles mean nothing in another capture.
         links.removeAll()
+        scans.removeAll()
         latestLink = nil
         sniffer = LinkLayer()
     }
 
     func skip(_ why: Skip) { skipped[why, default: 0] += 1 }
 
-    private func take(_ record: CaptureRecord, _ bytes: Span<UInt8>) {
+    func take(_ record: CaptureRecord, _ bytes: Span<UInt8>) -> Bool {
+        count(record)
+        if record.missing > 0 {
+            skip(.cutByCapture)
+        } else if record.isDamaged {
+            skip(.badChecksum)
+        } else {
+            read(record, bytes)
+        }
+        return true
+    }
+
+    private func count(_ record: CaptureRecord) {
         counts[Int(record.kind.rawValue)] += 1
         recordCount += 1
         let time = record.time
+        place.frame += 1
+        place.time = time
         if first == nil { first = time }
         if time > last ?? .min { last = time }
-        if record.missing > 0 { return skip(.cutByCapture) }
-        if record.isDamaged { return skip(.badChecksum) }
+    }
+
+    private func read(_ record: CaptureRecord, _ bytes: Span<UInt8>) {
         switch record.kind {
         case .acl: takeACL(record, bytes)
         case .event: takeEvent(record, bytes)
         case .command: takeCommand(record, bytes)
         case .linkLayer: takeLinkLayer(record, bytes)
         case .controllerAdded: takeController(record, bytes)
-        case .controllerRemoved: controllerLeft(record.controller, at: time)
+        case .controllerRemoved: controllerLeft(record.controller, at: record.time)
         case .synchronous, .isochronous, .network, .note: break
         case .unknown: skip(.unknownKind)
         }
@@ -178,6 +179,7 @@ package final class CaptureReading {
 
     private func controllerLeft(_ number: UInt16, at time: Int64) {
         for (key, link) in links where UInt16(truncatingIfNeeded: key >> 16) == number {
+            link.endPairing()
             link.peer?.closed(at: time, reason: nil, isEndedHere: true)
             link.local?.closed(at: time, reason: nil, isEndedHere: true)
             links[key] = nil
@@ -205,12 +207,15 @@ final class LocalController {
     /// Whether it advertises with its random address.
     var usesRandom = false
     var advertising = SeenAdvertising()
+    /// What it set for its advertisements, with where.
+    var conduct = CapturedConduct()
     private(set) var served: CapturedDevice?
 
     /// The device that it is for others, as their server.
     func serves(_ device: CapturedDevice) {
         served = device
         device.advertising = advertising
+        device.conduct.advertises(as: conduct)
     }
 
     var address: UInt64? { usesRandom ? randomAddress ?? publicAddress : publicAddress ?? randomAddress }
@@ -220,6 +225,7 @@ final class LocalController {
         guard let served else { return }
         served.address = address
         served.advertising = advertising
+        served.conduct.advertises(as: conduct)
     }
 }
 
@@ -237,9 +243,19 @@ final class CapturedLink {
     /// Whether the captured side asked to end it.
     var isEndedHere = false
     var isEncrypted = false
+    /// Whether a request was refused until the link is paired or encrypted.
+    var wasRefused = false
+    /// A peripheral's wish for security that was not answered yet.
+    var wish: (place: CapturePlace, device: CapturedDevice)?
 
     init(controller: UInt16, key: UInt32, peer: CapturedDevice?) {
         (self.controller, self.key, self.peer) = (controller, key, peer)
+    }
+
+    /// A wish for security came to a pairing, or to nothing.
+    func endPairing() {
+        if let wish { wish.device.conduct.askedToPair(at: wish.place) }
+        wish = nil
     }
 }
 

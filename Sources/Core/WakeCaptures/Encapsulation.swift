@@ -29,7 +29,7 @@ enum Encapsulation {
         case 254: self = .linuxMonitor
         case 256: self = .linkLayerWithReception
         case 272: self = .nordic
-        case 1, 101, 113, 276: self = .network(UInt16(linkType))
+        case 0, 1, 101, 108, 113, 276: self = .network(UInt16(linkType))
         default: self = .unknown
         }
     }

@@ -134,12 +134,19 @@ extension YAMLText {
     }
 
     /// A timetable under a key; nothing for an empty one.
-    mutating func add(_ timetable: Timetable, _ key: String, _ level: Int) {
+    ///
+    /// - Parameter isText: whether values that are text are written as text, where the file may have that.
+    mutating func add(_ timetable: Timetable, _ key: String, _ level: Int, isText: Bool = false) {
         guard !timetable.entries.isEmpty else { return }
         line(level, "\(key):")
         var entries = timetable.entries[...]
         while let entry = entries.first {
-            let run = entries.prefix { $0.recordedLine != nil }
+            if isText, let text = entry.textLine {
+                line(level + 1, "- {\(text)}")
+                entries = entries.dropFirst()
+                continue
+            }
+            let run = entries.prefix { $0.recordedLine != nil && !(isText && $0.textLine != nil) }
             if run.count > 1 {
                 line(level + 1, "- recorded: |")
                 for each in run { line(level + 3, each.recordedLine!) }
@@ -156,14 +163,24 @@ extension YAMLText {
 extension Timetable.Entry {
     /// The entry between braces.
     fileprivate var text: String {
-        let pause = after == .zero ? "" : "after: \(DurationText.text(after)), "
-        let rest = every == .zero ? "" : ", every: \(DurationText.text(every))"
         switch values {
         case .list(let values): return "\(pause)values: [\(values.map(YAMLText.quoted).joined(separator: ", "))]\(rest)"
         case .counter(let counter): return "\(pause)counter: {\(counter.text)\(rest)}"
         case .pattern(let pattern): return "\(pause)pattern: {bytes: \(pattern.bytes), block: \(pattern.block)}\(rest)"
         }
     }
+
+    /// The same with its values as text; nil where one of them is none.
+    fileprivate var textLine: String? {
+        guard case .list(let values) = values else { return nil }
+        let texts = values.compactMap(YAMLText.text)
+        guard texts.count == values.count else { return nil }
+        return "\(pause)text: [\(texts.map(YAMLText.quoted).joined(separator: ", "))]\(rest)"
+    }
+
+    private var pause: String { after == .zero ? "" : "after: \(DurationText.text(after)), " }
+
+    private var rest: String { every == .zero ? "" : ", every: \(DurationText.text(every))" }
 }
 
 extension Timetable.Counter {

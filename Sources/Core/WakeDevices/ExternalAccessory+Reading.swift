@@ -74,6 +74,23 @@ extension ExternalAccessory.Transport {
     }
 }
 
+extension ExternalAccessory.Transport {
+    /// The line of a file that says this.
+    var text: String {
+        switch self {
+        case .usb(let usb):
+            let serial = usb.serialNumber.map { ", serial-number: \(YAMLText.quoted($0))" } ?? ""
+            return "usb: {vendor: \"\(usb.vendor.hexadecimal)\", product: \"\(usb.product.hexadecimal)\"\(serial)}"
+        case .bluetooth(let address):
+            let text = address.map { $0.hexadecimal.uppercased() }.joined(separator: ":")
+            return "bluetooth: {address: \"\(text)\"}"
+        }
+    }
+
+    /// An accessory that is found by its address on the air: six bytes, most significant first.
+    package static func radio(_ address: [UInt8]) -> Self { .bluetooth(address: address) }
+}
+
 extension ExternalAccessory.AccessoryProtocol {
     init(_ node: YAMLNode) throws(FileError) {
         let links = ["tty", "hid", "rfcomm"]
@@ -203,7 +220,7 @@ extension YAMLNode {
     }
 
     /// The name of a protocol.
-    func accessoryProtocol() throws(FileError) -> String {
+    package func accessoryProtocol() throws(FileError) -> String {
         let expected = "a reverse-DNS name such as com.example.log"
         let text = try identifier(expected, marks: ".-_", length: 3...155)
         guard text.contains(".") else { throw error(expected: expected) }

@@ -214,7 +214,7 @@ extension YAMLNode {
 }
 
 /// The bytes of hexadecimal text; spaces between pairs are let through.
-func hexBytes(_ text: String) -> [UInt8]? {
+package func hexBytes(_ text: String) -> [UInt8]? {
     var bytes: [UInt8] = []
     var high: UInt8?
     for scalar in text.unicodeScalars {

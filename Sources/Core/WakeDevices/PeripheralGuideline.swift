@@ -13,7 +13,15 @@ package enum PeripheralGuideline: String, CaseIterable, Sendable {
     case deviceInformationAdvertised = "ADG-9"
     case deviceInformationCharacteristics = "ADG-10"
     case deviceInformationLength = "ADG-11"
+    case latency = "ADG-12"
+    case intervalRange = "ADG-13"
+    case timeoutRatio = "ADG-14"
+    case openDiscovery = "ADG-15"
+    case pairingRequest = "ADG-16"
+    case serviceChanged = "ADG-17"
     case serviceOrder = "GATT-1"
+    case serviceChangedProperties = "GATT-2"
+    case exchangedMTU = "ATT-1"
 
     /// A row of the table.
     package struct Row: Sendable {
@@ -59,9 +67,22 @@ package enum PeripheralGuideline: String, CaseIterable, Sendable {
 
 /// What a device does that a guideline advises against.
 package struct PeripheralFinding: Hashable, Sendable {
+    /// Where it shows.
+    package enum Place: Hashable, Sendable {
+        /// A line of a device file, counted from 1.
+        case line(Int)
+        /// A frame of a capture, counted from 1 in its file as Wireshark does, and when it came, counted from the first frame.
+        case frame(Int, at: Instant.Span, file: String)
+        /// What of a live device, such as `advertising` or `handle 0x000c`.
+        case part(String)
+    }
+
     package var guideline: PeripheralGuideline
-    /// The line of the device file that says so, counted from 1.
-    package var line: Int
+    package var place: Place
     /// What was found, without a full stop.
     package var found: String
+
+    package init(_ guideline: PeripheralGuideline, at place: Place, _ found: String) {
+        (self.guideline, self.place, self.found) = (guideline, place, found)
+    }
 }

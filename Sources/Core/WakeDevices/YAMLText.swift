@@ -21,13 +21,17 @@ package struct YAMLText {
         text += "\n"
     }
 
+    /// What has a short escape between quotes.
+    static let escapes: [Unicode.Scalar: String] = [
+        "\"": "\\\"", "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t",
+    ]
+
     /// A text between quotes, so that it is read as it is.
     package static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
             switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
+            case _ where escapes[scalar] != nil: quoted += escapes[scalar]!
             case _ where isPlain(scalar): quoted.unicodeScalars.append(scalar)
             case _ where scalar.value <= 0xff: quoted += "\\x\(UInt8(scalar.value).hexadecimal)"
             case _ where scalar.value <= 0xffff: quoted += "\\u\(UInt16(scalar.value).hexadecimal)"
@@ -38,11 +42,17 @@ package struct YAMLText {
     }
 
     /// Whether a character may stand in a YAML file as it is, and shows.
-    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+    static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned, .privateUse: false
         default: scalar.value != 0xfeff
         }
+    }
+
+    /// The text that bytes are; nil for what shows badly as one.
+    static func text(of bytes: [UInt8]) -> String? {
+        guard !bytes.isEmpty, let text = String(validating: bytes, as: UTF8.self) else { return nil }
+        return text.unicodeScalars.allSatisfy { isPlain($0) || escapes[$0] != nil } ? text : nil
     }
 
     /// Bytes between quotes.

@@ -27,6 +27,16 @@ extension BeaconSignal {
         measuredPower = Int8(bitPattern: data[24])
     }
 
+    /// The beacon as manufacturer data, company number first.
+    var manufacturerData: [UInt8] {
+        let digits = uuid.utf8.filter { $0 != UInt8(ascii: "-") }
+        let bytes = stride(from: 0, to: digits.count - 1, by: 2).map { place in
+            UInt8(String(decoding: digits[place...place + 1], as: UTF8.self), radix: 16) ?? 0
+        }
+        let numbers = [major, minor].flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }
+        return Self.company + [0x02, 0x15] + bytes + numbers + [UInt8(bitPattern: measuredPower)]
+    }
+
     /// The distance that a signal strength speaks of, in metres: free space, exponent 2, as a phone assumes that does not
     /// know its surroundings. -1 when the strength is unknown.
     func distance(signalStrength: Double?) -> Double {

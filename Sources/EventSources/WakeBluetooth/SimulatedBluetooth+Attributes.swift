@@ -154,9 +154,12 @@ extension SimulatedBluetooth {
         }
         if peripherals[index].requests[0].hasPaired { traceSecured(index, at: now) }
         let request = peripherals[index].requests.removeFirst()
-        guard let client = request.client else { return traceQuestion(to: index, at: now) }
+        guard let client = request.client else {
+            traceUnheardAnswer(to: request.operation, on: index, at: now)
+            return traceQuestion(to: index, at: now)
+        }
         let answer = carryOut(request.operation, for: client, on: index, at: now)
-        traceAnswer(to: request.operation, answer.payload, on: index, at: now)
+        traceAnswer(to: request.operation, answer.payload, channel: answer.local, on: index, at: now)
         traceQuestion(to: index, at: now)
         if request.operation.commandValue != nil { return commandLeft(client, index) }
         let told = self.answer(

@@ -100,6 +100,7 @@ extension SimulatedBluetooth {
         guard now >= beacon.silentUntil, let metres = distance(to: beacon, at: now),
             let strength = listen(to: index, at: metres)
         else { return }
+        traceBeacon(index, strength, at: now)
         let event = beacon.signal.report(
             signalStrength: strength,
             names: names,

@@ -118,24 +118,30 @@ extension SimulatedBluetooth {
         guard let channel = channels.first(where: { Int($0.number) == number }), channel.isOpen,
             let value = channel.description.timetable.take(&channel.place)
         else { return }
-        send(value, over: channel)
+        send(value, over: channel, at: now)
         planChannelValue(channel, at: now)
         guard let left = peripherals[channel.peripheral].faults.closeChannelAfter else { return }
         peripherals[channel.peripheral].faults.closeChannelAfter = left > 1 ? left - 1 : nil
-        if left <= 1 { closeChannels { $0 === channel } }
+        guard left <= 1 else { return }
+        trace?.channelClosed(channel.number, fromPhone: false, at: now)
+        closeChannels(at: now) { $0 === channel }
     }
 
-    private func send(_ value: [UInt8], over channel: SimulatedChannel) {
+    private func send(_ value: [UInt8], over channel: SimulatedChannel, at now: Instant) {
         if channel.backlog.count + value.count <= Self.backlogLimit { channel.backlog += value }
-        drain(channel)
+        drain(channel, at: now)
     }
 
     /// Writes what waits, as far as there is room.
-    private func drain(_ channel: SimulatedChannel) {
+    private func drain(_ channel: SimulatedChannel, at now: Instant) {
         while channel.isOpen, !channel.backlog.isEmpty, peripherals[channel.peripheral].inRange {
             let flags = Int32(truncatingIfNeeded: MSG_NOSIGNAL)
             let count = unsafe Glibc.send(channel.descriptor, channel.backlog, channel.backlog.count, flags)
             if count > 0 {
+                if trace != nil {
+                    let bytes = Array(channel.backlog[..<count])
+                    trace?.channelCarries(bytes, over: channel.number, fromPhone: false, at: now)
+                }
                 channel.backlog.removeFirst(count)
                 table.written?(channel.number)
             } else if count < 0, errno == EINTR {
@@ -150,9 +156,11 @@ extension SimulatedBluetooth {
     package func look(at now: Instant) {
         guard !channels.isEmpty else { return }
         for channel in channels where channel.isOpen {
-            drain(channel)
+            drain(channel, at: now)
             receive(over: channel, at: now)
         }
+        // Their apps have closed them.
+        for channel in channels where !channel.isOpen { trace?.channelClosed(channel.number, fromPhone: true, at: now) }
         channels.removeAll { !$0.isOpen }
     }
 
@@ -161,7 +169,8 @@ extension SimulatedBluetooth {
         // What an app writes without end is read a little in each turn.
         for _ in 0..<16 {
             guard let bytes = channel.receive(atMost: 4_096, at: now) else { break }
-            if channel.description.echo { send(bytes, over: channel) }
+            trace?.channelCarries(bytes, over: channel.number, fromPhone: true, at: now)
+            if channel.description.echo { send(bytes, over: channel, at: now) }
         }
         guard channel.isOpen, channel.pace.nextRoom != held else { return }
         channel.watchWhatIsTaken()
@@ -175,8 +184,11 @@ extension SimulatedBluetooth {
     }
 
     /// Closes the channels that match: the app reads what is there, and then the end.
-    func closeChannels(where matches: (SimulatedChannel) -> Bool) {
-        for channel in channels where matches(channel) { channel.close() }
+    func closeChannels(at now: Instant, where matches: (SimulatedChannel) -> Bool) {
+        for channel in channels where matches(channel) {
+            trace?.channelClosed(channel.number, fromPhone: true, at: now)
+            channel.close()
+        }
         channels.removeAll { !$0.isOpen }
     }
 

@@ -167,7 +167,7 @@ extension SimulatedBluetooth {
             peripherals[index].requests[request].client = nil
         }
         for number in numbers(of: index) { unsubscribe(client, from: number, at: now) }
-        closeChannels { $0.peripheral == index && $0.client == client }
+        closeChannels(at: now) { $0.peripheral == index && $0.client == client }
         guard peripherals[index].holders.isEmpty else { return }
         switch peripherals[index].link {
         case .down: break
@@ -203,7 +203,7 @@ extension SimulatedBluetooth {
             pauseTimetable(number, at: now)
             characteristics[number].subscribers.removeAll()
         }
-        closeChannels { $0.peripheral == index }
+        closeChannels(at: now) { $0.peripheral == index }
         peripherals[index].machine.linkGone()
         peripherals[index].link = .down
         peripherals[index].linkGeneration &+= 1

@@ -29,7 +29,7 @@ extension SimulatedBluetooth {
         else { return false }
         peripherals[index].requests[0].hasPaired = true
         if let refusal = refusal(of: request.operation, on: index) {
-            traceRefusal(of: request.operation, code: UInt8(truncatingIfNeeded: refusal.code), on: index, at: now)
+            traceRefusal(of: request.operation, refusal, on: index, at: now)
         }
         switch peripherals[index].description.pairing {
         case .reject: break

@@ -1,14 +1,26 @@
 import WakeCaptures
 import WakeDevices
 import WakeModel
+import WakePorts
 
-/// What the radio does as a phone's stack would have logged it: scans, links and attributes. L2CAP channels, and what the phone is to
-/// others as a peripheral, are left out.
+/// What the radio does as a phone's stack would have logged it: scans, links and attributes.
 extension SimulatedBluetooth {
+    package func openTrace() throws(SourceFailure) {}
+
+    package func trace(since start: Int64, to write: @escaping (HCIPacket) -> Void) {
+        trace = HCITrace(write: write)
+        trace?.begin(at: .zero)
+    }
+
+    package func endTrace() -> [String] {
+        trace = nil
+        return []
+    }
+
     /// The MTU that an iPhone offers: more than any device takes.
-    private static let offeredMTU = 527
+    static let offeredMTU = 527
     /// What every server has below its first own handle: GAP with a name and an appearance, GATT with Service Changed.
-    private static let common = [
+    static let common = [
         AttributeExchange.Entry(handle: 1, end: 5, uuid: "1800"), .init(handle: 6, end: 9, uuid: "1801"),
     ]
     private static let nameHandle: AttributeHandle = 3
@@ -33,6 +45,17 @@ extension SimulatedBluetooth {
 
     func traceSighting(of index: Int, at now: Instant) {
         trace?.sighting(of: address(index), peripherals[index].advertisement, at: now)
+    }
+
+    /// A beacon is heard; whoever listens to it connects to none.
+    func traceBeacon(_ index: Int, _ strength: Double, at now: Instant) {
+        guard trace != nil else { return }
+        let heard = Advertisement(
+            manufacturerData: beacons[index].signal.manufacturerData,
+            connectable: false,
+            signalStrength: Int16(strength)
+        )
+        trace?.sighting(of: beacons[index].description.address, heard, at: now)
     }
 
     func traceAttempt(at index: Int, isOn: Bool, at now: Instant) {
@@ -61,20 +84,39 @@ extension SimulatedBluetooth {
 
     // MARK: Attributes
 
-    /// What is asked next goes out; the server answers one at a time.
+    /// What is asked next goes out; the server answers one at a time. What an app let go of before is not asked.
     func traceQuestion(to index: Int, at now: Instant) {
-        guard trace != nil, let operation = peripherals[index].requests.first?.operation,
-            operation.commandValue == nil, let round = rounds(of: operation, answered: .none, on: index).first
-        else { return }
-        trace?.attribute(round.request, with: address(index), fromPhone: true, at: now)
+        guard trace != nil, let next = peripherals[index].requests.first, next.client != nil else { return }
+        peripherals[index].isAsked = true
+        if case .openChannel(let psm) = next.operation {
+            trace?.channelRequested(psm, with: address(index), fromPhone: true, at: now)
+        } else if next.operation.commandValue == nil,
+            let round = rounds(of: next.operation, answered: .none, on: index).first
+        {
+            trace?.attribute(round.request, with: address(index), fromPhone: true, at: now)
+        }
     }
 
     /// The server wants a more secure link first.
-    func traceRefusal(of operation: BluetoothOperation, code: UInt8, on index: Int, at now: Instant) {
-        guard trace != nil else { return }
+    func traceRefusal(of operation: BluetoothOperation, _ failure: BluetoothFailure, on index: Int, at now: Instant) {
+        guard trace != nil, peripherals[index].isAsked else { return }
+        peripherals[index].isAsked = false
+        if case .openChannel = operation {
+            trace?.channelAnswered(.failure(Self.refusal(failure)), with: address(index), at: now)
+            return
+        }
+        let code = UInt8(truncatingIfNeeded: failure.code)
         let refused = AttributeExchange.refused(rounds(of: operation, answered: .none, on: index), with: code)
         guard let response = refused.first?.response else { return }
         trace?.attribute(response, with: address(index), fromPhone: false, at: now)
+    }
+
+    private static func refusal(_ failure: BluetoothFailure) -> HCITrace.ChannelRefusal {
+        switch failure {
+        case .insufficientAuthentication: .insufficientAuthentication
+        case .insufficientEncryption: .insufficientEncryption
+        default: .unknownNumber
+        }
     }
 
     /// The phone has paired, and asks again.
@@ -84,9 +126,42 @@ extension SimulatedBluetooth {
         traceQuestion(to: index, at: now)
     }
 
+    /// An app has let go of the link that others hold still: the server answers all the same.
+    func traceUnheardAnswer(to operation: BluetoothOperation, on index: Int, at now: Instant) {
+        guard trace != nil, peripherals[index].isAsked else { return }
+        let attributes = peripherals[index].attributes
+        let payload: EventPayload =
+            switch operation {
+            case .read(let handle):
+                attributes.characteristic(at: handle)
+                    .map { .value(characteristics[peripherals[index].firstCharacteristic + $0].value) } ?? .none
+            case .readDescriptor(let handle):
+                attributes.descriptor(at: handle).map { .value(attributes.descriptors[$0].value) } ?? .none
+            case .openChannel: .failure(.channelRefused)
+            case .readSignalStrength: .signalStrength(peripherals[index].advertisement.signalStrength)
+            default: .none
+            }
+        traceAnswer(to: operation, payload, on: index, at: now)
+    }
+
     /// The answer to what was asked, and what else is asked and answered for it.
-    func traceAnswer(to operation: BluetoothOperation, _ payload: EventPayload, on index: Int, at now: Instant) {
+    ///
+    /// - Parameter channel: the number of the channel that it opens.
+    func traceAnswer(
+        to operation: BluetoothOperation,
+        _ payload: EventPayload,
+        channel: UInt32 = 0,
+        on index: Int,
+        at now: Instant
+    ) {
+        peripherals[index].isAsked = false
         guard trace != nil else { return }
+        if case .openChannel = operation {
+            let failure: BluetoothFailure? = if case .failure(let failure) = payload { failure } else { nil }
+            let answer = failure.map { .failure(Self.refusal($0)) } ?? Result.success(channel)
+            trace?.channelAnswered(answer, with: address(index), at: now)
+            return
+        }
         if case .signalStrength(let strength) = payload {
             trace?.strength(strength, of: address(index), at: now)
             return

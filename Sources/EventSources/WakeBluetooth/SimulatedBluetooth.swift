@@ -8,7 +8,7 @@ import WakeSystem
 ///
 /// Given the same devices, seed and calls it reports the same, to the nanosecond. What a scenario does to a device has a
 /// verb that begins with `simulate`.
-package final class SimulatedBluetooth: BluetoothCentralPort, CentralRoleReporter {
+package final class SimulatedBluetooth: BluetoothCentralPort, BluetoothTracePort, CentralRoleReporter {
     /// From the sighting of a peripheral to the link.
     static let connectLatency = (low: Instant.Span.milliseconds(30), high: Instant.Span.milliseconds(60))
 
@@ -51,7 +51,7 @@ package final class SimulatedBluetooth: BluetoothCentralPort, CentralRoleReporte
     var phone = SimulatedPhone()
     var watches = ConnectionWatches()
     /// Logs what happens as HCI; nil when nobody wants it.
-    package var trace: HCITrace?
+    var trace: HCITrace?
     package let table: ChannelTable
     let loop: EventLoop?
 

@@ -79,6 +79,8 @@ struct SimulatedCentral {
     /// What a read has brought so far.
     var readSoFar: [UInt8] = []
     var outgoing: [Outgoing] = []
+    /// The request that has gone out and was not answered, and the handle it is about, as far as a trace of the radio says.
+    var asked: (request: [UInt8], handle: AttributeHandle)?
     /// The channel that it has opened.
     var channel: CentralChannel?
     /// When the first of `outgoing` arrives.

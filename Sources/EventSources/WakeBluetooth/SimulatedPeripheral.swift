@@ -94,6 +94,8 @@ struct SimulatedPeripheral {
     var holders: [Holder] = []
     /// Oldest first; the server answers one at a time.
     var requests: [Request] = []
+    /// The first of them has gone out, as far as a trace of the radio says.
+    var isAsked = false
     /// How secure the link is, and each later one: the bond stays.
     var security = BluetoothPeripheral.Security.none
     /// Until then the phone and the peripheral are pairing, and nothing else is answered.

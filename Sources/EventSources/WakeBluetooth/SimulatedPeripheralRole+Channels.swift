@@ -7,14 +7,16 @@ import WakeSystem
 /// A channel that a simulated central has opened to an app: its end of a pair of sockets.
 final class CentralChannel {
     let psm: UInt16
+    let number: UInt32
     let descriptor: Int32
     /// How many bytes are to come back.
     let wanted: Int
     var received: [UInt8] = []
     private var watch: Watch?
 
-    init(psm: UInt16, descriptor: Int32, wanted: Int, loop: EventLoop?) {
+    init(psm: UInt16, number: UInt32, descriptor: Int32, wanted: Int, loop: EventLoop?) {
         self.psm = psm
+        self.number = number
         self.descriptor = descriptor
         self.wanted = wanted
         // The handler need not do anything: the role looks at its channels in each turn of the loop.
@@ -51,18 +53,29 @@ extension SimulatedPeripheralRole {
 
     /// Opens a channel to whoever offers the PSM, and sends the value.
     func exchange(_ value: [UInt8], _ psm: UInt16, within: Instant.Span?, _ index: Int, at now: Instant) {
+        trace?.channelRequested(psm, with: centrals[index].description.address, fromPhone: false, at: now)
         guard let client = offered.first(where: { $0.psm == psm })?.client, let (own, theirs) = try? streamPair() else {
+            trace?.channelAnswered(.failure(.unknownNumber), with: centrals[index].description.address, at: now)
             say(index, "refused channel \(psm)", at: now)
             return finishStep(index, at: now)
         }
-        centrals[index].channel = CentralChannel(psm: psm, descriptor: own, wanted: value.count, loop: loop)
+        let number = table.add(theirs)
+        centrals[index].channel = CentralChannel(
+            psm: psm,
+            number: number,
+            descriptor: own,
+            wanted: value.count,
+            loop: loop
+        )
+        trace?.channelAnswered(.success(number), with: centrals[index].description.address, at: now)
+        trace?.channelCarries(value, over: number, fromPhone: false, at: now)
         say(index, "opened channel \(psm)", at: now)
         // A value of a device file is far shorter than a fresh socket's room.
         _ = unsafe send(own, value, value.count, Int32(truncatingIfNeeded: MSG_NOSIGNAL))
         let opened = event(
             .channelOpened,
             client,
-            local: table.add(theirs),
+            local: number,
             central: centrals[index].nameID,
             subject: centrals[index].nameID
         )
@@ -77,10 +90,12 @@ extension SimulatedPeripheralRole {
             let count = unsafe recv(channel.descriptor, &buffer, buffer.count, 0)
             if count > 0 {
                 channel.received += buffer[..<count]
+                trace?.channelCarries(Array(buffer[..<count]), over: channel.number, fromPhone: true, at: now)
                 if channel.received.count >= channel.wanted {
                     endExchange(index, "exchanged", at: now)
                 }
             } else if count == 0 || errno != EAGAIN && errno != EINTR {
+                trace?.channelClosed(channel.number, fromPhone: true, at: now)
                 endExchange(index, "lost channel", at: now)
             }
         }
@@ -90,6 +105,7 @@ extension SimulatedPeripheralRole {
     func endExchange(_ index: Int, _ words: String, at now: Instant) {
         guard let channel = centrals[index].channel else { return }
         centrals[index].channel = nil
+        trace?.channelClosed(channel.number, fromPhone: false, at: now)
         let bytes = channel.received.hexadecimal
         say(index, "\(words) \(channel.psm)\(bytes.isEmpty ? "" : " " + bytes)", at: now)
         if case .exchanging = centrals[index].activity { finishStep(index, at: now) }

@@ -1,3 +1,4 @@
+import WakeCaptures
 import WakeDevices
 import WakeModel
 
@@ -6,7 +7,7 @@ extension SimulatedPeripheralRole {
     /// What a central has to do at this instant.
     func goOn(_ index: Int, at now: Instant) {
         if centrals[index].lossDue <= now {
-            linkDown(index, at: now)
+            linkDown(index, because: .timeout, at: now)
         } else if centrals[index].due <= now {
             act(index, at: now)
         } else {
@@ -96,17 +97,18 @@ extension SimulatedPeripheralRole {
 
     private func linkUp(_ index: Int, at now: Instant) {
         centrals[index].isUp = true
+        traceLink(index, at: now)
         say(index, "connected", at: now)
         finishStep(index, at: now)
     }
 
     /// The link goes without the script having said so: what needs it is left out.
-    func linkDown(_ index: Int, at now: Instant) {
+    func linkDown(_ index: Int, because reason: LinkEnd = .remoteTerminated, at now: Instant) {
         if case .connecting(_, let end) = centrals[index].activity {
             centrals[index].activity = .searching(until: end)
         }
         guard centrals[index].isUp else { return }
-        closeLink(index, at: now)
+        closeLink(index, because: reason, at: now)
         switch centrals[index].activity {
         // A pause goes on to its end.
         case .pausing(let until): centrals[index].activity = .pausing(until: max(now, until))
@@ -117,8 +119,9 @@ extension SimulatedPeripheralRole {
         centrals[index].step = centrals[index].stepAfterLoss
     }
 
-    private func closeLink(_ index: Int, at now: Instant) {
+    private func closeLink(_ index: Int, because reason: LinkEnd = .remoteTerminated, at now: Instant) {
         guard centrals[index].isUp else { return }
+        traceEnd(of: index, because: reason, at: now)
         centrals[index].isUp = false
         centrals[index].channel = nil
         centrals[index].lossDue = .distantFuture
@@ -141,6 +144,7 @@ extension SimulatedPeripheralRole {
 
     /// What the step asks has reached the phone.
     private func ask(_ index: Int, at now: Instant) {
+        traceQuestion(of: index, at: now)
         switch centrals[index].action {
         case .read(let uuid)?: read(uuid, index, at: now)
         case .write(let uuid, let value, let kind)?: write(value, to: uuid, kind, index, at: now)
@@ -165,6 +169,7 @@ extension SimulatedPeripheralRole {
 
     /// The phone answers without asking an app.
     private func reply(_ index: Int, result: UInt8 = AttributeError.success, value: [UInt8] = [], at now: Instant) {
+        traceAnswer(to: index, result, value, at: now)
         let answer = SimulatedCentral.Answer(result: result, value: value)
         centrals[index].activity = .hearing(answer, at: now.advanced(by: intervals(index, 1)))
     }
@@ -341,6 +346,7 @@ extension SimulatedPeripheralRole {
     private func valueArrived(_ index: Int, at now: Instant) {
         guard let first = centrals[index].outgoing.first else { return planArrival(index, after: now) }
         if first.isStuck { return linkDown(index, at: now) }
+        traceValue(first, to: index, isConfirmed: !centrals[index].faults.neverConfirms, at: now)
         let verb = first.subscription.indications ? "indicated" : "notified"
         say(index, "\(verb) \(first.subscription.uuid) \(first.value.hexadecimal)", at: now)
         if first.subscription.indications, centrals[index].faults.neverConfirms {

@@ -1,3 +1,4 @@
+import WakeCaptures
 import WakeDevices
 import WakeModel
 import WakePorts
@@ -46,6 +47,11 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort, Peripheral
     var lastUpdate: UInt64 = 0
     let loop: EventLoop?
     let table: ChannelTable
+    private let radio: SimulatedBluetooth?
+    /// Logs what happens as HCI; nil when nobody wants it.
+    var trace: HCITrace? { radio?.trace }
+    /// Where the phone's server has what apps publish; kept while somebody logs.
+    var handles = PhoneHandles()
     /// The channels that apps offer.
     var offered: [(client: BluetoothClient, psm: UInt16)] = []
 
@@ -63,6 +69,7 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort, Peripheral
         beside radio: SimulatedBluetooth? = nil
     ) {
         self.names = names
+        self.radio = radio
         loop = radio?.loop
         table = radio?.table ?? ChannelTable()
         origin = names.intern("simulated")
@@ -154,7 +161,7 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort, Peripheral
         guard on != poweredOn else { return }
         poweredOn = on
         if !on {
-            for index in centrals.indices { linkDown(index, at: now) }
+            for index in centrals.indices { linkDown(index, because: .localTerminated, at: now) }
             offered.removeAll()
         }
         advertisementChanged(at: now)
@@ -200,6 +207,7 @@ package final class SimulatedPeripheralRole: BluetoothPeripheralPort, Peripheral
 
     private func advertisementChanged(at now: Instant) {
         advertisement = poweredOn ? clients.advertisement : nil
+        traceAdvertisement(at: now)
         for index in centrals.indices { look(index, at: now) }
     }
 

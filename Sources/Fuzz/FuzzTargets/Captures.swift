@@ -13,6 +13,7 @@ enum Captures {
             guard let start = reading.first else { return }
             for device in reading.devices.prefix(3) {
                 _ = device.counts
+                _ = CaptureCheck(device, start: start, files: ["fuzz"]).findings
                 let text = PeripheralLift(device, start: start).peripheral.text()
                 do throws(FileError) { _ = try BluetoothPeripheral.parse(Array(text.utf8), file: "fuzz.yaml") } catch {
                     preconditionFailure("a device file that cannot be read: \(error)")

@@ -28,6 +28,8 @@ package struct FuzzTarget: Sendable {
         FuzzTarget(name: "pklg", about: "captures of PacketLogger", run: Captures.read(.packetLoggerLittle)),
         FuzzTarget(name: "pcap", about: "captures in pcap", run: Captures.read(.pcap)),
         FuzzTarget(name: "pcapng", about: "captures in pcapng", run: Captures.read(.pcapng)),
+        FuzzTarget(name: "umockdev", about: "recordings, and accessories made of them", run: Recordings.devices),
+        FuzzTarget(name: "sip", about: "captures of a network, and call servers of them", run: Recordings.calls),
         FuzzTarget(name: "apns", about: "what a provider of pushes says in HTTP/2", run: Pushes.conversation),
         FuzzTarget(name: "journal", about: "inputs and snapshots that a recovery reads", run: Journals.recover),
     ]

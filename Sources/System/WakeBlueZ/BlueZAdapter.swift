@@ -63,6 +63,8 @@ package final class BlueZAdapter {
     private(set) var bus: Bus?
     private var subscriptions: [BusSubscription] = []
     private var machine: BlueZAdapterMachine
+    /// The object of the adapter that ``probe()`` found; nil before.
+    package private(set) var probedPath: String?
 
     /// Where events go.
     package var heard: ((BlueZEvent) -> Void)?
@@ -459,6 +461,7 @@ extension BlueZAdapter {
                 }
             throw BusError(name: "org.bluez.Error.DoesNotExist", message: missing)
         }
+        probedPath = adapter.path
         if adapter.isOn { return (adapter.path, objects) }
         do throws(BusError) {
             _ = try Bus.ask(address, BusCall(.setPower(adapter: adapter.path, true)), timeout: Self.probePatience)

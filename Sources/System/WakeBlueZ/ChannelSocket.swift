@@ -20,7 +20,7 @@ package protocol ChannelConnecting: AnyObject {
 }
 
 /// A Bluetooth address in the kernel's words.
-private func end(_ address: String, isRandom: Bool, psm: UInt16) -> wake_channel_end? {
+func end(_ address: String, isRandom: Bool, psm: UInt16) -> wake_channel_end? {
     let bytes = address.split(separator: ":").compactMap { UInt8($0, radix: 16) }
     guard bytes.count == 6 else { return nil }
     return wake_channel_end(

@@ -28,7 +28,7 @@ final class BluetoothArea: Area {
         AreaOption(
             name: "--capture",
             value: "FORMAT[,FORMAT]",
-            help: "write what the simulated radio does to hci.FORMAT in the run folder, for Wireshark and others: "
+            help: "write what the radio does to hci.FORMAT in the run folder, without keys, for Wireshark and others: "
                 + TraceFormat.allCases.map(\.rawValue).joined(separator: " or "),
             expected: "formats from \(TraceFormat.allCases.map(\.rawValue).joined(separator: " and "))",
             take: { options, text in
@@ -47,6 +47,8 @@ final class BluetoothArea: Area {
     private let simulated: SimulatedBluetooth?
     private let phones: SimulatedPeripheralRole?
     private(set) var keeper: ChannelKeeper?
+    /// Where a capture of the run gets its packets.
+    let trace: any BluetoothTracePort
 
     var sources: [any SourcePort] { [radio, peripheralRole] }
 
@@ -62,6 +64,7 @@ final class BluetoothArea: Area {
             )
             (own, self.real, simulated, phones) = (real, real, nil, nil)
             peripheralRole = try BlueZPeripheralRole(devices: scenario.devices, names: names, loop: loop, beside: real)
+            trace = BlueZTrace(of: real.adapter, on: loop)
         } else {
             let radio = SimulatedBluetooth(devices: scenario.devices, names: names, seed: setup.seed, loop: loop)
             let phones = SimulatedPeripheralRole(
@@ -72,6 +75,7 @@ final class BluetoothArea: Area {
             )
             (own, real, peripheralRole, self.phones) = (radio, nil, phones, phones)
             simulated = wrap == nil ? radio : nil
+            trace = radio
         }
         radio = try wrap?(own, loop) ?? own
     }
@@ -83,10 +87,7 @@ final class BluetoothArea: Area {
             host.channelHoldsBytes(of: app, manager: manager)
         }
         self.keeper = keeper
-        if let capture = run.capture {
-            simulated?.trace = HCITrace { capture.write($0) }
-            simulated?.trace?.begin(at: .zero)
-        }
+        if let capture = run.capture { trace.trace(since: capture.start) { capture.write($0) } }
         simulated?.table.written = { [weak keeper] in keeper?.wrote(to: $0) }
     }
 

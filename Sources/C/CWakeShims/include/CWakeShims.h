@@ -182,6 +182,9 @@ struct wake_channel_end {
 // writable, wake_socket_error says how it came out.
 int wake_channel_connect(const struct wake_channel_end *own, const struct wake_channel_end *other, int level);
 int wake_channel_listen(const struct wake_channel_end *own, int level, int backlog);
+// The fixed channel of the Attribute Protocol, on a link that the kernel makes when there is none: a non-blocking, close-on-exec
+// socket of whole packets, in progress as above. The PSMs are 0.
+int wake_attribute_connect(const struct wake_channel_end *own, const struct wake_channel_end *other);
 // Fills in who it is. EAGAIN when nobody waits.
 int wake_channel_accept(int listener, struct wake_channel_end *other);
 // The PSM of a listening socket, which the kernel may have chosen.
@@ -249,3 +252,13 @@ int wake_routes_open(void);
 int wake_spawn_apart(const char *path, const char *const *arguments, int socket, int *pid);
 // A process that was started so has been reaped. Its number may be another one's, which wake_kill_orphans does not leave alone.
 void wake_reaped(int pid);
+
+// The HCI monitor: a socket that hears all that goes between this machine's Bluetooth controllers and their stacks, with the
+// kernel's times, non-blocking and close-on-exec. Its address is a struct sockaddr_hci, and CMSG macros are none of Swift's.
+// `room` is how many bytes may wait; EPERM without CAP_NET_RAW.
+int wake_monitor_open(int room);
+// The next packet, and when the kernel had it in nanoseconds since 1970 (0: it does not say). `is_cut`: it was longer than `size`.
+// Works with any socket of packets.
+ssize_t wake_monitor_receive(int number, void *bytes, size_t size, int64_t *time, int *is_cut);
+// How many packets a socket had no room for since it was made; -1 where the kernel does not say. SO_MEMINFO is no constant of Glibc's.
+long wake_lost_packets(int number);

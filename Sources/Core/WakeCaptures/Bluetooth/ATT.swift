@@ -25,6 +25,7 @@ extension CaptureReading {
         let device = server(link, isLocal: isLocal)
         device.operations += 1
         let body = packet.extracting(1...)
+        if opcode == 0x01, body.count >= 4, Self.securityErrors.contains(body[3]) { link.wasRefused = true }
         if opcode == 0x1b || opcode == 0x1d || opcode == 0x23 {
             return takeNotification(device, opcode, body, at: time)
         }
@@ -40,6 +41,9 @@ extension CaptureReading {
             takeAnswer(device, &link.questions.peer, opcode, body, at: time)
         }
     }
+
+    /// Insufficient authentication, authorization, size of the key, and encryption.
+    private static let securityErrors: Set<UInt8> = [0x05, 0x08, 0x0c, 0x0f]
 
     private static func isForServer(_ opcode: UInt8) -> Bool {
         // Commands have bit 6 set; requests and the confirmation are even, and what servers send is odd.
@@ -107,6 +111,7 @@ extension CaptureReading {
         case 0x18: question.offset = UInt16(body[0])
         default: break
         }
+        device.conduct.discovers(question)
     }
 
     private static func shortestRequest(_ opcode: UInt8) -> Int {
@@ -156,6 +161,7 @@ extension CaptureReading {
         case 0x03:
             guard body.count >= 2 else { return skip(.badAttribute) }
             let mtu = max(23, Int(min(body.little16(0), question.offset)))
+            device.conduct.answered(mtu: Int(body.little16(0)), at: place)
             device.withConnection { $0.mtu = mtu }
         case 0x05: takeInformation(device, body)
         case 0x07: takeFound(device, question, body)
@@ -177,6 +183,7 @@ extension CaptureReading {
     private func takeError(_ device: CapturedDevice, _ question: ATTQuestion, _ body: Span<UInt8>) {
         guard body.count >= 4 else { return skip(.badAttribute) }
         device.errors += 1
+        device.conduct.refused(question, body[0], with: body[3], at: place)
         // Insufficient authentication, encryption, or size of its key.
         guard [0x05, 0x0f, 0x0c].contains(body[3]) else { return }
         let handle = device.table.characteristic(configuredBy: question.first) ?? question.first
@@ -207,6 +214,7 @@ extension CaptureReading {
 
     private func add(_ service: AttributeTable.Service, at handle: UInt16, to device: CapturedDevice) {
         guard device.table.services[handle] != nil || store.takeAttribute() else { return }
+        device.conduct.showed(service, at: handle, instead: device.table.services[handle], place)
         device.table.services[handle] = service
     }
 
@@ -241,6 +249,7 @@ extension CaptureReading {
                 uuid: uuid
             )
             device.table.add(characteristic, at: handle)
+            device.conduct.showed(declaration: handle, place)
         }
     }
 
@@ -258,6 +267,7 @@ extension CaptureReading {
         }
         guard let value = device.table.values[handle] else {
             guard offset == 0, store.takeAttribute() else { return }
+            device.conduct.showed(value: handle, place)
             device.table.values[handle] = part.copied(limit: 512)
             return
         }

@@ -22,6 +22,8 @@ package final class CapturedDevice {
     /// How many links there were, listed or not.
     package private(set) var connectionCount = 0
     package internal(set) var table = AttributeTable()
+    /// What guidelines are about, with where it shows.
+    package internal(set) var conduct = CapturedConduct()
     /// By the handle of the value.
     package private(set) var streams: [UInt16: CapturedStream] = [:]
     /// ATT packets of which it was the server.

@@ -1,3 +1,4 @@
+import WakeDevices
 import WakeModel
 
 // Bluetooth Core Specification, volume 4, part E: commands, events and ACL data.
@@ -71,8 +72,14 @@ extension CaptureReading {
     }
 
     private func takeL2CAP(_ link: CapturedLink, _ packet: Span<UInt8>, isSent: Bool, at time: Int64) {
-        guard packet.little16(2) == 4 else { return skip(.otherChannel) }
-        takeATT(link, packet.extracting(4...), isSent: isSent, at: time)
+        let body = packet.extracting(4...)
+        switch packet.little16(2) {
+        case 0x0004: return takeATT(link, body, isSent: isSent, at: time)
+        case 0x0005: takeSignal(link, body, isSent: isSent)
+        case 0x0006: takeSecurity(link, body, isSent: isSent)
+        default: break
+        }
+        skip(.otherChannel)
     }
 
     // MARK: Events
@@ -92,6 +99,7 @@ extension CaptureReading {
     private func takeDisconnection(_ record: CaptureRecord, _ body: Span<UInt8>) {
         guard body.count >= 4 else { return skip(.badPacket) }
         guard body[0] == 0, let link = endLink(Self.key(record.controller, body.little16(1))) else { return }
+        link.endPairing()
         // 0x16: ended by the local host.
         let isEndedHere = body[3] == 0x16 || link.isEndedHere
         for device in [link.peer, link.local] {
@@ -103,6 +111,7 @@ extension CaptureReading {
         guard body.count >= 4 else { return skip(.badPacket) }
         guard body[0] == 0, body[3] != 0 else { return }
         let link = link(Self.key(record.controller, body.little16(1)))
+        link.wish = nil
         for device in [link.peer, link.local] { device?.withConnection { $0.isEncrypted = true } }
     }
 
@@ -128,7 +137,20 @@ extension CaptureReading {
             guard body[1] == 0 else { return }
             let link = link(Self.key(record.controller, body.little16(2)))
             let interval = body.little16(4)
-            for device in [link.peer, link.local] { device?.withConnection { $0.interval = interval } }
+            for device in [link.peer, link.local] {
+                device?.withConnection { $0.interval = interval }
+                device?.conduct.agreed(body.extracting(4...), at: place)
+            }
+        case 0x04 where body.count >= 12 && body[1] == 0:
+            let peer = link(Self.key(record.controller, body.little16(2))).peer
+            peer?.conduct.extendsPackets(body[4] & 0x20 != 0, at: place)
+        case 0x06 where body.count >= 11:
+            let peer = link(Self.key(record.controller, body.little16(1))).peer
+            peer?.conduct.asked(body.extracting(3...), at: place)
+        case 0x07 where body.count >= 11:
+            let longest = max(body.little16(3), body.little16(7))
+            let peer = link(Self.key(record.controller, body.little16(1))).peer
+            if Int(longest) > PeripheralRules.shortPacket { peer?.conduct.extendsPackets(true, at: place) }
         default: break
         }
     }
@@ -158,7 +180,8 @@ extension CaptureReading {
                 at: record.time,
                 isAnswer: kind == 4,
                 isConnectable: kind < 2,
-                strength: Int8(bitPattern: body[end])
+                strength: Int8(bitPattern: body[end]),
+                scan: scans[record.controller]?.number
             )
             position = end + 1
         }
@@ -179,22 +202,27 @@ extension CaptureReading {
                 at: record.time,
                 isAnswer: kind & 8 != 0,
                 isConnectable: kind & 1 != 0,
-                strength: Int8(bitPattern: body[position + 13])
+                strength: Int8(bitPattern: body[position + 13]),
+                scan: scans[record.controller]?.number
             )
             position = end
         }
     }
 
     /// An advertisement of a device.
+    ///
+    /// - Parameter scan: the number of a scan that hears nearly all there is; nil for any other.
     func seen(
         _ address: UInt64,
         _ data: Span<UInt8>,
         at time: Int64,
         isAnswer: Bool,
         isConnectable: Bool,
-        strength: Int8?
+        strength: Int8?,
+        scan: Int?
     ) {
         guard let device = peer(address) else { return skip(.tooManyDevices) }
+        let news = device.advertising.news
         device.advertising.take(
             data,
             at: time,
@@ -202,6 +230,8 @@ extension CaptureReading {
             isConnectable: isConnectable,
             strength: strength
         )
+        device.conduct.heard(at: place, isAnswer: isAnswer, scan: scan)
+        if device.advertising.news != news { device.conduct.said(device.advertising, at: place) }
     }
 
     // MARK: Commands
@@ -212,6 +242,7 @@ extension CaptureReading {
         let opcode = bytes.little16(0)
         switch opcode {
         case 0x0406 where body.count >= 3: link(Self.key(record.controller, body.little16(0))).isEndedHere = true
+        case 0x200b, 0x200c, 0x2041, 0x2042: takeScanCommand(record.controller, opcode, body)
         case 0x2005, 0x2006, 0x2008, 0x2009, 0x2035, 0x2036, 0x2037, 0x2038:
             takeAdvertisingCommand(controller(record.controller), opcode, body)
         default: break
@@ -225,10 +256,12 @@ extension CaptureReading {
         case 0x2035 where body.count >= 7: controller.randomAddress = body.address(1)
         case 0x2006 where body.count >= 15:
             controller.advertising.interval = Self.advertisingInterval(UInt32(body.little16(0)))
+            controller.conduct.sets(interval: UInt32(body.little16(0)), at: place)
             controller.advertising.setConnectable(body[4] < 2)
             controller.usesRandom = body[5] & 1 != 0
         case 0x2036 where body.count >= 25:
             controller.advertising.interval = Self.advertisingInterval(body.little32(3) & 0xff_ffff)
+            controller.conduct.sets(interval: body.little32(3) & 0xff_ffff, at: place)
             controller.advertising.setConnectable(body[1] & 1 != 0)
             controller.usesRandom = body[10] & 1 != 0
         case 0x2008 where body.count >= 1, 0x2009 where body.count >= 1:
@@ -237,6 +270,7 @@ extension CaptureReading {
             controller.advertising.take(body.extracting(4..<min(body.count, 4 + Int(body[3]))))
         default: return
         }
+        controller.conduct.said(controller.advertising, at: place)
         controller.update()
     }
 

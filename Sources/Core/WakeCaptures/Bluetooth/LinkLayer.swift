@@ -1,3 +1,5 @@
+import WakeDevices
+
 // Packets as they are on the air, from a sniffer: Bluetooth Core, volume 6, part B. A packet begins with its access address and ends with
 // three bytes of checksum.
 
@@ -50,7 +52,8 @@ extension CaptureReading {
                 at: record.time,
                 isAnswer: type == 4,
                 isConnectable: type == 0,
-                strength: record.strength
+                strength: record.strength,
+                scan: CapturedScan.sniffing
             )
         case 5: takeConnectionRequest(record, body)
         default: break
@@ -102,12 +105,23 @@ extension CaptureReading {
         case 0x00 where body.count >= 6:
             let interval = body.little16(4)
             heard.link.peer?.withConnection { $0.interval = interval }
+            if body.count >= 10 { heard.link.peer?.conduct.agreed(body.extracting(4...), at: place) }
+        case 0x07 where body.count >= 2 && body[1] == 0x14 && !isSent:
+            heard.link.peer?.conduct.extendsPackets(false, at: place)
+        case 0x09 where body.count >= 9 && !isSent, 0x0e where body.count >= 9 && !isSent:
+            heard.link.peer?.conduct.extendsPackets(body[1] & 0x20 != 0, at: place)
+        case 0x0f where body.count >= 9 && !isSent: heard.link.peer?.conduct.asked(body.extracting(1...), at: place)
+        case 0x14 where body.count >= 7 && !isSent, 0x15 where body.count >= 7 && !isSent:
+            let longest = max(body.little16(1), body.little16(5))
+            heard.link.peer?.conduct.extendsPackets(Int(longest) > PeripheralRules.shortPacket, at: place)
         case 0x02 where body.count >= 2:
             // The central's end is the one that stands for the phone.
+            heard.link.endPairing()
             heard.link.peer?.closed(at: time, reason: body[1], isEndedHere: isSent)
             sniffer.end(access)
         case 0x05:
             heard.isEncrypted = true
+            heard.link.wish = nil
             heard.link.peer?.withConnection { $0.isEncrypted = true }
         default: break
         }

@@ -3,21 +3,6 @@ import WakeModel
 
 /// Makes a device file's peripheral of a device of a capture.
 package struct PeripheralLift {
-    /// How a capture's time becomes the file's.
-    package struct Pace: Sendable {
-        /// How much faster than in the capture.
-        package var speed = 1.0
-        /// What is taken of the capture, counted from its first record.
-        package var from = Instant.Span.zero
-        package var to: Instant.Span?
-        /// The longest pause; longer ones are cut to it.
-        package var gapLimit: Instant.Span?
-        /// Whether each stream begins again after its end.
-        package var loops = false
-
-        package init() {}
-    }
-
     /// Services that a phone has of itself and no app sees.
     private static let hidden: Set<AttributeType> = [.short(0x1800), .short(0x1801)]
     /// Notified values are written within so many bytes of text, well below the largest device file.
@@ -176,8 +161,7 @@ package struct PeripheralLift {
         guard let stream else { return timetable }
         let from = start &+ pace.from.nanoseconds
         var before: Int64 = 0
-        var written: Int64 = 0
-        var total: Int64 = 0
+        var pauses = PacedPauses(pace)
         for index in 0..<stream.kept {
             let (time, clock) = (stream.times[index], stream.clocks[index])
             if time < from {
@@ -186,14 +170,9 @@ package struct PeripheralLift {
             }
             if time > end { break }
             // The first pause does not reach back behind the part that is taken.
-            var pause = timetable.entries.isEmpty ? min(clock - before, max(0, time - from)) : clock - before
-            if let limit = pace.gapLimit { pause = min(pause, limit.nanoseconds) }
+            let pause = timetable.entries.isEmpty ? min(clock - before, max(0, time - from)) : clock - before
             before = clock
-            total += pause
-            // Rounded from the beginning, so that errors do not add up.
-            let rounded = Int64((Double(total) / pace.speed / 1000).rounded()) * 1000
-            let after = min(Instant.Span(nanoseconds: rounded - written), DurationText.longest)
-            written = rounded
+            let after = pauses.next(pause)
             let value = Array(stream.value(index).prefix(512))
             timetable.entries.append(Timetable.Entry(after: after, every: .zero, values: .list([value])))
         }

@@ -5,10 +5,12 @@ import WakeModel
 package struct SeenAdvertising: Sendable {
     /// Reports, answers to scans among them.
     package private(set) var reports = 0
+    /// Grows with each thing said that was not said before.
+    private(set) var news = 0
     /// What it was called, whole where it said that, else the beginning.
     private(set) var name: [UInt8]?
     private var isNameWhole = false
-    private(set) var services: [AttributeType] = []
+    private(set) var services: [AttributeType] = [] { didSet { news += 1 } }
     private(set) var manufacturerData: [UInt8]?
     private(set) var serviceData: [(service: AttributeType, data: [UInt8])] = []
     private(set) var txPower: Int8?
@@ -71,8 +73,12 @@ package struct SeenAdvertising: Sendable {
         case 0x02, 0x03: addServices(body, 2)
         case 0x04, 0x05: addServices(body, 4)
         case 0x06, 0x07: addServices(body, 16)
-        case 0x08 where !isNameWhole && name == nil: name = body.copied(limit: 248)
-        case 0x09 where !isNameWhole: (name, isNameWhole) = (body.copied(limit: 248), true)
+        case 0x08 where !isNameWhole && name == nil:
+            name = body.copied(limit: 248)
+            news += 1
+        case 0x09 where !isNameWhole:
+            (name, isNameWhole) = (body.copied(limit: 248), true)
+            news += 1
         case 0x0a where body.count == 1: txPower = Int8(bitPattern: body[0])
         case 0x16: setServiceData(body, 2)
         case 0x20: setServiceData(body, 4)
@@ -103,8 +109,8 @@ package struct SeenAdvertising: Sendable {
     /// Reports are lost and a device adds up to 10 ms by chance (Bluetooth Core, volume 6, part B, 4.4.2.2), so the gaps are a
     /// multiple of the interval and a little: of the shorter ones, the mean without half of the chance.
     var measuredInterval: Instant.Span? {
-        // Three channels of one event, as a sniffer hears them, are no interval.
-        let sorted = gaps.filter { $0 >= 15_000_000 }.sorted()
+        // Three channels of one event, as a sniffer hears them, are no interval, and more than an hour is a pause.
+        let sorted = gaps.filter { (15_000_000...3_600_000_000_000).contains($0) }.sorted()
         guard sorted.count >= 8 else { return nil }
         let base = sorted[sorted.count / 4]
         let near = sorted.filter { abs($0 - base) <= base / 4 }

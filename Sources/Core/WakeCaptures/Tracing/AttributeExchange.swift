@@ -168,6 +168,11 @@ package struct AttributeExchange: Hashable, Sendable {
         guard value.count > mtu - 3 else {
             return [Round(request: [0x12] + Self.word(handle) + value, response: [0x13])]
         }
+        return preparing(handle, value: value)
+    }
+
+    /// Writes a value in parts, and all at once in the end.
+    package func preparing(_ handle: UInt16, value: [UInt8]) -> [Round] {
         var rounds: [Round] = []
         for offset in stride(from: 0, to: value.count, by: mtu - 5) {
             let part = Self.word(handle) + Self.word(UInt16(offset)) + value.dropFirst(offset).prefix(mtu - 5)
@@ -204,7 +209,7 @@ package struct AttributeExchange: Hashable, Sendable {
     }
 
     /// A number of two bytes, lowest first.
-    static func word(_ number: UInt16) -> [UInt8] { [UInt8(truncatingIfNeeded: number), UInt8(number >> 8)] }
+    package static func word(_ number: UInt16) -> [UInt8] { [UInt8(truncatingIfNeeded: number), UInt8(number >> 8)] }
 
     /// A UUID as it goes over the air: two bytes for those of the Bluetooth base, else 16, last first.
     static func bytes(ofUUID canonical: String) -> [UInt8] {

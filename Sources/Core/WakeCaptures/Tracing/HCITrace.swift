@@ -16,10 +16,15 @@ package struct HCIPacket: Hashable, Sendable {
     /// Without its first byte.
     package var bytes: [UInt8]
     package var at: Instant
+
+    package init(kind: Kind, fromHost: Bool, bytes: [UInt8], at: Instant) {
+        (self.kind, self.fromHost, self.bytes, self.at) = (kind, fromHost, bytes, at)
+    }
 }
 
-/// What the Bluetooth stack of a phone would have logged: packets of HCI, made of what happens on the air.
-package struct HCITrace {
+/// What the Bluetooth stack of a phone would have logged: packets of HCI, made of what happens on the air. There is one for a
+/// controller, whatever its links are for.
+package final class HCITrace {
     /// How a link is timed, in the units of HCI.
     package struct Parameters: Hashable, Sendable {
         /// In 1.25 ms.
@@ -34,14 +39,20 @@ package struct HCITrace {
         }
     }
 
-    private struct Link {
+    struct Link {
         var address: [UInt8]
         var handle: UInt16
+        /// The numbers of the last requests on the signalling channel, by either end.
+        var signals = (phone: UInt8(0), other: UInt8(0))
     }
 
     /// Takes the packets, in order.
     private let write: (HCIPacket) -> Void
-    private var links: [Link] = []
+    var links: [Link] = []
+    /// The channels over all links.
+    var channels: [Channel] = []
+    /// What the phone says on the air; nil while it is silent.
+    var advertised: AdvertisingData?
     /// The devices that the controller connects to when it sees them, in the order in which they were asked for.
     private var wanted: [(address: [UInt8], parameters: Parameters)] = []
     private var isScanning = false
@@ -49,6 +60,8 @@ package struct HCITrace {
     /// The most data of an ACL packet, as a controller with the Data Length Extension takes it.
     private static let dataLength = 251
     private static let attributes: UInt16 = 0x0004
+    /// Random and static; no phone's own.
+    private static let ownAddress: [UInt8] = [0xC0, 0x57, 0x41, 0x4B, 0x45, 0x01]
     private static let firstHandle: UInt16 = 0x0040
 
     package init(write: @escaping (HCIPacket) -> Void) { self.write = write }
@@ -56,15 +69,16 @@ package struct HCITrace {
     // MARK: Commands
 
     /// The stack has started: it resets its controller and asks for the events of LE.
-    package mutating func begin(at now: Instant) {
-        (links, wanted, isScanning) = ([], [], false)
+    package func begin(at now: Instant) {
+        (links, wanted, channels, advertised, isScanning) = ([], [], [], nil, false)
         command(0x0C03, [], at: now)
         command(0x0C01, [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x3F], at: now)
         command(0x2001, [0xFF, 0x1F, 0, 0, 0, 0, 0, 0], at: now)
+        command(0x2005, Self.ownAddress.reversed(), at: now)
     }
 
     /// A scan begins or ends; nothing is logged of one that goes on.
-    package mutating func scan(_ isOn: Bool, at now: Instant) {
+    package func scan(_ isOn: Bool, at now: Instant) {
         guard isOn != isScanning else { return }
         isScanning = isOn
         // Active, with the shortest intervals, from a random address.
@@ -72,7 +86,7 @@ package struct HCITrace {
         command(0x200C, [isOn ? 1 : 0, 0], at: now)
     }
 
-    private func command(_ opcode: UInt16, _ parameters: [UInt8], returns: [UInt8] = [], at now: Instant) {
+    func command(_ opcode: UInt16, _ parameters: [UInt8], returns: [UInt8] = [], at now: Instant) {
         let word = AttributeExchange.word(opcode)
         emit(.command, fromHost: true, word + [UInt8(parameters.count)] + parameters, at: now)
         event(0x0E, [1] + word + [0] + returns, at: now)
@@ -123,7 +137,7 @@ package struct HCITrace {
     // MARK: Links
 
     /// The stack wants a link: its controller makes one as soon as it sees the device.
-    package mutating func connecting(to address: [UInt8], _ parameters: Parameters, at now: Instant) {
+    package func connecting(to address: [UInt8], _ parameters: Parameters, at now: Instant) {
         guard !wanted.contains(where: { $0.address == address }) else { return }
         stopWaiting(at: now)
         command(0x2011, [Self.type(of: address)] + address.reversed(), at: now)
@@ -132,18 +146,24 @@ package struct HCITrace {
     }
 
     /// The stack wants the link no more, and there was none yet.
-    package mutating func cancelling(_ address: [UInt8], at now: Instant) {
+    package func cancelling(_ address: [UInt8], at now: Instant) {
         guard wanted.contains(where: { $0.address == address }) else { return }
         stopWaiting(at: now)
         forget(address, at: now)
         wait(at: now)
     }
 
-    /// There is a link.
-    package mutating func connected(to address: [UInt8], _ parameters: Parameters, at now: Instant) {
+    /// There is a link, in which the phone is the central.
+    package func connected(to address: [UInt8], _ parameters: Parameters, at now: Instant) {
         complete(0, handle: handle(of: address), address, parameters, at: now)
         forget(address, at: now)
         wait(at: now)
+    }
+
+    /// There is a link that a central has made to the phone. The controller has ended the advertisement with it.
+    package func accepted(from address: [UInt8], _ parameters: Parameters, at now: Instant) {
+        complete(0, handle: handle(of: address), isPeripheral: true, address, parameters, at: now)
+        if advertised != nil { enableAdvertising(true, at: now) }
     }
 
     /// Lets the controller connect to whichever of the wanted devices it sees first: it makes one link at a time.
@@ -160,7 +180,7 @@ package struct HCITrace {
         complete(0x02, handle: 0, [UInt8](repeating: 0, count: 6), none, at: now)
     }
 
-    private mutating func forget(_ address: [UInt8], at now: Instant) {
+    private func forget(_ address: [UInt8], at now: Instant) {
         guard let place = wanted.firstIndex(where: { $0.address == address }) else { return }
         wanted.remove(at: place)
         command(0x2012, [Self.type(of: address)] + address.reversed(), at: now)
@@ -169,6 +189,7 @@ package struct HCITrace {
     private func complete(
         _ status: UInt8,
         handle: UInt16,
+        isPeripheral: Bool = false,
         _ address: [UInt8],
         _ parameters: Parameters,
         at now: Instant
@@ -176,12 +197,12 @@ package struct HCITrace {
         let timing =
             AttributeExchange.word(parameters.interval) + AttributeExchange.word(parameters.latency)
             + AttributeExchange.word(parameters.supervisionTimeout)
-        let head = [0x01, status] + AttributeExchange.word(handle) + [0, Self.type(of: address)]
+        let head = [0x01, status] + AttributeExchange.word(handle) + [isPeripheral ? 1 : 0, Self.type(of: address)]
         event(0x3E, head + address.reversed() + timing + [0], at: now)
     }
 
     /// The timing of a link is another from now on.
-    package mutating func updated(_ address: [UInt8], _ parameters: Parameters, at now: Instant) {
+    package func updated(_ address: [UInt8], _ parameters: Parameters, at now: Instant) {
         let timing =
             AttributeExchange.word(parameters.interval) + AttributeExchange.word(parameters.latency)
             + AttributeExchange.word(parameters.supervisionTimeout)
@@ -189,7 +210,7 @@ package struct HCITrace {
     }
 
     /// The link is encrypted from now on.
-    package mutating func encrypted(_ address: [UInt8], at now: Instant) {
+    package func encrypted(_ address: [UInt8], at now: Instant) {
         event(0x08, [0] + AttributeExchange.word(handle(of: address)) + [1], at: now)
     }
 
@@ -197,14 +218,15 @@ package struct HCITrace {
     ///
     /// - Parameter reason: an error code of the Core Specification, volume 1, part F; 0x16 is the phone's own will, and it asks for
     ///   it before.
-    package mutating func disconnected(_ address: [UInt8], reason: UInt8, at now: Instant) {
+    package func disconnected(_ address: [UInt8], reason: UInt8, at now: Instant) {
         guard let place = links.firstIndex(where: { $0.address == address }) else { return }
         let handle = AttributeExchange.word(links.remove(at: place).handle)
+        channels.removeAll { $0.address == address }
         if reason == 0x16 { commandWithStatus(0x0406, handle + [0x13], at: now) }
         event(0x05, [0] + handle + [reason], at: now)
     }
 
-    private mutating func handle(of address: [UInt8]) -> UInt16 {
+    private func handle(of address: [UInt8]) -> UInt16 {
         if let link = links.first(where: { $0.address == address }) { return link.handle }
         var handle = Self.firstHandle
         while links.contains(where: { $0.handle == handle }) { handle += 1 }
@@ -222,7 +244,7 @@ package struct HCITrace {
     /// The stack has asked how strongly the device is heard.
     ///
     /// - Parameter strength: in dBm.
-    package mutating func strength(_ strength: Int16, of address: [UInt8], at now: Instant) {
+    package func strength(_ strength: Int16, of address: [UInt8], at now: Instant) {
         let handle = AttributeExchange.word(handle(of: address))
         command(0x1405, handle, returns: handle + [UInt8(truncatingIfNeeded: strength)], at: now)
     }
@@ -230,9 +252,14 @@ package struct HCITrace {
     // MARK: Attributes
 
     /// A packet of the Attribute Protocol goes over a link.
-    package mutating func attribute(_ packet: [UInt8], with address: [UInt8], fromPhone: Bool, at now: Instant) {
+    package func attribute(_ packet: [UInt8], with address: [UInt8], fromPhone: Bool, at now: Instant) {
+        send(packet, over: Self.attributes, with: address, fromPhone: fromPhone, at: now)
+    }
+
+    /// A packet of L2CAP goes over a channel of a link, in as many packets of ACL as it takes.
+    func send(_ packet: [UInt8], over channel: UInt16, with address: [UInt8], fromPhone: Bool, at now: Instant) {
         let handle = handle(of: address)
-        let frame = AttributeExchange.word(UInt16(packet.count)) + AttributeExchange.word(Self.attributes) + packet
+        let frame = AttributeExchange.word(UInt16(packet.count)) + AttributeExchange.word(channel) + packet
         var count: UInt16 = 0
         for start in stride(from: 0, to: frame.count, by: Self.dataLength) {
             let part = frame[start..<min(start + Self.dataLength, frame.count)]

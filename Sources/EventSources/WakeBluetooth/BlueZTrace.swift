@@ -1,0 +1,123 @@
+import Glibc
+import WakeBlueZ
+import WakeCaptures
+import WakeModel
+import WakePorts
+import WakeSystem
+
+/// What goes between bluetoothd's stack and the one adapter that a run uses, without keys, as the kernel's HCI monitor tells it.
+package final class BlueZTrace: BluetoothTracePort {
+    private let adapter: BlueZAdapter
+    private let loop: EventLoop
+    private var monitor: HCIMonitor?
+    private var own = OwnController()
+    private var secrets = HCISecrets()
+    private var write: ((HCIPacket) -> Void)?
+    private var start: Int64 = 0
+
+    package init(of adapter: BlueZAdapter, on loop: EventLoop) { (self.adapter, self.loop) = (adapter, loop) }
+
+    package func openTrace() throws(SourceFailure) {
+        do throws(SystemError) {
+            monitor = try HCIMonitor(on: loop)
+        } catch {
+            throw SourceFailure(.environment, "--capture: \(error); \(Self.remedy(for: error))")
+        }
+    }
+
+    /// What to do when the monitor cannot be opened.
+    static func remedy(for error: SystemError) -> String {
+        switch error.code {
+        case EPERM, EACCES:
+            "it takes CAP_NET_RAW: run as root, or once setcap cap_net_raw+ep on the file of wakebench"
+        case EAFNOSUPPORT, EPROTONOSUPPORT:
+            "the kernel has no Bluetooth (modprobe bluetooth), or this is a container with a network of its own"
+        default: "run without --capture, or record beside the run with btmon -w FILE"
+        }
+    }
+
+    package func trace(since start: Int64, to write: @escaping (HCIPacket) -> Void) {
+        (self.start, self.write) = (start, write)
+        monitor?.heard = { [weak self] frame in self?.hear(frame) }
+    }
+
+    package func endTrace() -> [String] {
+        guard let monitor else { return [] }
+        monitor.finish()
+        write = nil
+        var lines: [String] = []
+        if monitor.lost > 0 {
+            lines.append(
+                "capture: \(monitor.lost) packets of this machine's adapters came too fast, and may be missing"
+            )
+        }
+        if monitor.damaged > 0 { lines.append("capture: \(monitor.damaged) messages of the HCI monitor made no sense") }
+        return lines
+    }
+
+    private func hear(_ frame: HCIMonitorFrame) {
+        own.note(path: adapter.path ?? own.path ?? adapter.probedPath, address: adapter.ownAddress)
+        guard own.hears(frame), let kind = frame.kind.packet else { return }
+        var packet = HCIPacket(
+            kind: kind.kind,
+            fromHost: kind.fromHost,
+            bytes: frame.bytes,
+            at: Instant(nanoseconds: frame.time - start)
+        )
+        secrets.erase(from: &packet)
+        write?(packet)
+    }
+}
+
+/// Which messages are the adapter's own: its number may become another's when it is unplugged.
+struct OwnController {
+    /// What a controller has said of its address.
+    private enum Identity: Equatable {
+        case nothing
+        /// It has none of its own.
+        case none
+        case address(String)
+    }
+
+    /// The adapter's object, such as `/org/bluez/hci0`.
+    private(set) var path: String?
+    private var index: UInt16?
+    private var address: String?
+    private var identities: [UInt16: Identity] = [:]
+
+    /// Where the adapter is, and its address; nil while that is not known, and what was known before holds.
+    mutating func note(path: String?, address: String?) {
+        if let address, address != self.address { self.address = address }
+        guard let path, path != self.path else { return }
+        self.path = path
+        index = path.split(separator: "/").last.flatMap { $0.hasPrefix("hci") ? UInt16($0.dropFirst(3)) : nil }
+    }
+
+    /// Takes notice of a message.
+    ///
+    /// - Returns: whether it is of the own adapter.
+    mutating func hears(_ frame: HCIMonitorFrame) -> Bool {
+        switch frame.kind {
+        case .appeared: identities[frame.index] = frame.address.map { .address($0) } ?? .nothing
+        case .identified: identities[frame.index] = frame.address.map { .address($0) } ?? Identity.none
+        case .disappeared: identities[frame.index] = nil
+        case .command, .event, .sentData, .receivedData, .other: break
+        }
+        guard frame.index == index, let identity = identities[frame.index] else { return false }
+        guard let address else { return true }
+        return identity == .none || identity == .address(address)
+    }
+}
+
+extension HCIMonitorFrame.Kind {
+    /// What is written down: commands, events and data; voice and isochronous data are left out.
+    fileprivate var packet: (kind: HCIPacket.Kind, fromHost: Bool)? {
+        switch self {
+        case .command: (.command, true)
+        case .event: (.event, false)
+        case .sentData: (.data, true)
+        case .receivedData: (.data, false)
+        case .appeared, .disappeared, .identified, .other: nil
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import WakeCaptures
+import WakeModel
+
+/// Where the phone's server has what apps publish: in the order of publication, behind the services that every server has.
+struct PhoneHandles {
+    /// A service, and its first and last handle.
+    private struct Place {
+        var published: LocalAttributes.Published
+        var handles: ClosedRange<AttributeHandle>
+    }
+
+    /// A characteristic's handles.
+    struct Characteristic {
+        var declaration: AttributeHandle
+        /// The client configuration; nil where there is nothing to be subscribed to.
+        var configuration: AttributeHandle?
+        var descriptors: [AttributeExchange.Entry]
+
+        var value: AttributeHandle { declaration + 1 }
+        var last: AttributeHandle { descriptors.last?.handle ?? value }
+    }
+
+    private var places: [Place] = []
+
+    /// What is published is there, at the place where it was before; what has no room is nowhere.
+    mutating func update(_ published: [LocalAttributes.Published]) {
+        places.removeAll { place in !published.contains { Self.isSame($0, place.published) } }
+        for entry in published where !places.contains(where: { Self.isSame($0.published, entry) }) {
+            let first = places.map { Int($0.handles.upperBound) + 1 }.max() ?? Int(SimulatedAttributes.firstHandle)
+            let end = first + entry.service.characteristics.map { 2 + Self.descriptors(of: $0).count }.reduce(0, +)
+            guard end < Int(AttributeHandle.max) else { continue }
+            places.append(Place(published: entry, handles: AttributeHandle(first)...AttributeHandle(end)))
+        }
+    }
+
+    private static func isSame(_ left: LocalAttributes.Published, _ right: LocalAttributes.Published) -> Bool {
+        left.client == right.client && left.service == right.service
+    }
+
+    private static func descriptors(of characteristic: LocalCharacteristic) -> [String] {
+        (characteristic.flags.canNotify ? ["2902"] : []) + characteristic.descriptors.map(\.uuid)
+    }
+
+    private func characteristics(of place: Place) -> [(LocalCharacteristic, Characteristic)] {
+        var next = place.handles.lowerBound + 1
+        return place.published.service.characteristics.map { characteristic in
+            let declaration = next
+            next += 2
+            let descriptors = Self.descriptors(of: characteristic).map { uuid in
+                defer { next += 1 }
+                return AttributeExchange.Entry(handle: next, uuid: uuid)
+            }
+            let configuration = characteristic.flags.canNotify ? descriptors.first?.handle : nil
+            return (
+                characteristic,
+                Characteristic(declaration: declaration, configuration: configuration, descriptors: descriptors)
+            )
+        }
+    }
+
+    /// The handles of a client's characteristic; nil for one that is not published.
+    func handles(of client: BluetoothClient, _ number: UInt32) -> Characteristic? {
+        for place in places where place.published.client == client {
+            if let (_, handles) = characteristics(of: place).first(where: { $0.0.number == number }) { return handles }
+        }
+        return nil
+    }
+
+    /// What a central exchanges to read the whole table.
+    func discovering(_ exchange: AttributeExchange, common: [AttributeExchange.Entry]) -> [AttributeExchange.Round] {
+        let services = places.filter(\.published.service.primary).map { place in
+            AttributeExchange.Entry(
+                handle: place.handles.lowerBound,
+                end: place.handles.upperBound,
+                uuid: place.published.service.uuid
+            )
+        }
+        var rounds = exchange.discovering(services: common + services)
+        for place in places {
+            let (first, last) = (place.handles.lowerBound, place.handles.upperBound)
+            let found = characteristics(of: place)
+            let entries = found.map { characteristic, handles in
+                AttributeExchange.Entry(
+                    handle: handles.declaration,
+                    properties: UInt8(truncatingIfNeeded: characteristic.properties),
+                    uuid: characteristic.uuid
+                )
+            }
+            rounds += exchange.discovering(characteristics: entries, from: first, to: last)
+            for (_, handles) in found where !handles.descriptors.isEmpty {
+                rounds += exchange.discovering(
+                    descriptors: handles.descriptors,
+                    from: handles.value + 1,
+                    to: handles.last
+                )
+            }
+        }
+        return rounds
+    }
+}
