@@ -43,32 +43,34 @@ package struct AccessoryScript: Sendable {
         self.file = file
         var now: Int64 = 0
         for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
-            let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
-            if line.isEmpty || line.first == UInt8(ascii: "#") { continue }
-            switch Line(line) {
+            let text = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+            if text.isEmpty || text.first == UInt8(ascii: "#") { continue }
+            let line = Line(text)
+            switch line {
             case .device(let path):
                 if device == nil { device = path }
-            case .read(let pause, let bytes):
+            case .read(let pause, _), .write(let pause, _):
+                // A line has at most 15 digits.
                 now += pause
-                add(isRead: true, now, bytes)
-            case .write(let pause, let bytes):
-                now += pause
-                add(isRead: false, now, bytes)
+                guard now <= Self.longestPause else {
+                    leftOut.add("operations later than 30 days", at: index + 1)
+                    return
+                }
+                add(line, now)
             case .fuzz(let percent): fuzz = max(fuzz, percent)
             case .quit: return
             case nil: leftOut.add(Self.unreadable, at: index + 1)
             }
-            if now > Self.longestPause {
-                leftOut.add("operations later than 30 days", at: index + 1)
-                if operations.last.map({ $0.time > .milliseconds(Self.longestPause) }) == true {
-                    operations.removeLast()
-                }
-                return
-            }
         }
     }
 
-    private mutating func add(isRead: Bool, _ now: Int64, _ bytes: [UInt8]) {
+    private mutating func add(_ line: Line?, _ now: Int64) {
+        let (isRead, bytes): (Bool, [UInt8])
+        switch line {
+        case .read(_, let said): (isRead, bytes) = (true, said)
+        case .write(_, let said): (isRead, bytes) = (false, said)
+        case .device, .fuzz, .quit, nil: return
+        }
         if bytes.isEmpty { return }
         operations.append(Operation(isRead: isRead, time: .milliseconds(now), bytes: bytes))
     }
