@@ -73,7 +73,9 @@ package final class HCIMonitor {
 
     private func take(_ count: Int, _ time: Int64, isCut: Bool) {
         let stamp = time > 0 ? time : WallClock.now()
-        guard !isCut, let frame = HCIMonitorFrame(buffer.span.extracting(0..<count), time: stamp) else {
+        // Of what a class holds no span can be lent in optimised builds.
+        let bytes = buffer
+        guard !isCut, let frame = HCIMonitorFrame(bytes.span.extracting(0..<count), time: stamp) else {
             damaged += 1
             return
         }
