@@ -26,6 +26,7 @@ struct AnswerTests {
         ("help-doctor", ["doctor", "--help"]),
         ("help-exit-codes", ["exit-codes", "--help"]),
         ("help-help", ["help", "--help"]),
+        ("help-completion", ["completion", "--help"]),
         ("exit-codes", ["exit-codes"]),
         ("exit-codes-json", ["exit-codes", "--json"]),
         ("rules", ["rules"]),

@@ -3,7 +3,25 @@ import WakeReports
 
 /// `wakebench help` and `wakebench exit-codes`.
 enum HelpCommand {
-    static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
+    static let options: [Arguments.Option] = [
+        .flag("--json", "print all verbs and their options as one JSON object"),
+        .flag("--man", "print the manual page wakebench(1)"),
+    ]
+
+    static func run(_ given: [String]) throws(CommandFailure) -> ExitCode {
+        let arguments = try Arguments(given, options: options)
+        let words = arguments.rest
+        for option in options where arguments.has(option.name) && (!words.isEmpty || given.count > 1) {
+            throw CommandFailure(.usage, "help \(option.name) is about all verbs", hint: "give nothing else")
+        }
+        if arguments.has("--json") {
+            print(try ImportCommand.json(Table()))
+            return .done
+        }
+        if arguments.has("--man") {
+            print(ManualPage.text)
+            return .done
+        }
         if words.isEmpty {
             Terminal.print(overview, hanging: 0)
             return .done
@@ -43,6 +61,34 @@ enum HelpCommand {
             [(["  wakebench"] + verb.words + [verb.usage]).filter { !$0.isEmpty }.joined(separator: " "), verb.help]
         }
         return TextTable.lines(rows, width: Terminal.width)
+    }
+
+    /// All verbs, for programs.
+    private struct Table: Encodable {
+        struct Verb: Encodable {
+            struct Option: Encodable {
+                var name: String
+                var short: String?
+                var value: String?
+                var help: String
+            }
+            var words: [String]
+            var usage: String
+            var help: String
+            var options: [Option]
+        }
+        var schema = "wake.help/1"
+        var version = wakebenchVersion
+        var verbs = WakebenchProgram.verbs.map { verb in
+            Verb(
+                words: verb.words,
+                usage: verb.usage,
+                help: verb.help,
+                options: verb.options.map {
+                    Verb.Option(name: $0.name, short: $0.short, value: $0.value, help: $0.help)
+                }
+            )
+        }
     }
 
     static func exitCodes(_ words: [String]) throws(CommandFailure) -> ExitCode {

@@ -169,7 +169,14 @@ enum WakebenchProgram {
             HelpCommand.exitCodes,
             options: [.flag("--json", "print one JSON object")]
         ),
-        Verb("help", "[VERB]", "show what there is", HelpCommand.run),
+        Verb(
+            "completion",
+            "bash|zsh|fish",
+            "print what completes command lines of wakebench in a shell",
+            CompletionCommand.run,
+            options: CompletionCommand.options
+        ),
+        Verb("help", "[VERB]", "show what there is", HelpCommand.run, options: HelpCommand.options),
     ]
 
     static func main() {
@@ -199,7 +206,9 @@ enum WakebenchProgram {
             if words.count == 2, asksForHelp(words[1]), isNoun(first) { return try HelpCommand.run([first]) }
             let verb = try find(words)
             let rest = Array(words.dropFirst(verb.words.count))
-            if rest.contains(where: asksForHelp) { return try HelpCommand.run(verb.words) }
+            if rest.prefix(while: { $0 != "--" }).contains(where: asksForHelp) {
+                return try HelpCommand.run(verb.words)
+            }
             return try verb.run(rest)
         } catch {
             let isAsked = words.contains("--json")
