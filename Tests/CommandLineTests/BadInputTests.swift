@@ -79,14 +79,19 @@ struct BadInputTests {
         }
     }
 
-    @Test("A pipe, a folder or a device in place of a file is refused with 11, without waiting")
+    @Test("A pipe, a folder without a scenario or a device in place of a file is refused, without waiting")
     func noPlainFile() throws {
         try inFolder { program in
             let pipe = program.folder.appending(path: "pipe.yaml").path
             try #require(makePipe(pipe))
             expectRefusal(try program.run("run", "pipe.yaml"), code: 11, says: "pipe.yaml: a pipe; expected")
             expectRefusal(try program.run("scenario", "check", "pipe.yaml"), code: 11, says: "a pipe")
-            expectRefusal(try program.run("run", "."), code: 11, says: ".: a folder; expected a readable file")
+            expectRefusal(try program.run("run", "."), code: 3, says: ".: no scenario in it")
+            expectRefusal(
+                try program.run("scenario", "check", "."),
+                code: 11,
+                says: ".: a folder; expected a readable file"
+            )
             expectRefusal(try program.run("run", "/dev/zero"), code: 11, says: "/dev/zero: a device")
             try program.makeBundle()
             try FileManager.default.removeItem(at: program.folder.appending(path: "Heart.app/Info.plist"))

@@ -1,5 +1,6 @@
 import Foundation
 import WakeBench
+import WakeDevices
 
 /// Looks for scenarios in folders.
 enum ScenarioSearch {
@@ -71,8 +72,9 @@ enum ScenarioSearch {
     }
 
     private static func isScenario(_ path: String) -> Bool {
-        guard let file = FileHandle(forReadingAtPath: path) else { return false }
-        defer { try? file.close() }
+        // A pipe would make its reader wait.
+        guard let descriptor = try? InputFile.open(path) else { return false }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         let head = (try? file.read(upToCount: headBytes)) ?? Data()
         return head.split(separator: UInt8(ascii: "\n")).contains { $0.starts(with: Array("scenario:".utf8)) }
     }
