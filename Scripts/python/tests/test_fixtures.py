@@ -199,3 +199,15 @@ def test_a_failing_test_shows_the_runs_that_it_made(folder: pytest.Pytester) -> 
         ]
     )
     assert "wakebench/run.py" not in result.stdout.str()
+
+
+def test_an_option_of_a_run_wins_over_the_sessions_words(folder: pytest.Pytester) -> None:
+    folder.makepyfile(
+        f"""
+        def test_night(wakebench):
+            run = wakebench.run({QUIET!r}, seed=7)
+            head = (run.folder / "decisions.ndjson").read_text().splitlines()[0]
+            assert '"seed":7' in head and '"profile":"ios13"' in head
+        """
+    )
+    folder.runpytest_inprocess("--wakebench-arg=--seed 3 --profile ios13").assert_outcomes(passed=1)

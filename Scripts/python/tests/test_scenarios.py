@@ -86,6 +86,8 @@ def test_the_ini_file_says_where_scenarios_are(folder: pytest.Pytester) -> None:
     assert collected("tests") == ["tests/test_nothing.py::test_nothing"]
     assert collected("nights") == ["nights/deep/night.yaml::night"]
     assert collected("tests/data.yaml") == ["tests/data.yaml::data"]
+    folder.makeini("[pytest]\nwakebench_scenarios =\n")
+    assert collected() == ["tests/test_nothing.py::test_nothing"]
 
 
 def test_a_folder_of_the_ini_file_that_is_not_there_is_told_of(folder: pytest.Pytester) -> None:
@@ -210,6 +212,23 @@ def test_without_a_program_the_error_says_where_it_was_looked_for(monkeypatch: p
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("#!/bin/sh\necho oh >&2; echo no >&2; exit 12\n", "no  [[]environment, exit code 12[]]"),
+        ("#!/bin/sh\nkill -KILL $$\n", "wakebench was ended by SIGKILL: it said nothing  [[]internal, exit code -9[]]"),
+        ("#!/bin/sh\necho '{}'\n", "it said nothing  [[]internal, exit code 0[]]"),
+        ("#!/nowhere\n", "*/wakebench: cannot be started: No such file or directory; name another *[[]environment, *"),
+    ],
+)
+def test_a_program_that_dies_or_is_another_is_an_error(folder: pytest.Pytester, text: str, line: str) -> None:
+    write(folder, "night.yaml", QUIET)
+    write(folder, "wakebench", text).chmod(0o755)
+    result = folder.runpytest_inprocess("--wakebench=./wakebench")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([f"wakebench: {line}"])
+
+
 def test_a_kept_run_is_replaced_by_the_next_session_and_so_is_one_that_broke_off(
     folder: pytest.Pytester, bench: str
 ) -> None:
@@ -232,12 +251,15 @@ def test_x_ends_a_session_at_the_first_that_fails(folder: pytest.Pytester) -> No
 
 
 def test_two_workers_play_and_report_as_one_and_junit_has_failures_and_errors(folder: pytest.Pytester) -> None:
-    write(folder, "met.yaml", QUIET)
-    write(folder, "unmet.yaml", night("{app: pulse, verdict: relaunch}"))
-    write(folder, "unread.yaml", QUIET + "stepz: 1\n")
+    # Each worker has to find the same tests as the session does alone.
+    folder.makeini("[pytest]\ntestpaths = tests\nwakebench_scenarios = nights\n")
+    (folder.path / "tests").mkdir()
+    write(folder, "nights/met.yaml", QUIET)
+    write(folder, "nights/unmet.yaml", night("{app: pulse, verdict: relaunch}").replace("belt.yaml", "../belt.yaml"))
+    write(folder, "nights/unread.yaml", QUIET + "stepz: 1\n")
     result = folder.runpytest_subprocess("-n", "2", "--junitxml=junit.xml", "--wakebench-out=out")
     result.assert_outcomes(passed=1, failed=1, errors=1)
-    result.stdout.fnmatch_lines(["pulse relaunch: at least 1; found 0  [[]unmet.yaml:14[]]"])
+    result.stdout.fnmatch_lines(["pulse relaunch: at least 1; found 0  [[]nights/unmet.yaml:14[]]"])
     cases = {case.get("name"): case for case in ElementTree.parse(folder.path / "junit.xml").iter("testcase")}
     assert [
         [child.tag for child in cases[name] if child.tag != "properties"] for name in ("met", "unmet", "unread")
@@ -247,7 +269,7 @@ def test_two_workers_play_and_report_as_one_and_junit_has_failures_and_errors(fo
         ["error"],
     ]
     assert cases["unmet"].find("properties/property[@name='wakebench_run']").get("value") == str(
-        folder.path / "out/unmet"
+        folder.path / "out/nights/unmet"
     )
 
 
