@@ -229,6 +229,22 @@ def test_a_program_that_dies_or_is_another_is_an_error(folder: pytest.Pytester, 
     result.stdout.fnmatch_lines([f"wakebench: {line}"])
 
 
+def test_a_file_outside_of_the_root_folder_is_played_and_kept_too(folder: pytest.Pytester) -> None:
+    write(folder, "night.yaml", night("{app: pulse, verdict: relaunch}"))
+    (folder.path / "root").mkdir()
+    result = folder.runpytest_inprocess("--rootdir=root", "night.yaml", "--wakebench-out=out")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["pulse relaunch: at least 1; found 0  [[]../night.yaml:14[]]"])
+    assert (folder.path / "out/night/report.html").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_an_error(folder: pytest.Pytester) -> None:
+    write(folder, "night.yaml", QUIET)
+    result = folder.runpytest_inprocess("--wakebench-out=belt.yaml")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["wakebench: */belt.yaml/night: cannot be made anew: *; give another folder with *"])
+
+
 def test_a_kept_run_is_replaced_by_the_next_session_and_so_is_one_that_broke_off(
     folder: pytest.Pytester, bench: str
 ) -> None:

@@ -37,8 +37,12 @@ def play(program: Program, scenario: Path, folder: Path, words: Sequence[str]) -
                 f"{name} plays several runs, and this is one",
                 "use pytest.mark.parametrize, or pytest -n of pytest-xdist",
             )
-    _clear(folder)
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        _clear(folder)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        hint = "give another folder with --wakebench-out, or make room"
+        raise WakebenchError("environment", f"{folder}: cannot be made anew: {error.strerror}", hint) from None
     # The program ends when this process does, however that comes.
     own = ["--out", str(folder), "--force", "--json", "--parent", str(os.getpid())]
     below = program.folder in scenario.parents

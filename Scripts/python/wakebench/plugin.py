@@ -139,10 +139,8 @@ class ScenarioItem(pytest.Item):
 
     def _story(self, run: Run) -> str:
         """What went wrong; places have the path from the root folder on, as pytest's have."""
-        place = self.nodeid.partition("::")[0]
-        return re.sub(
-            rf"(?m)(^|\[){re.escape(self.path.name)}:(?=\d)", lambda match: f"{match[1]}{place}:", run.story()
-        )
+        places = rf"(?m)(^|\[){re.escape(self.path.name)}:(?=\d)"
+        return re.sub(places, lambda match: f"{match[1]}{_place(self)}:", run.story())
 
     def reportinfo(self) -> tuple[os.PathLike[str], None, str]:
         return self.path, None, self.name
@@ -198,11 +196,15 @@ def _out(node: pytest.Item) -> Path | None:
     out = node.config.getoption("wakebench_out")
     if not out:
         return None
-    file, *names = node.nodeid.split("::", 1)
     folder = Path(os.path.abspath(node.config.invocation_params.dir / out))
     # A file outside of the root folder has a path that leads up.
-    folder = folder.joinpath(*(part for part in Path(file).with_suffix("").parts if part not in ("..", "/")))
-    return folder if isinstance(node, ScenarioItem) else folder.joinpath(*map(_short, names))
+    folder = folder.joinpath(*(part for part in Path(_place(node)).with_suffix("").parts if part != ".."))
+    return folder if isinstance(node, ScenarioItem) else folder / _short(node.nodeid.partition("::")[2])
+
+
+def _place(node: pytest.Item) -> str:
+    """The path of a test's file from the root folder on."""
+    return os.path.relpath(node.path, node.config.rootpath)
 
 
 def _short(name: str) -> str:
