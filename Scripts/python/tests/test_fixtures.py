@@ -36,7 +36,9 @@ def test_a_run_has_its_folder_report_expectations_and_apps(played: Run) -> None:
 
 def test_the_page_is_made_where_the_program_left_it_out(played: Run) -> None:
     played.report.unlink()
+    assert played.story() == f"report: made by {played.program.word} report {played.folder}"
     assert played.report.exists()
+    assert played.story() == f"report: {played.report}"
 
 
 def test_decisions_are_those_of_the_log_and_are_chosen_by_what_they_have(played: Run) -> None:

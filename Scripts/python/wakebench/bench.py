@@ -61,8 +61,9 @@ def play(program: Program, scenario: Path, folder: Path, words: Sequence[str]) -
 
 def _clear(folder: Path) -> None:
     """Removes a run that broke off: the program would go on with it, and does not replace it."""
-    journal, lock = folder / "journal.sqlite", folder / "journal.sqlite.lock"
-    if not journal.exists() or (folder / "results.json").exists():
+    journal, lock, results = (folder / name for name in ("journal.sqlite", "journal.sqlite.lock", "results.json"))
+    # One that ended while it wrote its results leaves them empty.
+    if not journal.exists() or (results.exists() and results.stat().st_size > 0):
         return
     if lock.exists():
         with open(lock, "r+b") as file:

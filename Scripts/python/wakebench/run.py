@@ -278,7 +278,7 @@ class Run:
             if each.details not in told and each.details not in later[:1]:
                 lines += [f"  {text}" for text in each.details.splitlines()]
                 told.add(each.details)
-        return "\n".join([*lines, f"report: {self.folder / 'report.html'}"])
+        return "\n".join([*lines, self._page()])
 
     def _hints(self, app: str | None) -> list[str]:
         why = (
@@ -286,7 +286,13 @@ class Run:
             if app
             else ""
         )
-        return ([why] if why else []) + [f"report: {self.folder / 'report.html'}"]
+        return ([why] if why else []) + [self._page()]
+
+    def _page(self) -> str:
+        """Where the page is, or the command that makes it: of a long run the program leaves it out."""
+        page = self.folder / "report.html"
+        command = f"{shlex.quote(self.program.word)} report {shlex.quote(str(self.folder))}"
+        return f"report: {page}" if page.exists() else f"report: made by {command}"
 
     def _own(self, details: str) -> str:
         """The same with a command that this shell finds."""
