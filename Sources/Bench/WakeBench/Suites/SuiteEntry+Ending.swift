@@ -36,6 +36,8 @@ extension SuiteEntry {
             case .done: fail(.internal, "ended without results: \(lastLine)")
             default: fail(code, results?.fault?.message ?? lastLine)
             }
+        // The suite's own signal, before the run could write anything.
+        case .killed(signal: SIGINT): fail(.interrupted, "interrupted before it began")
         case .killed(let signal):
             fail(.internal, "the process that played it was ended by signal \(signal)")
         }
