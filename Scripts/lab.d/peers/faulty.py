@@ -14,8 +14,21 @@ import sys
 
 import belt
 import yaml
+from bumble.att import ATT_WRITE_NOT_PERMITTED_ERROR, ATT_Error, Attribute
 from bumble.transport import open_transport
 from device_format import say
+
+write_value = Attribute.write_value
+
+
+async def write_if_permitted(attribute, bearer, value):
+    # Bumble looks at no permissions, and gives no answer at all where a value of its own cannot be written.
+    if not attribute.permissions & Attribute.WRITEABLE:
+        raise ATT_Error(ATT_WRITE_NOT_PERMITTED_ERROR)
+    await write_value(attribute, bearer, value)
+
+
+Attribute.write_value = write_if_permitted
 
 
 class Faulty(belt.Peripheral):
