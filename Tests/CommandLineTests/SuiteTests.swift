@@ -76,6 +76,19 @@ struct SuiteTests {
         }
     }
 
+    @Test("A run that cannot be begun is an error, and the others are played")
+    func notBegun() throws {
+        try inFolder { program in
+            try writeFour(program)
+            // In the place of the run's folder.
+            try program.write("out/a", "a file")
+            #expect(try program.run("run", "suite/a.yaml", "suite/below/d.yaml", "--out", "out").code == 12)
+            let suite = try object(try program.read("out/suite.json"))
+            #expect(try outcomes(suite) == ["a": "error", "d": "passed"])
+            #expect(try program.read("out/junit.xml").contains("out/a: not a folder"))
+        }
+    }
+
     @Test("One JUnit file has a suite of each run, also of one that could not begin, and --junit has the same")
     func junit() throws {
         try inFolder { program in

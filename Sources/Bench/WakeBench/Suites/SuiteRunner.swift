@@ -58,7 +58,6 @@ package final class SuiteRunner {
     private var playing: [Playing] = []
     private var entries: [SuiteEntry?]
     private var interruptions = 0
-    private var failure: CommandFailure?
 
     /// - Parameter folder: where each run gets a folder of its own.
     /// - Throws: ``CommandFailure`` with exit code 12 when the kernel gives no descriptors.
@@ -74,7 +73,7 @@ package final class SuiteRunner {
     /// a second one ends them at once.
     ///
     /// - Returns: what became of each run, in the order of the plan, and whether the suite was interrupted.
-    /// - Throws: ``CommandFailure`` with exit code 12 when a run cannot be started at all.
+    /// - Throws: ``CommandFailure`` with exit code 12 when the kernel gives no descriptors, and 4 for a parent that is none.
     package func play() throws(CommandFailure) -> (results: SuiteResults, isInterrupted: Bool) {
         let (began, beganAt) = (WallClock.now(), MonotonicClock.now())
         try Run.follow(settings.parent)
@@ -86,7 +85,6 @@ package final class SuiteRunner {
             while !playing.isEmpty { try loop.runOnce() }
             for signal in signals { signal.cancel() }
         } catch { throw CommandFailure(.environment, "\(error)") }
-        if let failure { throw failure }
         let all = entries.enumerated().map { place, entry in
             entry ?? SuiteEntry(notPlayed: runs[place].name, runs[place])
         }
@@ -101,12 +99,15 @@ package final class SuiteRunner {
 
     /// Begins as many runs as there is room for.
     private func fill() {
-        while playing.count < settings.jobs, next < runs.count, interruptions == 0, failure == nil {
+        while playing.count < settings.jobs, next < runs.count, interruptions == 0 {
             let place = next
             next += 1
+            // What cannot be begun costs the others nothing either.
             do throws(CommandFailure) { try begin(place) } catch {
-                failure = error
-                for each in playing { each.child?.signal(SIGINT) }
+                var entry = SuiteEntry(runs[place].name, runs[place], took: 0)
+                entry.fail(error.code, error.line)
+                entries[place] = entry
+                ended(entry)
             }
         }
     }
