@@ -40,7 +40,7 @@ extension ImportCommand {
 /// The captures that were read, and what an import says of them.
 private struct ImportedCalls {
     private let reading = CallReading()
-    private var files: [(path: String, format: CaptureFormat, records: Int, damage: CaptureDamage?)] = []
+    private var files: [ImportSummary.File] = []
     private var chosen: CapturedCall?
     private(set) var lift: CallServerLift?
     var written: String?
@@ -56,7 +56,9 @@ private struct ImportedCalls {
         let before = reading.recordCount
         var damage: CaptureDamage?
         do { try reading.read(&source, format) } catch { damage = error }
-        files.append((file, format, reading.recordCount - before, damage))
+        var summary = ImportSummary.File(path: file, format: format)
+        (summary.records, summary.damage) = (reading.recordCount - before, damage)
+        files.append(summary)
     }
 
     /// Takes the connection with the most messages, of those that somebody names.
@@ -132,16 +134,6 @@ private struct ImportedCalls {
     // MARK: For programs
 
     struct Page: Encodable {
-        struct File: Encodable {
-            var path: String
-            var format: String
-            var records: Int
-            var damage: Damage?
-        }
-        struct Damage: Encodable {
-            var offset: Int
-            var found: String
-        }
         struct Call: Encodable {
             var transport: String
             var ends: [String]
@@ -151,7 +143,7 @@ private struct ImportedCalls {
         }
         var ok = true
         var schema = "wakebench.import/1"
-        var files: [File]
+        var files: [CapturePage]
         var calls: [Call]
         var skipped: [String: Int]
         /// Where each was skipped first, in bytes from the start of its file.
@@ -163,10 +155,7 @@ private struct ImportedCalls {
 
     var page: Page {
         Page(
-            files: files.map { file in
-                let damage = file.damage.map { Page.Damage(offset: $0.offset, found: $0.found) }
-                return Page.File(path: file.path, format: file.format.rawValue, records: file.records, damage: damage)
-            },
+            files: files.map(CapturePage.init),
             calls: reading.calls.map { call in
                 let server = call === chosen ? lift.map { call.endpoint($0.side).text } : nil
                 return Page.Call(

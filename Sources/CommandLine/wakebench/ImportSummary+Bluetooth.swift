@@ -136,16 +136,6 @@ struct ImportSummary {
     // MARK: For programs
 
     private struct Page: Encodable {
-        struct File: Encodable {
-            var path: String
-            var format: String
-            var records: Int
-            var damage: Damage?
-        }
-        struct Damage: Encodable {
-            var offset: Int
-            var found: String
-        }
         struct Device: Encodable {
             var address: String?
             var name: String?
@@ -158,7 +148,7 @@ struct ImportSummary {
         }
         var ok = true
         var schema = "wakebench.import/1"
-        var files: [File]
+        var files: [CapturePage]
         var records: [String: Int]
         var milliseconds: Int64
         var devices: [Device]
@@ -171,14 +161,7 @@ struct ImportSummary {
     func json() throws(CommandFailure) -> String {
         let start = reading.first ?? 0
         let page = Page(
-            files: files.map { file in
-                Page.File(
-                    path: file.path,
-                    format: file.format.rawValue,
-                    records: file.records,
-                    damage: file.damage.map { Page.Damage(offset: $0.offset, found: $0.found) }
-                )
-            },
+            files: files.map(CapturePage.init),
             records: Dictionary(uniqueKeysWithValues: reading.records.map { (Self.word($0.key), $0.value) }),
             milliseconds: span.milliseconds,
             devices: reading.devices.map { device in
@@ -198,5 +181,22 @@ struct ImportSummary {
             notes: lift?.notes ?? []
         )
         return try ImportCommand.json(page)
+    }
+}
+
+/// What a page for programs says of a capture that was read.
+struct CapturePage: Encodable {
+    struct Damage: Encodable {
+        var offset: Int
+        var found: String
+    }
+    var path: String
+    var format: String
+    var records: Int
+    var damage: Damage?
+
+    init(_ file: ImportSummary.File) {
+        (path, format, records) = (file.path, file.format.rawValue, file.records)
+        damage = file.damage.map { Damage(offset: $0.offset, found: $0.found) }
     }
 }
